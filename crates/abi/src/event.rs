@@ -1,0 +1,106 @@
+//! One record of a run's event stream.
+
+use crate::op::codes;
+
+/// A record of the event ring: 32 bytes, no padding.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Event {
+    /// The instruction (return address), or 0.
+    pub pc: u64,
+    /// The object: see [`crate::op::OpKind`].
+    pub addr: u64,
+    /// What the kind of record says.
+    pub value: u64,
+    /// The strand it concerns.
+    pub strand: u16,
+    /// An [`EventKind`] code.
+    pub kind: u8,
+    /// An [`crate::op::OpKind`] code.
+    pub op: u8,
+    /// Bytes concerned (low 24 bits) and memory order (high 8 bits).
+    pub size_order: u32,
+}
+
+codes! {
+    /// What a record tells.
+    EventKind {
+        /// A strand came to a point; `value` is the strand's event count so far.
+        Point = 1, "point";
+        /// Another strand goes on: `strand` is the new one, `value` the number of events since it last began,
+        /// `addr` 1 if it goes on by a timeout.
+        Switch = 2, "switch";
+        /// A strand was created: `addr` is the parent's index, `value` its ordinal among the parent's children.
+        Created = 3, "created";
+        /// A strand ended.
+        Ended = 4, "ended";
+        /// A strand cannot go on: `op`, `addr` tell what it waits for.
+        Blocked = 5, "blocked";
+        /// A choice other than a strand: `op` is a [`ChoiceKind`], `addr` the option taken, `value` the options.
+        Choice = 6, "choice";
+        /// What an atomic operation or a spin read or wrote: `value`; follows its point.
+        Value = 7, "value";
+        /// Virtual time moved: `value` is the new time in nanoseconds.
+        Time = 8, "time";
+    }
+}
+
+codes! {
+    /// The type of a choice (DESIGN: typed choices).
+    ChoiceKind {
+        /// Which strand goes on.
+        Strand = 0, "strand";
+        /// Which waiter is woken.
+        Wake = 1, "wake";
+        /// A timed wait ends by its deadline.
+        Timeout = 2, "timeout";
+        /// A wait ends without a wake.
+        Spurious = 3, "spurious";
+        /// A value from outside.
+        Value = 4, "value";
+    }
+}
+
+/// One stretch of one strand: the unit of a schedule.
+///
+/// A schedule is position-independent of the point mode: lengths count *events* (every hook the compiler's pass calls
+/// and every interposed call), not points, so a schedule stays valid when other instructions become points.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Segment {
+    /// [`crate::strand::StrandPath`] of the strand; for a choice that is no strand, the option taken.
+    pub path: u64,
+    /// Events the strand does before it stops; for other choices, the number of options.
+    pub events: u64,
+    /// The operation before which it stops, as module index (high 16 bits) and offset (low 48 bits): the fingerprint.
+    pub stop: u64,
+    /// A [`ChoiceKind`] code: `Strand`, `Timeout` (the strand goes on by its deadline) or another choice.
+    pub kind: u8,
+    /// The [`crate::op::OpKind`] before which it stops.
+    pub op: u8,
+    /// How it stopped: a [`StopKind`] code.
+    pub how: u8,
+    /// Reserved, zero.
+    pub reserved: u8,
+    /// The strand's index in the run that recorded it.
+    pub strand: u16,
+    /// Reserved, zero.
+    pub reserved2: u16,
+}
+
+codes! {
+    /// Why a strand stopped at the end of a segment.
+    StopKind {
+        /// It could have gone on.
+        Preempted = 0, "preempted";
+        /// It had to wait.
+        Blocked = 1, "blocked";
+        /// It ended.
+        Ended = 2, "ended";
+        /// The run ended.
+        Final = 3, "final";
+    }
+}
+
+const _: () = assert!(size_of::<Event>() == 32);
+const _: () = assert!(size_of::<Segment>() == 32);

@@ -1,0 +1,192 @@
+//! The shared memory file: who writes what, and where.
+//!
+//! One sparse file per job, mapped whole by both sides. The driver writes the [`Plan`] and the replay segments before
+//! it sends a command; the runtime writes the rest during the run. Nobody reads the other's part while it may change,
+//! except the event ring (single producer, single consumer) and the counters, which are only shown.
+
+use core::sync::atomic::{AtomicU32, AtomicU64};
+
+/// `"THRDBARE"` in memory.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
+/// Grows with every change to this crate's structs.
+pub const VERSION: u32 = 1;
+
+const PAGE: usize = 4096;
+/// Where the [`Header`] is.
+pub const HEADER_OFFSET: usize = 0;
+/// Where the [`Plan`] is.
+pub const PLAN_OFFSET: usize = PAGE;
+/// Where [`Live`] is (one page of its own: the runtime maps it over its own counters).
+pub const LIVE_OFFSET: usize = 2 * PAGE;
+/// Where the [`Ring`]'s indices are.
+pub const RING_OFFSET: usize = 3 * PAGE;
+/// Where the report area is.
+pub const REPORT_OFFSET: usize = 16 * PAGE;
+/// Bytes of the report area.
+pub const REPORT_SIZE: usize = 4 << 20;
+/// Where the pcs are that the program's plain accesses were learnt to be shared at (driver to runtime: all known).
+pub const KNOWN_OFFSET: usize = REPORT_OFFSET + REPORT_SIZE;
+/// How many pcs each of the two tables holds.
+pub const PCS_CAPACITY: usize = 1 << 17;
+/// Where the pcs are that this run learnt (runtime to driver).
+pub const LEARNT_OFFSET: usize = KNOWN_OFFSET + PCS_CAPACITY * 8;
+/// Where the ring's events are.
+pub const EVENTS_OFFSET: usize = LEARNT_OFFSET + PCS_CAPACITY * 8;
+/// How many events the ring holds (a power of two).
+pub const EVENTS_CAPACITY: usize = 1 << 17;
+/// Where the segments to follow are (driver to runtime).
+pub const FOLLOW_OFFSET: usize = EVENTS_OFFSET + EVENTS_CAPACITY * 32;
+/// How many segments each of the two tables holds.
+pub const SEGMENTS_CAPACITY: usize = 1 << 22;
+/// Where the segments of this run are (runtime to driver).
+pub const TAKEN_OFFSET: usize = FOLLOW_OFFSET + SEGMENTS_CAPACITY * 32;
+/// The size of the file.
+pub const FILE_SIZE: usize = TAKEN_OFFSET + SEGMENTS_CAPACITY * 32;
+
+/// What the file begins with.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// [`VERSION`].
+    pub version: u32,
+    /// Reserved, zero.
+    pub reserved: u32,
+}
+
+/// What the driver wants of the next run.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The run's number in its campaign, from 0.
+    pub run: u64,
+    /// The seed of this run's choices.
+    pub seed: u64,
+    /// The seed of `getrandom` and friends: the same for a whole campaign.
+    pub entropy: u64,
+    /// The strategy: see `threadbare-strategy`'s registry.
+    pub strategy: u32,
+    /// A [`PointMode`] code.
+    pub points: u32,
+    /// What to stream: a [`Record`] code.
+    pub record: u32,
+    /// Bit set of [`flags`].
+    pub flags: u32,
+    /// The run is ended as `livelock` after this many points (0: no bound).
+    pub max_points: u64,
+    /// Segments to follow before the strategy takes over.
+    pub follow: u64,
+    /// Pcs in the known table.
+    pub known: u64,
+    /// Points seen in earlier runs (for strategies that need an estimate), 0 if unknown.
+    pub estimate_points: u64,
+    /// Strands seen in earlier runs, 0 if unknown.
+    pub estimate_strands: u64,
+    /// The strategy's own parameters.
+    pub params: [u64; 8],
+}
+
+/// Flags of a [`Plan`].
+pub mod flags {
+    /// The schedule is followed to its end and must fit exactly: another behaviour is a divergence.
+    pub const STRICT: u32 = 1;
+    /// When the run fails, stop the process (SIGSTOP) instead of ending it: a debugger is waiting.
+    pub const STOP_ON_FAILURE: u32 = 2;
+}
+
+crate::op::codes! {
+    /// Which operations are points.
+    PointMode {
+        /// Synchronisation and atomics, and plain accesses at instructions known to touch shared, written memory.
+        Shared = 0, "shared";
+        /// Synchronisation and atomics only.
+        Sync = 1, "sync";
+        /// Everything the compiler's pass sees.
+        All = 2, "all";
+    }
+}
+
+crate::op::codes! {
+    /// What goes into the event ring.
+    Record {
+        /// Nothing: counters, verdict and segments only.
+        Nothing = 0, "nothing";
+        /// Points, switches, choices, waits, strands.
+        Points = 1, "points";
+        /// The same, and every plain access that is no point.
+        Everything = 2, "everything";
+    }
+}
+
+/// What the runtime tells while it runs. The runtime maps this page over its own counters, so it is true even when
+/// the process is killed.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Live {
+    /// The run's number.
+    pub run: u64,
+    /// Hooks and interposed calls.
+    pub events: u64,
+    /// Points.
+    pub points: u64,
+    /// Switches from one strand to another.
+    pub switches: u64,
+    /// Decisions with more than one option.
+    pub choices: u64,
+    /// Strands created, main included.
+    pub strands: u64,
+    /// Carriers used.
+    pub carriers: u64,
+    /// Virtual nanoseconds since the run began.
+    pub time_ns: u64,
+    /// Segments written to the taken table.
+    pub segments: u64,
+    /// Segments that did not fit.
+    pub segments_lost: u64,
+    /// Pcs written to the learnt table.
+    pub learnt: u64,
+    /// Bytes written to the report area.
+    pub report_len: u64,
+    /// Hash over all events streamed or not: two runs with the same trace have the same.
+    pub trace_hash: u64,
+    /// Segments followed, when following.
+    pub followed: u64,
+    /// Address at fault (crash), object (deadlock, free).
+    pub verdict_addr: u64,
+    /// The instruction.
+    pub verdict_pc: u64,
+    /// A [`crate::verdict::VerdictKind`] code.
+    pub verdict: u32,
+    /// The strand.
+    pub verdict_strand: u32,
+    /// The signal, or the exit code.
+    pub verdict_code: i32,
+    /// Index of the strand that runs now.
+    pub current: u32,
+    /// 1 once `main` has been entered.
+    pub entered: u32,
+    /// 1 once the run has ended by its own will (exit, return, verdict).
+    pub ended: u32,
+}
+
+/// The ring's indices; both only grow.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Ring {
+    /// Events written by the runtime.
+    pub head: AtomicU64,
+    /// Pads to a cache line.
+    pub pad: [u64; 7],
+    /// Events read by the driver.
+    pub tail: AtomicU64,
+    /// The runtime sleeps on this word when the ring is full; the driver adds one and wakes it.
+    pub space: AtomicU32,
+    /// The driver sleeps on this word when the ring is empty; the runtime adds one and wakes it.
+    pub data: AtomicU32,
+}
+
+const _: () = assert!(size_of::<Plan>() <= PAGE);
+const _: () = assert!(size_of::<Live>() <= PAGE);
+const _: () = assert!(size_of::<Ring>() <= PAGE);
+const _: () = assert!(EVENTS_CAPACITY.is_power_of_two());

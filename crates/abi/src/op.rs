@@ -1,0 +1,195 @@
+//! The operations a strand can be about to do.
+
+macro_rules! codes {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $code:literal, $text:literal;)* }) => {
+        $(#[$meta])*
+        #[repr(u8)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[$vmeta])* $variant = $code,)* }
+
+        impl $name {
+            /// All values, in code order.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+
+            /// The value with this code, if there is one.
+            pub const fn from_code(code: u8) -> Option<Self> {
+                match code { $($code => Some($name::$variant),)* _ => None }
+            }
+
+            /// The word a user reads.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+
+            /// The value with this name, if there is one.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($text => Some($name::$variant),)* _ => None }
+            }
+        }
+    };
+}
+pub(crate) use codes;
+
+codes! {
+    /// What kind of operation a point is. `addr` of the point names the object it concerns.
+    OpKind {
+        /// A strand that has not made a point yet.
+        Start = 0, "start";
+        /// A plain read of `size` bytes.
+        Read = 1, "read";
+        /// A plain write of `size` bytes.
+        Write = 2, "write";
+        /// A plain read and write of the same place by one instruction.
+        ReadWrite = 3, "read-write";
+        /// A plain read of a range (memcpy source, string functions).
+        ReadRange = 4, "read-range";
+        /// A plain write of a range (memcpy target, memset).
+        WriteRange = 5, "write-range";
+        /// An atomic load.
+        AtomicLoad = 8, "atomic-load";
+        /// An atomic store.
+        AtomicStore = 9, "atomic-store";
+        /// An atomic read-modify-write that always writes.
+        AtomicRmw = 10, "atomic-rmw";
+        /// An atomic compare-and-exchange.
+        AtomicCas = 11, "atomic-cas";
+        /// An atomic thread fence.
+        Fence = 12, "fence";
+        /// Locking a mutex, waiting if need be.
+        MutexLock = 16, "lock";
+        /// Trying to lock a mutex.
+        MutexTryLock = 17, "try-lock";
+        /// Locking a mutex with a deadline.
+        MutexTimedLock = 18, "timed-lock";
+        /// Unlocking a mutex.
+        MutexUnlock = 19, "unlock";
+        /// Waiting on a condition variable (releases the mutex).
+        CondWait = 20, "cond-wait";
+        /// Waiting on a condition variable with a deadline.
+        CondTimedWait = 21, "cond-timed-wait";
+        /// Signalling one waiter of a condition variable.
+        CondSignal = 22, "cond-signal";
+        /// Waking all waiters of a condition variable.
+        CondBroadcast = 23, "cond-broadcast";
+        /// Locking a read-write lock for reading.
+        ReadLock = 24, "read-lock";
+        /// Trying to lock a read-write lock for reading.
+        ReadTryLock = 25, "try-read-lock";
+        /// Locking a read-write lock for writing.
+        WriteLock = 26, "write-lock";
+        /// Trying to lock a read-write lock for writing.
+        WriteTryLock = 27, "try-write-lock";
+        /// Unlocking a read-write lock.
+        RwUnlock = 28, "rw-unlock";
+        /// Locking a spin lock.
+        SpinLock = 29, "spin-lock";
+        /// Trying to lock a spin lock.
+        SpinTryLock = 30, "try-spin-lock";
+        /// Unlocking a spin lock.
+        SpinUnlock = 31, "spin-unlock";
+        /// Arriving at a barrier.
+        BarrierWait = 32, "barrier-wait";
+        /// Waiting for a semaphore.
+        SemWait = 33, "sem-wait";
+        /// Trying to take a semaphore.
+        SemTryWait = 34, "sem-try-wait";
+        /// Posting a semaphore.
+        SemPost = 35, "sem-post";
+        /// Entering a once-initialisation.
+        Once = 36, "once";
+        /// Waiting on a futex word.
+        FutexWait = 37, "futex-wait";
+        /// Waking waiters of a futex word.
+        FutexWake = 38, "futex-wake";
+        /// Creating a strand; `addr` is the new strand's index.
+        Create = 40, "create";
+        /// Waiting for a strand's end; `addr` is its index.
+        Join = 41, "join";
+        /// The end of a strand.
+        Exit = 42, "exit";
+        /// Detaching a strand; `addr` is its index.
+        Detach = 43, "detach";
+        /// Asking a strand to cancel; `addr` is its index.
+        Cancel = 44, "cancel";
+        /// Giving way to others.
+        Yield = 48, "yield";
+        /// Sleeping until a time.
+        Sleep = 49, "sleep";
+        /// Reading a clock.
+        Clock = 50, "clock";
+        /// A system call that does input or output; `addr` is the file descriptor.
+        Io = 51, "io";
+        /// Waiting until a file descriptor is ready.
+        IoWait = 52, "io-wait";
+        /// Sending or waiting for a signal; `addr` is its number.
+        Signal = 53, "signal";
+        /// A spinning strand that waits for memory to change.
+        SpinWait = 54, "spin-wait";
+        /// An annotation of the program (`__tsan_acquire` and the like).
+        Annotate = 55, "annotate";
+        /// Allocating memory; `addr` is the block.
+        Alloc = 56, "alloc";
+        /// Freeing memory; `addr` is the block.
+        Free = 57, "free";
+    }
+}
+
+impl OpKind {
+    /// Whether the operation is a plain (not atomic) access to memory.
+    pub const fn is_plain_access(self) -> bool {
+        (self as u8) >= OpKind::Read as u8 && (self as u8) <= OpKind::WriteRange as u8
+    }
+
+    /// Whether the operation is an atomic access to memory.
+    pub const fn is_atomic_access(self) -> bool {
+        (self as u8) >= OpKind::AtomicLoad as u8 && (self as u8) <= OpKind::AtomicCas as u8
+    }
+
+    /// Whether `addr` of the operation is an address in memory, not an index or a number.
+    pub const fn has_memory_address(self) -> bool {
+        (self as u8) < OpKind::Fence as u8 && (self as u8) >= OpKind::Read as u8
+            || (self as u8) >= OpKind::MutexLock as u8 && (self as u8) <= OpKind::FutexWake as u8
+            || matches!(self, OpKind::SpinWait | OpKind::Annotate | OpKind::Alloc | OpKind::Free)
+    }
+}
+
+codes! {
+    /// The memory order of an atomic operation, in C11's numbering.
+    Order {
+        /// No ordering.
+        Relaxed = 0, "relaxed";
+        /// Treated as acquire.
+        Consume = 1, "consume";
+        /// Sees what the matching release published.
+        Acquire = 2, "acquire";
+        /// Publishes what came before.
+        Release = 3, "release";
+        /// Both.
+        AcqRel = 4, "acq_rel";
+        /// Both, in one total order.
+        SeqCst = 5, "seq_cst";
+    }
+}
+
+/// The operation a strand stands before: published at the point, read by strategies and planners.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Op {
+    /// What it is.
+    pub kind: OpKind,
+    /// The memory order, for atomics.
+    pub order: Order,
+    /// Bytes concerned, or a count for wakes.
+    pub size: u32,
+    /// The object: an address, or what [`OpKind`] says.
+    pub addr: u64,
+    /// The return address into the program: names the instruction.
+    pub pc: u64,
+}
+
+impl Op {
+    /// An operation without size or order.
+    pub const fn new(kind: OpKind, addr: u64, pc: u64) -> Self {
+        Op { kind, order: Order::SeqCst, size: 0, addr, pc }
+    }
+}

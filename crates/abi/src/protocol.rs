@@ -1,0 +1,54 @@
+//! The words on the control socket, and the variables that carry it.
+//!
+//! The driver starts the program with [`ENV`] and the runtime preloaded. Just before `main` the runtime says
+//! [`Reply::HELLO`] and becomes a fork server: each [`Command::RUN`] forks a child that runs `main` by the plan in
+//! shared memory; [`Reply::STARTED`] tells its process id, then [`Reply::ENDED`] its wait status or
+//! [`Reply::AGAIN`] that the same command must be sent once more.
+
+/// The variable with `shm=<fd>,ctl=<fd>`; the runtime takes it out of the environment.
+pub const ENV: &str = "THREADBARE_RT";
+
+/// A message from the driver.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Command {
+    /// What to do.
+    pub code: u32,
+    /// Reserved, zero.
+    pub reserved: u32,
+    /// See the code.
+    pub arg: u64,
+}
+
+impl Command {
+    /// Fork and run; `arg` is the run's number.
+    pub const RUN: u32 = 1;
+    /// End the server.
+    pub const QUIT: u32 = 2;
+}
+
+/// A message from the fork server.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Reply {
+    /// What happened.
+    pub code: u32,
+    /// Process id (STARTED), wait status (ENDED), flags (HELLO).
+    pub value: i32,
+    /// The run's number; for HELLO the layout's version.
+    pub arg: u64,
+}
+
+impl Reply {
+    /// The server is ready. `value` bit 0: the program has instrumented code.
+    pub const HELLO: u32 = 1;
+    /// A child runs.
+    pub const STARTED: u32 = 2;
+    /// The child ended.
+    pub const ENDED: u32 = 3;
+    /// The server could not do it; `value` is an errno.
+    pub const FAILED: u32 = 4;
+    /// The child ended, but the run must be made again for its addresses to be those of every other run: drop what it
+    /// streamed and printed, and send the same command again.
+    pub const AGAIN: u32 = 5;
+}

@@ -1,0 +1,61 @@
+//! Details of a run that are too long for the counters: a sequence of records in the report area.
+//!
+//! Each record is a [`RecordHead`] followed by `len` bytes of text, padded to 8.
+
+use crate::op::codes;
+
+/// The head of a record.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RecordHead {
+    /// A [`RecordTag`] code.
+    pub tag: u16,
+    /// The strand it concerns, or `u16::MAX`.
+    pub strand: u16,
+    /// Bytes of text that follow.
+    pub len: u32,
+    /// See the tag.
+    pub a: u64,
+    /// See the tag.
+    pub b: u64,
+    /// See the tag.
+    pub c: u64,
+}
+
+codes! {
+    /// What a record tells.
+    RecordTag {
+        /// The verdict in words: text.
+        Message = 1, "message";
+        /// A strand: `a` parent index, `b` ordinal, `c` [`StrandState`] code; text: its name, if it has one.
+        Strand = 2, "strand";
+        /// What the strand waits for or is about to do: `a` an [`crate::op::OpKind`], `b` its address, `c` its pc.
+        Pending = 3, "pending";
+        /// Who keeps the strand waiting: `a` the holder's index.
+        Holder = 4, "holder";
+        /// One frame of the strand's stack, innermost first: `a` pc.
+        Frame = 5, "frame";
+        /// A loaded module: `a` base, `b` size; text: path. Index = order of the records.
+        Module = 6, "module";
+        /// Something the user should know once: `a` pc; text.
+        Warning = 7, "warning";
+        /// A divergence: `a` segment number, `b` expected stop, `c` actual pc; text: why.
+        Divergence = 8, "divergence";
+        /// A lock the strand holds: `a` address, `b` pc where taken.
+        Held = 9, "held";
+    }
+}
+
+codes! {
+    /// What a strand is doing.
+    StrandState {
+        /// It can go on.
+        Ready = 0, "ready";
+        /// It waits.
+        Blocked = 1, "blocked";
+        /// It has ended.
+        Ended = 2, "ended";
+        /// It runs.
+        Running = 3, "running";
+    }
+}

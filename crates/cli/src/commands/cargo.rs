@@ -1,0 +1,141 @@
+//! What `cargo threadbare test|run|build` have in common: whose argument is whose.
+
+use crate::embedded;
+use crate::exit::Trouble;
+use crate::options::CampaignOptions;
+use crate::session::cannot;
+use clap::Parser;
+use std::ffi::OsString;
+use threadbare_explore::server::Target;
+use threadbare_toolchain::cargo::{CargoRequest, RunTarget};
+use threadbare_toolchain::{Environment, PlacedRuntime, check_program};
+
+pub(crate) const EXAMPLES: &str = "\
+Threadbare's own options stand anywhere before `--`; all others are cargo's. `--jobs` is both: for
+the build and for the runs.
+
+Examples:
+  cargo threadbare test
+  cargo threadbare test --runs 5000 --release -p bank transfer
+  cargo threadbare run --time 30s --example dining -- 5
+  cargo threadbare build --release";
+
+/// Options of ours that take a value.
+const WITH_VALUE: [&str; 9] =
+    ["--strategy", "--runs", "--time", "--seed", "--timeout", "--points", "--mode", "--max-points", "--out"];
+/// Options of ours that take none.
+const ALONE: [&str; 2] = ["--keep-going", "--check-replay"];
+
+/// What a `cargo threadbare` command was given.
+#[derive(clap::Args, Debug)]
+pub(crate) struct Args {
+    /// Threadbare's options and cargo's, then `--` and the program's.
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// The campaign's options as a command line of their own.
+#[derive(Parser, Debug)]
+#[command(name = "cargo threadbare", disable_help_flag = true)]
+struct OwnOptions {
+    #[command(flatten)]
+    campaign: CampaignOptions,
+}
+
+/// The arguments, told apart.
+#[derive(Debug)]
+pub(crate) struct Split {
+    pub(crate) campaign: CampaignOptions,
+    cargo: Vec<OsString>,
+    program: Vec<OsString>,
+    env: Environment,
+    runtime: PlacedRuntime,
+}
+
+impl Args {
+    /// Tells ours from cargo's.
+    pub(crate) fn split(&self) -> Result<Split, Trouble> {
+        let (own, cargo, program) = sort(&self.arguments);
+        let command_line = std::iter::once(OsString::from("cargo threadbare")).chain(own);
+        let options = OwnOptions::try_parse_from(command_line).unwrap_or_else(|error| error.exit());
+        options.campaign.check()?;
+        let env = Environment::of_process();
+        let runtime = embedded::place(&env)?;
+        Ok(Split { campaign: options.campaign, cargo, program, env, runtime })
+    }
+}
+
+impl Split {
+    /// The request to cargo.
+    pub(crate) fn request(&self) -> Result<CargoRequest<'_>, Trouble> {
+        let tool = std::env::current_exe().map_err(|error| cannot("find this program's file", &error))?;
+        let folder = std::env::current_dir().map_err(|error| cannot("find the current folder", &error))?;
+        Ok(CargoRequest {
+            arguments: self.cargo.clone(),
+            program_arguments: self.program.clone(),
+            folder,
+            env: self.env.clone(),
+            runtime: &self.runtime,
+            tool,
+        })
+    }
+
+    /// The target of a campaign for what cargo built.
+    pub(crate) fn target(&self, run: &RunTarget) -> Result<Target, Trouble> {
+        check_program(&run.program, &self.env)?;
+        let mut target = Target::new(&run.program, run.arguments.clone());
+        target.env = run.env.clone();
+        target.cwd = run.folder.clone();
+        target.runtime = Some(self.runtime.library().to_owned());
+        Ok(target)
+    }
+}
+
+/// Sorts arguments into ours, cargo's and the program's.
+fn sort(arguments: &[OsString]) -> (Vec<OsString>, Vec<OsString>, Vec<OsString>) {
+    let (mut own, mut cargo) = (Vec::new(), Vec::new());
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let text = argument.to_string_lossy();
+        let (name, joined) = match text.split_once('=') {
+            Some((name, _)) => (name, true),
+            None => (&*text, false),
+        };
+        if text == "--" {
+            break;
+        } else if ALONE.contains(&name) || name == "--format" && joined {
+            own.push(argument.clone());
+        } else if WITH_VALUE.contains(&name) || name == "--format" {
+            own.push(argument.clone());
+            if !joined {
+                own.extend(rest.next().cloned());
+            }
+        } else if matches!(name, "--jobs" | "-j") {
+            let value = if joined { None } else { rest.next().cloned() };
+            for list in [&mut own, &mut cargo] {
+                list.push(argument.clone());
+                list.extend(value.clone());
+            }
+        } else {
+            cargo.push(argument.clone());
+        }
+    }
+    (own, cargo, rest.cloned().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_find_their_reader() {
+        let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        let (own, cargo, program) = sort(&words(
+            "--runs 5 --release --seed=3 -p bank --keep-going --format json -j 2 transfer -- --runs 9 --nocapture",
+        ));
+        assert_eq!(own, words("--runs 5 --seed=3 --keep-going --format json -j 2"));
+        assert_eq!(cargo, words("--release -p bank -j 2 transfer"));
+        assert_eq!(program, words("--runs 9 --nocapture"));
+        assert!(OwnOptions::try_parse_from(std::iter::once("x".into()).chain(own)).is_ok());
+    }
+}

@@ -1,0 +1,14 @@
+//! `cargo threadbare run`: a campaign over the program that `cargo run` would run.
+
+use crate::commands::cargo::Args;
+use crate::commands::run::campaign;
+use crate::exit::{Exit, Trouble};
+use threadbare_toolchain::cargo;
+
+/// Does it.
+pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
+    let split = args.split()?;
+    let request = split.request()?;
+    let target = split.target(&cargo::run_target(&request)?)?;
+    campaign(&split.campaign, target)
+}

@@ -1,0 +1,73 @@
+//! `cargo threadbare test`: every test of a package is its own campaign.
+
+use crate::commands::cargo::{Args, Split};
+use crate::commands::run::print;
+use crate::exit::{Exit, Trouble};
+use crate::options::Format;
+use crate::session::{self, cannot};
+use threadbare_explore::interrupt;
+use threadbare_explore::store::Store;
+use threadbare_report::progress::ProgressLine;
+use threadbare_report::tests::{TestResult, TestsReport};
+use threadbare_report::{Style, tests};
+use threadbare_toolchain::cargo::{self, TestBinary, TestCase, TestPlan};
+
+/// Does it.
+pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
+    let split = args.split()?;
+    let request = split.request()?;
+    if request.only_builds() {
+        for built in cargo::build_tests(&request)? {
+            print(&format!("{}\n", built.program.display()));
+        }
+        return Ok(Exit::Clean);
+    }
+    let store = Store::open(&split.campaign.out)?;
+    let plan = cargo::plan_tests(&request)?;
+    interrupt::watch().map_err(|error| cannot("watch for signals", &error))?;
+    let report = campaigns(&split, &plan, &store)?;
+    match split.campaign.format {
+        Format::Json => print(&report.to_json()),
+        Format::Text => print(&tests::text(&report, Style::for_stream(&std::io::stdout()))),
+    }
+    Ok(if report.failed() > 0 { Exit::Failure } else { Exit::Clean })
+}
+
+fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsReport, Trouble> {
+    let style = Style::for_stream(&std::io::stderr());
+    let mut report = TestsReport::new(plan.notes.clone());
+    for note in &plan.notes {
+        eprintln!("{}: {note}", style.strong("note"));
+    }
+    for binary in &plan.binaries {
+        report.ignored += binary.ignored.len() as u64;
+        if !binary.cases.is_empty() {
+            let shown = format!("{} {} ({})", binary.package, binary.name, binary.kind);
+            eprintln!("{} {shown}", style.strong("testing"));
+        }
+        for case in &binary.cases {
+            if interrupt::requested() {
+                report.interrupted = true;
+                return Ok(report);
+            }
+            let result = one(split, binary, case, store)?;
+            eprintln!("  {}", tests::line(&result, style));
+            report.tests.push(result);
+        }
+    }
+    Ok(report)
+}
+
+fn one(split: &Split, binary: &TestBinary, case: &TestCase, store: &Store) -> Result<TestResult, Trouble> {
+    let config = split.campaign.config(split.target(&case.target)?);
+    let label = format!("{} {} {}", case.package, case.binary, case.name);
+    let campaign = session::campaign(&config, store, ProgressLine::on_stderr(), Some(label.as_str()))
+        .map_err(|trouble| trouble.during(&format!("test {}", case.name)))?;
+    Ok(TestResult {
+        package: case.package.clone(),
+        binary: case.binary.clone(),
+        kind: binary.kind.clone(),
+        name: case.name.clone(),
+        campaign,
+    })
+}

@@ -1,0 +1,12 @@
+//! The commands, one file each.
+
+pub(crate) mod cargo;
+pub(crate) mod cargo_build;
+pub(crate) mod cargo_run;
+pub(crate) mod cargo_test;
+pub(crate) mod cc;
+pub(crate) mod list;
+pub(crate) mod replay;
+pub(crate) mod run;
+pub(crate) mod runtime_path;
+pub(crate) mod rustc;

@@ -1,0 +1,282 @@
+//! `threadbare replay`: one schedule again.
+
+use crate::commands::run::print;
+use crate::exit::{Exit, Trouble};
+use crate::options::{FOLDER, Format};
+use crate::session;
+use crate::{embedded, gdb};
+use std::io::{StdoutLock, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use threadbare_abi::event::Event;
+use threadbare_abi::layout::{Record, flags};
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_explore::run::{EventSink, Follow, Request};
+use threadbare_explore::server::{Server, Target};
+use threadbare_explore::store;
+use threadbare_findings::explain::explain;
+use threadbare_findings::{Finding, SymbolPlaces};
+use threadbare_report::trace::TracePrinter;
+use threadbare_report::{Style, text};
+use threadbare_toolchain::{Environment, check_program};
+use threadbare_trace::run::{RunFacts, Verdict};
+use threadbare_trace::schedule::Schedule;
+
+const EXAMPLES: &str = "\
+Examples:
+  threadbare replay .threadbare/deadlock-5f3a9c1e.schedule
+  threadbare replay deadlock-5f3a9c1e              the same, by the finding's id
+  threadbare replay deadlock-5f3a9c1e --trace | less
+  threadbare replay deadlock-5f3a9c1e --gdb        open gdb where it failed";
+
+/// Make one run again from its schedule.
+///
+/// The run makes the same choices and fails the same way. Exit code 1 says that it did, 0 that the
+/// schedule is of a clean run and was clean again, 3 that the run was another.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// A schedule's file, or the id of a finding.
+    #[arg(value_name = "FILE-or-ID")]
+    schedule: PathBuf,
+    /// Print every point: strand, operation, variable, function and place.
+    #[arg(long)]
+    trace: bool,
+    /// Open gdb where the run fails, with a command for each strand's stack.
+    #[arg(long, conflicts_with_all = ["trace", "format"])]
+    gdb: bool,
+    /// The folder with the findings.
+    #[arg(long, value_name = "DIR", default_value = FOLDER)]
+    out: PathBuf,
+    /// The program, if it is not where it was; it must be the same build.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// How long the run may take [default: what the campaign allowed; with --trace, no bound].
+    #[arg(long, value_name = "TIME", value_parser = crate::values::duration)]
+    timeout: Option<Duration>,
+    /// How the result is written.
+    #[arg(long, value_enum, default_value = "text", conflicts_with = "trace")]
+    format: Format,
+}
+
+/// Does it.
+pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
+    let (path, schedule) = read(&args.schedule, &args.out)?;
+    let target = target(&schedule, args.program.as_deref())?;
+    let mut request = request(&schedule);
+    if let Some(timeout) = args.timeout {
+        request.timeout = timeout;
+    }
+    let mut server = Server::start(&target)?;
+    server.set_known(&schedule.known);
+    if args.gdb {
+        return gdb::open(&mut server, &request, &schedule.segments, &target.program);
+    }
+    let facts = if args.trace {
+        trace(&mut server, &request, &schedule, &target.program, args.timeout)?
+    } else {
+        once(&mut server, &request, &schedule)?
+    };
+    judge(&facts, &schedule, &target.program)?;
+    let places = SymbolPlaces::new(&facts.report, &target.program);
+    let mut finding = explain(&facts, &target.program.display().to_string(), &places);
+    finding.schedule = path.display().to_string();
+    finding.id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    match args.format {
+        Format::Json => print(&json(&finding, &facts)),
+        Format::Text => print(&words(&finding, &facts, args.trace)),
+    }
+    Ok(if facts.verdict.is_failure() { Exit::Failure } else { Exit::Clean })
+}
+
+/// The schedule a file or an id names.
+fn read(name: &Path, folder: &Path) -> Result<(PathBuf, Schedule), Trouble> {
+    let is_id = !name.exists() && name.components().count() == 1;
+    let path = match is_id {
+        true => folder.join(name).with_extension(store::SCHEDULE),
+        false if name.extension().is_some_and(|extension| extension == "json") => {
+            name.with_extension(store::SCHEDULE)
+        }
+        false => name.to_owned(),
+    };
+    let bytes = std::fs::read(&path).map_err(|error| {
+        Trouble::usage(
+            format!("cannot read the schedule `{}`: {error}", path.display()),
+            "`threadbare list` shows the findings of this folder",
+        )
+    })?;
+    let broken = |why: String| {
+        Trouble::usage(
+            format!("`{}` cannot be replayed: {why}", path.display()),
+            "make the run again with `threadbare run`, or copy the whole file anew",
+        )
+    };
+    let text = String::from_utf8(bytes).map_err(|_| broken("it is not text".to_owned()))?;
+    let schedule = Schedule::parse(&text).map_err(|error| broken(error.to_string()))?;
+    Ok((path, schedule))
+}
+
+fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Target, Trouble> {
+    let env = Environment::of_process();
+    let moved = program.map(|program| std::path::absolute(program).unwrap_or_else(|_| program.to_owned()));
+    let program = moved.unwrap_or_else(|| PathBuf::from(&schedule.program));
+    check_program(&program, &env)?;
+    let id = session::program_id(&program)?;
+    if id != schedule.program_id {
+        return Err(Trouble::usage(
+            format!(
+                "the schedule is of another build of `{}`: it has {}, the program is {id}",
+                program.display(),
+                schedule.program_id
+            ),
+            "a schedule counts the events of one build: find the failure anew with `threadbare run`, or name the old \
+             build with `--program FILE`",
+        ));
+    }
+    let mut target = Target::new(program, schedule.args.clone());
+    target.env = schedule.env.clone();
+    target.stdin = schedule.stdin.clone().map(PathBuf::from);
+    target.runtime = Some(embedded::library(&env)?);
+    if Path::new(&schedule.cwd).is_dir() {
+        target.cwd = PathBuf::from(&schedule.cwd);
+    } else {
+        eprintln!("warning: the folder `{}` is gone; the run is made here", schedule.cwd.to_string_lossy());
+    }
+    Ok(target)
+}
+
+fn request(schedule: &Schedule) -> Request {
+    let (strategy, seed, estimates, flags) = match &schedule.then {
+        Some(then) => (then.strategy, then.seed, then.estimates, 0),
+        None => (schedule.strategy, schedule.seed, (0, 0), flags::STRICT),
+    };
+    Request {
+        run: schedule.run,
+        seed,
+        entropy: schedule.entropy,
+        strategy,
+        params: [0; 8],
+        points: schedule.points,
+        record: Record::Nothing,
+        flags,
+        max_points: schedule.max_points,
+        timeout: Duration::from_millis(schedule.timeout_ms.max(1)),
+        estimates,
+    }
+}
+
+fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<RunFacts, Trouble> {
+    let ended = server.run(request, Follow::Segments(&schedule.segments), None)?;
+    Ok(server.facts(request, &ended, false)?)
+}
+
+/// Makes the run until it knows all its points, then once more and prints them.
+fn trace(
+    server: &mut Server,
+    request: &Request,
+    schedule: &Schedule,
+    program: &Path,
+    timeout: Option<Duration>,
+) -> Result<RunFacts, Trouble> {
+    const PASSES: usize = 4;
+    let mut known = schedule.known.clone();
+    let mut facts = None;
+    for _ in 0..PASSES {
+        let ended = server.run(request, Follow::Segments(&schedule.segments), None)?;
+        facts = Some(server.facts(request, &ended, false)?);
+        let learnt = server.learnt(&ended);
+        // A strategy decides at every point, so other points would be another run.
+        if learnt.is_empty() || schedule.then.is_some() || !server.is_alive() {
+            break;
+        }
+        known.extend(learnt);
+        known.sort_unstable();
+        known.dedup();
+        server.set_known(&known);
+    }
+    let report = facts.map(|facts| facts.report).unwrap_or_default();
+    let places = SymbolPlaces::new(&report, program);
+    let style = Style::for_stream(&std::io::stdout());
+    // Printing takes longer than running; a run that never ends is still bounded by what the campaign allowed.
+    let endless = schedule.verdict == VerdictKind::Timeout;
+    let generous = if endless { request.timeout } else { Duration::from_secs(24 * 3600) };
+    let request = Request { record: Record::Points, timeout: timeout.unwrap_or(generous), ..request.clone() };
+    let mut lines = Lines { printer: TracePrinter::new(&places, style), out: std::io::stdout().lock() };
+    let ended = server.run(&request, Follow::Segments(&schedule.segments), Some(&mut lines))?;
+    Ok(server.facts(&request, &ended, false)?)
+}
+
+/// Prints events as they come.
+struct Lines<'a> {
+    printer: TracePrinter<'a>,
+    out: StdoutLock<'static>,
+}
+
+impl EventSink for Lines<'_> {
+    fn events(&mut self, events: &[Event]) {
+        let mut lines = String::new();
+        for event in events {
+            self.printer.event(event, &mut lines);
+        }
+        // A reader that went away gets nothing more; the run still ends.
+        let _ = self.out.write_all(lines.as_bytes());
+    }
+
+    fn restart(&mut self) {
+        self.printer.restart();
+        let _ = self.out.write_all(b"-- the run is made again from its beginning --\n");
+    }
+}
+
+/// Sees that the run was the recorded one.
+fn judge(facts: &RunFacts, schedule: &Schedule, program: &Path) -> Result<(), Trouble> {
+    let help = "this is an error of Threadbare unless the program reads something that changes outside it (files, \
+                the network, the real clock): `threadbare replay FILE --trace` shows how far it came";
+    if facts.verdict.is_internal() {
+        let places = SymbolPlaces::new(&facts.report, program);
+        let divergence = session::divergence(facts, &places);
+        return Err(Trouble::internal(
+            format!("the replay left its schedule: {}{divergence}", facts.verdict.message),
+            help,
+        ));
+    }
+    let show = |kind: VerdictKind, message: &str| match kind {
+        VerdictKind::None => "clean".to_owned(),
+        kind => format!("{}: {message}", kind.name()),
+    };
+    let Verdict { kind, message, .. } = &facts.verdict;
+    if *kind != schedule.verdict {
+        return Err(Trouble::internal(
+            format!(
+                "the replay was `{}`, and the recorded run `{}`",
+                show(*kind, message),
+                show(schedule.verdict, &schedule.message)
+            ),
+            help,
+        ));
+    }
+    Ok(())
+}
+
+fn words(finding: &Finding, facts: &RunFacts, traced: bool) -> String {
+    let style = Style::for_stream(&std::io::stdout());
+    let gap = if traced { "\n" } else { "" };
+    if facts.verdict.is_failure() {
+        format!("{gap}{}", text::finding(finding, style, false))
+    } else {
+        format!("{gap}{}: run {} again, {} points\n", style.good("clean"), facts.run, facts.counters.points)
+    }
+}
+
+fn json(finding: &Finding, facts: &RunFacts) -> String {
+    let verdict = if facts.verdict.is_failure() { "failure" } else { "clean" };
+    let value = serde_json::json!({
+        "format_version": threadbare_report::campaign::FORMAT_VERSION,
+        "verdict": verdict,
+        "points": facts.counters.points,
+        "switches": facts.counters.switches,
+        "trace_hash": format!("{:016x}", facts.counters.trace_hash),
+        "finding": facts.verdict.is_failure().then_some(finding),
+    });
+    format!("{value:#}\n")
+}

@@ -1,0 +1,86 @@
+//! `threadbare run`: a campaign over schedules.
+
+use crate::embedded;
+use crate::exit::{Exit, Trouble};
+use crate::options::{CampaignOptions, Format};
+use crate::session;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use threadbare_explore::interrupt;
+use threadbare_explore::server::Target;
+use threadbare_explore::store::Store;
+use threadbare_report::progress::ProgressLine;
+use threadbare_report::{Style, text};
+use threadbare_toolchain::{Environment, check_program, find_program};
+
+const EXAMPLES: &str = "\
+Examples:
+  threadbare run -- ./bank 3
+  threadbare run --time 30s --keep-going -- ./bank
+  threadbare run --runs 5000 --strategy round-robin --format json -- ./bank > result.json";
+
+/// Run a program under many schedules until it fails.
+///
+/// The program must have been built with `threadbare cc`, `threadbare c++`, `threadbare rustc` or
+/// `cargo threadbare build`. Each run makes other choices; a failing run's choices are kept as a
+/// schedule that `threadbare replay` makes again.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    campaign: CampaignOptions,
+    /// What every run reads as its standard input [default: nothing].
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+    /// The program and its arguments.
+    #[arg(value_name = "PROG ARGS", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+/// Does it.
+pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
+    args.campaign.check()?;
+    let mut target = target(&args.command)?;
+    if let Some(stdin) = &args.stdin {
+        let path = std::path::absolute(stdin).unwrap_or_else(|_| stdin.clone());
+        std::fs::File::open(&path)
+            .map_err(|error| session::cannot(&format!("read the input `{}`", path.display()), &error))?;
+        target.stdin = Some(path);
+    }
+    campaign(&args.campaign, target)
+}
+
+/// A campaign over one program, and its report.
+pub(crate) fn campaign(options: &CampaignOptions, target: Target) -> Result<Exit, Trouble> {
+    let config = options.config(target);
+    let store = Store::open(&options.out)?;
+    interrupt::watch().map_err(|error| session::cannot("watch for signals", &error))?;
+    let report = session::campaign(&config, &store, ProgressLine::on_stderr(), None)?;
+    match options.format {
+        Format::Json => print(&report.to_json()),
+        Format::Text => print(&text::campaign(&report, Style::for_stream(&std::io::stdout()))),
+    }
+    Ok(if report.runs_failed > 0 { Exit::Failure } else { Exit::Clean })
+}
+
+/// The target for a command line; the program is checked.
+pub(crate) fn target(command: &[OsString]) -> Result<Target, Trouble> {
+    let [program, args @ ..] = command else {
+        return Err(Trouble::usage("no program is given", "threadbare run -- ./prog args"));
+    };
+    let env = Environment::of_process();
+    let found = find_program(Path::new(program), &env)?;
+    let found = std::path::absolute(&found).unwrap_or(found);
+    check_program(&found, &env)?;
+    let mut target = Target::new(found, args.to_vec());
+    target.arg0 = Some(program.clone());
+    target.runtime = Some(embedded::library(&env)?);
+    Ok(target)
+}
+
+/// Writes a result; a reader that went away is no error.
+pub(crate) fn print(text: &str) {
+    use std::io::Write;
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}

@@ -1,0 +1,18 @@
+//! The runtime this binary carries.
+
+use crate::exit::Trouble;
+use std::path::PathBuf;
+use threadbare_toolchain::{Environment, PlacedRuntime, Runtime};
+
+const BYTES: &[u8] = include_bytes!(env!("THREADBARE_RT_FILE"));
+const HASH: &str = env!("THREADBARE_RT_HASH");
+
+/// The runtime as a file.
+pub(crate) fn place(env: &Environment) -> Result<PlacedRuntime, Trouble> {
+    Ok(Runtime { bytes: BYTES, hash: HASH }.place(env)?)
+}
+
+/// The library a campaign preloads.
+pub(crate) fn library(env: &Environment) -> Result<PathBuf, Trouble> {
+    Ok(place(env)?.library().to_owned())
+}

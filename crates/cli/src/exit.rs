@@ -1,0 +1,91 @@
+//! How a command ends: exit codes, and errors for the reader.
+
+use std::error::Error as StdError;
+use std::process::ExitCode;
+use threadbare_report::Style;
+
+/// The exit codes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    /// Nothing was found.
+    Clean = 0,
+    /// A failure was found, or reproduced.
+    Failure = 1,
+    /// The request or the set-up is wrong.
+    Usage = 2,
+    /// Threadbare itself failed.
+    Internal = 3,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    exit: Exit,
+    message: String,
+    help: Option<String>,
+}
+
+impl Trouble {
+    /// The request or the set-up is wrong.
+    pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Trouble {
+        Trouble { exit: Exit::Usage, message: message.into(), help: Some(help.into()) }
+    }
+
+    /// Threadbare failed.
+    pub(crate) fn internal(message: impl Into<String>, help: impl Into<String>) -> Trouble {
+        Trouble { exit: Exit::Internal, message: message.into(), help: Some(help.into()) }
+    }
+
+    /// The same, with what was being done.
+    pub(crate) fn during(mut self, what: &str) -> Trouble {
+        self.message = format!("{what}: {}", self.message);
+        self
+    }
+
+    /// Writes it to standard error.
+    pub(crate) fn tell(&self) -> Exit {
+        let style = Style::for_stream(&std::io::stderr());
+        eprintln!("{}: {}", style.bad("error"), self.message);
+        if let Some(help) = &self.help {
+            eprintln!("{}: {help}", style.strong("help"));
+        }
+        self.exit
+    }
+}
+
+/// A message with its causes.
+pub(crate) fn chain(error: &dyn StdError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+impl From<threadbare_explore::Error> for Trouble {
+    fn from(error: threadbare_explore::Error) -> Trouble {
+        let exit = if error.is_internal() { Exit::Internal } else { Exit::Usage };
+        Trouble { exit, message: chain(&error), help: error.help() }
+    }
+}
+
+impl From<threadbare_toolchain::Error> for Trouble {
+    fn from(error: threadbare_toolchain::Error) -> Trouble {
+        Trouble { exit: Exit::Usage, message: chain(&error), help: error.help() }
+    }
+}
+
+impl From<threadbare_toolchain::ProgramProblem> for Trouble {
+    fn from(problem: threadbare_toolchain::ProgramProblem) -> Trouble {
+        Trouble { exit: Exit::Usage, message: chain(&problem), help: Some(problem.help()) }
+    }
+}

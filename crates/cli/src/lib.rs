@@ -1,0 +1,108 @@
+//! The command line of Threadbare: one file a command.
+//!
+//! Results go to standard output, progress and diagnostics to standard error. Exit codes: 0 nothing found, 1 a
+//! failure was found or reproduced, 2 the request or the set-up is wrong, 3 Threadbare itself failed.
+
+mod commands;
+mod embedded;
+mod exit;
+mod gdb;
+mod options;
+mod session;
+mod values;
+
+use clap::{Parser, Subcommand};
+use exit::{Exit, Trouble};
+use std::ffi::OsString;
+use std::process::ExitCode;
+use threadbare_toolchain::Language;
+
+/// Finds, replays and explains concurrency bugs in unmodified Rust, C and C++ programs.
+#[derive(Parser, Debug)]
+#[command(name = "threadbare", version, after_long_help = options::EXAMPLES, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Run(commands::run::Args),
+    Replay(commands::replay::Args),
+    List(commands::list::Args),
+    Cc(commands::cc::Args),
+    /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
+    #[command(name = "c++", long_about = None, disable_help_flag = true)]
+    Cxx(commands::cc::Args),
+    Rustc(commands::rustc::Args),
+    RuntimePath(commands::runtime_path::Args),
+}
+
+/// Cargo packages under Threadbare, on the stable toolchain and without a change to them.
+#[derive(Parser, Debug)]
+#[command(name = "cargo threadbare", bin_name = "cargo threadbare", version, max_term_width = 100)]
+struct CargoCli {
+    #[command(subcommand)]
+    command: CargoCommand,
+}
+
+#[derive(Subcommand, Debug)]
+#[command(after_long_help = commands::cargo::EXAMPLES)]
+enum CargoCommand {
+    /// Make a campaign of every test of a package.
+    ///
+    /// Takes Threadbare's options (see `threadbare run --help`) and those of `cargo test`.
+    #[command(after_long_help = commands::cargo::EXAMPLES)]
+    Test(commands::cargo::Args),
+    /// Make a campaign of the program that `cargo run` would run.
+    ///
+    /// Takes Threadbare's options (see `threadbare run --help`) and those of `cargo run`.
+    #[command(after_long_help = commands::cargo::EXAMPLES)]
+    Run(commands::cargo::Args),
+    /// Build a package with instrumentation, for `threadbare run`.
+    ///
+    /// Takes the options of `cargo build`, and prints the programs made.
+    #[command(after_long_help = commands::cargo::EXAMPLES)]
+    Build(commands::cargo::Args),
+}
+
+/// The program `threadbare`.
+pub fn main() -> ExitCode {
+    finish(run(Cli::parse().command))
+}
+
+/// The program `cargo-threadbare`. Cargo calls it with the name of the command as the first argument; build scripts
+/// call it as the compiler, as they would call `threadbare`.
+pub fn cargo_main() -> ExitCode {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|first| first == "cc" || first == "c++") {
+        return main();
+    }
+    if arguments.get(1).is_some_and(|first| first == "threadbare") {
+        arguments.remove(1);
+    }
+    finish(match CargoCli::parse_from(arguments).command {
+        CargoCommand::Test(args) => commands::cargo_test::run(&args),
+        CargoCommand::Run(args) => commands::cargo_run::run(&args),
+        CargoCommand::Build(args) => commands::cargo_build::run(&args),
+    })
+}
+
+fn run(command: Command) -> Result<Exit, Trouble> {
+    match command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Replay(args) => commands::replay::run(&args),
+        Command::List(args) => commands::list::run(&args),
+        Command::Cc(args) => commands::cc::run(Language::C, &args),
+        Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),
+        Command::Rustc(args) => commands::rustc::run(&args),
+        Command::RuntimePath(args) => commands::runtime_path::run(&args),
+    }
+}
+
+fn finish(result: Result<Exit, Trouble>) -> ExitCode {
+    match result {
+        Ok(exit) => exit.into(),
+        Err(trouble) => trouble.tell().into(),
+    }
+}

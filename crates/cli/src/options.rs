@@ -1,0 +1,122 @@
+//! Options that several commands share.
+
+use crate::exit::Trouble;
+use crate::values;
+use clap::{Args, ValueEnum};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use threadbare_abi::layout::PointMode;
+use threadbare_explore::campaign::Config;
+use threadbare_explore::server::Target;
+use threadbare_strategy::StrategyId;
+
+/// Where findings go unless told otherwise.
+pub(crate) const FOLDER: &str = ".threadbare";
+
+const DEFAULT_RUNS: u64 = 1000;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  threadbare cc -g -O1 -pthread bank.c -o bank     compile a C program for Threadbare
+  threadbare run --runs 1000 -- ./bank             look for a schedule that makes it fail
+  threadbare replay .threadbare/ID.schedule        make the failing run again
+  cargo threadbare test                            the same for every test of a cargo package
+
+Exit codes: 0 nothing found, 1 a failure was found or reproduced, 2 the request or the set-up is
+wrong, 3 Threadbare itself failed.";
+
+/// How results are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// How strands are run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Mode {
+    /// One strand at a time, every choice Threadbare's.
+    Controlled,
+    /// Real kernel threads in parallel (not in this version).
+    Free,
+}
+
+/// What a campaign is to do.
+#[derive(Args, Debug, Clone)]
+pub(crate) struct CampaignOptions {
+    /// Who decides which strand goes on: `random` or `round-robin`.
+    #[arg(long, value_name = "NAME", default_value = "random", value_parser = values::strategy)]
+    pub(crate) strategy: StrategyId,
+    /// The most runs [default: 1000, without a bound if --time is given].
+    #[arg(long, value_name = "N", value_parser = values::runs)]
+    pub(crate) runs: Option<u64>,
+    /// The most time, such as 30s, 5m or 1h.
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub(crate) time: Option<Duration>,
+    /// The seed: the same seed makes the same runs.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Runs at a time [default: one for each processor]. The result does not depend on it.
+    #[arg(long, short, value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Go on after a failure, and tell every different one.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
+    /// How long one run may take.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
+    pub(crate) timeout: Duration,
+    /// Where a strand may be stopped: `shared` (synchronisation and accesses to memory that strands
+    /// share), `sync` (synchronisation only) or `all` (every access).
+    #[arg(long, value_name = "WHICH", default_value = "shared", value_parser = values::points)]
+    pub(crate) points: PointMode,
+    /// How strands are run.
+    #[arg(long, value_enum, default_value = "controlled")]
+    pub(crate) mode: Mode,
+    /// End a run as a livelock after this many points [default: no bound].
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) max_points: u64,
+    /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
+    #[arg(long)]
+    pub(crate) check_replay: bool,
+    /// How results are written.
+    #[arg(long, value_enum, default_value = "text")]
+    pub(crate) format: Format,
+    /// The folder for findings.
+    #[arg(long, value_name = "DIR", default_value = FOLDER)]
+    pub(crate) out: PathBuf,
+}
+
+impl CampaignOptions {
+    /// Says what this version cannot do.
+    pub(crate) fn check(&self) -> Result<(), Trouble> {
+        match self.mode {
+            Mode::Controlled => Ok(()),
+            Mode::Free => {
+                Err(Trouble::usage("the free mode is not in this version", "leave out `--mode free`"))
+            }
+        }
+    }
+
+    /// The campaign for a target.
+    pub(crate) fn config(&self, target: Target) -> Config {
+        let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        Config {
+            target: Arc::new(target),
+            strategy: self.strategy,
+            params: [0; 8],
+            seed: self.seed,
+            runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
+            time: self.time,
+            jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
+            keep_going: self.keep_going,
+            timeout: self.timeout,
+            points: self.points,
+            max_points: self.max_points,
+            check_replay: self.check_replay,
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A campaign as the commands make it: findings explained and stored as they come.
+
+use crate::exit::{Trouble, chain};
+use std::path::{Path, PathBuf};
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
+use threadbare_explore::store::Store;
+use threadbare_explore::{Error, Failure};
+use threadbare_findings::explain::warning_text;
+use threadbare_findings::{Findings, NoPlaces, Places, SymbolPlaces};
+use threadbare_report::CampaignReport;
+use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
+use threadbare_report::progress::{ProgressLine, State};
+use threadbare_symbols::ProgramId;
+use threadbare_trace::report::RunReport;
+use threadbare_trace::run::{End, RunFacts};
+use threadbare_trace::schedule::{Names, Schedule, Then};
+use threadbare_trace::strands::Strands;
+
+/// A campaign under way.
+struct Session<'a> {
+    config: &'a Config,
+    program_id: String,
+    store: &'a Store,
+    findings: Findings,
+    places: Option<SymbolPlaces>,
+    line: ProgressLine,
+}
+
+/// The build a program is.
+pub(crate) fn program_id(program: &Path) -> Result<String, Trouble> {
+    let id = ProgramId::of(program).map_err(|error| {
+        Trouble::usage(format!("cannot read `{}`: {error}", program.display()), "is the file still there?")
+    })?;
+    Ok(id.to_string())
+}
+
+/// Makes a campaign and stores its findings.
+pub(crate) fn campaign(
+    config: &Config,
+    store: &Store,
+    line: ProgressLine,
+    label: Option<&str>,
+) -> Result<CampaignReport, Trouble> {
+    let program_id = program_id(&config.target.program)?;
+    let mut session = Session {
+        config,
+        program_id,
+        store,
+        findings: Findings::with_label(label.unwrap_or_default()),
+        places: None,
+        line,
+    };
+    let summary = campaign::run(config, &mut session)?;
+    session.line.clear();
+    if let Ending::Internal(facts, why) = &summary.ending {
+        return Err(internal(facts, why, config));
+    }
+    let report = session.report(&summary);
+    for finding in &report.findings {
+        let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
+        store.write(&format!("{}.json", finding.id), &json)?;
+    }
+    if !report.findings.is_empty() {
+        store.write("campaign.json", report.to_json().as_bytes())?;
+    }
+    Ok(report)
+}
+
+impl Observer for Session<'_> {
+    fn failed(&mut self, failure: Failure) -> Result<(), Error> {
+        if self.findings.count(failure.key) {
+            return Ok(());
+        }
+        let Some(facts) = &failure.facts else { return Ok(()) };
+        let program = self.config.target.program.display().to_string();
+        let places = places(&mut self.places, &facts.report, &self.config.target.program);
+        let Some(finding) = self.findings.add(failure.key, facts, &program, places) else { return Ok(()) };
+        let schedule = schedule(self.config, &self.program_id, &failure, facts);
+        let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
+        let path = self.store.write(&name, schedule.to_text().as_bytes())?;
+        finding.schedule = path.display().to_string();
+        // Kept at once, so that a campaign that is killed has its findings.
+        let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
+        self.store.write(&format!("{}.json", finding.id), &json)?;
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.line.show(&State {
+            runs: progress.runs,
+            of: self.config.runs,
+            points: progress.points,
+            findings: self.findings.all().len(),
+            elapsed: progress.elapsed,
+        });
+    }
+}
+
+fn places<'a>(kept: &'a mut Option<SymbolPlaces>, report: &RunReport, program: &Path) -> &'a dyn Places {
+    // A killed run has no module list; what an earlier one told is true for it too.
+    if report.modules.is_empty() {
+        return match kept {
+            Some(places) => places,
+            None => &NoPlaces,
+        };
+    }
+    kept.get_or_insert_with(|| SymbolPlaces::new(report, program))
+}
+
+impl Session<'_> {
+    fn report(&self, summary: &Summary) -> CampaignReport {
+        let progress = summary.progress;
+        let elapsed = progress.elapsed.as_secs_f64();
+        let target = &self.config.target;
+        let places: &dyn Places = match &self.places {
+            Some(places) => places,
+            None => &NoPlaces,
+        };
+        CampaignReport {
+            format_version: FORMAT_VERSION,
+            verdict: if progress.failed > 0 { "failure" } else { "clean" }.to_owned(),
+            runs: progress.runs,
+            runs_failed: progress.failed,
+            first_failure_run: summary.first_failure,
+            elapsed_s: elapsed,
+            runs_per_s: progress.runs as f64 / elapsed.max(1e-9),
+            points: progress.points,
+            switches: progress.switches,
+            strands: summary.strands,
+            strategy: self.config.strategy.name().to_owned(),
+            seed: self.config.seed,
+            coverage: Coverage { shared_instructions: summary.known.len() as u64 },
+            findings: self.findings.all().to_vec(),
+            trace_hash: format!("{:016x}", summary.trace_hash),
+            replays: summary.replays,
+            warnings: summary
+                .warnings
+                .iter()
+                .map(|warning| warning_text(&warning.text, warning.pc, places))
+                .collect(),
+            ended_by: match summary.ending {
+                Ending::Runs => "runs",
+                Ending::Time => "time",
+                Ending::Failure => "failure",
+                Ending::Interrupt => "interrupt",
+                Ending::Internal(..) => "internal",
+            }
+            .to_owned(),
+            program: target.program.display().to_string(),
+            args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        }
+    }
+}
+
+/// The schedule of a failing run.
+fn schedule(config: &Config, program_id: &str, failure: &Failure, facts: &RunFacts) -> Schedule {
+    let target = &config.target;
+    let request = config.request(failure.run);
+    let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0;
+    let bounded = config.max_points != 0 && facts.verdict.kind == VerdictKind::Livelock;
+    let mut schedule = Schedule {
+        program: target.program.clone().into_os_string(),
+        program_id: program_id.to_owned(),
+        args: target.args.clone(),
+        env: target.env.clone(),
+        cwd: target.cwd.clone().into_os_string(),
+        stdin: target.stdin.clone().map(PathBuf::into_os_string),
+        strategy: config.strategy,
+        seed: config.seed,
+        run: failure.run,
+        entropy: request.entropy,
+        points: config.points,
+        max_points: config.max_points,
+        timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
+        verdict: facts.verdict.kind,
+        message: facts.verdict.message.clone(),
+        trace_hash: facts.counters.trace_hash,
+        segments: Vec::new(),
+        names: Names::new(),
+        then: None,
+        known: if whole && !bounded { Vec::new() } else { failure.known.to_vec() },
+    };
+    if whole {
+        schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
+    } else {
+        let estimates = failure.estimates;
+        schedule.then = Some(Then { strategy: config.strategy, seed: request.seed, estimates });
+    }
+    schedule
+}
+
+/// What to say when Threadbare itself failed.
+fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
+    let places = SymbolPlaces::new(&facts.report, &config.target.program);
+    let mut message = format!("run {}: {why}", facts.run);
+    message.push_str(&crate::session::divergence(facts, &places));
+    let again = format!(
+        "this is an error of Threadbare, please report it: strategy {}, seed {}, run {}",
+        config.strategy.name(),
+        config.seed,
+        facts.run
+    );
+    Trouble::internal(message, again)
+}
+
+/// Where a replay left its schedule, in lines to add to a message.
+pub(crate) fn divergence(facts: &RunFacts, places: &dyn Places) -> String {
+    let Some(divergence) = &facts.report.divergence else { return String::new() };
+    let place = |pc: u64| {
+        let frames = places.at(pc);
+        threadbare_findings::places::shown(&frames)
+            .map_or_else(|| format!("{pc:#x}"), threadbare_findings::explain::place_text)
+    };
+    let expected = facts.report.address_of(divergence.expected).map_or("an unknown place".to_owned(), place);
+    format!(
+        "\n  at step {}: {}\n  the schedule stops at {expected}, the run was at {}",
+        divergence.segment + 1,
+        divergence.why,
+        place(divergence.actual)
+    )
+}
+
+/// A system error with what was tried.
+pub(crate) fn cannot(what: &str, error: &std::io::Error) -> Trouble {
+    Trouble::usage(format!("cannot {what}: {}", chain(error)), "check the path and its permissions")
+}

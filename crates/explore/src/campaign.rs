@@ -1,0 +1,289 @@
+//! Many runs on many servers, with one result.
+//!
+//! Run `k` of a seed is the same run whatever the number of jobs. Two things make it so. Runs depend on the pcs that
+//! earlier runs learnt, so they are grouped in epochs (1, 1, 2, 4, … 64, 64, …): all runs of an epoch know what all
+//! runs of the earlier epochs learnt, and nothing else. And results are taken in the order of the runs, so counts, the
+//! first failure and the end of the campaign do not depend on which job was faster.
+
+use crate::error::Error;
+use crate::ledger::{Failure, Ledger, Stop};
+use crate::run::{Follow, Job, Request};
+use crate::server::Target;
+use crate::{interrupt, outcome};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use threadbare_abi::layout::{PointMode, Record, flags};
+use threadbare_strategy::{StrategyId, rng};
+use threadbare_trace::report::Warning;
+use threadbare_trace::run::RunFacts;
+
+/// What a campaign is to do.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The program.
+    pub target: Arc<Target>,
+    /// The strategy of every run.
+    pub strategy: StrategyId,
+    /// The strategy's parameters.
+    pub params: [u64; 8],
+    /// The seed of the campaign.
+    pub seed: u64,
+    /// The most runs.
+    pub runs: Option<u64>,
+    /// The most time.
+    pub time: Option<Duration>,
+    /// Servers at a time.
+    pub jobs: usize,
+    /// Go on after a failure.
+    pub keep_going: bool,
+    /// How long one run may take.
+    pub timeout: Duration,
+    /// Which operations are points.
+    pub points: PointMode,
+    /// A run is a livelock after this many points (0: no bound).
+    pub max_points: u64,
+    /// Make every run a second time from its own schedule and compare.
+    pub check_replay: bool,
+}
+
+impl Config {
+    /// The request of one run.
+    pub fn request(&self, run: u64) -> Request {
+        Request {
+            run,
+            seed: rng::run_seed(self.seed, run),
+            entropy: rng::mix(self.seed),
+            strategy: self.strategy,
+            params: self.params,
+            points: self.points,
+            record: Record::Nothing,
+            flags: 0,
+            max_points: self.max_points,
+            timeout: self.timeout,
+            estimates: (0, 0),
+        }
+    }
+}
+
+/// How far a campaign is.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Progress {
+    /// Runs done.
+    pub runs: u64,
+    /// Runs that failed.
+    pub failed: u64,
+    /// Points in all runs.
+    pub points: u64,
+    /// Switches in all runs.
+    pub switches: u64,
+    /// Time since the campaign began.
+    pub elapsed: Duration,
+}
+
+/// Who is told of a campaign while it goes on. Failures come in the order of their runs.
+pub trait Observer {
+    /// A run failed. `known` are the pcs the run knew.
+    fn failed(&mut self, failure: Failure) -> Result<(), Error>;
+    /// A little time has passed.
+    fn progress(&mut self, progress: &Progress);
+}
+
+/// Why a campaign ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// All runs were made.
+    Runs,
+    /// The time was over.
+    Time,
+    /// A run failed.
+    Failure,
+    /// The user asked for the end.
+    Interrupt,
+    /// Threadbare failed: the run, and what happened.
+    Internal(Box<RunFacts>, String),
+}
+
+/// What a campaign came to.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The counts.
+    pub progress: Progress,
+    /// The first run that failed.
+    pub first_failure: Option<u64>,
+    /// Why it ended.
+    pub ending: Ending,
+    /// The pcs known in the end.
+    pub known: Arc<[u64]>,
+    /// The most strands in one run.
+    pub strands: u64,
+    /// Hash over the traces of all runs, in order.
+    pub trace_hash: u64,
+    /// Runs that were made again and were the same.
+    pub replays: u64,
+    /// What the runtime warned of, each once, in the order it came.
+    pub warnings: Vec<Warning>,
+}
+
+struct Shared {
+    ledger: Mutex<Ledger>,
+    /// Jobs wait here for an epoch to be complete.
+    epoch: Condvar,
+    /// The main thread waits here for something to do.
+    news: Condvar,
+    /// Runs under way are to be given up.
+    cancel: Arc<AtomicBool>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Ledger> {
+        // A job that panicked took nothing half-done with it: every change to the ledger is one call.
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self, ledger: &mut Ledger, stop: Stop) {
+        ledger.stop(stop);
+        self.cancel.store(true, Ordering::Relaxed);
+        self.epoch.notify_all();
+    }
+}
+
+/// Makes a campaign.
+pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Error> {
+    let started = Instant::now();
+    let cancel = Arc::new(AtomicBool::new(false));
+    let shared = Shared {
+        ledger: Mutex::new(Ledger::new(config.runs.unwrap_or(u64::MAX), config.keep_going)),
+        epoch: Condvar::new(),
+        news: Condvar::new(),
+        cancel,
+    };
+    let watched = std::thread::scope(|scope| {
+        let jobs: Vec<_> = (0..config.jobs.max(1)).map(|_| scope.spawn(|| work(config, &shared))).collect();
+        let watched = watch(config, &shared, started, observer);
+        if watched.is_err() {
+            shared.stop(&mut shared.lock(), Stop::Interrupt);
+        }
+        for job in jobs {
+            if let Err(panic) = job.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        watched
+    });
+    watched?;
+    let ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    ledger.summary(started.elapsed())
+}
+
+/// What the main thread does while the jobs work.
+fn watch(
+    config: &Config,
+    shared: &Shared,
+    started: Instant,
+    observer: &mut dyn Observer,
+) -> Result<(), Error> {
+    const TICK: Duration = Duration::from_millis(100);
+    let mut ledger = shared.lock();
+    loop {
+        let failures = ledger.take_failures();
+        let finished = ledger.is_finished();
+        let progress = ledger.progress(started.elapsed());
+        drop(ledger);
+        for failure in failures {
+            observer.failed(failure)?;
+        }
+        observer.progress(&progress);
+        if finished {
+            return Ok(());
+        }
+        ledger = shared.lock();
+        if interrupt::requested() {
+            shared.stop(&mut ledger, Stop::Interrupt);
+        } else if config.time.is_some_and(|time| started.elapsed() >= time) {
+            shared.stop(&mut ledger, Stop::Time);
+        }
+        if !ledger.has_news() {
+            let left = config.time.map_or(TICK, |time| time.saturating_sub(started.elapsed()).min(TICK));
+            ledger = match shared.news.wait_timeout(ledger, left) {
+                Ok((ledger, _)) => ledger,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+    }
+}
+
+/// What each job does.
+fn work(config: &Config, shared: &Shared) {
+    let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel));
+    while let Some(ticket) = next(shared) {
+        job.set_known(&ticket.known);
+        let mut request = config.request(ticket.run);
+        request.estimates = ticket.estimates;
+        let outcome = one(config, &mut job, &request, shared);
+        let mut ledger = shared.lock();
+        match outcome {
+            Ok(outcome) => {
+                ledger.finish(ticket.run, outcome);
+                if ledger.is_stopping() {
+                    shared.cancel.store(true, Ordering::Relaxed);
+                }
+            }
+            Err(Error::Cancelled) => ledger.abandon(),
+            Err(error) => {
+                ledger.abandon();
+                shared.stop(&mut ledger, Stop::Error(error));
+            }
+        }
+        if ledger.at_border() {
+            shared.epoch.notify_all();
+        }
+        if ledger.has_news() {
+            shared.news.notify_one();
+        }
+    }
+    shared.news.notify_one();
+}
+
+fn next(shared: &Shared) -> Option<crate::ledger::Ticket> {
+    let mut ledger = shared.lock();
+    loop {
+        if ledger.is_stopping() {
+            return None;
+        }
+        if let Some(ticket) = ledger.take_ticket() {
+            return Some(ticket);
+        }
+        if ledger.is_finished() {
+            return None;
+        }
+        ledger = shared.epoch.wait(ledger).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// One run, with its second making if that is asked for.
+fn one(
+    config: &Config,
+    job: &mut Job,
+    request: &Request,
+    shared: &Shared,
+) -> Result<outcome::Outcome, Error> {
+    let ended = job.run(request, &[])?;
+    let Some(server) = job.last() else { return Err(Error::Cancelled) };
+    let mut outcome =
+        outcome::Outcome::of(server, request, &ended, |key| shared.lock().wants(key, request.run))?;
+    if !config.check_replay || !outcome::can_follow(&ended) {
+        return Ok(outcome);
+    }
+    let mut again = request.clone();
+    let follow = if ended.live.counters.segments_lost == 0 {
+        again.flags |= flags::STRICT;
+        Follow::LastRun
+    } else {
+        Follow::Nothing
+    };
+    let second = server.run(&again, follow, None)?;
+    let facts = server.facts(&again, &second, false)?;
+    outcome.compare(&ended, &facts);
+    Ok(outcome)
+}

@@ -1,0 +1,319 @@
+//! The campaign's books: which run is next, what is known, what came out. Pure state, no threads, no processes.
+
+use crate::campaign::{Ending, Progress, Summary};
+use crate::error::Error;
+use crate::outcome::Outcome;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+use threadbare_abi::layout::PCS_CAPACITY;
+use threadbare_trace::hash::Fnv;
+use threadbare_trace::report::Warning;
+use threadbare_trace::run::RunFacts;
+
+/// The longest epoch.
+const LONGEST_EPOCH: u64 = 64;
+
+/// A run to make.
+#[derive(Clone, Debug)]
+pub(crate) struct Ticket {
+    pub(crate) run: u64,
+    pub(crate) known: Arc<[u64]>,
+    pub(crate) estimates: (u64, u64),
+}
+
+/// A failing run.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The run.
+    pub run: u64,
+    /// The same for runs that surely failed the same way.
+    pub key: u64,
+    /// What is known of it; `None` when an earlier run had the same key.
+    pub facts: Option<Box<RunFacts>>,
+    /// The pcs the run knew.
+    pub known: Arc<[u64]>,
+    /// Points and strands the strategy was told of.
+    pub estimates: (u64, u64),
+}
+
+/// Why a campaign is to end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    Time,
+    Failure,
+    Interrupt,
+    Internal(Box<RunFacts>, String),
+    Error(Error),
+}
+
+/// The books.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    limit: u64,
+    keep_going: bool,
+    next: u64,
+    taken: u64,
+    under_way: u64,
+    epoch_end: u64,
+    epoch_size: u64,
+    waiting: BTreeMap<u64, Outcome>,
+    known: Arc<[u64]>,
+    learnt: BTreeSet<u64>,
+    estimates: (u64, u64),
+    seen: (u64, u64),
+    keys: HashMap<u64, u64>,
+    failures: Vec<Failure>,
+    counts: Progress,
+    first_failure: Option<u64>,
+    trace: Fnv,
+    replays: u64,
+    warnings: Vec<Warning>,
+    warned: BTreeSet<Warning>,
+    stop: Option<Stop>,
+}
+
+impl Ledger {
+    pub(crate) fn new(limit: u64, keep_going: bool) -> Ledger {
+        Ledger {
+            limit,
+            keep_going,
+            next: 0,
+            taken: 0,
+            under_way: 0,
+            epoch_end: 1.min(limit),
+            epoch_size: 1,
+            waiting: BTreeMap::new(),
+            known: Arc::from([]),
+            learnt: BTreeSet::new(),
+            estimates: (0, 0),
+            seen: (0, 0),
+            keys: HashMap::new(),
+            failures: Vec::new(),
+            counts: Progress::default(),
+            first_failure: None,
+            trace: Fnv::new(),
+            replays: 0,
+            warnings: Vec::new(),
+            warned: BTreeSet::new(),
+            stop: None,
+        }
+    }
+
+    /// The next run of this epoch; of the next epoch when this one is complete.
+    pub(crate) fn take_ticket(&mut self) -> Option<Ticket> {
+        if self.at_border() {
+            self.open_epoch();
+        }
+        if self.next >= self.epoch_end {
+            return None;
+        }
+        let run = self.next;
+        self.next += 1;
+        self.under_way += 1;
+        Some(Ticket { run, known: Arc::clone(&self.known), estimates: self.estimates })
+    }
+
+    /// Whether all runs of the epoch are in the books.
+    pub(crate) fn at_border(&self) -> bool {
+        self.taken == self.epoch_end
+    }
+
+    fn open_epoch(&mut self) {
+        // 1, 1, 2, 4, …: as long as all epochs before it together.
+        self.epoch_size = self.epoch_end.clamp(1, LONGEST_EPOCH);
+        self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
+        self.estimates = self.seen;
+        if self.known.len() < self.learnt.len().min(PCS_CAPACITY) {
+            self.known = self.learnt.iter().copied().take(PCS_CAPACITY).collect();
+        }
+    }
+
+    /// Whether the details of a failure with this key are needed: not when an earlier run has them.
+    pub(crate) fn wants(&mut self, key: u64, run: u64) -> bool {
+        let first = self.keys.entry(key).or_insert(run);
+        let wanted = run <= *first;
+        *first = run.min(*first);
+        wanted
+    }
+
+    /// A run has ended.
+    pub(crate) fn finish(&mut self, run: u64, outcome: Outcome) {
+        self.under_way -= 1;
+        self.waiting.insert(run, outcome);
+        while self.stop.is_none()
+            && let Some(outcome) = self.waiting.remove(&self.taken)
+        {
+            self.take(self.taken, outcome);
+            self.taken += 1;
+        }
+    }
+
+    /// A run was given up.
+    pub(crate) fn abandon(&mut self) {
+        self.under_way -= 1;
+    }
+
+    fn take(&mut self, run: u64, outcome: Outcome) {
+        self.counts.runs += 1;
+        self.counts.points += outcome.counters.points;
+        self.counts.switches += outcome.counters.switches;
+        self.seen.0 = self.seen.0.max(outcome.counters.points);
+        self.seen.1 = self.seen.1.max(outcome.counters.strands);
+        self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
+        self.learnt.extend(outcome.learnt);
+        self.replays += u64::from(outcome.replayed);
+        for warning in outcome.warnings {
+            if self.warned.insert(warning.clone()) {
+                self.warnings.push(warning);
+            }
+        }
+        if let Some((facts, why)) = outcome.mismatch {
+            self.stop(Stop::Internal(facts, format!("run {run} and its replay differ: {why}")));
+        }
+        let Some((key, facts)) = outcome.failure else { return };
+        if outcome.verdict.is_internal() {
+            if let Some(facts) = facts {
+                let why = format!("{}: {}", outcome.verdict.kind.name(), outcome.verdict.message);
+                self.stop(Stop::Internal(facts, why));
+            }
+            return;
+        }
+        self.counts.failed += 1;
+        self.first_failure.get_or_insert(run);
+        let (known, estimates) = (Arc::clone(&self.known), self.estimates);
+        self.failures.push(Failure { run, key, facts, known, estimates });
+        if !self.keep_going {
+            self.stop(Stop::Failure);
+        }
+    }
+
+    /// Ends the campaign; the first reason stays.
+    pub(crate) fn stop(&mut self, stop: Stop) {
+        self.stop.get_or_insert(stop);
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// Whether no run is under way and none will be.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.under_way == 0 && (self.stop.is_some() || self.taken >= self.limit)
+    }
+
+    /// Whether the main thread has something to do.
+    pub(crate) fn has_news(&self) -> bool {
+        !self.failures.is_empty() || self.is_finished()
+    }
+
+    pub(crate) fn take_failures(&mut self) -> Vec<Failure> {
+        std::mem::take(&mut self.failures)
+    }
+
+    pub(crate) fn progress(&self, elapsed: Duration) -> Progress {
+        Progress { elapsed, ..self.counts }
+    }
+
+    pub(crate) fn summary(self, elapsed: Duration) -> Result<Summary, Error> {
+        let progress = self.progress(elapsed);
+        let ending = match self.stop {
+            None => Ending::Runs,
+            Some(Stop::Time) => Ending::Time,
+            Some(Stop::Failure) => Ending::Failure,
+            Some(Stop::Interrupt) => Ending::Interrupt,
+            Some(Stop::Internal(facts, why)) => Ending::Internal(facts, why),
+            Some(Stop::Error(error)) => return Err(error),
+        };
+        Ok(Summary {
+            progress,
+            first_failure: self.first_failure,
+            ending,
+            known: self.learnt.into_iter().collect(),
+            strands: self.seen.1,
+            trace_hash: self.trace.finish(),
+            replays: self.replays,
+            warnings: self.warnings,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadbare_abi::verdict::VerdictKind;
+    use threadbare_trace::run::{Counters, Verdict};
+
+    fn clean(run: u64) -> Outcome {
+        Outcome {
+            counters: Counters { points: run + 1, trace_hash: run, ..Counters::default() },
+            learnt: vec![run],
+            warnings: Vec::new(),
+            verdict: Verdict::clean(),
+            failure: None,
+            replayed: false,
+            mismatch: None,
+        }
+    }
+
+    fn failing(run: u64) -> Outcome {
+        let verdict = Verdict { kind: VerdictKind::Exit, ..Verdict::clean() };
+        Outcome { verdict, failure: Some((9, None)), ..clean(run) }
+    }
+
+    /// Makes runs with so many under way at once, ending in the order `pick` says.
+    fn campaign(
+        jobs: usize,
+        limit: u64,
+        fails: u64,
+        pick: impl Fn(usize) -> usize,
+    ) -> (Summary, Vec<(u64, usize)>) {
+        let mut ledger = Ledger::new(limit, false);
+        let mut under_way: Vec<Ticket> = Vec::new();
+        let mut tickets = Vec::new();
+        while !ledger.is_finished() {
+            while under_way.len() < jobs && !ledger.is_stopping() {
+                let Some(ticket) = ledger.take_ticket() else { break };
+                tickets.push((ticket.run, ticket.known.len()));
+                under_way.push(ticket);
+            }
+            let ticket = under_way.remove(pick(under_way.len()));
+            let outcome = if ticket.run == fails { failing(ticket.run) } else { clean(ticket.run) };
+            ledger.finish(ticket.run, outcome);
+        }
+        tickets.sort_unstable();
+        (ledger.summary(Duration::ZERO).unwrap(), tickets)
+    }
+
+    #[test]
+    fn the_result_does_not_depend_on_the_jobs() {
+        let (one, tickets) = campaign(1, 300, u64::MAX, |_| 0);
+        let known: Vec<usize> = [0, 1, 2, 3, 4, 7, 8].map(|run| tickets[run].1).into();
+        assert_eq!(known, [0, 1, 2, 2, 4, 4, 8]);
+        assert_eq!(tickets[299].1, 256);
+        for jobs in [2, 5, 100] {
+            let (many, others) = campaign(jobs, 300, u64::MAX, |count| count - 1);
+            assert_eq!((many.progress, many.trace_hash), (one.progress, one.trace_hash));
+            assert_eq!(others, tickets);
+        }
+    }
+
+    #[test]
+    fn the_first_failure_in_run_order_ends_it() {
+        for jobs in [1, 3, 64] {
+            let (summary, _) = campaign(jobs, 1000, 37, |count| count / 2);
+            assert_eq!(summary.first_failure, Some(37));
+            assert_eq!((summary.progress.runs, summary.progress.failed), (38, 1));
+            assert_eq!(summary.ending, Ending::Failure);
+        }
+    }
+
+    #[test]
+    fn details_are_wanted_from_the_earliest_run() {
+        let mut ledger = Ledger::new(10, true);
+        assert!(ledger.wants(5, 7));
+        assert!(!ledger.wants(5, 8));
+        assert!(ledger.wants(5, 3));
+        assert!(!ledger.wants(5, 7));
+    }
+}

@@ -1,0 +1,22 @@
+//! Campaigns of Threadbare: fork servers, runs, jobs, the store.
+//!
+//! The way of a run: a [`server`] holds the program just before its `main`; [`run`] writes a plan into the shared
+//! memory ([`shm`]), has the server fork, and waits; [`verdict`] judges what came out; [`campaign`] does this many
+//! times on many servers, in an order that does not depend on how many.
+
+pub mod campaign;
+mod capture;
+pub mod error;
+pub mod interrupt;
+mod ledger;
+mod outcome;
+pub mod run;
+pub mod server;
+pub mod shm;
+mod spawn;
+pub mod store;
+pub mod verdict;
+mod wire;
+
+pub use error::Error;
+pub use ledger::Failure;

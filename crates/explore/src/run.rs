@@ -1,0 +1,376 @@
+//! One run: plan in, result out.
+
+use crate::error::Error;
+use crate::server::{Message, Server, Target};
+use crate::shm::LiveCopy;
+use crate::verdict;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use threadbare_abi::event::{Event, Segment};
+use threadbare_abi::layout::{Plan, PointMode, Record};
+use threadbare_abi::protocol::{Command, Reply};
+use threadbare_strategy::StrategyId;
+use threadbare_trace::report::RunReport;
+use threadbare_trace::run::{End, RunFacts, Verdict};
+
+/// How often a long run is looked at (output to cut, time to check).
+const TICK: Duration = Duration::from_millis(100);
+/// How often the ring is looked at while it is empty, and whether a run has stopped.
+const SHORT_TICK: Duration = Duration::from_millis(1);
+/// How long a killed run may take to be gone before its server is given up.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a run is to do.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Its number in the campaign.
+    pub run: u64,
+    /// The seed of its choices.
+    pub seed: u64,
+    /// The seed of `getrandom` and friends.
+    pub entropy: u64,
+    /// The strategy.
+    pub strategy: StrategyId,
+    /// The strategy's parameters.
+    pub params: [u64; 8],
+    /// Which operations are points.
+    pub points: PointMode,
+    /// What is streamed.
+    pub record: Record,
+    /// Bit set of [`threadbare_abi::layout::flags`].
+    pub flags: u32,
+    /// The run is a livelock after this many points (0: no bound).
+    pub max_points: u64,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// Points and strands earlier runs had.
+    pub estimates: (u64, u64),
+}
+
+/// Which choices the run follows before its strategy decides.
+#[derive(Clone, Copy, Debug)]
+pub enum Follow<'a> {
+    /// None.
+    Nothing,
+    /// These.
+    Segments(&'a [Segment]),
+    /// The ones the last run on this server took.
+    LastRun,
+}
+
+/// A run that has ended; its details are still in the server's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// How it ended.
+    pub end: End,
+    /// The live page.
+    pub live: LiveCopy,
+}
+
+/// Takes the events of a run as they come.
+pub trait EventSink {
+    /// More events.
+    fn events(&mut self, events: &[Event]);
+    /// The run begins anew; the events so far are of no run.
+    fn restart(&mut self);
+}
+
+/// A run that waits for a debugger, or has ended without that.
+#[derive(Clone, Copy, Debug)]
+pub enum Stopped {
+    /// It stands where it failed: its process id.
+    At(i32, Ended),
+    /// It has ended.
+    Not(Ended),
+}
+
+/// How a run came to its end, or did not.
+enum Arrival {
+    End(End),
+    Again,
+    Stopped(Pid),
+}
+
+impl Server {
+    /// Makes the pcs known to all later runs on this server.
+    pub fn set_known(&mut self, pcs: &[u64]) {
+        self.known_count = self.memory.set_known(pcs);
+    }
+
+    /// Makes one run.
+    pub fn run(
+        &mut self,
+        request: &Request,
+        follow: Follow<'_>,
+        mut sink: Option<&mut dyn EventSink>,
+    ) -> Result<Ended, Error> {
+        self.set_plan(request, follow);
+        loop {
+            self.begin(request)?;
+            match self.wait_for_end(request, &mut sink, false)? {
+                Arrival::End(end) => return Ok(Ended { end, live: self.memory.live() }),
+                Arrival::Again | Arrival::Stopped(_) => {
+                    if let Some(sink) = &mut sink {
+                        sink.restart();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes one run until it fails and stops there for a debugger; the request has the flag for it.
+    pub fn run_until_stopped(&mut self, request: &Request, follow: Follow<'_>) -> Result<Stopped, Error> {
+        self.set_plan(request, follow);
+        loop {
+            self.begin(request)?;
+            let arrival = self.wait_for_end(request, &mut None, true)?;
+            let live = self.memory.live();
+            match arrival {
+                Arrival::End(end) => return Ok(Stopped::Not(Ended { end, live })),
+                Arrival::Stopped(pid) => {
+                    let ended = Ended { end: End::TimedOut, live };
+                    return Ok(Stopped::At(pid.as_raw_nonzero().get(), ended));
+                }
+                Arrival::Again => {}
+            }
+        }
+    }
+
+    /// Ends a run that stands at its failure.
+    pub fn end_stopped(&mut self, pid: i32) {
+        kill_run(Pid::from_raw(pid));
+        self.bury();
+    }
+
+    fn set_plan(&mut self, request: &Request, follow: Follow<'_>) {
+        let follow = match follow {
+            Follow::Nothing => 0,
+            Follow::Segments(segments) => self.memory.set_follow(segments),
+            Follow::LastRun => self.memory.follow_taken(self.memory.live().counters.segments),
+        };
+        self.memory.set_plan(&Plan {
+            run: request.run,
+            seed: request.seed,
+            entropy: request.entropy,
+            strategy: request.strategy as u32,
+            points: request.points as u32,
+            record: request.record as u32,
+            flags: request.flags,
+            max_points: request.max_points,
+            follow,
+            known: self.known_count,
+            estimate_points: request.estimates.0,
+            estimate_strands: request.estimates.1,
+            params: request.params,
+        });
+    }
+
+    fn begin(&mut self, request: &Request) -> Result<(), Error> {
+        self.rewind().map_err(Error::system("empty the output files"))?;
+        self.memory.clear_ring();
+        if self.send(Command { code: Command::RUN, reserved: 0, arg: request.run }) {
+            Ok(())
+        } else {
+            Err(self.died(request.run))
+        }
+    }
+
+    fn wait_for_end(
+        &mut self,
+        request: &Request,
+        sink: &mut Option<&mut dyn EventSink>,
+        stops: bool,
+    ) -> Result<Arrival, Error> {
+        let mut deadline = Instant::now() + request.timeout;
+        let mut pid = None;
+        let mut killed = false;
+        let mut buffer = Vec::new();
+        loop {
+            let tick = if sink.is_some() || stops { SHORT_TICK } else { TICK };
+            let left = deadline.saturating_duration_since(Instant::now());
+            let message = self.receive(left.min(tick))?;
+            let mut drained = 0;
+            if let Some(sink) = sink.as_mut() {
+                buffer.clear();
+                drained = self.memory.drain(&mut buffer);
+                if drained > 0 {
+                    sink.events(&buffer);
+                }
+            }
+            match message {
+                Message::Reply(Reply { code: Reply::STARTED, value, .. }) => pid = Pid::from_raw(value),
+                Message::Reply(Reply { code: code @ (Reply::ENDED | Reply::AGAIN), value, .. }) => {
+                    // Processes the run has left behind belong to its group.
+                    if let Some(pid) = pid {
+                        let _ = kill_process_group(pid, Signal::KILL);
+                    }
+                    if killed && self.cancel.load(Ordering::Relaxed) {
+                        return Err(Error::Cancelled);
+                    }
+                    return Ok(match code {
+                        _ if killed => Arrival::End(End::TimedOut),
+                        Reply::AGAIN => Arrival::Again,
+                        _ => Arrival::End(decode_status(value)),
+                    });
+                }
+                Message::Reply(Reply { code: Reply::FAILED, value, .. }) => {
+                    let source = std::io::Error::from_raw_os_error(value);
+                    return Err(Error::ForkFailed { run: request.run, source });
+                }
+                Message::Reply(_) => {}
+                Message::Closed => return Err(self.died(request.run)),
+                Message::Nothing => {
+                    if stops && let Some(pid) = pid.filter(|&pid| is_stopped(pid)) {
+                        return Ok(Arrival::Stopped(pid));
+                    }
+                    if drained == 0 {
+                        let _ = self.stdout.cut();
+                        let _ = self.stderr.cut();
+                    }
+                    let cancelled = self.cancel.load(Ordering::Relaxed);
+                    if Instant::now() < deadline && (killed || !cancelled) {
+                        continue;
+                    }
+                    if killed || pid.is_none() {
+                        // Not even the server answers: it goes, and its children with it.
+                        kill_run(pid);
+                        self.bury();
+                        return Ok(Arrival::End(End::TimedOut));
+                    }
+                    killed = true;
+                    kill_run(pid);
+                    deadline = Instant::now() + GRACE;
+                }
+            }
+        }
+    }
+
+    /// The verdict of the run that has just ended.
+    pub fn verdict(&self, request: &Request, ended: &Ended) -> Result<Verdict, Error> {
+        if verdict::is_clean(ended.end, &ended.live) {
+            return Ok(Verdict::clean());
+        }
+        Ok(self.facts(request, ended, false)?.verdict)
+    }
+
+    /// The bytes of the report of the run that has just ended.
+    pub fn report_bytes(&self, ended: &Ended) -> Vec<u8> {
+        self.memory.report(ended.live.report_len)
+    }
+
+    /// The pcs the run that has just ended learnt.
+    pub fn learnt(&self, ended: &Ended) -> Vec<u64> {
+        self.memory.learnt(ended.live.learnt)
+    }
+
+    /// The choices the run that has just ended took.
+    pub fn segments(&self, ended: &Ended) -> Vec<Segment> {
+        self.memory.taken(ended.live.counters.segments)
+    }
+
+    /// All that is to be kept of the run that has just ended.
+    pub fn facts(&self, request: &Request, ended: &Ended, with_segments: bool) -> Result<RunFacts, Error> {
+        let read = |what: &'static str| Error::system(what);
+        let report = RunReport::decode(&self.report_bytes(ended));
+        let stdout = self.stdout.read().map_err(read("read the program's output"))?;
+        let stderr = self.stderr.read().map_err(read("read the program's output"))?;
+        let verdict = verdict::judge(ended.end, request.timeout, &ended.live, &report, &stdout, &stderr);
+        let counters = ended.live.counters;
+        let segments = if with_segments { self.segments(ended) } else { Vec::new() };
+        Ok(RunFacts {
+            run: request.run,
+            seed: request.seed,
+            end: ended.end,
+            verdict,
+            counters,
+            report,
+            segments,
+            stdout,
+            stderr,
+        })
+    }
+
+    fn died(&mut self, run: u64) -> Error {
+        let end = self.bury();
+        Error::ServerDied { program: self.program.clone(), run, end }
+    }
+}
+
+fn kill_run(pid: Option<Pid>) {
+    if let Some(pid) = pid {
+        // The group, and the process itself in case it has left the group. Both fail only when it is gone.
+        let _ = kill_process_group(pid, Signal::KILL);
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+fn is_stopped(pid: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+    // The name before the state may hold anything, a parenthesis too.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+}
+
+fn decode_status(status: i32) -> End {
+    match status & 0x7f {
+        0 => End::Exited((status >> 8) & 0xff),
+        signal => End::Signalled(signal),
+    }
+}
+
+/// One job: a server that is started when it is needed and again when it has gone.
+#[derive(Debug)]
+pub struct Job {
+    target: Arc<Target>,
+    server: Option<Server>,
+    known: Arc<[u64]>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Job {
+    /// A job whose server is not started yet. Its runs are given up when `cancel` is set.
+    pub fn new(target: Arc<Target>, cancel: Arc<AtomicBool>) -> Job {
+        Job { target, server: None, known: Arc::from([]), cancel }
+    }
+
+    /// The pcs that all runs from now on know.
+    pub fn set_known(&mut self, known: &Arc<[u64]>) {
+        if Arc::ptr_eq(known, &self.known) {
+            return;
+        }
+        self.known = Arc::clone(known);
+        if let Some(server) = &mut self.server {
+            server.set_known(&self.known);
+        }
+    }
+
+    /// The server, alive.
+    pub fn server(&mut self) -> Result<&mut Server, Error> {
+        if self.server.as_ref().is_some_and(|server| !server.is_alive()) {
+            self.server = None;
+        }
+        match &mut self.server {
+            Some(server) => Ok(server),
+            none => {
+                let mut server = Server::start(&self.target)?;
+                server.set_known(&self.known);
+                server.cancel = Arc::clone(&self.cancel);
+                Ok(none.insert(server))
+            }
+        }
+    }
+
+    /// The server of the last run, alive or not: it has the run's details.
+    pub fn last(&mut self) -> Option<&mut Server> {
+        self.server.as_mut()
+    }
+
+    /// Makes one run; if the server dies of it, once more on a new one.
+    pub fn run(&mut self, request: &Request, follow: &[Segment]) -> Result<Ended, Error> {
+        match self.server()?.run(request, Follow::Segments(follow), None) {
+            Err(Error::ServerDied { .. }) => self.server()?.run(request, Follow::Segments(follow), None),
+            other => other,
+        }
+    }
+}

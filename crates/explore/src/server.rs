@@ -1,0 +1,295 @@
+//! A program started once as a fork server.
+//!
+//! The program runs up to its `main` and stays there; each run is a fork of that state. One server serves one job. It
+//! lives in a process group of its own (a Ctrl-C at the terminal is the driver's), dies with the thread that started
+//! it, and is started anew when it goes away.
+
+use crate::capture::Capture;
+use crate::error::Error;
+use crate::shm::SharedMemory;
+use crate::{spawn, wire};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair};
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Seek};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use threadbare_abi::layout::VERSION;
+use threadbare_abi::protocol::{Command, ENV, Reply};
+
+/// How to start the program.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Its file.
+    pub program: PathBuf,
+    /// What it sees as its own name; its file if `None`.
+    pub arg0: Option<OsString>,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables added to the driver's own environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// The folder it runs in.
+    pub cwd: PathBuf,
+    /// What it reads as standard input; nothing if `None`.
+    pub stdin: Option<PathBuf>,
+    /// The runtime to preload; `None` for a program that speaks the protocol by itself.
+    pub runtime: Option<PathBuf>,
+    /// How long it may take to reach `main`.
+    pub start_timeout: Duration,
+}
+
+impl Target {
+    /// A target with the usual settings: the current folder, no input.
+    pub fn new(program: impl Into<PathBuf>, args: Vec<OsString>) -> Target {
+        Target {
+            program: program.into(),
+            arg0: None,
+            args,
+            env: Vec::new(),
+            cwd: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+            stdin: None,
+            runtime: None,
+            start_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A running fork server.
+#[derive(Debug)]
+pub struct Server {
+    pub(crate) memory: SharedMemory,
+    pub(crate) stdout: Capture,
+    pub(crate) stderr: Capture,
+    ctl: OwnedFd,
+    child: Child,
+    stdin: Option<File>,
+    pub(crate) program: PathBuf,
+    pub(crate) known_count: u64,
+    /// Set from outside when the run under way is to be given up.
+    pub(crate) cancel: Arc<AtomicBool>,
+    dead: bool,
+}
+
+/// What came over the control socket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Message {
+    /// A reply.
+    Reply(Reply),
+    /// Nothing within the time.
+    Nothing,
+    /// The server has closed its end.
+    Closed,
+}
+
+impl Server {
+    /// Starts the program and waits until it stands before its `main`.
+    pub fn start(target: &Target) -> Result<Server, Error> {
+        let memory = SharedMemory::create().map_err(Error::system("make shared memory"))?;
+        let stdout =
+            Capture::create("stdout").map_err(Error::system("make a file for the program's output"))?;
+        let stderr =
+            Capture::create("stderr").map_err(Error::system("make a file for the program's output"))?;
+        let kind = SocketType::SEQPACKET;
+        let (ctl, theirs) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)
+            .map_err(io::Error::from)
+            .map_err(Error::system("make the control socket"))?;
+        let stdin = match &target.stdin {
+            Some(path) => Some(
+                File::open(path).map_err(Error::system(format!("read the input `{}`", path.display())))?,
+            ),
+            None => None,
+        };
+
+        let mut command = std::process::Command::new(&target.program);
+        command.args(&target.args).envs(target.env.iter().cloned()).current_dir(&target.cwd);
+        if let Some(arg0) = &target.arg0 {
+            command.arg0(arg0);
+        }
+        // The loader cannot preload such a path; a program built with Threadbare loads the runtime by itself anyway.
+        let loadable = |path: &&PathBuf| !path.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte));
+        if let Some(runtime) = target.runtime.as_ref().filter(loadable) {
+            command.env("LD_PRELOAD", preload(runtime, target));
+        }
+        let [shm_fd, ctl_fd] = spawn::CHILD_FDS;
+        command.env(ENV, format!("shm={shm_fd},ctl={ctl_fd}"));
+        command.stdout(stdout.stdio().map_err(Error::system("pass the output on"))?);
+        command.stderr(stderr.stdio().map_err(Error::system("pass the output on"))?);
+        command.stdin(match &stdin {
+            Some(file) => Stdio::from(file.try_clone().map_err(Error::system("pass the input on"))?),
+            None => Stdio::null(),
+        });
+        spawn::prepare(&mut command, [memory.fd(), theirs.as_fd()]);
+        let child =
+            command.spawn().map_err(Error::system(format!("start `{}`", target.program.display())))?;
+        drop(theirs);
+
+        let program = target.program.clone();
+        let cancel = Arc::new(AtomicBool::new(false));
+        let mut server = Server {
+            memory,
+            stdout,
+            stderr,
+            ctl,
+            child,
+            stdin,
+            program,
+            known_count: 0,
+            cancel,
+            dead: false,
+        };
+        server.expect_hello(target.start_timeout)?;
+        Ok(server)
+    }
+
+    /// Whether the server can take another run.
+    pub fn is_alive(&self) -> bool {
+        !self.dead
+    }
+
+    fn expect_hello(&mut self, timeout: Duration) -> Result<(), Error> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            match self.receive(deadline.saturating_duration_since(Instant::now()))? {
+                Message::Reply(Reply { code: Reply::HELLO, value, arg }) => {
+                    if arg != u64::from(VERSION) {
+                        return Err(Error::Version { theirs: arg, ours: VERSION });
+                    }
+                    if value & 1 == 0 {
+                        return Err(Error::NotInstrumented(self.program.clone()));
+                    }
+                    return Ok(());
+                }
+                Message::Reply(_) => {}
+                Message::Closed => {
+                    let end = self.bury();
+                    let (program, output) = (self.program.clone(), self.early_output());
+                    return Err(Error::DiedEarly { program, end, output });
+                }
+                Message::Nothing if Instant::now() >= deadline => {
+                    self.bury();
+                    let (program, output) = (self.program.clone(), self.early_output());
+                    return Err(Error::StartTimeout { program, seconds: timeout.as_secs(), output });
+                }
+                Message::Nothing => {}
+            }
+        }
+    }
+
+    /// Sends a command; false if the server is gone.
+    pub(crate) fn send(&mut self, command: Command) -> bool {
+        loop {
+            match send(&self.ctl, &wire::encode(command), SendFlags::NOSIGNAL) {
+                Ok(_) => return true,
+                Err(Errno::INTR) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Waits for one message.
+    pub(crate) fn receive(&self, timeout: Duration) -> Result<Message, Error> {
+        let failed = |errno: Errno| Error::system("read from the control socket")(errno.into());
+        let mut fds = [PollFd::new(&self.ctl, PollFlags::IN)];
+        let timeout = Timespec::try_from(timeout).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(0) | Err(Errno::INTR) => return Ok(Message::Nothing),
+            Ok(_) => {}
+            Err(errno) => return Err(failed(errno)),
+        }
+        let mut bytes = [0u8; wire::SIZE];
+        match recv(&self.ctl, &mut bytes[..], RecvFlags::DONTWAIT) {
+            Ok((_, wire::SIZE)) => Ok(Message::Reply(wire::decode(bytes))),
+            Ok(_) | Err(Errno::CONNRESET) => Ok(Message::Closed),
+            Err(Errno::INTR | Errno::AGAIN) => Ok(Message::Nothing),
+            Err(errno) => Err(failed(errno)),
+        }
+    }
+
+    /// Puts the standard streams back to where a run finds them.
+    pub(crate) fn rewind(&mut self) -> io::Result<()> {
+        self.stdout.reset()?;
+        self.stderr.reset()?;
+        if let Some(file) = &mut self.stdin {
+            // A pipe cannot be rewound; its content belongs to the first run then.
+            let _ = file.rewind();
+        }
+        Ok(())
+    }
+
+    /// Ends the server if it still lives, and tells how it ended.
+    pub(crate) fn bury(&mut self) -> String {
+        self.dead = true;
+        // What ended by itself is reaped within a moment; only then it can be told from what we kill.
+        for _ in 0..50 {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return describe(status),
+                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+                Err(error) => return error.to_string(),
+            }
+        }
+        self.kill();
+        match self.child.wait() {
+            Ok(_) => "it was stopped".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn kill(&mut self) {
+        self.dead = true;
+        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            // Fails only when it is gone already.
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+        let _ = self.child.kill();
+    }
+
+    fn early_output(&self) -> String {
+        let mut text = String::new();
+        for stream in [&self.stdout, &self.stderr] {
+            if let Ok(output) = stream.read() {
+                for line in output.text().lines().rev().take(20).collect::<Vec<_>>().into_iter().rev() {
+                    text.push_str("\n    | ");
+                    text.push_str(line);
+                }
+            }
+        }
+        text
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !self.dead {
+            self.kill();
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// The runtime goes first; what the user preloads stays.
+fn preload(runtime: &Path, target: &Target) -> OsString {
+    let mut value = runtime.as_os_str().to_owned();
+    let own = target.env.iter().rev().find(|(name, _)| name == "LD_PRELOAD").map(|(_, value)| value.clone());
+    if let Some(theirs) = own.or_else(|| std::env::var_os("LD_PRELOAD")).filter(|value| !value.is_empty()) {
+        value.push(":");
+        value.push(theirs);
+    }
+    value
+}
+
+fn describe(status: std::process::ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => crate::verdict::signal_name(signal),
+        (None, None) => status.to_string(),
+    }
+}

@@ -1,0 +1,266 @@
+//! The shared memory of one job, mapped by the driver.
+//!
+//! The memory is also mapped by a process that may do anything with it, so nothing read from it is trusted: lengths
+//! are cut to the tables' sizes, and everything is copied out before it is looked at. Except for the ring's indices,
+//! which are atomics, the driver reads and writes only while no run is on.
+
+use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::thread::futex;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU32, Ordering};
+use threadbare_abi::event::{Event, Segment};
+use threadbare_abi::layout::{
+    EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, HEADER_OFFSET, Header, KNOWN_OFFSET,
+    LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, PCS_CAPACITY, PLAN_OFFSET, Plan, REPORT_OFFSET, REPORT_SIZE,
+    RING_OFFSET, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET, VERSION,
+};
+use threadbare_trace::run::Counters;
+
+/// The memory file and its mapping.
+#[derive(Debug)]
+pub struct SharedMemory {
+    fd: OwnedFd,
+    base: NonNull<u8>,
+}
+
+// SAFETY: the mapping belongs to this value alone, and no method hands out a reference into it.
+unsafe impl Send for SharedMemory {}
+
+/// The live page of a run, copied.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LiveCopy {
+    /// The run's number as the runtime wrote it.
+    pub run: u64,
+    /// The counters.
+    pub counters: Counters,
+    /// Pcs in the learnt table.
+    pub learnt: u64,
+    /// Bytes in the report area.
+    pub report_len: u64,
+    /// Verdict: kind code, strand, signal or exit code, pc, address.
+    pub verdict: u32,
+    /// The strand of the verdict.
+    pub verdict_strand: u32,
+    /// The signal or exit code of the verdict.
+    pub verdict_code: i32,
+    /// The instruction of the verdict.
+    pub verdict_pc: u64,
+    /// The address of the verdict.
+    pub verdict_addr: u64,
+    /// Whether the run ended by its own will.
+    pub ended: bool,
+}
+
+impl SharedMemory {
+    /// A new memory file with its header written.
+    pub fn create() -> io::Result<SharedMemory> {
+        let fd = memfd_create("threadbare", MemfdFlags::CLOEXEC)?;
+        ftruncate(&fd, FILE_SIZE as u64)?;
+        let prot = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a new shared mapping at an address the kernel chooses touches no memory of ours.
+        let base = unsafe { mmap(ptr::null_mut(), FILE_SIZE, prot, MapFlags::SHARED, &fd, 0) }?;
+        let base = NonNull::new(base.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
+        let memory = SharedMemory { fd, base };
+        memory.write(HEADER_OFFSET, &[Header { magic: MAGIC, version: VERSION, reserved: 0 }]);
+        Ok(memory)
+    }
+
+    /// The file, for the process that shares it.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// Empties the ring. The live page is the server's: it reads there what the last run needed.
+    pub fn clear_ring(&self) {
+        self.write(RING_OFFSET, &[[0u8; size_of::<Ring>()]]);
+    }
+
+    /// Sets the plan of the next run.
+    pub fn set_plan(&self, plan: &Plan) {
+        self.write(PLAN_OFFSET, std::slice::from_ref(plan));
+    }
+
+    /// Sets the segments to follow; returns how many fit.
+    pub fn set_follow(&self, segments: &[Segment]) -> u64 {
+        let fit = &segments[..segments.len().min(SEGMENTS_CAPACITY)];
+        self.write(FOLLOW_OFFSET, fit);
+        fit.len() as u64
+    }
+
+    /// Sets the known pcs; returns how many fit.
+    pub fn set_known(&self, pcs: &[u64]) -> u64 {
+        let fit = &pcs[..pcs.len().min(PCS_CAPACITY)];
+        self.write(KNOWN_OFFSET, fit);
+        fit.len() as u64
+    }
+
+    /// The live page.
+    pub fn live(&self) -> LiveCopy {
+        // SAFETY: the page lies in the mapping, is aligned, and any bytes are a valid `Live`: integers only. The copy
+        // is volatile because a run may still write to it.
+        let live = unsafe { ptr::read_volatile(self.base.add(LIVE_OFFSET).cast::<Live>().as_ptr()) };
+        LiveCopy {
+            run: live.run,
+            counters: Counters {
+                events: live.events,
+                points: live.points,
+                switches: live.switches,
+                choices: live.choices,
+                strands: live.strands,
+                time_ns: live.time_ns,
+                segments: live.segments,
+                segments_lost: live.segments_lost,
+                followed: live.followed,
+                trace_hash: live.trace_hash,
+                entered: live.entered != 0,
+                current: live.current as u16,
+            },
+            learnt: live.learnt,
+            report_len: live.report_len,
+            verdict: live.verdict,
+            verdict_strand: live.verdict_strand,
+            verdict_code: live.verdict_code,
+            verdict_pc: live.verdict_pc,
+            verdict_addr: live.verdict_addr,
+            ended: live.ended != 0,
+        }
+    }
+
+    /// The first `len` bytes of the report area.
+    pub fn report(&self, len: u64) -> Vec<u8> {
+        self.read(REPORT_OFFSET, len, REPORT_SIZE)
+    }
+
+    /// The first `count` pcs the run learnt.
+    pub fn learnt(&self, count: u64) -> Vec<u64> {
+        self.read(LEARNT_OFFSET, count, PCS_CAPACITY)
+    }
+
+    /// The first `count` segments the run took.
+    pub fn taken(&self, count: u64) -> Vec<Segment> {
+        self.read(TAKEN_OFFSET, count, SEGMENTS_CAPACITY)
+    }
+
+    /// Makes the segments the run took the ones to follow; returns how many.
+    pub fn follow_taken(&self, count: u64) -> u64 {
+        let count = count.min(SEGMENTS_CAPACITY as u64);
+        // SAFETY: both tables lie in the mapping, have this capacity, and do not overlap.
+        unsafe {
+            let from = self.base.add(TAKEN_OFFSET).cast::<Segment>().as_ptr();
+            let to = self.base.add(FOLLOW_OFFSET).cast::<Segment>().as_ptr();
+            ptr::copy_nonoverlapping(from, to, count as usize);
+        }
+        count
+    }
+
+    /// Takes all events out of the ring and makes room for more; returns how many there were.
+    pub fn drain(&self, buffer: &mut Vec<Event>) -> usize {
+        let ring = self.base.as_ptr().wrapping_add(RING_OFFSET).cast::<Ring>();
+        // SAFETY: the ring's page lies in the mapping and is aligned; its fields are atomics, which both sides use as
+        // such.
+        let (head, tail, space) = unsafe { (&(*ring).head, &(*ring).tail, &(*ring).space) };
+        let from = tail.load(Ordering::Relaxed);
+        let to = head.load(Ordering::Acquire);
+        // A broken writer must not make us read out of the table.
+        let count = (to.wrapping_sub(from) as usize).min(EVENTS_CAPACITY);
+        if count == 0 {
+            return 0;
+        }
+        let start = from as usize % EVENTS_CAPACITY;
+        let first = count.min(EVENTS_CAPACITY - start);
+        buffer.extend(self.read::<Event>(EVENTS_OFFSET + start * size_of::<Event>(), first as u64, first));
+        buffer.extend(self.read::<Event>(EVENTS_OFFSET, (count - first) as u64, EVENTS_CAPACITY));
+        tail.store(to, Ordering::Release);
+        wake(space);
+        count
+    }
+
+    fn write<T: Copy>(&self, offset: usize, values: &[T]) {
+        assert!(offset + size_of_val(values) <= FILE_SIZE);
+        // SAFETY: the range lies in the mapping (checked), which is writable and not borrowed anywhere.
+        unsafe {
+            let to = self.base.add(offset).cast::<T>().as_ptr();
+            ptr::copy_nonoverlapping(values.as_ptr(), to, values.len());
+        }
+    }
+
+    fn read<T: Plain>(&self, offset: usize, count: u64, most: usize) -> Vec<T> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX).min(most);
+        assert!(offset + count * size_of::<T>() <= FILE_SIZE);
+        let mut values: Vec<T> = Vec::with_capacity(count);
+        // SAFETY: the range lies in the mapping (checked), `T` allows any bytes, and the vector has room for them.
+        unsafe {
+            let from = self.base.add(offset).cast::<T>().as_ptr();
+            ptr::copy_nonoverlapping(from, values.as_mut_ptr(), count);
+            values.set_len(count);
+        }
+        values
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours, of this size, and nothing refers to it any more. A failure leaves it mapped,
+        // which is harmless.
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), FILE_SIZE) };
+    }
+}
+
+fn wake(word: &AtomicU32) {
+    word.fetch_add(1, Ordering::Release);
+    // The wake can only fail for a bad address, and the word lies in our mapping.
+    let _ = futex::wake(word, futex::Flags::empty(), 1);
+}
+
+/// A type for which any bytes are a value.
+///
+/// # Safety
+/// No bytes may be invalid for the type.
+unsafe trait Plain: Copy {}
+// SAFETY: integers allow any bytes.
+unsafe impl Plain for u8 {}
+// SAFETY: integers allow any bytes.
+unsafe impl Plain for u64 {}
+// SAFETY: integer fields only.
+unsafe impl Plain for Segment {}
+// SAFETY: integer fields only.
+unsafe impl Plain for Event {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_from_the_other_side_are_cut() {
+        let memory = SharedMemory::create().unwrap();
+        assert_eq!(memory.report(u64::MAX).len(), REPORT_SIZE);
+        assert_eq!(memory.learnt(u64::MAX).len(), PCS_CAPACITY);
+        assert_eq!(memory.set_known(&vec![1; PCS_CAPACITY + 5]), PCS_CAPACITY as u64);
+        assert_eq!(memory.live().verdict, 0);
+    }
+
+    #[test]
+    fn the_ring_wraps() {
+        let memory = SharedMemory::create().unwrap();
+        let mut events = Vec::new();
+        let mut expected = 0;
+        for round in 0..3u64 {
+            let count = EVENTS_CAPACITY as u64 - 10;
+            for i in 0..count {
+                let at = (round * count + i) as usize % EVENTS_CAPACITY;
+                let event = Event { value: round * count + i, ..Event::default() };
+                memory.write(EVENTS_OFFSET + at * size_of::<Event>(), &[event]);
+            }
+            memory.write(RING_OFFSET, &[(round + 1) * count]);
+            assert_eq!(memory.drain(&mut events), count as usize);
+            for event in events.drain(..) {
+                assert_eq!(event.value, expected);
+                expected += 1;
+            }
+            assert_eq!(memory.drain(&mut events), 0);
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What a run was found to be: the runtime's own verdict, or what is seen from outside.
+//!
+//! The runtime knows of deadlocks, crashes and failed C assertions. A Rust panic it sees only as an exit code or an
+//! abort; the panic's own words on the standard error tell the rest.
+
+use crate::shm::LiveCopy;
+use std::time::Duration;
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_trace::report::RunReport;
+use threadbare_trace::run::{End, Output, SourcePlace, Verdict};
+
+const ABORT: i32 = 6;
+
+/// Whether a run needs no closer look.
+pub(crate) fn is_clean(end: End, live: &LiveCopy) -> bool {
+    end == End::Exited(0) && live.verdict == VerdictKind::None as u32
+}
+
+/// The verdict of a run.
+pub(crate) fn judge(
+    end: End,
+    timeout: Duration,
+    live: &LiveCopy,
+    report: &RunReport,
+    stdout: &Output,
+    stderr: &Output,
+) -> Verdict {
+    let given =
+        u8::try_from(live.verdict).ok().and_then(VerdictKind::from_code).unwrap_or(VerdictKind::Internal);
+    let (kind, code) = match (given, end) {
+        (VerdictKind::None, End::Exited(0)) => return Verdict::clean(),
+        (VerdictKind::None, End::Exited(code)) => (VerdictKind::Exit, code),
+        (VerdictKind::None, End::Signalled(signal)) => (VerdictKind::Crash, signal),
+        (VerdictKind::None, End::TimedOut) => (VerdictKind::Timeout, 0),
+        (kind, _) => (kind, live.verdict_code),
+    };
+    let strand = u16::try_from(live.verdict_strand).unwrap_or(u16::MAX);
+    let from_runtime = given != VerdictKind::None;
+    let mut verdict = Verdict {
+        kind,
+        message: report.message.trim().to_owned(),
+        place: None,
+        strand: if from_runtime { strand } else { u16::MAX },
+        pc: live.verdict_pc,
+        addr: live.verdict_addr,
+        code,
+    };
+    let may_be_panic = kind == VerdictKind::Exit || kind == VerdictKind::Crash && code == ABORT;
+    let panic =
+        if may_be_panic { find_panic(&stderr.text()).or_else(|| find_panic(&stdout.text())) } else { None };
+    if let Some(panic) = panic {
+        let assertion = panic.message.starts_with("assertion");
+        verdict.kind = if assertion { VerdictKind::Assertion } else { VerdictKind::Panic };
+        verdict.message = panic.message;
+        verdict.place = Some(panic.place);
+    } else if verdict.message.is_empty() {
+        verdict.message = default_message(&verdict, timeout, stderr);
+    }
+    verdict
+}
+
+fn default_message(verdict: &Verdict, timeout: Duration, stderr: &Output) -> String {
+    let last_line = || {
+        let text = stderr.text();
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+        line.map(|line| format!(": {}", line.chars().take(120).collect::<String>())).unwrap_or_default()
+    };
+    match verdict.kind {
+        VerdictKind::Exit => format!("the program ended with code {}{}", verdict.code, last_line()),
+        VerdictKind::Crash if verdict.code == ABORT => {
+            format!("{}{}", signal_name(verdict.code), last_line())
+        }
+        VerdictKind::Crash => signal_name(verdict.code),
+        VerdictKind::Timeout => format!("the run took longer than {}", show_duration(timeout)),
+        VerdictKind::Deadlock => "no strand can go on".to_owned(),
+        VerdictKind::Livelock => "the strands go on and nothing changes".to_owned(),
+        kind => kind.name().to_owned(),
+    }
+}
+
+fn show_duration(time: Duration) -> String {
+    if time.subsec_millis() == 0 {
+        format!("{} s", time.as_secs())
+    } else {
+        format!("{} ms", time.as_millis())
+    }
+}
+
+/// A panic as the standard hook writes it.
+struct Panic {
+    message: String,
+    place: SourcePlace,
+}
+
+/// The first panic in a text: the later ones are its consequences (a poisoned lock, an `unwrap` of a join).
+fn find_panic(text: &str) -> Option<Panic> {
+    let mut rest = text;
+    while let Some(at) = rest.find("panicked at ") {
+        rest = &rest[at + "panicked at ".len()..];
+        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+        if let Some(place) = line.trim_end().strip_suffix(':').and_then(parse_place) {
+            return Some(Panic { message: panic_message(after), place });
+        }
+        // Before Rust 1.73: `panicked at 'message', file:line:column`.
+        if let Some((message, place)) = line.rsplit_once("', ")
+            && let (Some(message), Some(place)) = (message.strip_prefix('\''), parse_place(place))
+        {
+            return Some(Panic { message: message.to_owned(), place });
+        }
+    }
+    None
+}
+
+fn panic_message(after: &str) -> String {
+    let lines = after
+        .lines()
+        .map(str::trim)
+        .take_while(|line| {
+            !line.is_empty() && !line.starts_with("note: ") && !line.starts_with("stack backtrace:")
+        })
+        .take(8);
+    let mut message = String::new();
+    for line in lines {
+        if !message.is_empty() {
+            message.push_str(", ");
+        }
+        message.push_str(line);
+    }
+    if message.is_empty() { "panic".to_owned() } else { message }
+}
+
+fn parse_place(text: &str) -> Option<SourcePlace> {
+    let mut parts = text.trim().rsplitn(3, ':');
+    let _column: u32 = parts.next()?.parse().ok()?;
+    let line = parts.next()?.parse().ok()?;
+    Some(SourcePlace { file: parts.next()?.to_owned(), line })
+}
+
+/// The name of a signal, for people.
+pub fn signal_name(signal: i32) -> String {
+    let (name, what) = match signal {
+        1 => ("SIGHUP", "hang-up"),
+        2 => ("SIGINT", "interrupt"),
+        3 => ("SIGQUIT", "quit"),
+        4 => ("SIGILL", "illegal instruction"),
+        5 => ("SIGTRAP", "trap"),
+        6 => ("SIGABRT", "abort"),
+        7 => ("SIGBUS", "bus error"),
+        8 => ("SIGFPE", "arithmetic error"),
+        9 => ("SIGKILL", "killed from outside; out of memory?"),
+        11 => ("SIGSEGV", "bad memory access"),
+        13 => ("SIGPIPE", "broken pipe"),
+        14 => ("SIGALRM", "alarm"),
+        15 => ("SIGTERM", "asked to end"),
+        24 => ("SIGXCPU", "processor time used up"),
+        25 => ("SIGXFSZ", "file too large"),
+        31 => ("SIGSYS", "bad system call"),
+        other => return format!("signal {other}"),
+    };
+    format!("{name} ({what})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(end: End, stderr: &str) -> Verdict {
+        let stderr = Output { bytes: stderr.as_bytes().to_vec(), dropped: 0 };
+        let timeout = Duration::from_millis(1500);
+        judge(end, timeout, &LiveCopy::default(), &RunReport::default(), &Output::default(), &stderr)
+    }
+
+    #[test]
+    fn panics_are_read_from_the_text() {
+        let text = "hello\n\nthread 'main' (77) panicked at src/bank.rs:41:9:\nassertion `left == right` failed: sum\n  \
+                    left: 1\n right: 2\nnote: run with `RUST_BACKTRACE=1`\n\nthread 'x' panicked at b.rs:1:1:\nlater\n";
+        let verdict = judged(End::Exited(101), text);
+        assert_eq!(verdict.kind, VerdictKind::Assertion);
+        assert_eq!(verdict.message, "assertion `left == right` failed: sum, left: 1, right: 2");
+        assert_eq!(verdict.place, Some(SourcePlace { file: "src/bank.rs".into(), line: 41 }));
+
+        let verdict = judged(End::Signalled(6), "thread 'main' panicked at /a b/c.rs:7:3:\nboom\n");
+        assert_eq!((verdict.kind, verdict.message.as_str()), (VerdictKind::Panic, "boom"));
+        let old = judged(End::Exited(101), "thread 'main' panicked at 'old, style', src/x.rs:2:5\n");
+        assert_eq!((old.message.as_str(), old.place.unwrap().line), ("old, style", 2));
+    }
+
+    #[test]
+    fn ends_without_words_still_have_a_kind() {
+        assert_eq!(judged(End::Exited(0), "").kind, VerdictKind::None);
+        assert_eq!(judged(End::Exited(3), "bad input\n").message, "the program ended with code 3: bad input");
+        assert_eq!(judged(End::Signalled(11), "").message, "SIGSEGV (bad memory access)");
+        assert_eq!(judged(End::TimedOut, "").message, "the run took longer than 1500 ms");
+        // A text that only looks like a panic is none.
+        assert_eq!(judged(End::Exited(1), "nobody panicked at all\n").kind, VerdictKind::Exit);
+    }
+}

@@ -1,0 +1,203 @@
+//! A program with a runtime that does as its first argument says.
+
+use rustix::mm::{MapFlags, ProtFlags, mmap};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::process::{Pid, WaitOptions, waitpid};
+use rustix::thread::futex;
+use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use threadbare_abi::event::{Event, Segment};
+use threadbare_abi::layout::{
+    EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, HEADER_OFFSET, Header, LEARNT_OFFSET, LIVE_OFFSET, Live,
+    MAGIC, PLAN_OFFSET, Plan, RING_OFFSET, Ring, TAKEN_OFFSET, VERSION,
+};
+use threadbare_abi::protocol::{Command, Reply};
+
+/// How many events the mode `events` streams: more than the ring holds.
+pub(crate) const EVENTS: u64 = EVENTS_CAPACITY as u64 * 2 + 77;
+
+struct Shared {
+    base: *mut u8,
+}
+
+impl Shared {
+    fn at<T>(&self, offset: usize) -> *mut T {
+        // SAFETY: the offsets are the layout's, inside the mapping.
+        unsafe { self.base.add(offset).cast() }
+    }
+
+    fn live(&self) -> &mut Live {
+        // SAFETY: the page is in the mapping; the driver only reads it, after the run.
+        unsafe { &mut *self.at(LIVE_OFFSET) }
+    }
+
+    fn plan(&self) -> Plan {
+        // SAFETY: the driver wrote it before the command.
+        unsafe { self.at::<Plan>(PLAN_OFFSET).read() }
+    }
+
+    fn write<T>(&self, offset: usize, index: usize, value: T) {
+        // SAFETY: callers write a few values into tables that hold more.
+        unsafe { self.at::<T>(offset).add(index).write(value) }
+    }
+}
+
+/// Plays the program; never returns.
+pub(crate) fn serve(fds: &str) -> ! {
+    let fd = |key: &str| -> OwnedFd {
+        let number = fds.split(',').find_map(|part| part.strip_prefix(key)).unwrap().parse().unwrap();
+        // SAFETY: the driver opened these for us.
+        unsafe { OwnedFd::from_raw_fd(number) }
+    };
+    let (shm, ctl) = (fd("shm="), fd("ctl="));
+    let mode = std::env::args().nth(1).unwrap();
+    match mode.as_str() {
+        "early" => {
+            eprintln!("no licence found");
+            std::process::exit(5);
+        }
+        "deaf" => std::thread::sleep(Duration::from_secs(3600)),
+        _ => {}
+    }
+    let prot = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a new mapping.
+    let base = unsafe { mmap(std::ptr::null_mut(), FILE_SIZE, prot, MapFlags::SHARED, &shm, 0) }.unwrap();
+    let shared = Shared { base: base.cast() };
+    // SAFETY: the driver wrote the header before it started us.
+    let header = unsafe { shared.at::<Header>(HEADER_OFFSET).read() };
+    assert_eq!((header.magic, header.version), (MAGIC, VERSION));
+    let version = if mode == "version" { 999 } else { u64::from(VERSION) };
+    reply(&ctl, Reply::HELLO, i32::from(mode != "bare"), version);
+    let mut served = 0;
+    loop {
+        let mut bytes = [0u8; size_of::<Command>()];
+        match recv(&ctl, &mut bytes[..], RecvFlags::empty()) {
+            Ok((_, 16)) => {}
+            _ => std::process::exit(0),
+        }
+        served += 1;
+        if mode == "dying-server" && served == 2 {
+            std::process::exit(9);
+        }
+        let run = shared.plan().run;
+        // SAFETY: plain integers.
+        unsafe { std::ptr::write_bytes(shared.at::<Live>(LIVE_OFFSET), 0, 1) };
+        shared.live().run = run;
+        // SAFETY: this process has one thread.
+        match unsafe { libc::fork() } {
+            0 => child(&mode, &shared, served),
+            pid => {
+                // SAFETY: our own child; it does the same, and one of the two comes first.
+                unsafe { libc::setpgid(pid, pid) };
+                reply(&ctl, Reply::STARTED, pid, run);
+                let (_, status) = waitpid(Pid::from_raw(pid), WaitOptions::empty()).unwrap().unwrap();
+                let again = mode == "events" && served == 1;
+                reply(&ctl, if again { Reply::AGAIN } else { Reply::ENDED }, status.as_raw(), run);
+            }
+        }
+    }
+}
+
+fn reply(ctl: &OwnedFd, code: u32, value: i32, arg: u64) {
+    let mut bytes = [0u8; 16];
+    bytes[..4].copy_from_slice(&code.to_ne_bytes());
+    bytes[4..8].copy_from_slice(&value.to_ne_bytes());
+    bytes[8..].copy_from_slice(&arg.to_ne_bytes());
+    send(ctl, &bytes, SendFlags::NOSIGNAL).unwrap();
+}
+
+fn child(mode: &str, shared: &Shared, served: u64) -> ! {
+    // SAFETY: only moves this process into a group of its own.
+    unsafe { libc::setpgid(0, 0) };
+    let plan = shared.plan();
+    let live = shared.live();
+    (live.entered, live.points, live.trace_hash) = (1, 30, plan.seed);
+    match mode {
+        "clean" => {
+            for index in 0..3 {
+                shared.write(TAKEN_OFFSET, index, Segment { events: index as u64, ..Segment::default() });
+            }
+            live.segments = 3;
+        }
+        "stuck" => forever(),
+        "escape" => {
+            // SAFETY: a new session, so a new group.
+            unsafe { libc::setpgid(0, libc::getppid()) };
+            forever();
+        }
+        "stop" => {
+            // SAFETY: stops this process.
+            unsafe { libc::raise(libc::SIGSTOP) };
+            forever();
+        }
+        "crash" => {
+            // SAFETY: ends this process by the signal.
+            unsafe {
+                libc::signal(libc::SIGSEGV, libc::SIG_DFL);
+                libc::raise(libc::SIGSEGV);
+            }
+        }
+        "panic" => {
+            let caught = std::panic::catch_unwind(|| assert_eq!(1, served + 1, "sums differ"));
+            std::process::exit(if caught.is_err() { 101 } else { 0 });
+        }
+        "output" => loop {
+            let _ = std::io::stdout().write_all(&[b'x'; 1 << 16]);
+        },
+        "echo" => {
+            println!("out {}", plan.run);
+            eprintln!("err {}", plan.run);
+            exit(7);
+        }
+        "cat" => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).unwrap();
+            print!("{text}");
+        }
+        "events" => stream(shared),
+        "leftover" => {
+            // SAFETY: the grandchild only sleeps.
+            match unsafe { libc::fork() } {
+                0 => forever(),
+                pid => println!("{pid}"),
+            }
+        }
+        "learn" => {
+            shared.write(LEARNT_OFFSET, 0, plan.run);
+            (live.learnt, live.trace_hash) = (1, plan.known << 32 | plan.run);
+        }
+        "fail-at-37" if plan.run == 37 => exit(1),
+        "fickle" => live.trace_hash = served,
+        _ => {}
+    }
+    exit(0)
+}
+
+fn forever() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+fn exit(code: i32) -> ! {
+    let _ = std::io::stdout().flush();
+    std::process::exit(code)
+}
+
+fn stream(shared: &Shared) {
+    // SAFETY: the ring is atomics, in the mapping.
+    let ring = unsafe { &*shared.at::<Ring>(RING_OFFSET) };
+    for value in 0..EVENTS {
+        loop {
+            let seen = ring.space.load(Ordering::Acquire);
+            if value - ring.tail.load(Ordering::Acquire) < EVENTS_CAPACITY as u64 {
+                break;
+            }
+            let _ = futex::wait(&ring.space, futex::Flags::empty(), seen, None);
+        }
+        shared.write(EVENTS_OFFSET, value as usize % EVENTS_CAPACITY, Event { value, ..Event::default() });
+        ring.head.store(value + 1, Ordering::Release);
+    }
+}

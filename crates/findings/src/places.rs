@@ -1,0 +1,53 @@
+//! From addresses of a run to places in the source.
+
+/// One function at an address.
+#[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+pub struct Place {
+    /// The function, demangled.
+    pub function: Option<String>,
+    /// The source file as the compiler saw it.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// Whether the compiler put this function into the next one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inlined: bool,
+    /// Whether the code is a library's, not the program's own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub library: bool,
+    /// Module and offset, for an address without a name.
+    pub address: String,
+}
+
+/// Who knows the program's symbols.
+pub trait Places {
+    /// The functions at a return address, innermost first; more than one where code was inlined.
+    fn at(&self, pc: u64) -> Vec<Place>;
+    /// The variable, or the part of one, that `size` bytes at an address belong to.
+    fn variable(&self, addr: u64, size: u64) -> Option<String>;
+    /// A line of a source file.
+    fn source(&self, file: &str, line: u32) -> Option<String>;
+}
+
+/// Nobody knows them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoPlaces;
+
+impl Places for NoPlaces {
+    fn at(&self, pc: u64) -> Vec<Place> {
+        vec![Place { address: format!("{pc:#x}"), ..Place::default() }]
+    }
+
+    fn variable(&self, _addr: u64, _size: u64) -> Option<String> {
+        None
+    }
+
+    fn source(&self, _file: &str, _line: u32) -> Option<String> {
+        None
+    }
+}
+
+/// The place a report shows first: the innermost of the program's own code, else the innermost.
+pub fn shown(places: &[Place]) -> Option<&Place> {
+    places.iter().find(|place| !place.library && place.file.is_some()).or(places.first())
+}

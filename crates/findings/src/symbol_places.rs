@@ -1,0 +1,59 @@
+//! Places by the program's own symbols and debug information.
+
+use crate::places::{Place, Places};
+use std::path::Path;
+use threadbare_symbols::{Frame, Module, Pc, Symbols};
+use threadbare_trace::report::RunReport;
+
+/// The symbols of the modules a run had loaded.
+pub struct SymbolPlaces {
+    symbols: Symbols,
+}
+
+impl SymbolPlaces {
+    /// The symbols of the modules in a report; the runtime leaves the program's own name empty.
+    pub fn new(report: &RunReport, program: &Path) -> SymbolPlaces {
+        let modules = report.modules.iter().enumerate().map(|(index, module)| {
+            let path = if index == 0 && module.path.is_empty() { program } else { Path::new(&module.path) };
+            Module::new(path, module.base, module.size)
+        });
+        SymbolPlaces { symbols: Symbols::new(modules) }
+    }
+
+    fn place(&self, frame: &Frame) -> Place {
+        let module = frame.module_path.as_deref().and_then(Path::file_name);
+        let offset = self.symbols.locate(frame.address).map_or(frame.address, |(_, offset)| offset);
+        let address = match module {
+            Some(name) => format!("{}+{offset:#x}", name.to_string_lossy()),
+            None => format!("{offset:#x}"),
+        };
+        Place {
+            function: frame.name.as_ref().map(|_| frame.short_name().to_owned()),
+            file: frame.file.as_deref().map(|file| self.symbols.shown_path(file)),
+            line: frame.line,
+            inlined: frame.inlined,
+            library: frame.is_library(),
+            address,
+        }
+    }
+}
+
+impl Places for SymbolPlaces {
+    fn at(&self, pc: u64) -> Vec<Place> {
+        self.symbols.frames(Pc::Return(pc)).iter().map(|frame| self.place(frame)).collect()
+    }
+
+    fn source(&self, file: &str, line: u32) -> Option<String> {
+        self.symbols.source_line(Path::new(file), line)
+    }
+
+    fn variable(&self, addr: u64, size: u64) -> Option<String> {
+        self.symbols.variable_access(addr, size.max(1)).map(|variable| variable.to_string())
+    }
+}
+
+impl std::fmt::Debug for SymbolPlaces {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SymbolPlaces").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,69 @@
+//! What a campaign came to, as data: the JSON that other tools read.
+
+use serde::{Deserialize, Serialize};
+use threadbare_findings::Finding;
+
+/// The version of the JSON form.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The result of a campaign. Field names are an interface: others read them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CampaignReport {
+    /// [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// `clean` or `failure`.
+    pub verdict: String,
+    /// Runs made.
+    pub runs: u64,
+    /// Runs that failed.
+    pub runs_failed: u64,
+    /// The first of them.
+    pub first_failure_run: Option<u64>,
+    /// Seconds the campaign took.
+    pub elapsed_s: f64,
+    /// Runs a second.
+    pub runs_per_s: f64,
+    /// Points in all runs.
+    pub points: u64,
+    /// Switches in all runs.
+    pub switches: u64,
+    /// The most strands in one run.
+    pub strands: u64,
+    /// The strategy's name.
+    pub strategy: String,
+    /// The seed.
+    pub seed: u64,
+    /// What was covered.
+    pub coverage: Coverage,
+    /// The bugs.
+    pub findings: Vec<Finding>,
+    /// Hash over the traces of all runs: equal for equal campaigns.
+    pub trace_hash: String,
+    /// Runs that were made again from their schedule and were the same.
+    pub replays: u64,
+    /// What the runtime warned of.
+    pub warnings: Vec<String>,
+    /// Why it ended: `runs`, `time`, `failure` or `interrupt`.
+    pub ended_by: String,
+    /// The program.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+/// What a campaign covered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Coverage {
+    /// Instructions found to touch memory that strands share.
+    pub shared_instructions: u64,
+}
+
+impl CampaignReport {
+    /// The report as JSON, one object, with a line end.
+    pub fn to_json(&self) -> String {
+        let mut json =
+            serde_json::to_string_pretty(self).unwrap_or_else(|error| format!("{{\"error\": \"{error}\"}}"));
+        json.push('\n');
+        json
+    }
+}

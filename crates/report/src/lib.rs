@@ -1,0 +1,15 @@
+//! Reports of Threadbare: terminal and JSON.
+//!
+//! Everything here turns data into text; nobody here reads a process or a file. Results are for standard output
+//! ([`text`], [`campaign`] as JSON), the [`progress`] line is for a terminal's standard error.
+
+pub mod campaign;
+pub mod progress;
+pub mod style;
+pub mod table;
+pub mod tests;
+pub mod text;
+pub mod trace;
+
+pub use campaign::CampaignReport;
+pub use style::Style;

@@ -1,0 +1,114 @@
+//! The campaigns of `cargo threadbare test`: a line for each as it ends, the findings, and a table.
+
+use crate::campaign::{CampaignReport, FORMAT_VERSION};
+use crate::style::Style;
+use crate::table::Table;
+use crate::text::{finding, per_second, thousands};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// One test's campaign.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TestResult {
+    /// The package.
+    pub package: String,
+    /// The test binary.
+    pub binary: String,
+    /// Its kind: `lib`, `bin`, `test`, ….
+    pub kind: String,
+    /// The test.
+    pub name: String,
+    /// Its campaign.
+    pub campaign: CampaignReport,
+}
+
+/// All of them.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TestsReport {
+    /// The version of the JSON form.
+    pub format_version: u32,
+    /// `clean` or `failure`.
+    pub verdict: String,
+    /// The tests in the order they were made.
+    pub tests: Vec<TestResult>,
+    /// Tests left out because they are marked so.
+    pub ignored: u64,
+    /// Whether the user ended it early.
+    pub interrupted: bool,
+    /// What the reader should know.
+    pub notes: Vec<String>,
+}
+
+impl TestsReport {
+    /// No test yet.
+    pub fn new(notes: Vec<String>) -> TestsReport {
+        let verdict = "clean".to_owned();
+        TestsReport {
+            format_version: FORMAT_VERSION,
+            verdict,
+            tests: Vec::new(),
+            ignored: 0,
+            interrupted: false,
+            notes,
+        }
+    }
+
+    /// Tests that failed.
+    pub fn failed(&self) -> usize {
+        self.tests.iter().filter(|test| test.campaign.runs_failed > 0).count()
+    }
+
+    /// The report as JSON, one object, with a line end.
+    pub fn to_json(&self) -> String {
+        let verdict = if self.failed() > 0 { "failure" } else { "clean" }.to_owned();
+        let report = TestsReport { verdict, ..self.clone() };
+        let mut json = serde_json::to_string_pretty(&report).unwrap_or_default();
+        json.push('\n');
+        json
+    }
+}
+
+/// The line of a test that has ended.
+pub fn line(test: &TestResult, style: Style) -> String {
+    let campaign = &test.campaign;
+    let elapsed = Duration::from_secs_f64(campaign.elapsed_s.max(0.0));
+    let count = format!("{} runs, {}/s", thousands(campaign.runs), per_second(campaign.runs, elapsed));
+    match campaign.findings.first() {
+        None => format!("{} {} ({count})", style.good("ok    "), test.name),
+        Some(finding) => format!("{} {} ({count}): {}", style.bad("FAILED"), test.name, finding.kind),
+    }
+}
+
+/// The findings, then the table, then the count.
+pub fn text(report: &TestsReport, style: Style) -> String {
+    let mut out = String::new();
+    for test in &report.tests {
+        for warning in &test.campaign.warnings {
+            out.push_str(&format!("{}: {}: {warning}\n", style.warn("warning"), test.name));
+        }
+        for found in &test.campaign.findings {
+            out.push_str(&format!("{} {}\n", style.strong("test"), test.name));
+            out.push_str(&finding(found, style, true));
+            out.push('\n');
+        }
+    }
+    let mut table = Table::new(["result", "runs", "test", "finding"]);
+    for test in &report.tests {
+        let ids: Vec<&str> = test.campaign.findings.iter().map(|finding| finding.id.as_str()).collect();
+        let result = if ids.is_empty() { "ok" } else { "FAILED" };
+        let name = format!("{}::{}", test.binary, test.name);
+        table.row([result.to_owned(), thousands(test.campaign.runs), name, ids.join(", ")]);
+    }
+    out.push_str(&table.to_text());
+    let failed = report.failed();
+    let verdict = if failed > 0 { style.bad("FAILED").to_string() } else { style.good("ok").to_string() };
+    let runs: u64 = report.tests.iter().map(|test| test.campaign.runs).sum();
+    out.push_str(&format!(
+        "{verdict}: {} passed, {failed} failed, {} ignored; {} runs{}\n",
+        report.tests.len() - failed,
+        report.ignored,
+        thousands(runs),
+        if report.interrupted { "; interrupted" } else { "" },
+    ));
+    out
+}

@@ -1,0 +1,252 @@
+//! Following a schedule.
+
+use super::live::live;
+use super::sched::{self, ATTENTION, Phase, Stop, attention, engine, now};
+use super::strand::State;
+use super::wait::{Class, Wake};
+use super::{io, modules, report, shared, strand};
+use core::sync::atomic::Ordering;
+use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::layout::{self, flags};
+use threadbare_abi::op::OpKind;
+use threadbare_abi::strand::StrandId;
+use threadbare_abi::verdict::VerdictKind;
+
+/// The schedule that is followed.
+#[derive(Clone, Copy, Debug)]
+pub struct Follow {
+    /// Whether one is.
+    pub active: bool,
+    /// The segment the running strand is in.
+    at: usize,
+    /// The next choice that is no strand, before `at`.
+    choice: usize,
+    /// Segments in all.
+    len: usize,
+    /// Event count at which the running strand stops.
+    stop_at: u64,
+}
+
+impl Follow {
+    /// None is followed.
+    pub const NONE: Follow = Follow { active: false, at: 0, choice: 0, len: 0, stop_at: u64::MAX };
+}
+
+/// The event count at which the access path must stop; read by every plain access.
+pub static mut STOP_AT: u64 = u64::MAX;
+
+fn segment(at: usize) -> Segment {
+    match shared::area(layout::FOLLOW_OFFSET) {
+        // SAFETY: the follow table has room for SEGMENTS_CAPACITY segments, and `at < len`.
+        Some(base) => unsafe { (base as *const Segment).add(at).read() },
+        None => Segment::default(),
+    }
+}
+
+fn is_strand(segment: &Segment) -> bool {
+    segment.kind == ChoiceKind::Strand as u8 || segment.kind == ChoiceKind::Timeout as u8
+}
+
+/// Begins to follow the plan's schedule, if it has one.
+pub fn begin() {
+    let e = engine();
+    let len = (e.plan.follow as usize).min(layout::SEGMENTS_CAPACITY);
+    if len == 0 {
+        return;
+    }
+    e.follow = Follow { active: true, at: 0, choice: 0, len, stop_at: u64::MAX };
+    ATTENTION.fetch_or(attention::FOLLOW, Ordering::Relaxed);
+    if let Some(first) = load(0) {
+        if first.path != strand(e.current).path.0 {
+            diverge(0, "the schedule does not begin with the main strand");
+        }
+    } else {
+        stop();
+    }
+}
+
+/// Finds the next strand segment from `from` on and makes it the running one.
+fn load(from: usize) -> Option<Segment> {
+    let e = engine();
+    let mut at = from;
+    while at < e.follow.len {
+        let found = segment(at);
+        if is_strand(&found) {
+            e.follow.at = at;
+            e.follow.choice = from;
+            live().followed = at as u64 + 1;
+            e.follow.stop_at = match StopKind::from_code(found.how) {
+                Some(StopKind::Ended | StopKind::Final) | None => u64::MAX,
+                // It stops by itself, after the point it stands before; one event more is one too many. A wait for a
+                // descriptor may not come this time (it is ready sooner): then the strand stops at the point.
+                Some(StopKind::Blocked) if found.op != OpKind::IoWait as u8 => live().events + found.events + 1,
+                Some(StopKind::Blocked | StopKind::Preempted) => live().events + found.events,
+            };
+            set_stop(e.follow.stop_at);
+            return Some(found);
+        }
+        at += 1;
+    }
+    None
+}
+
+fn set_stop(at: u64) {
+    // SAFETY: single kernel thread.
+    unsafe { STOP_AT = at }
+}
+
+fn stop() {
+    engine().follow.active = false;
+    ATTENTION.fetch_and(!attention::FOLLOW, Ordering::Relaxed);
+    set_stop(u64::MAX);
+}
+
+/// Who goes on by the schedule; `None` when it has ended and the strategy decides.
+pub fn next(how: Stop) -> Option<(StrandId, bool)> {
+    let e = engine();
+    if !e.follow.active || e.phase != Phase::Running {
+        return None;
+    }
+    let this = strand(e.current);
+    if how == Stop::Preempted && live().events < e.follow.stop_at && this.state == State::Ready {
+        return Some((e.current, false));
+    }
+    let current = segment(e.follow.at);
+    check_stop(&current, how)?;
+    let Some(found) = load(e.follow.at + 1) else {
+        stop();
+        sched::wake_due();
+        if e.plan.flags & flags::STRICT != 0 && !e.enabled.is_empty() {
+            diverge(e.follow.at, "the schedule ends here, but a strand can go on");
+        }
+        return None;
+    };
+    resume(&found)
+}
+
+fn check_stop(current: &Segment, how: Stop) -> Option<()> {
+    let e = engine();
+    let this = strand(e.current);
+    if current.how == StopKind::Final as u8 && e.follow.at + 1 >= e.follow.len {
+        return Some(());
+    }
+    let done = live().events - e.segment_start;
+    let reason = if current.how == StopKind::Ended as u8 && how != Stop::Ended {
+        "the strand was to end"
+    } else if how == Stop::Ended && current.how != StopKind::Ended as u8 {
+        "the strand ended"
+    } else if done != current.events {
+        "the strand made another number of events before it stopped"
+    } else if modules::place(this.op.pc) != current.stop {
+        "the strand stopped at another place"
+    } else {
+        return Some(());
+    };
+    if e.plan.flags & flags::STRICT != 0 {
+        diverge(e.follow.at, reason);
+    }
+    stop();
+    None
+}
+
+/// Makes the strand of a segment able to go on: by its deadline, or when its file descriptor is ready.
+fn resume(found: &Segment) -> Option<(StrandId, bool)> {
+    let e = engine();
+    let id = (0..e.strands.len() as u16).map(StrandId).find(|&id| strand(id).path.0 == found.path);
+    let Some(id) = id else {
+        return lost(found, "the strand that goes on next does not exist yet");
+    };
+    let by_timeout = found.kind == ChoiceKind::Timeout as u8;
+    let other = strand(id);
+    if other.state == State::Blocked && other.wait.deadline <= now() {
+        sched::wake_due();
+    }
+    let other = strand(id);
+    match other.state {
+        State::Ready => Some((id, false)),
+        State::Blocked if by_timeout && other.wait.deadline != u64::MAX => Some((id, true)),
+        State::Blocked if other.wait.key.class == Class::Io && io::poll_for(id) => Some((id, false)),
+        State::Blocked if other.wait.key.class == Class::Memory => {
+            super::spin::forget(id);
+            other.wait.outcome = Wake::Go;
+            sched::set_ready(other);
+            Some((id, false))
+        }
+        State::Blocked if other.wait.deadline != u64::MAX => Some((id, true)),
+        State::Blocked if e.timer != u64::MAX => {
+            sched::advance_to(e.timer);
+            sched::wake_due();
+            crate::model::signal::route();
+            match strand(id).state {
+                State::Ready => Some((id, false)),
+                _ => lost(found, "the strand that goes on next still waits"),
+            }
+        }
+        State::Blocked => lost(found, "the strand that goes on next still waits"),
+        State::Ended => lost(found, "the strand that goes on next has ended"),
+    }
+}
+
+fn lost(_found: &Segment, reason: &'static str) -> Option<(StrandId, bool)> {
+    let e = engine();
+    if e.plan.flags & flags::STRICT != 0 {
+        diverge(e.follow.at, reason);
+    }
+    stop();
+    None
+}
+
+/// The option the schedule takes for a choice that is no strand.
+pub fn choice(kind: ChoiceKind, options: u32) -> Option<u32> {
+    let e = engine();
+    if !e.follow.active {
+        return None;
+    }
+    let at = e.follow.choice;
+    if at < e.follow.len {
+        let found = segment(at);
+        if found.kind == kind as u8 && found.path < options as u64 {
+            e.follow.choice += 1;
+            return Some(found.path as u32);
+        }
+    }
+    if e.plan.flags & flags::STRICT != 0 {
+        diverge(e.follow.at, "a choice comes that the schedule does not have");
+    }
+    None
+}
+
+/// The run has come to its end: with a strict schedule it must be the schedule's end too.
+pub fn check_end() {
+    let e = engine();
+    if !e.follow.active || e.plan.flags & flags::STRICT == 0 || e.phase != Phase::Running {
+        return;
+    }
+    let current = segment(e.follow.at);
+    let done = live().events - e.segment_start;
+    if current.how != StopKind::Final as u8 {
+        diverge(e.follow.at, "the run ended before its schedule");
+    } else if done != current.events {
+        diverge(e.follow.at, "the last strand made another number of events");
+    }
+}
+
+fn diverge(at: usize, reason: &'static str) -> ! {
+    let e = engine();
+    let this = strand(e.current);
+    let expected = segment(at);
+    stop();
+    report::divergence(at as u64, expected.stop, this.op.pc, reason);
+    super::fail_run(
+        VerdictKind::Divergence,
+        0,
+        this.op.addr,
+        this.op.pc,
+        format_args!(
+            "segment {}: {reason} ({} of {} events made)",
+            at + 1,
+            live().events - e.segment_start,
+            expected.events
+        ),
+    )
+}

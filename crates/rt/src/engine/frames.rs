@@ -1,0 +1,103 @@
+//! The shadow call stack of each strand.
+
+use super::strand::Strand;
+use threadbare_abi::strand::MAX_STRANDS;
+
+/// One function on the shadow stack.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct FrameEntry {
+    /// The return address of the function, a place in its caller.
+    pub pc: u64,
+    /// The stack pointer at its entry.
+    pub sp: usize,
+}
+
+/// Entries a strand may have; deeper calls are not recorded.
+const DEPTH: usize = 1 << 15;
+
+/// Next free entry of the running strand; null when nothing is recorded.
+static mut TOP: *mut FrameEntry = core::ptr::null_mut();
+static mut LIMIT: *mut FrameEntry = core::ptr::null_mut();
+static mut REGION: usize = 0;
+
+/// Reserves address space for all shadow stacks. Once, before the first strand.
+pub fn init() {
+    // SAFETY: called once at init on the only kernel thread.
+    unsafe { REGION = super::memory::reserve(MAX_STRANDS * DEPTH * size_of::<FrameEntry>()) }
+}
+
+/// The first entry of a strand's shadow stack: a sentinel no frame is above.
+pub fn base_of(index: usize) -> *mut FrameEntry {
+    // SAFETY: REGION is reserved for MAX_STRANDS stacks.
+    unsafe {
+        if REGION == 0 {
+            return core::ptr::null_mut();
+        }
+        let base = (REGION as *mut FrameEntry).add(index * DEPTH);
+        base.write(FrameEntry { pc: 0, sp: usize::MAX });
+        base.add(1)
+    }
+}
+
+/// Makes a strand's shadow stack the one that entries go to; returns the previous strand's next free entry.
+#[inline]
+pub fn switch_to(strand: &Strand) -> *mut FrameEntry {
+    // SAFETY: single kernel thread.
+    unsafe {
+        let old = TOP;
+        TOP = strand.frames;
+        LIMIT = strand.frames_limit();
+        old
+    }
+}
+
+/// The highest entry a strand with this index may use.
+#[inline]
+pub fn limit_of(index: usize) -> *mut FrameEntry {
+    // SAFETY: address arithmetic within the reserved region.
+    unsafe { (REGION as *mut FrameEntry).wrapping_add((index + 1) * DEPTH - 1) }
+}
+
+/// `__tsan_func_entry`.
+pub unsafe extern "C" fn enter(pc: u64, sp: usize) {
+    // SAFETY: TOP is null or points into the running strand's reserved stack, above its sentinel.
+    unsafe {
+        if TOP.is_null() {
+            return;
+        }
+        while (*TOP.sub(1)).sp <= sp {
+            TOP = TOP.sub(1);
+        }
+        if TOP < LIMIT {
+            TOP.write(FrameEntry { pc, sp });
+            TOP = TOP.add(1);
+        }
+    }
+}
+
+/// `__tsan_func_exit`.
+#[inline]
+pub fn leave() {
+    // SAFETY: as above; the sentinel is never popped.
+    unsafe {
+        if !TOP.is_null() && (*TOP.sub(1)).sp != usize::MAX {
+            TOP = TOP.sub(1);
+        }
+    }
+}
+
+/// Calls `visit` with the pc of each caller of the strand, innermost first.
+pub fn walk(strand: &Strand, running: bool, mut visit: impl FnMut(u64)) {
+    // SAFETY: entries between the sentinel and the top were written by `enter`.
+    unsafe {
+        let mut entry = if running { TOP } else { strand.frames };
+        if entry.is_null() {
+            return;
+        }
+        while (*entry.sub(1)).sp != usize::MAX {
+            entry = entry.sub(1);
+            visit((*entry).pc);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! No strand can go on: what can change that, in this order.
+//!
+//! 1. A file descriptor that has become ready.
+//! 2. Time: it jumps to the next deadline or timer. While strands wait for file descriptors the kernel gets a moment
+//!    of real time first; while processes the program started are alive, virtual time keeps pace with real time.
+//! 3. Spinning strands: their loops may be bounded.
+//! 4. The outside world, if a strand waits for a file descriptor.
+//!
+//! Otherwise it is a deadlock, or a livelock if strands spin.
+
+use super::sched::{self, engine};
+use super::{io, spin, strand};
+use threadbare_abi::strand::StrandId;
+use threadbare_abi::verdict::VerdictKind;
+
+/// Real milliseconds the kernel gets to deliver what is under way on loopback.
+const GRACE_MS: i32 = 2;
+/// Real milliseconds at the most that time waits for processes the program started.
+const CHILD_GRACE_MS: u64 = 200;
+
+/// Makes some strand able to go on, or ends the run.
+#[cold]
+#[inline(never)]
+pub fn wait_for_something() {
+    let e = engine();
+    let waits_for_io = !e.io.is_empty();
+    if waits_for_io && io::poll_now() {
+        return;
+    }
+    let earliest =
+        e.timed.iter().map(|&id| strand(id).wait.deadline).min().unwrap_or(u64::MAX).min(e.timer);
+    if earliest != u64::MAX {
+        if waits_for_io {
+            let ahead = earliest.saturating_sub(sched::now()) / 1_000_000;
+            let grace = if crate::model::process::children_alive() {
+                ahead.min(CHILD_GRACE_MS) as i32
+            } else {
+                (ahead as i32).clamp(0, GRACE_MS)
+            };
+            if io::poll_wait(grace) {
+                return;
+            }
+        }
+        sched::advance_to(earliest);
+        sched::wake_due();
+        if crate::model::signal::route() || !engine().enabled.is_empty() {
+            return;
+        }
+    }
+    if !e.spinners.is_empty() {
+        if spin::resume_all() {
+            return;
+        }
+        let first = strand(e.spinners.first().copied().unwrap_or(StrandId::MAIN));
+        super::fail_run(
+            VerdictKind::Livelock,
+            0,
+            first.op.addr,
+            first.op.pc,
+            format_args!("strands spin on memory that nobody can change"),
+        );
+    }
+    if waits_for_io {
+        io::poll_wait(-1);
+        return;
+    }
+    if crate::model::signal::route() {
+        return;
+    }
+    deadlock();
+}
+
+fn deadlock() -> ! {
+    let e = engine();
+    let waiting = e.blocked;
+    let this = strand(e.current);
+    let (addr, pc) = (this.op.addr, this.op.pc);
+    if waiting == 1 {
+        super::fail_run(
+            VerdictKind::Deadlock,
+            0,
+            addr,
+            pc,
+            format_args!("deadlock: the only strand left waits forever"),
+        );
+    }
+    super::fail_run(
+        VerdictKind::Deadlock,
+        0,
+        addr,
+        pc,
+        format_args!("deadlock: all {waiting} strands wait for each other"),
+    )
+}

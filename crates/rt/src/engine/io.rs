@@ -1,0 +1,111 @@
+//! Strands that wait for file descriptors.
+//!
+//! The kernel is asked without blocking after every call that may have made a descriptor ready, and at idle.
+
+use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
+use super::strand::State;
+use super::wait::{Class, Wait, WaitKey, Wake};
+use super::{me, strand};
+use crate::sys::{nr, syscall3};
+use core::sync::atomic::Ordering;
+use threadbare_abi::op::Op;
+use threadbare_abi::strand::StrandId;
+
+/// `struct pollfd`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PollFd {
+    /// The descriptor.
+    pub fd: i32,
+    /// What is asked for.
+    pub events: i16,
+    /// What is there.
+    pub revents: i16,
+}
+
+/// A strand and the descriptors it waits for; the slice lives on the waiting strand's stack.
+#[derive(Clone, Copy, Debug)]
+pub struct IoWait {
+    strand: StrandId,
+    fds: *mut PollFd,
+    count: usize,
+}
+
+/// Another strand's descriptor may be ready now.
+pub fn io_touched() {
+    if !engine().io.is_empty() {
+        ATTENTION.fetch_or(attention::IO, Ordering::Relaxed);
+    }
+}
+
+/// Waits until one of `fds` is ready, the deadline, or a signal. Make the point first.
+pub fn wait_fd(op: Op, fds: &mut [PollFd], deadline: Option<u64>) -> Wake {
+    if sched::attend_signals() {
+        return Wake::Interrupted;
+    }
+    let e = engine();
+    let this = strand(e.current);
+    this.op = op;
+    this.wait = Wait {
+        key: WaitKey { class: Class::Io, addr: op.addr as usize },
+        deadline: deadline.unwrap_or(u64::MAX),
+        ..Wait::NONE
+    };
+    e.io.push(IoWait { strand: e.current, fds: fds.as_mut_ptr(), count: fds.len() });
+    sched::set_blocked(this);
+    ATTENTION.fetch_or(attention::IO, Ordering::Relaxed);
+    reschedule(Stop::Blocked);
+    let id = me();
+    engine().io.retain(|wait| wait.strand != id);
+    let outcome = core::mem::replace(&mut strand(id).wait, Wait::NONE).outcome;
+    if outcome == Wake::Interrupted {
+        sched::attend_signals();
+    }
+    sched::progress();
+    outcome
+}
+
+fn poll(fds: *mut PollFd, count: usize, timeout_ms: i32) -> isize {
+    // SAFETY: `fds` points to `count` entries on the stack of a strand that waits.
+    unsafe { syscall3(nr::POLL, fds as usize, count, timeout_ms as usize) }
+}
+
+/// Enables the strands whose descriptors are ready; true if there is one.
+pub fn poll_now() -> bool {
+    let e = engine();
+    let mut any = false;
+    for wait in &e.io {
+        if strand(wait.strand).state == State::Blocked && poll(wait.fds, wait.count, 0) != 0 {
+            sched::set_ready(strand(wait.strand));
+            any = true;
+        }
+    }
+    any
+}
+
+/// The same for one strand that a schedule wants next, with some patience.
+pub fn poll_for(id: StrandId) -> bool {
+    let Some(wait) = engine().io.iter().find(|wait| wait.strand == id) else {
+        return false;
+    };
+    let (fds, count) = (wait.fds, wait.count);
+    if poll(fds, count, 2000) == 0 {
+        return false;
+    }
+    sched::set_ready(strand(id));
+    true
+}
+
+/// Waits in real time until some descriptor is ready; true if one is.
+pub fn poll_wait(timeout_ms: i32) -> bool {
+    let e = engine();
+    let mut all = alloc::vec::Vec::new();
+    for wait in &e.io {
+        for index in 0..wait.count {
+            // SAFETY: as in `poll`.
+            all.push(unsafe { *wait.fds.add(index) });
+        }
+    }
+    poll(all.as_mut_ptr(), all.len(), timeout_ms);
+    poll_now()
+}

@@ -1,0 +1,20 @@
+//! Address space of the runtime's own.
+
+use crate::sys::{nr, syscall6};
+
+const PROT_RW: usize = 3;
+const MAP_PRIVATE: usize = 2;
+const MAP_ANONYMOUS: usize = 0x20;
+const MAP_NORESERVE: usize = 0x4000;
+
+/// Zeroed address space that costs memory only where it is touched; ends the run if there is none.
+pub fn reserve(size: usize) -> usize {
+    // SAFETY: a new anonymous mapping touches nothing that exists.
+    let at = unsafe {
+        syscall6(nr::MMAP, 0, size, PROT_RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, usize::MAX, 0)
+    };
+    if at < 0 {
+        super::fatal("no address space left for the runtime");
+    }
+    at as usize
+}

@@ -1,0 +1,229 @@
+//! The engine: strands, points, switches, waits, the run's beginning and end.
+//!
+//! | file | what |
+//! |---|---|
+//! | `sched` | points, decisions, switches, segments, virtual time |
+//! | `wait` | the two kinds of wait all models are made of |
+//! | `follow` | a schedule instead of a strategy |
+//! | `idle` | what to do when no strand can go on |
+//! | `io` | strands that wait for file descriptors |
+//! | `spin` | strands that wait for memory |
+//! | `learn` | which plain accesses are points |
+//! | `carriers` | stacks and thread-local storage |
+//! | `frames` | the shadow call stack |
+//! | `server` | fork server, the beginning of a run |
+//! | `verdict` | the end of a run |
+//! | `start` | whether there is a driver, and what it gave us |
+//! | `live`, `shared`, `record`, `report`, `modules`, `debug` | what the driver and a debugger see |
+
+pub mod carriers;
+pub mod debug;
+pub mod follow;
+pub mod frames;
+pub mod idle;
+pub mod io;
+pub mod learn;
+pub mod live;
+pub mod memory;
+pub mod modules;
+pub mod record;
+pub mod report;
+pub mod sched;
+pub mod server;
+pub mod shared;
+pub mod spin;
+pub mod start;
+pub mod strand;
+pub mod verdict;
+pub mod wait;
+
+use crate::sys::{c_void, pthread_t};
+use alloc::boxed::Box;
+use threadbare_abi::event::EventKind;
+use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::strand::MAX_STRANDS;
+pub use threadbare_abi::strand::StrandId;
+use threadbare_strategy::rng::Rng;
+
+pub use carriers::StackWish;
+pub use io::{PollFd, io_touched, wait_fd};
+pub use sched::{ATTENTION, advance, attention, choose, now, point, timer_armed, yield_point};
+pub use start::{controlled, driven, is_instrumented, mark_instrumented};
+pub use strand::Strand;
+pub use verdict::{crashed, end_run, fail_run, fatal, note_verdict, warn_once};
+pub use wait::{
+    Class, Ready, WaitKey, Wake, acquire, interrupt, notify, requeue, retract, sleep_on, waiting, wake_all,
+    wake_one,
+};
+
+use sched::engine;
+
+/// The strand that runs.
+#[inline(always)]
+pub fn me() -> StrandId {
+    engine().current
+}
+
+/// A strand.
+#[inline(always)]
+pub fn strand(id: StrandId) -> &'static mut Strand {
+    // SAFETY: ids come from the engine and are in range; strands live as long as the run; one kernel thread.
+    unsafe { &mut **engine().strands.get_unchecked(id.index()) }
+}
+
+/// Strands of the run so far, ended ones included.
+pub fn strand_count() -> usize {
+    engine().strands.len()
+}
+
+/// A signal has come. Safe in a signal handler.
+pub fn signal_came() {
+    ATTENTION.fetch_or(attention::SIGNAL, core::sync::atomic::Ordering::Relaxed);
+}
+
+/// Strands that have not ended.
+pub fn live_strands() -> usize {
+    engine().live
+}
+
+/// Counts an interposed call that is no point.
+#[inline]
+pub fn event() {
+    if controlled() {
+        live::live().events += 1;
+        // SAFETY: single kernel thread.
+        if live::live().events >= unsafe { follow::STOP_AT } {
+            // A stop of a schedule falls on this call: it is made a point.
+            live::live().events -= 1;
+            point(Op::new(OpKind::Clock, 0, 0));
+        }
+    }
+}
+
+/// The running strand is not preempted until [`unpin`]; it may still wait.
+pub fn pin() {
+    strand(me()).pinned += 1;
+}
+
+/// The opposite of [`pin`].
+pub fn unpin() {
+    let this = strand(me());
+    this.pinned = this.pinned.saturating_sub(1);
+}
+
+/// Random numbers for the program, the same for a whole campaign.
+pub fn entropy() -> &'static mut Rng {
+    &mut engine().entropy
+}
+
+/// libc's handle of a strand.
+pub fn pthread_of(id: StrandId) -> pthread_t {
+    strand(id).pthread
+}
+
+/// The latest strand with this handle.
+pub fn by_pthread(pthread: pthread_t) -> Option<StrandId> {
+    (0..strand_count() as u16).rev().map(StrandId).find(|&id| strand(id).pthread == pthread)
+}
+
+/// The lowest and highest address of a strand's stack.
+pub fn strand_stack(id: StrandId) -> (usize, usize) {
+    strand(id).stack
+}
+
+/// A strand's start function.
+pub type Start = extern "C" fn(*mut c_void) -> *mut c_void;
+
+/// Makes a strand that will run `start(arg)`; an errno if it cannot be made.
+pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandId, i32> {
+    if strand_count() >= MAX_STRANDS {
+        return Err(crate::sys::errno::EAGAIN);
+    }
+    let carrier = carriers::take(stack)?;
+    let e = engine();
+    let id = StrandId(e.strands.len() as u16);
+    let parent = strand(e.current);
+    parent.children += 1;
+    let mut new = Strand::new(id, e.current, parent.children, parent.path.child(parent.children));
+    new.fs = carrier.fs;
+    new.pthread = carrier.pthread;
+    new.stack = carrier.stack;
+    // SAFETY: the carrier is parked elsewhere; its stack below `sp` is free.
+    new.sp = unsafe {
+        crate::arch::first_frame(
+            carrier.sp,
+            strand_first as *const () as usize,
+            start as usize,
+            arg as usize,
+            strand_last as *const () as usize,
+        )
+    };
+    learn::forget(carrier.sp as u64 - 4096, 4096);
+    let (parent, ordinal) = (new.parent, new.ordinal);
+    sched::add(Box::into_raw(Box::new(new)));
+    if ATTENTION.load(core::sync::atomic::Ordering::Relaxed) & attention::RECORD != 0 {
+        let op = Op::new(OpKind::Create, parent.0 as u64, 0);
+        record::push(EventKind::Created, id, op, ordinal as u64);
+    }
+    Ok(id)
+}
+
+unsafe extern "C" fn strand_first(start: Start, arg: *mut c_void) -> *mut c_void {
+    crate::model::thread::strand_body(start, arg)
+}
+
+unsafe extern "C" fn strand_last(result: *mut c_void, _unwound: usize) -> ! {
+    crate::model::thread::strand_end(result)
+}
+
+/// The running strand has ended; the models know. Never returns.
+pub fn finish() -> ! {
+    sched::end_current()
+}
+
+/// The program forked; this is the child, in which only the forking strand exists. It goes on by itself: no choices,
+/// nothing recorded, nothing told to the driver.
+pub fn forked_child() {
+    live::detach();
+    shared::detach();
+    ATTENTION.store(0, core::sync::atomic::Ordering::Relaxed);
+    sched::keep_only_current();
+    learn::set_gate(false);
+}
+
+static mut HEAP_ASIDE: bool = false;
+
+/// Whether the program's allocations come from the deterministic arena: not in a bare run, and not while libc makes a
+/// carrier, whose memory must not move the program's.
+#[inline]
+pub fn heap_is_ours() -> bool {
+    // SAFETY: written on the single kernel thread of a driven process.
+    driven() && !unsafe { HEAP_ASIDE }
+}
+
+/// Runs `work` with libc's own allocator.
+pub fn with_heap_aside<T>(work: impl FnOnce() -> T) -> T {
+    // SAFETY: single kernel thread; `work` makes no point.
+    unsafe {
+        let before = HEAP_ASIDE;
+        HEAP_ASIDE = true;
+        let made = work();
+        HEAP_ASIDE = before;
+        made
+    }
+}
+
+/// Fresh memory: it belongs to no strand yet. Safe before init.
+pub fn heap_allocated(user: usize, size: usize, _pc: u64) {
+    learn::forget(user as u64, size as u64);
+}
+
+/// Freed memory. Safe before init.
+pub fn heap_freed(_user: usize, _size: usize, _pc: u64) {}
+
+/// A block that grew or shrank in place. Safe before init.
+pub fn heap_resized(user: usize, old: usize, new: usize, _pc: u64) {
+    if new > old {
+        learn::forget((user + old) as u64, (new - old) as u64);
+    }
+}

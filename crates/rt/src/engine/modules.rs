@@ -1,0 +1,101 @@
+//! The loaded modules, and places that do not depend on where they were loaded.
+
+use crate::sys::{c_char, c_int, c_void};
+use alloc::vec::Vec;
+
+/// A loaded program or library.
+#[derive(Clone, Copy, Debug)]
+pub struct Module {
+    /// Load address.
+    pub base: u64,
+    /// First address behind its last segment.
+    pub end: u64,
+    /// Path, a C string that the loader keeps.
+    pub name: *const c_char,
+}
+
+#[repr(C)]
+struct PhdrInfo {
+    addr: u64,
+    name: *const c_char,
+    phdr: *const Phdr,
+    phnum: u16,
+}
+
+#[repr(C)]
+struct Phdr {
+    kind: u32,
+    flags: u32,
+    offset: u64,
+    vaddr: u64,
+    paddr: u64,
+    filesz: u64,
+    memsz: u64,
+    align: u64,
+}
+
+unsafe extern "C" {
+    fn dl_iterate_phdr(
+        callback: unsafe extern "C" fn(*mut PhdrInfo, usize, *mut c_void) -> c_int,
+        data: *mut c_void,
+    ) -> c_int;
+}
+
+const PT_LOAD: u32 = 1;
+
+static mut MODULES: Vec<Module> = Vec::new();
+static mut MAIN: (u64, u64) = (0, 0);
+
+unsafe extern "C" fn collect(info: *mut PhdrInfo, _size: usize, list: *mut c_void) -> c_int {
+    // SAFETY: the loader passes valid records; `list` is ours.
+    unsafe {
+        let info = &*info;
+        let list = &mut *(list as *mut Vec<Module>);
+        let mut module = Module { base: info.addr, end: info.addr, name: info.name };
+        for index in 0..info.phnum as usize {
+            let header = &*info.phdr.add(index);
+            if header.kind == PT_LOAD {
+                module.end = module.end.max(info.addr + header.vaddr + header.memsz);
+            }
+        }
+        list.push(module);
+    }
+    0
+}
+
+/// Reads the list of modules anew.
+pub fn refresh() {
+    // SAFETY: single kernel thread; the callback fills the list we pass.
+    unsafe {
+        let list = &mut *(&raw mut MODULES);
+        list.clear();
+        dl_iterate_phdr(collect, (list as *mut Vec<Module>).cast());
+        if let Some(first) = list.first() {
+            MAIN = (first.base, first.end - first.base);
+        }
+    }
+}
+
+/// The modules.
+pub fn all() -> &'static [Module] {
+    // SAFETY: single kernel thread; callers do not keep it across `refresh`.
+    unsafe { &*(&raw const MODULES) }
+}
+
+/// A pc as module index (high 16 bits) and offset in it (low 48 bits): the same in every run of the program.
+#[inline]
+pub fn place(pc: u64) -> u64 {
+    // SAFETY: single kernel thread.
+    let (base, size) = unsafe { MAIN };
+    if pc.wrapping_sub(base) < size { pc - base } else { place_elsewhere(pc) }
+}
+
+#[cold]
+fn place_elsewhere(pc: u64) -> u64 {
+    for (index, module) in all().iter().enumerate().skip(1) {
+        if pc >= module.base && pc < module.end {
+            return (index as u64) << 48 | (pc - module.base);
+        }
+    }
+    0xFFFF << 48
+}

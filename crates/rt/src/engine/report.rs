@@ -1,0 +1,119 @@
+//! The report area: what the driver reads after a run.
+
+use super::live::live;
+use super::sched::engine;
+use super::strand::State;
+use super::wait::Class;
+use super::{frames, modules, shared, strand};
+use core::fmt::{self, Write};
+use threadbare_abi::layout;
+use threadbare_abi::op::OpKind;
+use threadbare_abi::report::{RecordHead, RecordTag, StrandState};
+use threadbare_abi::strand::StrandId;
+
+/// Frames of a strand that are told.
+const FRAMES: usize = 64;
+/// Strands that are told with their stacks.
+const DETAILED: usize = 256;
+
+struct Text {
+    at: usize,
+    left: usize,
+}
+
+impl Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let bytes = text.as_bytes();
+        let n = bytes.len().min(self.left);
+        // SAFETY: `left` bytes at `at` are in the report area.
+        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at as *mut u8, n) }
+        self.at += n;
+        self.left -= n;
+        Ok(())
+    }
+}
+
+/// Appends a record; what does not fit any more is left out.
+pub fn add(tag: RecordTag, strand: u16, values: [u64; 3], text: fmt::Arguments) {
+    let Some(base) = shared::area(layout::REPORT_OFFSET) else { return };
+    let used = live().report_len as usize;
+    let head_size = size_of::<RecordHead>();
+    if used + head_size + 8 > layout::REPORT_SIZE {
+        return;
+    }
+    let start = base + used + head_size;
+    let mut out = Text { at: start, left: (layout::REPORT_SIZE - used - head_size - 8).min(4096) };
+    let _ = out.write_fmt(text);
+    let len = out.at - start;
+    let head =
+        RecordHead { tag: tag as u16, strand, len: len as u32, a: values[0], b: values[1], c: values[2] };
+    // SAFETY: the room was checked above; records are 8-byte aligned.
+    unsafe { ((base + used) as *mut RecordHead).write(head) }
+    live().report_len += (head_size + len.next_multiple_of(8)) as u64;
+}
+
+/// A divergence, with the place the schedule expected.
+pub fn divergence(segment: u64, expected: u64, pc: u64, reason: &str) {
+    add(RecordTag::Divergence, u16::MAX, [segment, expected, pc], format_args!("{reason}"));
+}
+
+/// All strands; with `details`, what each waits for and its stack.
+pub fn strands(details: bool) {
+    let e = engine();
+    for index in 0..e.strands.len() {
+        let id = StrandId(index as u16);
+        let this = strand(id);
+        let state = match this.state {
+            State::Ended => StrandState::Ended,
+            State::Blocked => StrandState::Blocked,
+            State::Ready if id == e.current => StrandState::Running,
+            State::Ready => StrandState::Ready,
+        };
+        let values = [this.parent.0 as u64, this.ordinal as u64, state as u64];
+        add(RecordTag::Strand, id.0, values, format_args!("{}", crate::model::identity::name_of(id)));
+        if !details || index >= DETAILED || this.state == State::Ended {
+            continue;
+        }
+        let spins = this.state == State::Blocked && this.wait.key.class == Class::Memory;
+        let kind = if spins { OpKind::SpinWait } else { this.op.kind };
+        add(RecordTag::Pending, id.0, [kind as u64, this.op.addr, this.op.pc], format_args!(""));
+        if this.state == State::Blocked && this.wait.holder != StrandId::NONE {
+            add(RecordTag::Holder, id.0, [this.wait.holder.0 as u64, 0, 0], format_args!(""));
+        }
+        let mut told = 0;
+        frames::walk(this, id == e.current, |pc| {
+            if told < FRAMES {
+                add(RecordTag::Frame, id.0, [pc, 0, 0], format_args!(""));
+                told += 1;
+            }
+        });
+    }
+}
+
+struct CName(*const core::ffi::c_char);
+
+impl fmt::Display for CName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_null() {
+            return Ok(());
+        }
+        // SAFETY: the loader's name, a C string.
+        let name = unsafe { core::ffi::CStr::from_ptr(self.0) };
+        for chunk in name.to_bytes().utf8_chunks() {
+            f.write_str(chunk.valid())?;
+        }
+        Ok(())
+    }
+}
+
+/// The loaded modules.
+pub fn modules() {
+    for module in modules::all() {
+        add(
+            RecordTag::Module,
+            u16::MAX,
+            [module.base, module.end - module.base, 0],
+            format_args!("{}", CName(module.name)),
+        );
+    }
+}

@@ -1,0 +1,613 @@
+//! Points and switches: who goes on.
+
+use super::follow::{self, Follow};
+use super::io::IoWait;
+use super::live::live;
+use super::strand::{State, Strand};
+use super::wait::Wake;
+use super::{frames, idle, learn, record, spin, strand};
+use crate::arch;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU32, Ordering};
+use threadbare_abi::event::{ChoiceKind, EventKind, Segment, StopKind};
+use threadbare_abi::layout::{self, Plan};
+use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::strand::StrandId;
+use threadbare_strategy::rng::Rng;
+use threadbare_strategy::{Any, Pick, Strategy, StrategyId, View};
+
+pub use threadbare_abi::event::StopKind as Stop;
+
+/// Virtual nanoseconds that pass at every event.
+pub const TICK: u64 = 20;
+
+/// Reasons to leave the fast path at a point; a bit set.
+pub static ATTENTION: AtomicU32 = AtomicU32::new(0);
+
+/// Bits of [`ATTENTION`].
+pub mod attention {
+    /// A signal has come.
+    pub const SIGNAL: u32 = 1;
+    /// A schedule is followed.
+    pub const FOLLOW: u32 = 2;
+    /// Events are streamed.
+    pub const RECORD: u32 = 4;
+    /// A strand spins.
+    pub const SPIN: u32 = 8;
+    /// A file descriptor may have become ready.
+    pub const IO: u32 = 16;
+    /// The run may make only so many points.
+    pub const LIMIT: u32 = 32;
+    /// A strand is to be cancelled at any point.
+    pub const CANCEL: u32 = 64;
+}
+
+/// Where the run stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Before `main`: no choices are made.
+    Before,
+    /// The run.
+    Running,
+    /// The verdict is given or the end is told.
+    Over,
+}
+
+/// The state of the scheduler. One kernel thread uses it; no reference to it is kept across a switch.
+pub struct Engine {
+    /// Who runs.
+    pub current: StrandId,
+    /// All strands of the run, by index.
+    pub strands: Vec<*mut Strand>,
+    /// Strands that can go on.
+    pub enabled: Vec<StrandId>,
+    /// Waiting strands with a deadline.
+    pub timed: Vec<StrandId>,
+    /// Waiting strands.
+    pub blocked: usize,
+    /// Strands that have not ended.
+    pub live: usize,
+    /// Waits begun, for the order of arrival.
+    pub arrivals: u64,
+    /// Virtual time that passed other than by events.
+    pub time_offset: u64,
+    /// The event count at which some deadline may be due.
+    pub due_events: u64,
+    /// Spinning strands.
+    pub spinners: Vec<StrandId>,
+    /// Strands that wait for file descriptors.
+    pub io: Vec<IoWait>,
+    /// Where the run stands.
+    pub phase: Phase,
+    /// The schedule that is followed.
+    pub follow: Follow,
+    /// Who decides.
+    pub strategy: Any,
+    /// Random numbers for the program.
+    pub entropy: Rng,
+    /// What the driver wants.
+    pub plan: Plan,
+    /// Event count at which the running strand began its segment.
+    pub segment_start: u64,
+    /// How the running segment began.
+    pub segment_kind: ChoiceKind,
+    /// Virtual time of the program's next timer, `u64::MAX` if none.
+    pub timer: u64,
+}
+
+static mut ENGINE: Option<Engine> = None;
+
+/// The scheduler's state.
+#[inline(always)]
+pub fn engine() -> &'static mut Engine {
+    // SAFETY: `init` ran before any hook gets here; one kernel thread.
+    unsafe { (*(&raw mut ENGINE)).as_mut().unwrap_unchecked() }
+}
+
+static mut CURRENT: *mut Strand = core::ptr::null_mut();
+
+/// The strand that runs, without looking it up.
+#[inline(always)]
+pub fn this() -> &'static mut Strand {
+    // SAFETY: set when the main strand is made and at every switch; one kernel thread.
+    unsafe { &mut *CURRENT }
+}
+
+/// Makes the state. Once, before the first strand.
+pub fn init() {
+    let engine = Engine {
+        current: StrandId::MAIN,
+        strands: Vec::with_capacity(64),
+        enabled: Vec::with_capacity(64),
+        timed: Vec::with_capacity(64),
+        blocked: 0,
+        live: 0,
+        arrivals: 0,
+        time_offset: 0,
+        due_events: u64::MAX,
+        spinners: Vec::with_capacity(16),
+        io: Vec::new(),
+        phase: Phase::Before,
+        follow: Follow::NONE,
+        strategy: Any::new(StrategyId::Random),
+        entropy: Rng::new(0),
+        // SAFETY: integers only; zero is valid.
+        plan: unsafe { core::mem::zeroed() },
+        segment_start: 0,
+        segment_kind: ChoiceKind::Strand,
+        timer: u64::MAX,
+    };
+    // SAFETY: called once, on the only kernel thread.
+    unsafe { ENGINE = Some(engine) }
+}
+
+struct EngineView;
+
+impl View for EngineView {
+    #[inline]
+    fn enabled(&self) -> &[StrandId] {
+        &engine().enabled
+    }
+    #[inline]
+    fn current(&self) -> StrandId {
+        engine().current
+    }
+    #[inline]
+    fn current_enabled(&self) -> bool {
+        strand(engine().current).state == State::Ready
+    }
+    #[inline]
+    fn op(&self, id: StrandId) -> Op {
+        strand(id).op
+    }
+    #[inline]
+    fn yields(&self, id: StrandId) -> bool {
+        strand(id).yields
+    }
+    #[inline]
+    fn timed(&self) -> &[StrandId] {
+        &engine().timed
+    }
+}
+
+/// Virtual time since the run began.
+#[inline]
+pub fn now() -> u64 {
+    live().events * TICK + engine().time_offset
+}
+
+/// Virtual time passes.
+pub fn advance(ns: u64) {
+    let e = engine();
+    e.time_offset += ns;
+    e.due_events = 0;
+}
+
+/// Time moves on to `deadline`, if it is not there yet.
+pub fn advance_to(deadline: u64) {
+    let at = now();
+    if deadline > at {
+        advance(deadline - at);
+        live().time_ns = deadline;
+        if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+            record::push(EventKind::Time, engine().current, Op::new(OpKind::Clock, 0, 0), deadline);
+        }
+    }
+    engine().due_events = 0;
+}
+
+/// Counts an event and says what the running strand is about to do.
+#[inline(always)]
+pub fn publish(op: Op) {
+    let counters = live();
+    counters.events += 1;
+    counters.points += 1;
+    let this = this();
+    let id = this.id;
+    let word = op.pc ^ op.addr.rotate_left(20) ^ ((id.0 as u64) << 40) ^ ((op.kind as u64) << 56);
+    counters.trace_hash = (counters.trace_hash.rotate_left(7) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    // Field by field: a copy of the whole would wait for the stores that made it.
+    let to = &mut this.op;
+    to.kind = op.kind;
+    to.order = op.order;
+    to.size = op.size;
+    to.addr = op.addr;
+    to.pc = op.pc;
+    if ATTENTION.load(Ordering::Relaxed) & (attention::RECORD | attention::LIMIT) != 0 {
+        published_slow(id);
+    }
+}
+
+#[cold]
+fn published_slow(id: StrandId) {
+    let op = strand(id).op;
+    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        record::push(EventKind::Point, id, op, live().events);
+    }
+    let limit = engine().plan.max_points;
+    if limit != 0 && live().points > limit && engine().phase == Phase::Running {
+        super::fail_run(
+            threadbare_abi::verdict::VerdictKind::Livelock,
+            0,
+            op.addr,
+            op.pc,
+            format_args!("the run made more than {limit} points"),
+        );
+    }
+}
+
+/// Runs signal handlers that are due. They make points of their own; the strand stands before `op` again after them.
+pub fn attend_before(op: Op) {
+    if ATTENTION.load(Ordering::Relaxed) & attention::SIGNAL != 0 {
+        attend_signals();
+        strand(engine().current).op = op;
+    }
+}
+
+#[cold]
+fn attend_at_point() {
+    attend_before(strand(engine().current).op);
+}
+
+/// A point: the running strand is about to do `op`; returns when it goes on.
+#[inline(always)]
+pub fn point(op: Op) {
+    publish(op);
+    let e = engine();
+    if e.live < 2 && ATTENTION.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    if ATTENTION.load(Ordering::Relaxed) & attention::SIGNAL != 0 {
+        attend_at_point();
+    }
+    if this().spin.due {
+        spin::wait();
+    } else {
+        reschedule(Stop::Preempted);
+    }
+    if ATTENTION.load(Ordering::Relaxed) & attention::CANCEL != 0 {
+        crate::model::cancel::check_asynchronous();
+    }
+}
+
+/// A point at which the strand gives way to others.
+pub fn yield_point(pc: u64) {
+    let this = strand(engine().current);
+    this.yields = engine().enabled.len() > 1;
+    point(Op::new(OpKind::Yield, 0, pc));
+    strand(engine().current).yields = false;
+}
+
+/// The running strand did something that others can see: it does not spin.
+#[inline(always)]
+pub fn progress() {
+    this().spin.clear();
+}
+
+/// Runs the program's signal handlers that are due on the running strand; true if one ran.
+pub fn attend_signals() -> bool {
+    if ATTENTION.fetch_and(!attention::SIGNAL, Ordering::Relaxed) & attention::SIGNAL != 0 {
+        crate::model::signal::route();
+    }
+    crate::model::signal::deliver()
+}
+
+/// Chooses who goes on, and goes on with it. Returns when the calling strand goes on again.
+#[inline]
+pub fn reschedule(how: Stop) {
+    let (next, by_timeout) = decide(how);
+    let e = engine();
+    if by_timeout {
+        expire(strand(next));
+    }
+    if next != e.current {
+        go(next, by_timeout, how);
+    } else if how == Stop::Blocked {
+        // It waited and goes on itself: a schedule must say so, and how.
+        close_segment(how);
+        e.segment_kind = kind_of(by_timeout);
+    }
+}
+
+fn kind_of(by_timeout: bool) -> ChoiceKind {
+    if by_timeout { ChoiceKind::Timeout } else { ChoiceKind::Strand }
+}
+
+#[inline]
+fn decide(how: Stop) -> (StrandId, bool) {
+    loop {
+        let bits = ATTENTION.load(Ordering::Relaxed);
+        if bits & !(attention::RECORD | attention::LIMIT | attention::CANCEL) != 0
+            && let Some(decided) = attend(bits, how)
+        {
+            return decided;
+        }
+        let e = engine();
+        if live().events >= e.due_events {
+            wake_due();
+        }
+        if e.enabled.is_empty() {
+            idle::wait_for_something();
+            continue;
+        }
+        let this = this();
+        if this.pinned > 0 && this.state == State::Ready || e.phase != Phase::Running {
+            return (if this.state == State::Ready { e.current } else { e.enabled[0] }, false);
+        }
+        if e.enabled.len() + e.timed.len() == 1 {
+            return (e.enabled[0], false);
+        }
+        live().choices += 1;
+        return match e.strategy.pick(&EngineView) {
+            Pick::Run(id) => (id, false),
+            Pick::Timeout(id) => (id, true),
+        };
+    }
+}
+
+/// What asks for attention before a decision; a schedule that is followed decides here.
+#[cold]
+#[inline(never)]
+fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
+    if bits & attention::SIGNAL != 0 {
+        ATTENTION.fetch_and(!attention::SIGNAL, Ordering::Relaxed);
+        crate::model::signal::route();
+    }
+    if bits & attention::IO != 0 {
+        ATTENTION.fetch_and(!attention::IO, Ordering::Relaxed);
+        super::io::poll_now();
+    }
+    if !engine().spinners.is_empty() {
+        spin::check();
+    }
+    if bits & attention::FOLLOW != 0 {
+        return follow::next(how);
+    }
+    None
+}
+
+/// Enables the waiting strands whose deadline has come, and fires the program's timers.
+#[cold]
+#[inline(never)]
+pub fn wake_due() {
+    let e = engine();
+    let at = now();
+    live().time_ns = at;
+    if e.timer <= at {
+        e.timer = u64::MAX;
+        crate::model::time::fire_due();
+    }
+    let mut index = 0;
+    let mut earliest = engine().timer;
+    while index < engine().timed.len() {
+        let other = strand(engine().timed[index]);
+        if other.wait.deadline <= at {
+            other.wait.outcome = Wake::TimedOut;
+            set_ready(other);
+        } else {
+            earliest = earliest.min(other.wait.deadline);
+            index += 1;
+        }
+    }
+    set_due(earliest);
+}
+
+fn set_due(deadline: u64) {
+    let e = engine();
+    e.due_events =
+        if deadline == u64::MAX { u64::MAX } else { deadline.saturating_sub(e.time_offset).div_ceil(TICK) };
+}
+
+/// The program has armed a timer for this virtual time.
+pub fn timer_armed(deadline: u64) {
+    let e = engine();
+    e.timer = e.timer.min(deadline);
+    e.due_events = 0;
+}
+
+/// The wait of a strand ends by its deadline.
+#[cold]
+#[inline(never)]
+fn expire(other: &mut Strand) {
+    advance_to(other.wait.deadline);
+    if other.state == State::Blocked {
+        other.wait.outcome = Wake::TimedOut;
+        set_ready(other);
+    }
+}
+
+/// The strand can go on.
+pub fn set_ready(other: &mut Strand) {
+    if other.state != State::Blocked {
+        return;
+    }
+    let e = engine();
+    other.state = State::Ready;
+    e.blocked -= 1;
+    other.enabled_at = e.enabled.len() as u32;
+    e.enabled.push(other.id);
+    if other.timed_at != u32::MAX {
+        remove(&mut e.timed, other.timed_at as usize, |moved, at| moved.timed_at = at);
+        other.timed_at = u32::MAX;
+    }
+}
+
+/// The strand waits.
+pub fn set_blocked(other: &mut Strand) {
+    if other.state != State::Ready {
+        return;
+    }
+    let e = engine();
+    disable(other);
+    other.state = State::Blocked;
+    e.blocked += 1;
+    if other.wait.deadline != u64::MAX {
+        other.timed_at = e.timed.len() as u32;
+        e.timed.push(other.id);
+        e.due_events = 0;
+    }
+    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        record::push(EventKind::Blocked, other.id, other.op, 0);
+    }
+}
+
+/// A new strand can go on.
+pub fn add(new: *mut Strand) {
+    let e = engine();
+    // SAFETY: `new` was just made and is never freed during the run.
+    let other = unsafe { &mut *new };
+    e.strands.push(new);
+    // SAFETY: single kernel thread.
+    unsafe {
+        if CURRENT.is_null() {
+            CURRENT = new;
+        }
+    }
+    other.enabled_at = e.enabled.len() as u32;
+    e.enabled.push(other.id);
+    e.live += 1;
+    live().strands = e.strands.len() as u64;
+    learn::set_gate(e.live > 1 && e.phase == Phase::Running);
+    e.strategy.created(other.id);
+}
+
+/// The running strand has ended: it is out of every list, and others go on.
+pub fn end_current() -> ! {
+    let e = engine();
+    let this = strand(e.current);
+    disable(this);
+    this.state = State::Ended;
+    this.ended = true;
+    e.live -= 1;
+    learn::set_gate(e.live > 1 && e.phase == Phase::Running);
+    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        record::push(EventKind::Ended, this.id, this.op, 0);
+    }
+    reschedule(Stop::Ended);
+    super::fatal("an ended strand was chosen")
+}
+
+fn disable(other: &mut Strand) {
+    if other.enabled_at != u32::MAX {
+        remove(&mut engine().enabled, other.enabled_at as usize, |moved, at| moved.enabled_at = at);
+        other.enabled_at = u32::MAX;
+    }
+}
+
+fn remove(list: &mut Vec<StrandId>, at: usize, moved: impl Fn(&mut Strand, u32)) {
+    list.swap_remove(at);
+    if let Some(&other) = list.get(at) {
+        moved(strand(other), at as u32);
+    }
+}
+
+/// Goes on with another strand.
+#[inline]
+fn go(next: StrandId, by_timeout: bool, how: StopKind) {
+    let e = engine();
+    close_segment(how);
+    e.segment_kind = kind_of(by_timeout);
+    let counters = live();
+    counters.switches += 1;
+    counters.current = next.0 as u32;
+    let old = this();
+    let new = strand(next);
+    old.yields = false;
+    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        let op = Op { addr: by_timeout as u64, ..new.op };
+        record::push(EventKind::Switch, next, op, counters.events);
+    }
+    e.current = next;
+    // SAFETY: single kernel thread.
+    unsafe { CURRENT = new }
+    old.frames = frames::switch_to(new);
+    // SAFETY: `new.sp` was saved by a switch or laid out by `first_frame`; its stack and thread pointer live as long
+    // as the run.
+    unsafe { arch::tb_switch(&raw mut old.sp, new.sp, new.fs) }
+}
+
+/// Ends the running strand's segment at the operation it stands before.
+#[inline]
+pub fn close_segment(how: StopKind) {
+    let e = engine();
+    if e.phase == Phase::Before {
+        return;
+    }
+    let this = this();
+    let counters = live();
+    let segment = Segment {
+        path: this.path.0,
+        events: counters.events - e.segment_start,
+        stop: super::modules::place(this.op.pc),
+        kind: e.segment_kind as u8,
+        op: this.op.kind as u8,
+        how: how as u8,
+        strand: this.id.0,
+        ..Segment::default()
+    };
+    e.segment_start = counters.events;
+    append(segment);
+}
+
+fn append(segment: Segment) {
+    let counters = live();
+    let at = counters.segments as usize;
+    if at < layout::SEGMENTS_CAPACITY
+        && let Some(base) = super::shared::area(layout::TAKEN_OFFSET)
+    {
+        // SAFETY: the taken table has room for SEGMENTS_CAPACITY segments.
+        unsafe { (base as *mut Segment).add(at).write(segment) }
+        counters.segments += 1;
+    } else {
+        counters.segments_lost += 1;
+    }
+}
+
+/// One of `options` for a choice that is no strand; recorded.
+pub fn choose(kind: ChoiceKind, options: u32) -> u32 {
+    let e = engine();
+    if options < 2 || e.phase != Phase::Running {
+        return 0;
+    }
+    live().choices += 1;
+    let taken = match follow::choice(kind, options) {
+        Some(option) => option,
+        None => e.strategy.choose(options),
+    };
+    let this = strand(e.current);
+    append(Segment {
+        path: taken as u64,
+        events: options as u64,
+        kind: kind as u8,
+        strand: this.id.0,
+        ..Segment::default()
+    });
+    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        let op = Op { addr: taken as u64, ..this.op };
+        record::push_choice(kind, this.id, op, options as u64);
+    }
+    taken
+}
+
+/// After a fork by the program, in the child: the other strands are not there any more.
+pub fn keep_only_current() {
+    let e = engine();
+    for index in 0..e.strands.len() {
+        let id = StrandId(index as u16);
+        if id != e.current {
+            let other = strand(id);
+            other.state = State::Ended;
+            other.ended = true;
+        }
+    }
+    e.enabled.clear();
+    e.enabled.push(e.current);
+    strand(e.current).enabled_at = 0;
+    e.timed.clear();
+    e.spinners.clear();
+    e.io.clear();
+    e.blocked = 0;
+    e.live = 1;
+    e.follow.active = false;
+    e.phase = Phase::Over;
+}

@@ -1,0 +1,214 @@
+//! The fork server: started just before `main`, it forks one child for every run.
+
+use super::sched::{ATTENTION, Phase, attention, engine};
+use super::{carriers, follow, learn, live, modules, shared};
+use crate::sys::{c_char, c_int, c_void, nr, syscall3, syscall6};
+use core::sync::atomic::Ordering;
+use threadbare_abi::layout::{self, Plan, PointMode, Record};
+use threadbare_abi::protocol::{Command, Reply};
+use threadbare_strategy::rng::Rng;
+use threadbare_strategy::{Any, RunInfo, Strategy, StrategyId};
+
+type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
+
+const SIGKILL: i32 = 9;
+
+static mut PROGRAM_MAIN: Option<Main> = None;
+static mut CTL: i32 = -1;
+
+/// The control socket's descriptor, told by the environment.
+pub fn set_control(fd: i32) {
+    // SAFETY: once, single kernel thread.
+    unsafe { CTL = fd }
+}
+
+/// libc's start: keeps the program's `main` and puts ours in its place. Safe before init: it is the first call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __libc_start_main(
+    main: Main,
+    argc: c_int,
+    argv: *mut *mut c_char,
+    init: *mut c_void,
+    fini: *mut c_void,
+    rtld_fini: *mut c_void,
+    stack_end: *mut c_void,
+) -> c_int {
+    let start = real!(
+        __libc_start_main: fn(Main, c_int, *mut *mut c_char, *mut c_void, *mut c_void, *mut c_void, *mut c_void) -> c_int
+    );
+    // SAFETY: libc's own arguments, passed on; PROGRAM_MAIN is written before any other thread exists.
+    unsafe {
+        PROGRAM_MAIN = Some(main);
+        start(wrapped_main, argc, argv, init, fini, rtld_fini, stack_end)
+    }
+}
+
+unsafe extern "C" fn wrapped_main(argc: c_int, argv: *mut *mut c_char, envp: *mut *mut c_char) -> c_int {
+    // SAFETY: set above.
+    let Some(main) = (unsafe { PROGRAM_MAIN }) else { super::fatal("main is missing") };
+    if !super::controlled() {
+        // SAFETY: what libc would have called.
+        return unsafe { main(argc, argv, envp) };
+    }
+    serve();
+    // SAFETY: the child of the fork server runs the program's main on the main strand's stack.
+    unsafe {
+        ARGS = (argc, argv, envp);
+        crate::arch::tb_base_call(
+            main_body as *const () as usize,
+            main as usize,
+            0,
+            main_over as *const () as usize,
+        )
+    }
+}
+
+static mut ARGS: (c_int, *mut *mut c_char, *mut *mut c_char) =
+    (0, core::ptr::null_mut(), core::ptr::null_mut());
+
+unsafe extern "C" fn main_body(main: Main, _unused: usize) -> usize {
+    // SAFETY: the program's main with libc's arguments.
+    unsafe { main(ARGS.0, ARGS.1, ARGS.2) as usize }
+}
+
+unsafe extern "C" fn main_over(code: usize, unwound: usize) -> ! {
+    if unwound != 0 {
+        crate::model::thread::strand_end(core::ptr::null_mut())
+    }
+    crate::model::thread::main_end(code as c_int)
+}
+
+fn send(code: u32, value: i32, arg: u64) {
+    let reply = Reply { code, value, arg };
+    // SAFETY: writes our own struct to the control socket.
+    let sent =
+        unsafe { syscall3(nr::WRITE, CTL as usize, &raw const reply as usize, size_of::<Reply>()) };
+    if sent < 0 {
+        quit();
+    }
+}
+
+fn quit() -> ! {
+    // SAFETY: ends the server.
+    unsafe { syscall3(nr::EXIT_GROUP, 0, 0, 0) };
+    unreachable!()
+}
+
+/// Serves until the driver is gone; returns only in a child, which then runs the program.
+fn serve() {
+    modules::refresh();
+    learn::init();
+    carriers::grow(2);
+    crate::model::signal::init();
+    send(Reply::HELLO, super::is_instrumented() as i32, layout::VERSION as u64);
+    loop {
+        let mut command = Command::default();
+        // SAFETY: reads into our own struct.
+        let got = unsafe {
+            syscall3(nr::READ, CTL as usize, &raw mut command as usize, size_of::<Command>())
+        };
+        if got == -(crate::sys::errno::EINTR as isize) {
+            continue;
+        }
+        if got != size_of::<Command>() as isize || command.code != Command::RUN {
+            quit();
+        }
+        let Some(base) = shared::area(layout::PLAN_OFFSET) else { quit() };
+        // SAFETY: the driver wrote the plan before it sent the command; the counters are integers.
+        let plan = unsafe {
+            core::ptr::write_bytes(live::live(), 0, 1);
+            (base as *const Plan).read()
+        };
+        live::live().run = plan.run;
+        learn::load_known(plan.known);
+        match fork() {
+            0 => {
+                begin(plan);
+                return;
+            }
+            pid if pid > 0 => {
+                send(Reply::STARTED, pid as i32, command.arg);
+                let status = wait(pid);
+                let used = live::live().carriers as usize;
+                if used > carriers::pooled() && carriers::can_grow() && status & 0x7F != SIGKILL {
+                    // Carriers made inside a run lie elsewhere than pooled ones: the run is made again with enough
+                    // of them, so that addresses are the same in every run.
+                    carriers::grow(used);
+                    send(Reply::AGAIN, status, command.arg);
+                } else {
+                    send(Reply::ENDED, status, command.arg);
+                }
+            }
+            error => send(Reply::FAILED, -error as i32, command.arg),
+        }
+    }
+}
+
+/// A fork that keeps libc's idea of the thread, runs no atfork handlers and reclaims no stacks: the carriers' stacks
+/// stay theirs.
+fn fork() -> isize {
+    const SIGCHLD: usize = 17;
+    // SAFETY: `_Fork` is async-signal-safe fork; the fallback is what it does without the thread id.
+    unsafe {
+        let found = crate::sys::real::next("_Fork\0");
+        if found != 0 {
+            let fork = core::mem::transmute::<usize, unsafe extern "C" fn() -> c_int>(found);
+            let pid = fork();
+            return if pid < 0 { -(crate::sys::get_errno() as isize) } else { pid as isize };
+        }
+        syscall6(nr::CLONE, SIGCHLD, 0, 0, 0, 0, 0)
+    }
+}
+
+fn wait(pid: isize) -> i32 {
+    let mut status: i32 = 0;
+    loop {
+        // SAFETY: waits for our own child.
+        let got = unsafe { syscall6(nr::WAIT4, pid as usize, &raw mut status as usize, 0, 0, 0, 0) };
+        if got == pid {
+            return status;
+        }
+        if got != -(crate::sys::errno::EINTR as isize) {
+            return 0x7F00;
+        }
+    }
+}
+
+/// The child's run begins.
+fn begin(plan: Plan) {
+    const PR_SET_PDEATHSIG: usize = 1;
+    // SAFETY: the child's own process group and descriptors.
+    unsafe {
+        syscall3(nr::SETPGID, 0, 0, 0);
+        syscall3(nr::PRCTL, PR_SET_PDEATHSIG, SIGKILL as usize, 0);
+        syscall3(nr::CLOSE, CTL as usize, 0, 0);
+    }
+    let e = engine();
+    e.plan = plan;
+    e.entropy = Rng::new(plan.entropy);
+    let id = StrategyId::from_code(plan.strategy).unwrap_or(StrategyId::Random);
+    e.strategy = Any::new(id);
+    e.strategy.begin(&RunInfo {
+        seed: plan.seed,
+        estimate_points: plan.estimate_points,
+        estimate_strands: plan.estimate_strands,
+        params: plan.params,
+    });
+    let mut bits = 0;
+    if plan.record != Record::Nothing as u32 {
+        bits |= attention::RECORD;
+    }
+    if plan.max_points != 0 {
+        bits |= attention::LIMIT;
+    }
+    ATTENTION.fetch_or(bits, Ordering::Relaxed);
+    e.phase = Phase::Running;
+    let counters = live::live();
+    counters.entered = 1;
+    counters.strands = e.strands.len() as u64;
+    e.segment_start = counters.events;
+    learn::begin(PointMode::from_code(plan.points as u8).unwrap_or(PointMode::Shared));
+    learn::set_gate(e.live > 1);
+    crate::model::exit::watch();
+    follow::begin();
+}

@@ -1,0 +1,96 @@
+//! A strand: what the engine knows of one thread of the program.
+
+use super::frames::{self, FrameEntry};
+use super::spin::SpinTrack;
+use super::wait::Wait;
+use crate::model::PerStrand;
+use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::strand::{StrandId, StrandPath};
+
+/// What a strand is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// It runs or can go on.
+    Ready,
+    /// It waits: see [`Strand::wait`].
+    Blocked,
+    /// It has ended.
+    Ended,
+}
+
+/// A strand.
+pub struct Strand {
+    /// Saved stack pointer while it does not run.
+    pub sp: usize,
+    /// Thread pointer.
+    pub fs: usize,
+    /// The operation it stands before.
+    pub op: Op,
+    /// Next free entry of its shadow stack while it does not run.
+    pub frames: *mut FrameEntry,
+    /// What it is doing.
+    pub state: State,
+    /// It asked to give way, and nobody else has moved since.
+    pub yields: bool,
+    /// It has ended (its model state says so too).
+    pub ended: bool,
+    /// Not to be preempted while above 0.
+    pub pinned: u32,
+    /// Place in the enabled list, `u32::MAX` if not in it.
+    pub enabled_at: u32,
+    /// Place in the timed list, `u32::MAX` if not in it.
+    pub timed_at: u32,
+    /// Index.
+    pub id: StrandId,
+    /// Who created it.
+    pub parent: StrandId,
+    /// Its number among its parent's children, from 1.
+    pub ordinal: u32,
+    /// Children it has created.
+    pub children: u32,
+    /// Its name as a number.
+    pub path: StrandPath,
+    /// What it waits for.
+    pub wait: Wait,
+    /// Whether it is spinning.
+    pub spin: SpinTrack,
+    /// libc's handle of its carrier.
+    pub pthread: usize,
+    /// Lowest and highest address of its stack.
+    pub stack: (usize, usize),
+    /// What the models keep for it.
+    pub model: PerStrand,
+}
+
+impl Strand {
+    /// A strand that has not run yet.
+    pub fn new(id: StrandId, parent: StrandId, ordinal: u32, path: StrandPath) -> Self {
+        Strand {
+            sp: 0,
+            fs: 0,
+            op: Op::new(OpKind::Start, id.0 as u64, 0),
+            frames: frames::base_of(id.index()),
+            state: State::Ready,
+            yields: false,
+            ended: false,
+            pinned: 0,
+            enabled_at: u32::MAX,
+            timed_at: u32::MAX,
+            id,
+            parent,
+            ordinal,
+            children: 0,
+            path,
+            wait: Wait::NONE,
+            spin: SpinTrack::new(),
+            pthread: 0,
+            stack: (0, 0),
+            model: PerStrand::default(),
+        }
+    }
+
+    /// The highest entry its shadow stack may use.
+    pub fn frames_limit(&self) -> *mut FrameEntry {
+        frames::limit_of(self.id.index())
+    }
+}

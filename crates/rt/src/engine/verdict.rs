@@ -1,0 +1,212 @@
+//! The end of a run: verdicts, warnings, what is told to the driver.
+
+use super::live::live;
+use super::sched::{Phase, Stop, close_segment, engine};
+use super::{controlled, debug, follow, modules, record, report, strand};
+use crate::sys::{nr, syscall3, syscall6};
+use core::fmt;
+use threadbare_abi::layout::flags;
+use threadbare_abi::report::RecordTag;
+use threadbare_abi::verdict::VerdictKind;
+
+/// The exit code of a run that the runtime ended by a verdict.
+const VERDICT_EXIT: usize = 66;
+/// The exit code of a run that the runtime could not go on with.
+const INTERNAL_EXIT: usize = 67;
+
+const SIGSTOP: usize = 19;
+
+fn exit_group(code: usize) -> ! {
+    loop {
+        // SAFETY: ends the process.
+        unsafe { syscall3(nr::EXIT_GROUP, code, 0, 0) };
+    }
+}
+
+/// Writes to the program's standard error, for what the driver cannot tell.
+fn say(text: &str) {
+    // SAFETY: writes our own bytes.
+    unsafe { syscall3(nr::WRITE, 2, text.as_ptr() as usize, text.len()) };
+}
+
+/// Notes the verdict and its message; the first one of a run stays.
+pub fn note_verdict(kind: VerdictKind, code: i32, addr: u64, pc: u64, message: fmt::Arguments) {
+    let counters = live();
+    if counters.verdict != VerdictKind::None as u32 {
+        return;
+    }
+    let e = engine();
+    counters.verdict = kind as u32;
+    counters.verdict_code = code;
+    counters.verdict_addr = addr;
+    counters.verdict_pc = pc;
+    counters.verdict_strand = e.current.0 as u32;
+    report::add(RecordTag::Message, e.current.0, [kind as u64, addr, pc], message);
+    report::strands(true);
+    if kind != VerdictKind::Divergence && e.plan.flags & flags::STOP_ON_FAILURE != 0 {
+        debug::publish();
+        // SAFETY: stops this process until a debugger lets it go on.
+        unsafe { syscall3(nr::KILL, syscall3(nr::GETPID, 0, 0, 0) as usize, SIGSTOP, 0) };
+    }
+}
+
+/// Gives the verdict and ends the run.
+pub fn fail_run(kind: VerdictKind, code: i32, addr: u64, pc: u64, message: fmt::Arguments) -> ! {
+    note_verdict(kind, code, addr, pc, message);
+    if kind != VerdictKind::Divergence && kind != VerdictKind::Internal {
+        follow::check_end();
+    }
+    end_run();
+    exit_group(VERDICT_EXIT)
+}
+
+/// The run has come to its end: the last segment and the lists are told. Later calls do nothing.
+pub fn end_run() {
+    if !controlled() {
+        return;
+    }
+    let e = engine();
+    if e.phase != Phase::Running {
+        return;
+    }
+    if live().verdict == VerdictKind::None as u32 {
+        follow::check_end();
+        report::strands(false);
+    }
+    close_segment(Stop::Final);
+    modules::refresh();
+    report::modules();
+    e.phase = Phase::Over;
+    let counters = live();
+    counters.time_ns = super::now();
+    counters.ended = 1;
+    record::flush();
+}
+
+/// The program got a fatal signal: tells it and dies of it.
+pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
+    const SIG_UNBLOCK: usize = 1;
+    let this = strand(engine().current);
+    this.op.pc = pc;
+    if stack_overflow {
+        note_verdict(VerdictKind::Crash, signal, addr, pc, format_args!("stack overflow"));
+    } else {
+        let name = signal_name(signal);
+        match signal {
+            6 => note_verdict(VerdictKind::Crash, signal, addr, pc, format_args!("{name}: the program aborted")),
+            _ => note_verdict(VerdictKind::Crash, signal, addr, pc, format_args!("{name} at address {addr:#x}")),
+        }
+    }
+    end_run();
+    let default = [0usize; 4];
+    let mask = 1u64 << (signal - 1);
+    // SAFETY: the default action of a fatal signal, then the signal itself; the mask is 8 bytes.
+    unsafe {
+        syscall6(nr::RT_SIGACTION, signal as usize, &raw const default as usize, 0, 8, 0, 0);
+        syscall6(nr::RT_SIGPROCMASK, SIG_UNBLOCK, &raw const mask as usize, 0, 8, 0, 0);
+        let pid = syscall3(nr::GETPID, 0, 0, 0) as usize;
+        syscall3(nr::TGKILL, pid, syscall3(nr::GETTID, 0, 0, 0) as usize, signal as usize);
+    }
+    exit_group(128 + signal as usize)
+}
+
+/// The name of a signal.
+pub fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        11 => "SIGSEGV",
+        31 => "SIGSYS",
+        _ => "a signal",
+    }
+}
+
+/// The runtime cannot go on. Safe at any time.
+pub fn fatal(message: &str) -> ! {
+    say("threadbare: ");
+    say(message);
+    say("\n");
+    if controlled() && engine().phase == Phase::Running {
+        note_verdict(VerdictKind::Internal, 0, 0, 0, format_args!("{message}"));
+        end_run();
+    }
+    exit_group(INTERNAL_EXIT)
+}
+
+const WARNINGS: usize = 64;
+static mut WARNED: [&str; WARNINGS] = [""; WARNINGS];
+
+/// Tells the user something once a run, with the place it came from.
+pub fn warn_once(what: &'static str, pc: u64) {
+    if !controlled() {
+        return;
+    }
+    // SAFETY: single kernel thread.
+    let warned = unsafe { &mut *(&raw mut WARNED) };
+    for slot in warned.iter_mut() {
+        if *slot == what {
+            return;
+        }
+        if slot.is_empty() {
+            *slot = what;
+            report::add(RecordTag::Warning, super::me().0, [pc, 0, 0], format_args!("{what}"));
+            return;
+        }
+    }
+}
+
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo) -> ! {
+    say("threadbare: the runtime failed\n");
+    if controlled() && engine().phase == Phase::Running {
+        note_verdict(VerdictKind::Internal, 0, 0, 0, format_args!("{info}"));
+        end_run();
+    }
+    exit_group(INTERNAL_EXIT)
+}
+
+/// `__assert_fail(expression, file, line, function)`: notes the verdict, then libc prints and aborts.
+unsafe extern "C" fn assert_fail(
+    expression: *const core::ffi::c_char,
+    file: *const core::ffi::c_char,
+    line: u32,
+    function: *const core::ffi::c_char,
+    pc: u64,
+) -> ! {
+    if controlled() && engine().phase == Phase::Running {
+        // SAFETY: libc's contract: C strings.
+        let (expression, file) =
+            unsafe { (core::ffi::CStr::from_ptr(expression), core::ffi::CStr::from_ptr(file)) };
+        strand(super::me()).op.pc = pc;
+        note_verdict(
+            VerdictKind::Assertion,
+            6,
+            0,
+            pc,
+            format_args!("assertion `{}' at {}:{line}", Lossy(expression), Lossy(file)),
+        );
+    }
+    type AssertFail = unsafe extern "C" fn(
+        *const core::ffi::c_char,
+        *const core::ffi::c_char,
+        u32,
+        *const core::ffi::c_char,
+    ) -> !;
+    let found = crate::sys::real::next("__assert_fail\0");
+    // SAFETY: libc's own function of this prototype.
+    unsafe { core::mem::transmute::<usize, AssertFail>(found)(expression, file, line, function) }
+}
+
+struct Lossy<'a>(&'a core::ffi::CStr);
+
+impl fmt::Display for Lossy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.to_bytes().utf8_chunks().try_for_each(|chunk| f.write_str(chunk.valid()))
+    }
+}
+
+interpose!(__assert_fail, 4, assert_fail);

@@ -1,0 +1,294 @@
+//! Waiting and waking.
+//!
+//! Two kinds of wait serve all models. An *acquire* waits until a condition holds and is itself the point of the
+//! operation; whoever makes the condition true calls [`notify`], whoever makes it false again calls [`retract`], so
+//! the set of enabled strands is exact. A *sleep* waits until it is woken by name ([`wake_one`], [`wake_all`]).
+
+use super::sched::{self, Stop, engine, reschedule};
+use super::strand::State;
+use super::{me, strand};
+use alloc::vec::Vec;
+use threadbare_abi::event::ChoiceKind;
+use threadbare_abi::op::Op;
+use threadbare_abi::strand::StrandId;
+
+/// What sort of object is waited on; with the address it makes a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Class {
+    /// A mutex.
+    Mutex,
+    /// A condition variable.
+    Cond,
+    /// A read-write lock.
+    RwLock,
+    /// A spin lock.
+    Spin,
+    /// A barrier.
+    Barrier,
+    /// A semaphore.
+    Sem,
+    /// A once-initialisation.
+    Once,
+    /// A futex word.
+    Futex,
+    /// A strand's end.
+    Join,
+    /// A file descriptor.
+    Io,
+    /// A signal.
+    Signal,
+    /// Time alone.
+    Sleep,
+    /// A change of memory.
+    Memory,
+    /// Nothing that can come.
+    Never,
+}
+
+/// What a strand waits on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitKey {
+    /// The sort of object.
+    pub class: Class,
+    /// Its address or number.
+    pub addr: usize,
+}
+
+/// Why a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wake {
+    /// The condition holds, or somebody woke it.
+    Go,
+    /// The deadline came.
+    TimedOut,
+    /// A signal handler ran on the strand.
+    Interrupted,
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ready {
+    /// It does.
+    Yes,
+    /// It does not, because of this strand (or `NONE`).
+    No(StrandId),
+}
+
+/// A strand's wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    /// On what.
+    pub key: WaitKey,
+    /// Virtual time at which it ends; `u64::MAX`: never.
+    pub deadline: u64,
+    /// Futex bit set.
+    pub mask: u32,
+    /// An acquire (notified) or a sleep (woken).
+    pub acquire: bool,
+    /// Who keeps it waiting.
+    pub holder: StrandId,
+    /// Order of arrival.
+    pub arrived: u64,
+    /// Why it ended.
+    pub outcome: Wake,
+}
+
+impl Wait {
+    /// No wait.
+    pub const NONE: Wait = Wait {
+        key: WaitKey { class: Class::Never, addr: 0 },
+        deadline: u64::MAX,
+        mask: 0,
+        acquire: false,
+        holder: StrandId::NONE,
+        arrived: 0,
+        outcome: Wake::Go,
+    };
+}
+
+/// Waits until `ready` says yes; see the module's text. Returns `Go` only when the strand was chosen and `ready` is
+/// `Yes` at that moment.
+pub fn acquire(op: Op, key: WaitKey, deadline: Option<u64>, ready: &mut dyn FnMut() -> Ready) -> Wake {
+    sched::publish(op);
+    sched::attend_before(op);
+    let mut chosen = false;
+    loop {
+        match ready() {
+            Ready::Yes if chosen => break,
+            Ready::Yes => {
+                // The strand stays in its wait's terms while it is enabled, so that `retract` finds it.
+                let deadline = deadline.unwrap_or(u64::MAX);
+                strand(me()).wait = Wait { key, deadline, acquire: true, ..Wait::NONE };
+                reschedule(Stop::Preempted);
+                match core::mem::replace(&mut strand(me()).wait, Wait::NONE).outcome {
+                    Wake::Go => chosen = true,
+                    ended => return ended,
+                }
+            }
+            Ready::No(holder) => {
+                if deadline.is_some_and(|d| d <= sched::now()) {
+                    strand(me()).wait = Wait::NONE;
+                    return Wake::TimedOut;
+                }
+                match block(key, deadline, u32::MAX, true, holder) {
+                    Wake::Go => chosen = true,
+                    ended => return ended,
+                }
+            }
+        }
+    }
+    strand(me()).wait = Wait::NONE;
+    sched::progress();
+    Wake::Go
+}
+
+/// Sleeps until woken, the deadline or a signal. Make the point first.
+pub fn sleep_on(op: Op, key: WaitKey, deadline: Option<u64>, mask: u32) -> Wake {
+    strand(me()).op = op;
+    let outcome = block(key, deadline, mask, false, StrandId::NONE);
+    sched::progress();
+    outcome
+}
+
+/// The running strand waits from now on, and others go on.
+fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: StrandId) -> Wake {
+    if sched::attend_signals() {
+        return Wake::Interrupted;
+    }
+    let e = engine();
+    e.arrivals += 1;
+    let this = strand(e.current);
+    this.wait = Wait {
+        key,
+        deadline: deadline.unwrap_or(u64::MAX),
+        mask,
+        acquire,
+        holder,
+        arrived: e.arrivals,
+        outcome: Wake::Go,
+    };
+    sched::set_blocked(this);
+    reschedule(Stop::Blocked);
+    let outcome = core::mem::replace(&mut strand(me()).wait, Wait::NONE).outcome;
+    if outcome == Wake::Interrupted {
+        sched::attend_signals();
+    }
+    outcome
+}
+
+/// A signal has come for a strand: its wait, if it has one, ends.
+pub fn interrupt(id: StrandId) {
+    let other = strand(id);
+    if other.state != State::Blocked {
+        return;
+    }
+    if other.wait.key.class == Class::Memory {
+        // It spins: the handler runs at its next point.
+        super::spin::forget(id);
+    } else {
+        other.wait.outcome = Wake::Interrupted;
+    }
+    sched::set_ready(other);
+}
+
+/// The condition of those who wait to acquire `key` may hold now: they are enabled.
+pub fn notify(key: WaitKey) {
+    let e = engine();
+    if e.blocked == 0 {
+        return;
+    }
+    for index in 0..e.strands.len() {
+        let other = strand(StrandId(index as u16));
+        if other.state == State::Blocked && other.wait.acquire && other.wait.key == key {
+            other.wait.outcome = Wake::Go;
+            sched::set_ready(other);
+        }
+    }
+}
+
+/// The condition of those who wait to acquire `key` does not hold any more: they are disabled.
+pub fn retract(key: WaitKey) {
+    let e = engine();
+    if e.enabled.len() < 2 {
+        return;
+    }
+    let mut at = 0;
+    while at < e.enabled.len() {
+        let id = e.enabled[at];
+        let other = strand(id);
+        // One whose wait ended by a signal or its deadline goes on whatever the condition says.
+        if id != e.current && other.wait.acquire && other.wait.key == key && other.wait.outcome == Wake::Go {
+            other.wait.holder = e.current;
+            sched::set_blocked(other);
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// Strands asleep on `key` whose mask meets `mask`, in order of arrival.
+fn sleepers(key: WaitKey, mask: u32) -> Vec<StrandId> {
+    let e = engine();
+    let mut found: Vec<StrandId> = (0..e.strands.len() as u16)
+        .map(StrandId)
+        .filter(|&id| {
+            let other = strand(id);
+            other.state == State::Blocked
+                && !other.wait.acquire
+                && other.wait.key == key
+                && other.wait.mask & mask != 0
+        })
+        .collect();
+    found.sort_unstable_by_key(|&id| strand(id).wait.arrived);
+    found
+}
+
+/// Wakes one sleeper of `key`; which one is a choice.
+pub fn wake_one(key: WaitKey, mask: u32) -> Option<StrandId> {
+    if engine().blocked == 0 {
+        return None;
+    }
+    let found = sleepers(key, mask);
+    let id = match found.len() {
+        0 => return None,
+        1 => found[0],
+        n => found[sched::choose(ChoiceKind::Wake, n as u32) as usize],
+    };
+    sched::set_ready(strand(id));
+    Some(id)
+}
+
+/// Wakes all sleepers of `key`.
+pub fn wake_all(key: WaitKey, mask: u32) -> usize {
+    if engine().blocked == 0 {
+        return 0;
+    }
+    let found = sleepers(key, mask);
+    for &id in &found {
+        sched::set_ready(strand(id));
+    }
+    found.len()
+}
+
+/// Lets up to `limit` sleepers of `from` sleep on `to` instead, in order of arrival.
+pub fn requeue(from: WaitKey, to: WaitKey, limit: usize) -> usize {
+    let mut found = sleepers(from, u32::MAX);
+    found.truncate(limit);
+    for &id in &found {
+        let other = strand(id);
+        other.wait.key = to;
+        other.op.addr = to.addr as u64;
+    }
+    found.len()
+}
+
+/// How many strands wait on `key`.
+pub fn waiting(key: WaitKey) -> usize {
+    let e = engine();
+    (0..e.strands.len() as u16)
+        .filter(|&index| {
+            let other = strand(StrandId(index));
+            other.state == State::Blocked && other.wait.key == key
+        })
+        .count()
+}

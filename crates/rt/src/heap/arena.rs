@@ -1,0 +1,407 @@
+//! The program's heap: where blocks lie and what is known of each.
+//!
+//! Guaranteed: the same sequence of calls gives the same addresses; a freed block's memory is not handed out again
+//! until [`QUARANTINE`] more bytes were freed; every block, live or freed, can be found from any address inside it.
+//! Blocks of up to 64 KiB come from one region in order of allocation, whatever their size, so that a small program
+//! touches few pages; larger ones come from a second region, whole pages each.
+//!
+//! A block is `[pad][header: 16 bytes][user bytes][slack]`. One bit for every 16 bytes of the small region says where
+//! headers are, so a wild pointer is told from a block without trusting memory.
+
+use super::class;
+use super::map::{self, PAGE};
+
+const ADDRESS: usize = 0x6000_0000_0000;
+const SIZES: [usize; 5] = [64 << 30, 16 << 30, 4 << 30, 1 << 30, 256 << 20];
+
+/// The bytes before a user pointer.
+pub const HEADER: usize = 16;
+/// The largest block, header included, of the small region.
+const SMALL: usize = 64 << 10;
+/// Bytes of freed small blocks kept from reuse.
+pub const QUARANTINE: usize = 256 << 10;
+/// Freed large blocks of one class kept from reuse.
+const LARGE_KEPT: u32 = 4;
+/// Freed blocks from this size on give their pages back.
+const DISCARD: usize = 512 << 10;
+/// The widest alignment served.
+const WIDEST: usize = 1 << 27;
+
+const MAGIC: u64 = 0x7B;
+const LIVE: u64 = 1;
+const FREED: u64 = 2;
+
+/// What a block is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The pointer the program got.
+    pub user: usize,
+    /// The bytes it asked for.
+    pub size: usize,
+    /// Whether it has been freed.
+    pub freed: bool,
+    /// Where it was allocated.
+    pub alloc_pc: u64,
+    /// Where it was freed, or 0.
+    pub free_pc: u64,
+}
+
+/// Why a pointer cannot be freed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// The block has been freed before.
+    Twice(Block),
+    /// The pointer is no block, but may lie in one.
+    Wild(Option<Block>),
+}
+
+/// Header word 0: size (40 bits), class (8), state (8), magic (8). Word 1: pc (48), pad (16).
+#[repr(C)]
+struct Header {
+    word: u64,
+    place: u64,
+}
+
+impl Header {
+    fn new(size: usize, class: usize, state: u64, pc: u64, pad: usize) -> Self {
+        let word = size as u64 | (class as u64) << 40 | state << 48 | MAGIC << 56;
+        Header { word, place: pc & 0xFFFF_FFFF_FFFF | (pad as u64) << 48 }
+    }
+    fn size(&self) -> usize {
+        (self.word & 0xFF_FFFF_FFFF) as usize
+    }
+    fn class(&self) -> usize {
+        (self.word >> 40 & 0xFF) as usize
+    }
+    fn state(&self) -> u64 {
+        self.word >> 48 & 0xFF
+    }
+    fn pc(&self) -> u64 {
+        self.place & 0xFFFF_FFFF_FFFF
+    }
+    fn pad(&self) -> usize {
+        (self.place >> 48) as usize
+    }
+    fn set_state(&mut self, state: u64) {
+        self.word = self.word & !(0xFF << 48) | state << 48;
+    }
+}
+
+/// What a freed block's user bytes begin with.
+#[repr(C)]
+struct FreeLink {
+    next: usize,
+    free_pc: u64,
+}
+
+#[derive(Clone, Copy)]
+struct List {
+    head: usize,
+    tail: usize,
+    length: u32,
+}
+
+impl List {
+    const EMPTY: List = List { head: 0, tail: 0, length: 0 };
+
+    /// # Safety
+    /// `user` is a freed block's pointer, in no list.
+    unsafe fn push_back(&mut self, user: usize) {
+        // SAFETY: freed blocks have at least 16 user bytes, which are ours.
+        unsafe {
+            (*(user as *mut FreeLink)).next = 0;
+            if self.head == 0 {
+                self.head = user;
+            } else {
+                (*(self.tail as *mut FreeLink)).next = user;
+            }
+        }
+        self.tail = user;
+        self.length += 1;
+    }
+
+    fn pop_front(&mut self) -> Option<usize> {
+        if self.head == 0 {
+            return None;
+        }
+        let user = self.head;
+        // SAFETY: blocks in a list are freed and linked by their first word.
+        self.head = unsafe { (*(user as *const FreeLink)).next };
+        self.length -= 1;
+        Some(user)
+    }
+}
+
+/// The program's heap. Zero is its initial state.
+pub struct Arena {
+    base: usize,
+    small_next: usize,
+    small_end: usize,
+    large_next: usize,
+    large_end: usize,
+    /// One bit for every 16 bytes of the small region.
+    starts: usize,
+    /// User pointers of large blocks, in order of address.
+    larges: usize,
+    larges_len: usize,
+    quarantine: List,
+    quarantined: usize,
+    free: [List; class::COUNT],
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Arena {
+    /// An arena that reserves its memory when it is first needed.
+    pub const fn new() -> Self {
+        Arena {
+            base: 0,
+            small_next: 0,
+            small_end: 0,
+            large_next: 0,
+            large_end: 0,
+            starts: 0,
+            larges: 0,
+            larges_len: 0,
+            quarantine: List::EMPTY,
+            quarantined: 0,
+            free: [List::EMPTY; class::COUNT],
+        }
+    }
+
+    /// Whether an address lies in the arena.
+    #[inline]
+    pub fn contains(&self, addr: usize) -> bool {
+        addr.wrapping_sub(self.base) < self.large_end - self.base
+    }
+
+    fn open(&mut self) -> bool {
+        if self.base != 0 {
+            return true;
+        }
+        let Some((base, length)) = map::reserve(ADDRESS, &SIZES) else { return false };
+        // The last 1/16 holds the tables: 1/128 of the small quarter, and a word for each page-sized large block.
+        let tables = length / 16;
+        let small = length / 4;
+        self.base = base;
+        self.small_next = base;
+        self.small_end = base + small;
+        self.large_next = base + small;
+        self.large_end = base + length - tables;
+        self.starts = self.large_end;
+        self.larges = self.starts + small / 128;
+        true
+    }
+
+    /// A block of `size` bytes whose pointer is a multiple of `align` (a power of two, at least 16), and whether its
+    /// bytes are known to be zero.
+    pub fn allocate(&mut self, size: usize, align: usize, pc: u64) -> Option<(usize, bool)> {
+        if size >= 1 << 39 || align > WIDEST || !self.open() {
+            return None;
+        }
+        let room = size.max(size_of::<FreeLink>()) + HEADER + (align - 16);
+        if room <= SMALL { self.allocate_small(size, room, align, pc) } else { self.allocate_large(size, align, pc) }
+    }
+
+    fn allocate_small(&mut self, size: usize, room: usize, align: usize, pc: u64) -> Option<(usize, bool)> {
+        let (class, bytes) = class::of(room);
+        let (start, fresh) = match self.free[class].pop_front() {
+            Some(user) => {
+                // SAFETY: a block of the free list has its header before it.
+                let pad = unsafe { (*header(user)).pad() };
+                self.set_start(user - HEADER, false);
+                (user - HEADER - pad * 16, false)
+            }
+            None => {
+                let start = self.small_next;
+                if self.small_end - start < bytes {
+                    return None;
+                }
+                self.small_next = start + bytes;
+                (start, true)
+            }
+        };
+        let user = (start + HEADER).next_multiple_of(align);
+        let pad = (user - HEADER - start) / 16;
+        // SAFETY: the block is ours, and `room` includes the header and the alignment's pad.
+        unsafe { header(user).write(Header::new(size, class, LIVE, pc, pad)) };
+        self.set_start(user - HEADER, true);
+        Some((user, fresh))
+    }
+
+    fn allocate_large(&mut self, size: usize, align: usize, pc: u64) -> Option<(usize, bool)> {
+        // Wide alignments begin a page or more after the start; the pad counts pages.
+        let pad_room = if align > 16 { align.max(PAGE) } else { HEADER };
+        let (class, bytes) = class::of((size + pad_room).next_multiple_of(PAGE));
+        let bytes = bytes.next_multiple_of(PAGE);
+        let exhausted = self.large_end - self.large_next < bytes;
+        if align == 16 && (self.free[class].length > LARGE_KEPT || exhausted) {
+            let user = self.free[class].pop_front()?;
+            // SAFETY: a block of the free list: its header and first words are ours.
+            unsafe {
+                header(user).write(Header::new(size, class, LIVE, pc, 0));
+                (user as *mut FreeLink).write(FreeLink { next: 0, free_pc: 0 });
+            }
+            return Some((user, false));
+        }
+        if exhausted {
+            return None;
+        }
+        let start = self.large_next;
+        self.large_next += bytes;
+        let user = if align > 16 { (start + PAGE).next_multiple_of(align) } else { start + HEADER };
+        // A block with a wide alignment is alone in its class's last entry: it is never handed out again.
+        let (class, pad) = if align > 16 { (class::COUNT - 1, (user - start) / PAGE) } else { (class, 0) };
+        // SAFETY: the block is fresh; the table has a word for every page of the region.
+        unsafe {
+            header(user).write(Header::new(size, class, LIVE, pc, pad));
+            *(self.larges as *mut usize).add(self.larges_len) = user;
+        }
+        self.larges_len += 1;
+        Some((user, true))
+    }
+
+    /// Frees a block.
+    pub fn release(&mut self, user: usize, pc: u64) -> Result<Block, Refused> {
+        let block = self.block(user)?;
+        // SAFETY: `block` found the header; the user bytes are ours from here on.
+        unsafe {
+            (*header(user)).set_state(FREED);
+            let class = (*header(user)).class();
+            (user as *mut FreeLink).write(FreeLink { next: 0, free_pc: pc });
+            if self.is_large(user) {
+                if block.size >= DISCARD {
+                    let from = (user + size_of::<FreeLink>()).next_multiple_of(PAGE);
+                    let to = (user + block.size).next_multiple_of(PAGE);
+                    map::discard(from, to - from);
+                }
+                if class < class::COUNT - 1 {
+                    self.free[class].push_back(user);
+                }
+                return Ok(block);
+            }
+            self.quarantine.push_back(user);
+            self.quarantined += block.size + HEADER;
+            while self.quarantined > QUARANTINE {
+                let Some(old) = self.quarantine.pop_front() else { break };
+                self.quarantined -= (*header(old)).size() + HEADER;
+                self.free[(*header(old)).class()].push_back(old);
+            }
+        }
+        Ok(block)
+    }
+
+    /// Changes a block's size in place, if its memory allows it.
+    pub fn resize(&mut self, user: usize, size: usize, pc: u64) -> Result<bool, Refused> {
+        let block = self.block(user)?;
+        // SAFETY: `block` found the header.
+        let old = unsafe { &mut *header(user) };
+        let (class, pad) = (old.class(), old.pad());
+        let fits = if pad != 0 {
+            size <= block.size
+        } else if self.is_large(user) {
+            size + HEADER > SMALL && class::of((size + HEADER).next_multiple_of(PAGE)).0 == class
+        } else {
+            class::of(size.max(size_of::<FreeLink>()) + HEADER).0 == class
+        };
+        if fits {
+            *old = Header::new(size, class, LIVE, pc, pad);
+        }
+        Ok(fits)
+    }
+
+    /// The live block that begins at `user`.
+    pub fn block(&self, user: usize) -> Result<Block, Refused> {
+        if user.is_multiple_of(16) && self.is_start(user) {
+            // SAFETY: the tables say that a header is there.
+            let block = unsafe { describe(user) };
+            return if block.freed { Err(Refused::Twice(block)) } else { Ok(block) };
+        }
+        Err(Refused::Wild(self.find(user)))
+    }
+
+    /// The block, live or freed, in whose memory (header and slack included) an address lies.
+    pub fn find(&self, addr: usize) -> Option<Block> {
+        if self.base == 0 || !self.contains(addr) {
+            return None;
+        }
+        if self.is_large(addr) {
+            let larges = self.larges();
+            let after = larges.partition_point(|&user| user - HEADER <= addr);
+            // SAFETY: the table holds user pointers of large blocks.
+            return after.checked_sub(1).map(|index| unsafe { describe(larges[index]) });
+        }
+        if addr >= self.small_next {
+            return None;
+        }
+        let granule = (addr - self.base) / 16;
+        let (mut word, mut bits) = (granule / 64, u64::MAX >> (63 - granule % 64));
+        for _ in 0..=SMALL / 16 / 64 {
+            // SAFETY: the table has a bit for every granule below `small_end`.
+            bits &= unsafe { *(self.starts as *const u64).add(word) };
+            if bits != 0 {
+                let start = self.base + (word * 64 + bits.ilog2() as usize) * 16;
+                // SAFETY: the table says that a header is there.
+                return Some(unsafe { describe(start + HEADER) });
+            }
+            if word == 0 {
+                return None;
+            }
+            word -= 1;
+            bits = u64::MAX;
+        }
+        None
+    }
+
+    fn larges(&self) -> &[usize] {
+        // SAFETY: the table is ours and `larges_len` words of it are written.
+        unsafe { core::slice::from_raw_parts(self.larges as *const usize, self.larges_len) }
+    }
+
+    fn is_large(&self, addr: usize) -> bool {
+        addr >= self.small_end
+    }
+
+    fn is_start(&self, user: usize) -> bool {
+        if self.is_large(user) {
+            return self.larges().binary_search(&user).is_ok();
+        }
+        if user < self.base + HEADER || user > self.small_next {
+            return false;
+        }
+        let granule = (user - HEADER - self.base) / 16;
+        // SAFETY: the table has a bit for every granule below `small_end`.
+        unsafe { *(self.starts as *const u64).add(granule / 64) >> (granule % 64) & 1 == 1 }
+    }
+
+    fn set_start(&mut self, at: usize, on: bool) {
+        let granule = (at - self.base) / 16;
+        // SAFETY: as above.
+        let word = unsafe { &mut *(self.starts as *mut u64).add(granule / 64) };
+        if on {
+            *word |= 1 << (granule % 64);
+        } else {
+            *word &= !(1 << (granule % 64));
+        }
+    }
+}
+
+fn header(user: usize) -> *mut Header {
+    (user - HEADER) as *mut Header
+}
+
+/// # Safety
+/// A header is before `user`.
+unsafe fn describe(user: usize) -> Block {
+    // SAFETY: the caller's promise; a freed block has its link in its first words.
+    unsafe {
+        let header = &*header(user);
+        let freed = header.state() == FREED;
+        let free_pc = if freed { (*(user as *const FreeLink)).free_pc } else { 0 };
+        Block { user, size: header.size(), freed, alloc_pc: header.pc(), free_pc }
+    }
+}

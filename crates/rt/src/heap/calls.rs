@@ -1,0 +1,257 @@
+//! The exported functions. All are safe before init, after fork, and in a signal handler that runs at a point.
+
+use core::ptr::null_mut;
+
+use threadbare_abi::verdict::VerdictKind;
+
+use super::arena::Refused;
+use super::with;
+use crate::engine;
+use crate::sys::errno::{EINVAL, ENOMEM};
+use crate::sys::{c_int, c_void, nr, set_errno, syscall3};
+
+#[link(name = "c")]
+unsafe extern "C" {
+    fn __libc_malloc(size: usize) -> *mut c_void;
+    fn __libc_free(block: *mut c_void);
+    fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
+    fn __libc_realloc(block: *mut c_void, size: usize) -> *mut c_void;
+    fn __libc_memalign(align: usize, size: usize) -> *mut c_void;
+}
+
+const PAGE: usize = 4096;
+const SIGABRT: usize = 6;
+
+interpose!(malloc, 1, malloc_hook);
+interpose!(calloc, 2, calloc_hook);
+interpose!(realloc, 2, realloc_hook);
+interpose!(reallocarray, 3, reallocarray_hook);
+interpose!(free, 1, free_hook);
+interpose!(cfree, 1, free_hook);
+interpose!(posix_memalign, 3, posix_memalign_hook);
+interpose!(aligned_alloc, 2, aligned_alloc_hook);
+interpose!(memalign, 2, memalign_hook);
+interpose!(valloc, 1, valloc_hook);
+interpose!(pvalloc, 1, pvalloc_hook);
+interpose!(malloc_usable_size, 1, malloc_usable_size_hook);
+interpose!(malloc_trim, 1, malloc_trim_hook);
+interpose!(mallopt, 2, mallopt_hook);
+
+fn count() {
+    if engine::controlled() {
+        engine::event();
+    }
+}
+
+fn no_memory() -> *mut c_void {
+    set_errno(ENOMEM);
+    null_mut()
+}
+
+/// A block from the arena; the flag says whether it is known to be zero.
+fn allocate(size: usize, align: usize, pc: u64) -> Option<(*mut c_void, bool)> {
+    count();
+    let (user, fresh) = with(|arena| arena.allocate(size, align.max(16), pc))?;
+    engine::heap_allocated(user, size, pc);
+    Some((user as *mut c_void, fresh))
+}
+
+unsafe extern "C" fn malloc_hook(size: usize, pc: u64) -> *mut c_void {
+    if !engine::heap_is_ours() {
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { __libc_malloc(size) };
+    }
+    allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block)
+}
+
+unsafe extern "C" fn calloc_hook(number: usize, size: usize, pc: u64) -> *mut c_void {
+    if !engine::heap_is_ours() {
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { __libc_calloc(number, size) };
+    }
+    let Some(bytes) = number.checked_mul(size) else { return no_memory() };
+    let Some((block, fresh)) = allocate(bytes, 16, pc) else { return no_memory() };
+    if !fresh {
+        // SAFETY: the block has `bytes` bytes and is nobody else's.
+        unsafe { core::ptr::write_bytes(block.cast::<u8>(), 0, bytes) };
+    }
+    block
+}
+
+/// `realloc`, for the caller at `pc`.
+///
+/// # Safety
+/// `block` is null or came from the malloc family.
+pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) -> *mut c_void {
+    let ours = if block.is_null() { engine::heap_is_ours() } else { super::contains(block as usize) };
+    if !ours {
+        // SAFETY: glibc's own block, or a bare program's.
+        return unsafe { __libc_realloc(block, size) };
+    }
+    if block.is_null() {
+        return allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block);
+    }
+    if size == 0 {
+        release(block as usize, pc);
+        return null_mut();
+    }
+    let user = block as usize;
+    let old = match with(|arena| arena.block(user)) {
+        Ok(old) => old,
+        Err(why) => refuse(why, user, pc),
+    };
+    if size < 1 << 39 && with(|arena| arena.resize(user, size, pc)) == Ok(true) {
+        count();
+        engine::heap_resized(user, old.size, size, pc);
+        return block;
+    }
+    let Some((other, _)) = allocate(size, 16, pc) else { return no_memory() };
+    // SAFETY: both blocks are live and at least that long.
+    unsafe { core::ptr::copy_nonoverlapping(block.cast::<u8>(), other.cast::<u8>(), old.size.min(size)) };
+    release(user, pc);
+    other
+}
+
+unsafe extern "C" fn reallocarray_hook(block: *mut c_void, number: usize, size: usize, pc: u64) -> *mut c_void {
+    let Some(bytes) = number.checked_mul(size) else { return no_memory() };
+    // SAFETY: the same contract as `realloc`.
+    unsafe { realloc_hook(block, bytes, pc) }
+}
+
+unsafe extern "C" fn free_hook(block: *mut c_void, pc: u64) {
+    if block.is_null() {
+        return;
+    }
+    if !super::contains(block as usize) {
+        // SAFETY: glibc's own block, or a bare program's.
+        return unsafe { __libc_free(block) };
+    }
+    release(block as usize, pc);
+}
+
+fn release(user: usize, pc: u64) {
+    count();
+    match with(|arena| arena.release(user, pc)) {
+        Ok(block) => engine::heap_freed(user, block.size, pc),
+        Err(why) => refuse(why, user, pc),
+    }
+}
+
+fn refuse(why: Refused, user: usize, pc: u64) -> ! {
+    if !engine::controlled() {
+        let text: &[u8] = match why {
+            Refused::Twice(_) => b"free(): double free detected\n",
+            Refused::Wild(_) => b"free(): invalid pointer\n",
+        };
+        // SAFETY: writes to standard error and ends this process, as glibc does.
+        unsafe {
+            syscall3(nr::WRITE, 2, text.as_ptr() as usize, text.len());
+            let pid = syscall3(nr::GETPID, 0, 0, 0) as usize;
+            syscall3(nr::KILL, pid, SIGABRT, 0);
+            syscall3(nr::EXIT_GROUP, 127, 0, 0);
+        }
+        engine::fatal("a process outlived exit_group");
+    }
+    let addr = user as u64;
+    match why {
+        Refused::Twice(block) => engine::fail_run(
+            VerdictKind::DoubleFree,
+            0,
+            addr,
+            pc,
+            format_args!("a block of {} bytes is freed a second time", block.size),
+        ),
+        Refused::Wild(Some(block)) if user > block.user => engine::fail_run(
+            VerdictKind::InvalidFree,
+            0,
+            addr,
+            pc,
+            format_args!("{} bytes into a block of {} bytes is freed", user - block.user, block.size),
+        ),
+        Refused::Wild(_) => {
+            engine::fail_run(VerdictKind::InvalidFree, 0, addr, pc, format_args!("what is freed was never allocated"))
+        }
+    }
+}
+
+/// A block with an alignment that is a power of two.
+fn aligned(align: usize, size: usize, pc: u64) -> *mut c_void {
+    if !engine::heap_is_ours() {
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { __libc_memalign(align, size) };
+    }
+    allocate(size, align, pc).map_or_else(no_memory, |(block, _)| block)
+}
+
+unsafe extern "C" fn posix_memalign_hook(out: *mut *mut c_void, align: usize, size: usize, pc: u64) -> c_int {
+    if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
+        return EINVAL;
+    }
+    let block = aligned(align, size, pc);
+    if block.is_null() {
+        return ENOMEM;
+    }
+    // SAFETY: the caller's out pointer.
+    unsafe { *out = block };
+    0
+}
+
+unsafe extern "C" fn aligned_alloc_hook(align: usize, size: usize, pc: u64) -> *mut c_void {
+    if !align.is_power_of_two() {
+        set_errno(EINVAL);
+        return null_mut();
+    }
+    aligned(align, size, pc)
+}
+
+unsafe extern "C" fn memalign_hook(align: usize, size: usize, pc: u64) -> *mut c_void {
+    // glibc rounds up to a power of two.
+    match align.checked_next_power_of_two() {
+        Some(align) => aligned(align, size, pc),
+        None => {
+            set_errno(EINVAL);
+            null_mut()
+        }
+    }
+}
+
+unsafe extern "C" fn valloc_hook(size: usize, pc: u64) -> *mut c_void {
+    aligned(PAGE, size, pc)
+}
+
+unsafe extern "C" fn pvalloc_hook(size: usize, pc: u64) -> *mut c_void {
+    match size.checked_next_multiple_of(PAGE) {
+        Some(size) => aligned(PAGE, size, pc),
+        None => no_memory(),
+    }
+}
+
+unsafe extern "C" fn malloc_usable_size_hook(block: *mut c_void, pc: u64) -> usize {
+    if block.is_null() {
+        return 0;
+    }
+    if !super::contains(block as usize) {
+        // SAFETY: glibc's own block.
+        return unsafe { real!(malloc_usable_size: fn(*mut c_void) -> usize)(block) };
+    }
+    match with(|arena| arena.block(block as usize)) {
+        Ok(found) => found.size,
+        Err(why) => refuse(why, block as usize, pc),
+    }
+}
+
+unsafe extern "C" fn malloc_trim_hook(pad: usize, _pc: u64) -> c_int {
+    if engine::heap_is_ours() {
+        return 0;
+    }
+    // SAFETY: the caller's request, unchanged.
+    unsafe { real!(malloc_trim: fn(usize) -> c_int)(pad) }
+}
+
+unsafe extern "C" fn mallopt_hook(parameter: c_int, value: c_int, _pc: u64) -> c_int {
+    if engine::heap_is_ours() {
+        return 1;
+    }
+    // SAFETY: the caller's request, unchanged.
+    unsafe { real!(mallopt: fn(c_int, c_int) -> c_int)(parameter, value) }
+}

@@ -1,0 +1,30 @@
+//! Size classes: multiples of 16 up to 128 bytes, then four steps to a power of two.
+
+/// The smallest size that has a class of its own.
+pub const SMALLEST: usize = 16;
+/// The number of classes; the last ones hold terabytes and are never used.
+pub const COUNT: usize = 144;
+
+/// The class of a size (at least 1) and the size of the class's blocks.
+pub const fn of(size: usize) -> (usize, usize) {
+    if size <= 128 {
+        let steps = size.div_ceil(16);
+        return (steps, steps * 16);
+    }
+    // 2^log < size <= 2^(log + 1), cut into four.
+    let log = (size - 1).ilog2() as usize;
+    let step = log - 2;
+    let quarter = (size - 1) >> step;
+    let index = 8 + (log - 7) * 4 + (quarter - 3);
+    if index >= COUNT {
+        return (COUNT - 1, size);
+    }
+    (index, (quarter + 1) << step)
+}
+
+const _: () = {
+    assert!(of(1).1 == 16 && of(16).1 == 16 && of(17).1 == 32 && of(128).0 == 8);
+    assert!(of(129).0 == 9 && of(129).1 == 160 && of(160).0 == 9 && of(161).0 == 10);
+    assert!(of(256).0 == 12 && of(256).1 == 256 && of(257).0 == 13 && of(257).1 == 320);
+    assert!(of(1 << 20).1 == 1 << 20 && of((1 << 20) + 1).1 == (1 << 20) + (1 << 18));
+};

@@ -1,0 +1,108 @@
+//! The runtime's own allocator, apart from the program's heap.
+//!
+//! `alloc` inside the runtime must neither call the interposed `malloc` nor change the addresses the program gets, so
+//! it has an arena of its own: a bump pointer and one free list a size class, at a fixed address. Blocks lie close
+//! together, because every page touched is copied once a run.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::UnsafeCell;
+use core::ptr::null_mut;
+
+use super::class;
+use super::lock::SpinLock;
+use super::map;
+
+const ADDRESS: usize = 0x6800_0000_0000;
+const SIZES: [usize; 4] = [16 << 30, 4 << 30, 1 << 30, 128 << 20];
+
+/// The global allocator of the runtime.
+pub struct Own;
+
+struct State {
+    next: usize,
+    end: usize,
+    free: [usize; class::COUNT],
+}
+
+struct Arena {
+    lock: SpinLock,
+    state: UnsafeCell<State>,
+}
+
+// SAFETY: `state` is only touched under `lock`.
+unsafe impl Sync for Arena {}
+
+static ARENA: Arena = Arena {
+    lock: SpinLock::new(),
+    state: UnsafeCell::new(State { next: 0, end: 0, free: [0; class::COUNT] }),
+};
+
+impl State {
+    fn take(&mut self, size: usize, align: usize) -> *mut u8 {
+        let (index, size) = class::of(size);
+        let mut link = &raw mut self.free[index];
+        // A few blocks are looked at, because only wide alignments can refuse one.
+        for _ in 0..8 {
+            // SAFETY: the list head is ours, and each free block's first word is the link to the next.
+            let block = unsafe { *link };
+            if block == 0 {
+                break;
+            }
+            if block.is_multiple_of(align) {
+                // SAFETY: `block` is free and at least 16 bytes long.
+                unsafe { *link = *(block as *const usize) };
+                return block as *mut u8;
+            }
+            link = block as *mut usize;
+        }
+        if self.next == 0 {
+            let Some((base, length)) = map::reserve(ADDRESS, &SIZES) else { return null_mut() };
+            self.next = base;
+            self.end = base + length;
+        }
+        let start = self.next.next_multiple_of(align);
+        match start.checked_add(size) {
+            Some(after) if after <= self.end => {
+                self.next = after;
+                start as *mut u8
+            }
+            _ => null_mut(),
+        }
+    }
+}
+
+// SAFETY: blocks come from a private mapping, do not overlap, and have the size and alignment asked for.
+unsafe impl GlobalAlloc for Own {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _held = ARENA.lock.hold();
+        // SAFETY: the lock is held.
+        unsafe { (*ARENA.state.get()).take(layout.size().max(class::SMALLEST), layout.align().max(16)) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        let (index, _) = class::of(layout.size().max(class::SMALLEST));
+        let _held = ARENA.lock.hold();
+        // SAFETY: the lock is held; the block is the caller's no more and at least 16 bytes long.
+        unsafe {
+            let state = ARENA.state.get();
+            *block.cast::<usize>() = (*state).free[index];
+            (*state).free[index] = block as usize;
+        }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let old = class::of(layout.size().max(class::SMALLEST));
+        if class::of(size.max(class::SMALLEST)) == old {
+            return block;
+        }
+        // SAFETY: the caller's layout with another size; both blocks hold the bytes copied.
+        unsafe {
+            let other = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
+            if !other.is_null() {
+                core::ptr::copy_nonoverlapping(block, other, layout.size().min(size));
+                self.dealloc(block, layout);
+            }
+            other
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Loading libraries while strands run.
+//!
+//! The loader holds a lock of its own while constructors and destructors run: the strand is not preempted meanwhile.
+
+use super::hook;
+use crate::engine::{self, modules};
+use crate::sys::{c_char, c_int, c_long, c_void};
+
+fn loading<T>(load: impl FnOnce() -> T) -> T {
+    engine::pin();
+    let loaded = load();
+    modules::refresh();
+    engine::unpin();
+    loaded
+}
+
+hook! {
+    /// Not safe in a signal; before init and after fork libc's.
+    dlopen / 2 => on_dlopen(path: *const c_char, flags: c_int; _pc) -> *mut c_void {
+        engine::event();
+        // SAFETY: libc's own function with the program's arguments.
+        loading(|| unsafe { real!(dlopen: fn(*const c_char, c_int) -> *mut c_void)(path, flags) })
+    }
+}
+
+hook! {
+    /// As `dlopen`.
+    dlmopen / 3 => on_dlmopen(space: c_long, path: *const c_char, flags: c_int; pc) -> *mut c_void {
+        engine::event();
+        engine::warn_once("dlmopen: a library in a namespace of its own is not controlled", pc);
+        // SAFETY: libc's own function with the program's arguments.
+        loading(|| unsafe { real!(dlmopen: fn(c_long, *const c_char, c_int) -> *mut c_void)(space, path, flags) })
+    }
+}
+
+hook! {
+    /// As `dlopen`.
+    dlclose / 1 => on_dlclose(library: *mut c_void; _pc) -> c_int {
+        engine::event();
+        // SAFETY: libc's own function with the program's argument.
+        loading(|| unsafe { real!(dlclose: fn(*mut c_void) -> c_int)(library) })
+    }
+}

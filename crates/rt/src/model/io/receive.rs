@@ -1,0 +1,172 @@
+//! Receiving on sockets. Safe before init and after fork; a handler may call these.
+
+use super::{Patience, begin, touched};
+use crate::engine;
+use crate::model::kernel::{
+    MSG_DONTWAIT, MSG_ERRQUEUE, MSG_PEEK, MSG_WAITALL, MsgHdr, POLLIN, POLLPRI, SO_RCVTIMEO, call, error::*, raw,
+    result,
+};
+use crate::sys::{c_int, c_void};
+
+const MSG_OOB: c_int = 1;
+
+interpose!(recv, 4, recv_hook);
+interpose!(__recv, 4, recv_hook);
+interpose!(__recv_chk, 5, recv_chk_hook);
+interpose6!(recvfrom, recvfrom_hook);
+interpose7!(__recvfrom_chk, recvfrom_chk_hook);
+interpose!(recvmsg, 3, recvmsg_hook);
+
+fn events(flags: c_int) -> i16 {
+    if flags & MSG_OOB != 0 { POLLPRI } else { POLLIN }
+}
+
+/// Tries `attempt` until it does not say that it would block; the kernel's result.
+fn patiently(fd: c_int, flags: c_int, patience: &mut Patience, attempt: impl Fn() -> isize) -> isize {
+    loop {
+        let got = attempt();
+        let would_block = got == -(EAGAIN as isize) || got == -(EINTR as isize);
+        if !would_block || flags & (MSG_DONTWAIT | MSG_ERRQUEUE) != 0 {
+            if got >= 0 {
+                touched();
+            }
+            return got;
+        }
+        debug_assert!(fd >= 0);
+        if let Err(error) = patience.wait(events(flags)) {
+            return -(error as isize);
+        }
+    }
+}
+
+/// `recvfrom` under control; the kernel's result.
+pub fn receive(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    flags: c_int,
+    address: *mut c_void,
+    length: *mut u32,
+    pc: u64,
+) -> isize {
+    begin(fd, pc);
+    let mut patience = Patience::new(fd, SO_RCVTIMEO, pc);
+    let wants_all = flags & MSG_WAITALL != 0 && flags & (MSG_PEEK | MSG_DONTWAIT) == 0;
+    let mut done = 0;
+    loop {
+        let got = patiently(fd, flags, &mut patience, || {
+            // SAFETY: a part of the caller's buffer, and the caller's out pointers.
+            unsafe {
+                raw(
+                    call::RECVFROM,
+                    [
+                        fd as usize,
+                        buffer as usize + done,
+                        count - done,
+                        (flags & !MSG_WAITALL | MSG_DONTWAIT) as usize,
+                        address as usize,
+                        length as usize,
+                    ],
+                )
+            }
+        });
+        if got <= 0 {
+            return if done > 0 { done as isize } else { got };
+        }
+        done += got as usize;
+        // The count of a datagram that was cut off by MSG_TRUNC may be more than asked for.
+        if !wants_all || done >= count || !super::socket::is_stream(fd) {
+            return done as isize;
+        }
+        patience.moved();
+    }
+}
+
+/// `recvmsg` under control; the kernel's result. `MSG_WAITALL` is left to the program, which must count anyway.
+///
+/// # Safety
+/// The message is as `recvmsg` wants it.
+pub unsafe fn receive_message(fd: c_int, message: *mut MsgHdr, flags: c_int, pc: u64) -> isize {
+    begin(fd, pc);
+    let mut patience = Patience::new(fd, SO_RCVTIMEO, pc);
+    // The kernel writes these even when it fails.
+    // SAFETY: the caller's message.
+    let (namelen, controllen) = unsafe { ((*message).namelen, (*message).controllen) };
+    patiently(fd, flags, &mut patience, || {
+        // SAFETY: the caller's message.
+        unsafe {
+            (*message).namelen = namelen;
+            (*message).controllen = controllen;
+            raw(call::RECVMSG, [fd as usize, message as usize, (flags & !MSG_WAITALL | MSG_DONTWAIT) as usize])
+        }
+    })
+}
+
+unsafe extern "C" fn recv_hook(fd: c_int, buffer: *mut c_void, count: usize, flags: c_int, pc: u64) -> isize {
+    if !engine::controlled() {
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { real!(recv: fn(c_int, *mut c_void, usize, c_int) -> isize)(fd, buffer, count, flags) };
+    }
+    result(receive(fd, buffer, count, flags, core::ptr::null_mut(), core::ptr::null_mut(), pc))
+}
+
+unsafe extern "C" fn recv_chk_hook(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    room: usize,
+    flags: c_int,
+    pc: u64,
+) -> isize {
+    if !engine::controlled() || count > room {
+        let call = real!(__recv_chk: fn(c_int, *mut c_void, usize, usize, c_int) -> isize);
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { call(fd, buffer, count, room, flags) };
+    }
+    result(receive(fd, buffer, count, flags, core::ptr::null_mut(), core::ptr::null_mut(), pc))
+}
+
+unsafe extern "C" fn recvfrom_hook(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    flags: c_int,
+    address: *mut c_void,
+    length: *mut u32,
+    pc: u64,
+) -> isize {
+    if !engine::controlled() {
+        let call = real!(recvfrom: fn(c_int, *mut c_void, usize, c_int, *mut c_void, *mut u32) -> isize);
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { call(fd, buffer, count, flags, address, length) };
+    }
+    result(receive(fd, buffer, count, flags, address, length, pc))
+}
+
+unsafe extern "C" fn recvfrom_chk_hook(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    room: usize,
+    flags: c_int,
+    address: *mut c_void,
+    length: *mut u32,
+    pc: u64,
+) -> isize {
+    if !engine::controlled() || count > room {
+        let call =
+            real!(__recvfrom_chk: fn(c_int, *mut c_void, usize, usize, c_int, *mut c_void, *mut u32) -> isize);
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { call(fd, buffer, count, room, flags, address, length) };
+    }
+    result(receive(fd, buffer, count, flags, address, length, pc))
+}
+
+unsafe extern "C" fn recvmsg_hook(fd: c_int, message: *mut MsgHdr, flags: c_int, pc: u64) -> isize {
+    if !engine::controlled() {
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { real!(recvmsg: fn(c_int, *mut MsgHdr, c_int) -> isize)(fd, message, flags) };
+    }
+    // SAFETY: the caller's message.
+    result(unsafe { receive_message(fd, message, flags, pc) })
+}

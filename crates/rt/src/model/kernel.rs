@@ -1,0 +1,220 @@
+//! Numbers, flags and structs of Linux on x86-64 that the models of the environment need.
+
+#![allow(missing_docs)]
+
+use crate::sys::{c_int, c_void, fail, syscall6};
+
+pub mod call {
+    pub use crate::sys::nr::*;
+    pub const OPEN: i64 = 2;
+    pub const RT_SIGRETURN: i64 = 15;
+    pub const READV: i64 = 19;
+    pub const WRITEV: i64 = 20;
+    pub const PWRITE64: i64 = 18;
+    pub const SELECT: i64 = 23;
+    pub const PAUSE: i64 = 34;
+    pub const DUP: i64 = 32;
+    pub const ALARM: i64 = 37;
+    pub const GETITIMER: i64 = 36;
+    pub const SETITIMER: i64 = 38;
+    pub const CONNECT: i64 = 42;
+    pub const ACCEPT: i64 = 43;
+    pub const SENDMSG: i64 = 46;
+    pub const RECVMSG: i64 = 47;
+    pub const SHUTDOWN: i64 = 48;
+    pub const SETSOCKOPT: i64 = 54;
+    pub const GETSOCKOPT: i64 = 55;
+    pub const FORK: i64 = 57;
+    pub const VFORK: i64 = 58;
+    pub const EXECVE: i64 = 59;
+    pub const EXIT: i64 = 60;
+    pub const SEMOP: i64 = 65;
+    pub const MSGSND: i64 = 69;
+    pub const MSGRCV: i64 = 70;
+    pub const FLOCK: i64 = 73;
+    pub const GETTIMEOFDAY: i64 = 96;
+    pub const TIMES: i64 = 100;
+    pub const SIGPENDING: i64 = 127;
+    pub const RT_SIGTIMEDWAIT: i64 = 128;
+    pub const RT_SIGQUEUEINFO: i64 = 129;
+    pub const RT_SIGSUSPEND: i64 = 130;
+    pub const SCHED_SETPARAM: i64 = 142;
+    pub const SCHED_SETSCHEDULER: i64 = 144;
+    pub const TIME: i64 = 201;
+    pub const TKILL: i64 = 200;
+    pub const SCHED_SETAFFINITY: i64 = 203;
+    pub const SCHED_GETAFFINITY: i64 = 204;
+    pub const IO_GETEVENTS: i64 = 208;
+    pub const SEMTIMEDOP: i64 = 220;
+    pub const CLOCK_SETTIME: i64 = 227;
+    pub const CLOCK_GETRES: i64 = 229;
+    pub const MQ_TIMEDSEND: i64 = 242;
+    pub const MQ_TIMEDRECEIVE: i64 = 243;
+    pub const WAITID: i64 = 247;
+    pub const OPENAT: i64 = 257;
+    pub const PSELECT6: i64 = 270;
+    pub const PPOLL: i64 = 271;
+    pub const TEE: i64 = 276;
+    pub const SPLICE: i64 = 275;
+    pub const SENDFILE: i64 = 40;
+    pub const TIMERFD_CREATE: i64 = 283;
+    pub const EVENTFD2: i64 = 290;
+    pub const TIMERFD_SETTIME: i64 = 286;
+    pub const TIMERFD_GETTIME: i64 = 287;
+    pub const ACCEPT4: i64 = 288;
+    pub const DUP3: i64 = 292;
+    pub const RECVMMSG: i64 = 299;
+    pub const RT_TGSIGQUEUEINFO: i64 = 297;
+    pub const SENDMMSG: i64 = 307;
+    pub const GETCPU: i64 = 309;
+    pub const MEMFD_CREATE: i64 = 319;
+    pub const IO_URING_ENTER: i64 = 426;
+    pub const PIDFD_OPEN: i64 = 434;
+    pub const CLONE3: i64 = 435;
+    pub const CLOSE_RANGE: i64 = 436;
+    pub const EPOLL_PWAIT2: i64 = 441;
+    pub const FUTEX_WAKE: i64 = 454;
+    pub const FUTEX_WAIT: i64 = 455;
+    pub const FUTEX_REQUEUE: i64 = 456;
+}
+
+pub mod error {
+    pub use crate::sys::errno::*;
+    pub const ENXIO: i32 = 6;
+    pub const EBADF: i32 = 9;
+    pub const ECHILD: i32 = 10;
+    pub const EPIPE: i32 = 32;
+    pub const ENOTSOCK: i32 = 88;
+    pub const EALREADY: i32 = 114;
+    pub const EIO: i32 = 5;
+}
+
+pub const O_ACCMODE: c_int = 3;
+pub const O_RDONLY: c_int = 0;
+pub const O_WRONLY: c_int = 1;
+pub const O_NONBLOCK: c_int = 0o4000;
+pub const O_PATH: c_int = 0o10000000;
+pub const AT_FDCWD: c_int = -100;
+
+pub const F_DUPFD: c_int = 0;
+pub const F_GETFL: c_int = 3;
+pub const F_SETFL: c_int = 4;
+pub const F_SETLK: c_int = 6;
+pub const F_SETLKW: c_int = 7;
+pub const F_OFD_SETLK: c_int = 37;
+pub const F_OFD_SETLKW: c_int = 38;
+pub const F_DUPFD_CLOEXEC: c_int = 1030;
+
+pub const MSG_PEEK: c_int = 0x02;
+pub const MSG_DONTWAIT: c_int = 0x40;
+pub const MSG_WAITALL: c_int = 0x100;
+pub const MSG_ERRQUEUE: c_int = 0x2000;
+pub const MSG_WAITFORONE: c_int = 0x10000;
+
+pub const SOL_SOCKET: c_int = 1;
+pub const SO_TYPE: c_int = 3;
+pub const SO_ERROR: c_int = 4;
+pub const SO_RCVTIMEO: c_int = 20;
+pub const SO_SNDTIMEO: c_int = 21;
+pub const SOCK_STREAM: c_int = 1;
+
+pub const POLLIN: i16 = 0x001;
+pub const POLLPRI: i16 = 0x002;
+pub const POLLOUT: i16 = 0x004;
+pub const POLLERR: i16 = 0x008;
+pub const POLLHUP: i16 = 0x010;
+pub const POLLNVAL: i16 = 0x020;
+pub const POLLRDNORM: i16 = 0x040;
+pub const POLLRDBAND: i16 = 0x080;
+pub const POLLWRNORM: i16 = 0x100;
+pub const POLLWRBAND: i16 = 0x200;
+
+pub const S_IFMT: u32 = 0o170000;
+pub const S_IFSOCK: u32 = 0o140000;
+pub const S_IFREG: u32 = 0o100000;
+pub const S_IFBLK: u32 = 0o060000;
+pub const S_IFDIR: u32 = 0o040000;
+pub const S_IFIFO: u32 = 0o010000;
+
+/// The bytes a pipe that is ready for writing takes at once.
+pub const PIPE_BUF: usize = 4096;
+/// The most bytes one system call transfers.
+pub const MAX_RW: usize = 0x7FFF_F000;
+
+/// `struct iovec`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct IoVec {
+    pub base: *mut u8,
+    pub len: usize,
+}
+
+/// `struct msghdr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct MsgHdr {
+    pub name: *mut c_void,
+    pub namelen: u32,
+    pub iov: *mut IoVec,
+    pub iovlen: usize,
+    pub control: *mut c_void,
+    pub controllen: usize,
+    pub flags: c_int,
+}
+
+/// `struct mmsghdr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct MMsgHdr {
+    pub hdr: MsgHdr,
+    pub len: u32,
+}
+
+/// `struct timeval`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TimeVal {
+    pub sec: i64,
+    pub usec: i64,
+}
+
+/// `struct stat`, of which only the mode and the identity are read.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Stat {
+    pub dev: u64,
+    pub ino: u64,
+    pub nlink: u64,
+    pub mode: u32,
+    rest: [u8; 116],
+}
+
+impl Stat {
+    pub const ZERO: Stat = Stat { dev: 0, ino: 0, nlink: 0, mode: 0, rest: [0; 116] };
+}
+
+const _: () = assert!(size_of::<Stat>() == 144 && size_of::<MsgHdr>() == 56 && size_of::<MMsgHdr>() == 64);
+
+/// A system call with the kernel's own result: an error is a negative errno.
+///
+/// # Safety
+/// As the system call says.
+#[inline]
+pub unsafe fn raw<const N: usize>(number: i64, args: [usize; N]) -> isize {
+    let mut all = [0; 6];
+    all[..N].copy_from_slice(&args);
+    // SAFETY: passed on.
+    unsafe { syscall6(number, all[0], all[1], all[2], all[3], all[4], all[5]) }
+}
+
+/// The C result of a kernel result: an error sets `errno` and becomes -1.
+#[inline]
+pub fn result(value: isize) -> isize {
+    if (-4095..0).contains(&value) { fail(-value as i32) as isize } else { value }
+}
+
+/// The errno of a kernel result, or 0.
+#[inline]
+pub fn error_of(value: isize) -> i32 {
+    if (-4095..0).contains(&value) { -value as i32 } else { 0 }
+}

@@ -1,0 +1,94 @@
+//! Models of the calls a strand can block in or synchronise by.
+//!
+//! A model is what libc's function does, done with the engine's points and waits instead of the kernel's. State lives
+//! in the C object in glibc's layout, so an object made by a static initialiser or before the run is understood.
+//! When nothing is controlled every hook is libc's own function.
+
+#[macro_use]
+pub mod stub;
+
+pub mod barrier;
+pub mod c11;
+pub mod cancel;
+pub mod cond;
+pub mod dynamic;
+pub mod entropy;
+pub mod exit;
+pub mod futex;
+pub mod identity;
+pub mod io;
+pub mod kernel;
+pub mod keys;
+pub mod mutex;
+pub mod once;
+pub mod poll;
+pub mod process;
+pub mod rwlock;
+pub mod sched;
+pub mod sem;
+pub mod signal;
+pub mod single;
+pub mod spin;
+pub mod stdio;
+pub mod syscall;
+pub mod thread;
+pub mod time;
+pub mod timeout;
+pub mod tls;
+pub mod waitv;
+pub mod word;
+
+/// What the models keep for each strand.
+#[derive(Default)]
+pub struct PerStrand {
+    /// Join and detach.
+    pub thread: thread::PerStrand,
+    /// Cancellation.
+    pub cancel: cancel::PerStrand,
+    /// Locks it holds.
+    pub mutex: mutex::PerStrand,
+    /// Initialisations it is in.
+    pub once: once::PerStrand,
+    /// Thread-local destructors, where libc's list cannot be used.
+    pub tls: tls::PerStrand,
+    /// Scheduling parameters it asked for.
+    pub sched: sched::PerStrand,
+    /// Clocks it reads.
+    pub time: time::PerStrand,
+    /// Its signals.
+    pub signal: signal::PerStrand,
+    /// Its name and numbers.
+    pub identity: identity::PerStrand,
+}
+
+/// The program has forked, and this is the child: only this strand exists, and libc is in charge.
+pub fn after_fork_child() {
+    exit::after_fork_child();
+    waitv::after_fork_child();
+    signal::after_fork_child();
+}
+
+/// A cancellation point of POSIX: does not return if the running strand is to be cancelled here.
+pub fn cancel_point() {
+    if crate::engine::controlled() {
+        cancel::check();
+    }
+}
+
+/// `hook! { name / arguments => function(arg: type, ...; pc) -> ret { body } }` exports `name`: the body when the run
+/// is controlled, libc's own function when it is not. `name @ "VERSION"` names the version of libc's function.
+macro_rules! hook {
+    ($(#[$meta:meta])* $name:ident $(@ $version:literal)? / $n:tt => $func:ident($($arg:ident: $ty:ty),*; $pc:ident) -> $ret:ty
+     $body:block) => {
+        $(#[$meta])*
+        pub unsafe extern "C" fn $func($($arg: $ty,)* $pc: u64) -> $ret {
+            if !$crate::engine::controlled() {
+                // SAFETY: libc's own function with the arguments the program gave.
+                return unsafe { $crate::real!($name $(@ $version)?: fn($($ty),*) -> $ret)($($arg),*) };
+            }
+            $body
+        }
+        $crate::interpose!($name, $n, $func);
+    };
+}
+pub(crate) use hook;

@@ -1,0 +1,192 @@
+//! Waiting for children. Safe before init and after fork.
+
+use alloc::vec::Vec;
+
+use threadbare_abi::op::{Op, OpKind};
+
+use super::{CHILDREN, P_PID, WNOHANG, reaped};
+use crate::engine::{self, PollFd, Wake};
+use crate::model::io::{begin, interrupted, retry};
+use crate::model::kernel::{POLLIN, call, error::*, raw, result};
+use crate::model::signal::SigInfo;
+use crate::sys::{c_int, c_uint, c_void, pid_t};
+
+/// `WUNTRACED | WCONTINUED`: news that a process descriptor does not tell.
+const OTHER_NEWS: c_int = 2 | 8;
+const WEXITED: c_int = 4;
+const P_PIDFD: c_uint = 3;
+
+interpose!(wait, 1, wait_hook);
+interpose!(__wait, 1, wait_hook);
+interpose!(waitpid, 3, waitpid_hook);
+interpose!(__waitpid, 3, waitpid_hook);
+interpose!(wait3, 3, wait3_hook);
+interpose!(wait4, 4, wait4_hook);
+interpose!(waitid, 4, waitid_hook);
+
+/// Descriptors of processes, closed when dropped.
+struct Watched(Vec<PollFd>);
+
+impl Watched {
+    /// For one child, or for all that are known.
+    fn new(pid: pid_t) -> Self {
+        let open = |pid: pid_t| {
+            // SAFETY: makes a descriptor.
+            let fd = unsafe { raw(call::PIDFD_OPEN, [pid as usize, 0]) } as c_int;
+            PollFd { fd, events: POLLIN, revents: 0 }
+        };
+        let mut all: Vec<PollFd> = if pid > 0 {
+            alloc::vec![open(pid)]
+        } else {
+            CHILDREN.get().iter().map(|&child| open(child)).collect()
+        };
+        all.retain(|poll| poll.fd >= 0);
+        Watched(all)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        for poll in &self.0 {
+            // SAFETY: a descriptor of our own.
+            unsafe { raw(call::CLOSE, [poll.fd as usize]) };
+        }
+    }
+}
+
+/// Asks until there is news of a child: `ask` says `None` if there is none yet.
+fn until_news(pid: pid_t, options: c_int, pc: u64, ask: impl Fn() -> Option<isize>) -> isize {
+    begin(pid, pc);
+    let mut attempt = 0;
+    loop {
+        if let Some(got) = ask() {
+            return got;
+        }
+        let waited = if options & OTHER_NEWS != 0 {
+            retry(pid, &mut attempt, None, pc)
+        } else {
+            wait_end(pid, &mut attempt, pc)
+        };
+        if let Err(error) = waited {
+            return -(error as isize);
+        }
+    }
+}
+
+fn wait_end(pid: pid_t, attempt: &mut u32, pc: u64) -> Result<(), c_int> {
+    let mut watched = Watched::new(pid);
+    if watched.0.is_empty() {
+        return retry(pid, attempt, None, pc);
+    }
+    let op = Op::new(OpKind::IoWait, pid as u64, pc);
+    match engine::wait_fd(op, &mut watched.0, None) {
+        Wake::Interrupted => {
+            // Cancelling does not come back, so the descriptors go first.
+            drop(watched);
+            interrupted(false)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `wait4` under control; the kernel's result.
+pub fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut c_void, pc: u64) -> isize {
+    let ask = || {
+        // SAFETY: the caller's out pointers.
+        let got = unsafe {
+            raw(
+                call::WAIT4,
+                [pid as usize, status as usize, options as usize | WNOHANG, usage as usize],
+            )
+        };
+        if got > 0 {
+            // SAFETY: the caller's pointer, which the kernel has written.
+            let stopped = !status.is_null() && unsafe { matches!(*status & 0xFF, 0x7F) || *status == 0xFFFF };
+            if !stopped {
+                reaped(got as pid_t);
+            }
+        }
+        (got != 0 || options as usize & WNOHANG != 0).then_some(got)
+    };
+    until_news(pid, options, pc, ask)
+}
+
+/// `waitid` under control; the kernel's result.
+pub fn wait_id(kind: c_uint, id: c_uint, info: *mut SigInfo, options: c_int, usage: *mut c_void, pc: u64) -> isize {
+    let ask = || {
+        let mut told = SigInfo::ZERO;
+        // SAFETY: our own struct, and the caller's out pointer.
+        let got = unsafe {
+            raw(
+                call::WAITID,
+                [
+                    kind as usize,
+                    id as usize,
+                    &raw mut told as usize,
+                    options as usize | WNOHANG,
+                    usage as usize,
+                ],
+            )
+        };
+        if got == 0 && told.signal == 0 && options as usize & WNOHANG == 0 {
+            return None;
+        }
+        if got == 0 {
+            if told.signal != 0 && options as usize & super::WNOWAIT == 0 {
+                reaped(told.first[0] as pid_t);
+            }
+            if !info.is_null() {
+                // SAFETY: the caller's out pointer.
+                unsafe { *info = told };
+            }
+        }
+        Some(got)
+    };
+    let pid = if kind as usize == P_PID { id as pid_t } else { -1 };
+    if kind == P_PIDFD || options & WEXITED == 0 {
+        // Whoever it is, news come without a descriptor of ours.
+        return until_news(pid, OTHER_NEWS, pc, ask);
+    }
+    until_news(pid, options, pc, ask)
+}
+
+unsafe extern "C" fn wait4_hook(
+    pid: pid_t,
+    status: *mut c_int,
+    options: c_int,
+    usage: *mut c_void,
+    pc: u64,
+) -> pid_t {
+    if !engine::controlled() {
+        let call = real!(wait4: fn(pid_t, *mut c_int, c_int, *mut c_void) -> pid_t);
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { call(pid, status, options, usage) };
+    }
+    result(wait4(pid, status, options, usage, pc)) as pid_t
+}
+
+unsafe extern "C" fn waitpid_hook(pid: pid_t, status: *mut c_int, options: c_int, pc: u64) -> pid_t {
+    // SAFETY: the same call without usage.
+    unsafe { wait4_hook(pid, status, options, core::ptr::null_mut(), pc) }
+}
+
+unsafe extern "C" fn wait3_hook(status: *mut c_int, options: c_int, usage: *mut c_void, pc: u64) -> pid_t {
+    // SAFETY: the same call for any child.
+    unsafe { wait4_hook(-1, status, options, usage, pc) }
+}
+
+unsafe extern "C" fn wait_hook(status: *mut c_int, pc: u64) -> pid_t {
+    // SAFETY: the same call for any child.
+    unsafe { wait4_hook(-1, status, 0, core::ptr::null_mut(), pc) }
+}
+
+unsafe extern "C" fn waitid_hook(kind: c_uint, id: c_uint, info: *mut SigInfo, options: c_int, pc: u64) -> c_int {
+    if !engine::controlled() {
+        // SAFETY: the caller's request, unchanged.
+        return unsafe { real!(waitid: fn(c_uint, c_uint, *mut SigInfo, c_int) -> c_int)(kind, id, info, options) };
+    }
+    if options & !(0x0100_0000 | 0x2F) != 0 {
+        return crate::sys::fail(EINVAL);
+    }
+    result(wait_id(kind, id, info, options, core::ptr::null_mut(), pc)) as c_int
+}

@@ -1,0 +1,265 @@
+//! Read-write locks.
+//!
+//! The state is kept in the `pthread_rwlock_t`: readers (offset 0), announced writers (4), the exclusive-or of the
+//! readers' indices plus one (8), which names the last one that remains, and the writer's index plus one (24). The
+//! kind is where glibc's initialisers put it (48). Readers come before writers unless the kind is
+//! `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`, as in glibc.
+//!
+//! Differences from glibc: unlocking a lock nobody holds, or that another strand holds for writing, is `EPERM`.
+
+use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
+use super::word::Word;
+use super::{cancel, hook};
+use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::sys::errno::*;
+use crate::sys::{c_int, c_void, timespec};
+use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::strand::StrandId;
+
+const PREFER_WRITER_NONRECURSIVE: u32 = 2;
+
+#[derive(Clone, Copy)]
+struct RwLock {
+    readers: Word,
+    announced: Word,
+    reader_ids: Word,
+    writer: Word,
+    kind: Word,
+    addr: usize,
+}
+
+impl RwLock {
+    /// The lock at an address.
+    ///
+    /// # Safety
+    /// There is a `pthread_rwlock_t` there for as long as the value is used.
+    unsafe fn at(lock: *mut c_void) -> RwLock {
+        let addr = lock as usize;
+        // SAFETY: the words lie within the lock.
+        unsafe {
+            RwLock {
+                readers: Word::at(addr),
+                announced: Word::at(addr + 4),
+                reader_ids: Word::at(addr + 8),
+                writer: Word::at(addr + 24),
+                kind: Word::at(addr + 48),
+                addr,
+            }
+        }
+    }
+
+    fn key(self) -> WaitKey {
+        WaitKey { class: Class::RwLock, addr: self.addr }
+    }
+
+    fn mine(self) -> bool {
+        self.writer.get() == engine::me().0 as u32 + 1
+    }
+
+    fn holder(self) -> StrandId {
+        let id = match (self.writer.get(), self.readers.get()) {
+            (0, 1) => self.reader_ids.get(),
+            (writer, _) => writer,
+        };
+        if id == 0 { StrandId::NONE } else { StrandId((id - 1) as u16) }
+    }
+
+    fn ready_to_read(self) -> Ready {
+        if self.writer.get() != 0
+            || self.announced.get() != 0 && self.kind.get() == PREFER_WRITER_NONRECURSIVE
+        {
+            return Ready::No(self.holder());
+        }
+        Ready::Yes
+    }
+
+    fn ready_to_write(self) -> Ready {
+        if self.writer.get() != 0 || self.readers.get() != 0 { Ready::No(self.holder()) } else { Ready::Yes }
+    }
+
+    fn take_read(self) -> c_int {
+        let readers = self.readers.get();
+        if readers == u32::MAX >> 3 {
+            return EAGAIN;
+        }
+        self.readers.set(readers + 1);
+        self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
+        engine::retract(self.key());
+        0
+    }
+
+    fn take_write(self) -> c_int {
+        self.writer.set(engine::me().0 as u32 + 1);
+        engine::retract(self.key());
+        0
+    }
+
+    fn read(self, limit: Limit, pc: u64) -> c_int {
+        let op = Op::new(OpKind::ReadLock, self.addr as u64, pc);
+        if self.mine() {
+            engine::point(op);
+            return EDEADLK;
+        }
+        loop {
+            match engine::acquire(op, self.key(), limit.deadline(), &mut || self.ready_to_read()) {
+                Wake::Go => return self.take_read(),
+                Wake::TimedOut => return ETIMEDOUT,
+                Wake::Interrupted => cancel::check_asynchronous(),
+            }
+        }
+    }
+
+    fn write(self, limit: Limit, pc: u64) -> c_int {
+        let op = Op::new(OpKind::WriteLock, self.addr as u64, pc);
+        if self.mine() {
+            engine::point(op);
+            return EDEADLK;
+        }
+        let announce = self.kind.get() == PREFER_WRITER_NONRECURSIVE;
+        if announce {
+            engine::point(op);
+            if matches!(self.ready_to_write(), Ready::Yes) {
+                return self.take_write();
+            }
+            self.announced.set(self.announced.get() + 1);
+            engine::retract(self.key());
+        }
+        let wake = loop {
+            match engine::acquire(op, self.key(), limit.deadline(), &mut || self.ready_to_write()) {
+                Wake::Interrupted => cancel::check_asynchronous(),
+                wake => break wake,
+            }
+        };
+        if announce {
+            self.announced.set(self.announced.get() - 1);
+        }
+        if matches!(wake, Wake::Go) {
+            return self.take_write();
+        }
+        engine::notify(self.key());
+        ETIMEDOUT
+    }
+
+    fn unlock(self) -> c_int {
+        if self.mine() {
+            self.writer.set(0);
+        } else if self.readers.get() != 0 {
+            self.readers.set(self.readers.get() - 1);
+            self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
+        } else {
+            return EPERM;
+        }
+        engine::notify(self.key());
+        0
+    }
+}
+
+/// The lock a program's pointer stands for.
+fn at(lock: *mut c_void) -> RwLock {
+    // SAFETY: the program passes a read-write lock.
+    unsafe { RwLock::at(lock) }
+}
+
+fn timed(clock: c_int, time: *const timespec, lock: impl FnOnce(Limit) -> c_int) -> c_int {
+    if let Some(error) = clock_error(clock) {
+        return error;
+    }
+    match Limit::checked(clock, time) {
+        Ok(limit) => lock(limit),
+        Err(error) => error,
+    }
+}
+
+hook! {
+    /// Safe before init and after fork (libc's); not in a signal handler.
+    pthread_rwlock_rdlock / 1 => on_rdlock(lock: *mut c_void; pc) -> c_int {
+        at(lock).read(Limit::Never, pc)
+    }
+}
+
+hook! {
+    /// As `pthread_rwlock_rdlock`.
+    pthread_rwlock_wrlock / 1 => on_wrlock(lock: *mut c_void; pc) -> c_int {
+        at(lock).write(Limit::Never, pc)
+    }
+}
+
+hook! {
+    /// As `pthread_rwlock_rdlock`.
+    pthread_rwlock_timedrdlock / 2 => on_timedrdlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
+        timed(CLOCK_REALTIME, time, |limit| at(lock).read(limit, pc))
+    }
+}
+
+hook! {
+    /// As `pthread_rwlock_rdlock`.
+    pthread_rwlock_timedwrlock / 2 => on_timedwrlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
+        timed(CLOCK_REALTIME, time, |limit| at(lock).write(limit, pc))
+    }
+}
+
+hook! {
+    /// As `pthread_rwlock_rdlock`.
+    pthread_rwlock_clockrdlock / 3 => on_clockrdlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+        timed(clock, time, |limit| at(lock).read(limit, pc))
+    }
+}
+
+hook! {
+    /// As `pthread_rwlock_rdlock`.
+    pthread_rwlock_clockwrlock / 3 => on_clockwrlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+        timed(clock, time, |limit| at(lock).write(limit, pc))
+    }
+}
+
+hook! {
+    /// As `pthread_rwlock_rdlock`.
+    pthread_rwlock_tryrdlock / 1 => on_tryrdlock(lock: *mut c_void; pc) -> c_int {
+        engine::point(Op::new(OpKind::ReadTryLock, lock as u64, pc));
+        let lock = at(lock);
+        if matches!(lock.ready_to_read(), Ready::Yes) { lock.take_read() } else { EBUSY }
+    }
+}
+
+hook! {
+    /// As `pthread_rwlock_rdlock`.
+    pthread_rwlock_trywrlock / 1 => on_trywrlock(lock: *mut c_void; pc) -> c_int {
+        engine::point(Op::new(OpKind::WriteTryLock, lock as u64, pc));
+        let lock = at(lock);
+        if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write() } else { EBUSY }
+    }
+}
+
+hook! {
+    /// As `pthread_rwlock_rdlock`.
+    pthread_rwlock_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
+        engine::point(Op::new(OpKind::RwUnlock, lock as u64, pc));
+        at(lock).unlock()
+    }
+}
+
+hook! {
+    /// Safe before init and after fork (libc's).
+    pthread_rwlock_init / 2 => on_init(lock: *mut c_void, attr: *const c_void; _pc) -> c_int {
+        engine::event();
+        // SAFETY: libc only fills the lock in.
+        unsafe { crate::real!(pthread_rwlock_init: fn(*mut c_void, *const c_void) -> c_int)(lock, attr) }
+    }
+}
+
+hook! {
+    /// Safe before init and after fork (libc's). Does nothing, as in glibc.
+    pthread_rwlock_destroy / 1 => on_destroy(_lock: *mut c_void; _pc) -> c_int {
+        engine::event();
+        0
+    }
+}
+
+// Old names of the same functions.
+crate::interpose!(__pthread_rwlock_rdlock, 1, on_rdlock);
+crate::interpose!(__pthread_rwlock_wrlock, 1, on_wrlock);
+crate::interpose!(__pthread_rwlock_tryrdlock, 1, on_tryrdlock);
+crate::interpose!(__pthread_rwlock_trywrlock, 1, on_trywrlock);
+crate::interpose!(__pthread_rwlock_unlock, 1, on_unlock);
+crate::interpose!(__pthread_rwlock_init, 2, on_init);
+crate::interpose!(__pthread_rwlock_destroy, 1, on_destroy);

@@ -1,0 +1,133 @@
+//! POSIX semaphores, unnamed and named.
+//!
+//! The value is the first word of the `sem_t`, as glibc has it on 64-bit little-endian machines. A named semaphore is
+//! libc's own shared mapping with the same model on it: posts by other processes are seen when a strand next tries, but
+//! wake nobody.
+
+use super::cancel;
+use super::hook;
+use super::signal::{self, Interruption};
+use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
+use super::word::Word;
+use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::sys::errno::*;
+use crate::sys::{c_int, c_void, fail, timespec};
+use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::strand::StrandId;
+
+const VALUE_MAX: u32 = i32::MAX as u32;
+
+fn value(sem: *mut c_void) -> Word {
+    // SAFETY: the program passes a semaphore, which begins with its value.
+    unsafe { Word::at(sem as usize) }
+}
+
+fn key(sem: *mut c_void) -> WaitKey {
+    WaitKey { class: Class::Sem, addr: sem as usize }
+}
+
+fn take(sem: *mut c_void) -> c_int {
+    value(sem).set(value(sem).get() - 1);
+    if value(sem).get() == 0 {
+        engine::retract(key(sem));
+    }
+    0
+}
+
+fn wait(sem: *mut c_void, limit: Limit, pc: u64) -> c_int {
+    let op = Op::new(OpKind::SemWait, sem as u64, pc);
+    if let Limit::Malformed(error) = limit {
+        engine::point(op);
+        return fail(error);
+    }
+    signal::arm();
+    loop {
+        cancel::check();
+        let wake = engine::acquire(op, key(sem), limit.deadline(), &mut || {
+            if value(sem).get() > 0 { Ready::Yes } else { Ready::No(StrandId::NONE) }
+        });
+        cancel::check();
+        match wake {
+            Wake::Go => return take(sem),
+            Wake::TimedOut => return fail(ETIMEDOUT),
+            Wake::Interrupted => match signal::interruption() {
+                Interruption::Spurious => {}
+                Interruption::Restart if limit == Limit::Never => {}
+                _ => return fail(EINTR),
+            },
+        }
+    }
+}
+
+hook! {
+    /// Safe before init and after fork (libc's); not in a signal handler.
+    sem_wait / 1 => on_wait(sem: *mut c_void; pc) -> c_int {
+        wait(sem, Limit::Never, pc)
+    }
+}
+
+hook! {
+    /// As `sem_wait`.
+    sem_timedwait / 2 => on_timedwait(sem: *mut c_void, time: *const timespec; pc) -> c_int {
+        wait(sem, Limit::absolute(CLOCK_REALTIME, time), pc)
+    }
+}
+
+hook! {
+    /// As `sem_wait`.
+    sem_clockwait / 3 => on_clockwait(sem: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+        match clock_error(clock) {
+            Some(error) => fail(error),
+            None => wait(sem, Limit::absolute(clock, time), pc),
+        }
+    }
+}
+
+hook! {
+    /// As `sem_wait`.
+    sem_trywait / 1 => on_trywait(sem: *mut c_void; pc) -> c_int {
+        engine::point(Op::new(OpKind::SemTryWait, sem as u64, pc));
+        if value(sem).get() > 0 { take(sem) } else { fail(EAGAIN) }
+    }
+}
+
+hook! {
+    /// Safe before init, in a signal handler and after fork.
+    sem_post / 1 => on_post(sem: *mut c_void; pc) -> c_int {
+        engine::point(Op::new(OpKind::SemPost, sem as u64, pc));
+        let old = value(sem).get();
+        if old >= VALUE_MAX {
+            return fail(EOVERFLOW);
+        }
+        value(sem).set(old + 1);
+        engine::notify(key(sem));
+        0
+    }
+}
+
+hook! {
+    /// Safe before init and after fork (libc's).
+    sem_getvalue / 2 => on_getvalue(sem: *mut c_void, out: *mut c_int; pc) -> c_int {
+        engine::point(Op::new(OpKind::SemTryWait, sem as u64, pc));
+        // SAFETY: the program passes a place for the value.
+        unsafe { out.write(value(sem).get() as c_int) };
+        0
+    }
+}
+
+hook! {
+    /// Safe before init and after fork (libc's).
+    sem_init / 3 => on_init(sem: *mut c_void, shared: c_int, count: u32; _pc) -> c_int {
+        engine::event();
+        // SAFETY: libc only fills the semaphore in.
+        unsafe { crate::real!(sem_init: fn(*mut c_void, c_int, u32) -> c_int)(sem, shared, count) }
+    }
+}
+
+hook! {
+    /// Safe before init and after fork (libc's). Does nothing, as in glibc.
+    sem_destroy / 1 => on_destroy(_sem: *mut c_void; _pc) -> c_int {
+        engine::event();
+        0
+    }
+}

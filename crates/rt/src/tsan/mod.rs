@@ -1,0 +1,7 @@
+//! ThreadSanitizer's ABI, as gcc, clang and rustc call it.
+
+pub mod annotate;
+pub mod atomic;
+pub mod func;
+pub mod memory;
+pub mod plain;

@@ -1,0 +1,119 @@
+//! Plain accesses.
+//!
+//! The stubs return at once while no plain access can matter (bare run, one strand alive): one compare and a jump.
+//! Safe before init, in a signal (single kernel thread), after fork.
+
+use crate::engine::learn::{self, GATE};
+use threadbare_abi::op::OpKind;
+
+macro_rules! accesses {
+    ($($kind:ident $size:literal: $($name:ident)*;)*) => {
+        $($(
+            /// Exported.
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    "cmp byte ptr [rip + {gate}], 0",
+                    "jne 2f",
+                    "ret",
+                    "2: mov rsi, [rsp]",
+                    "jmp {target}",
+                    gate = sym GATE,
+                    target = sym hook::<{ OpKind::$kind as u8 }, $size>,
+                )
+            }
+        )*)*
+    };
+}
+
+unsafe extern "C" fn hook<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
+    if let Some(kind) = OpKind::from_code(KIND) {
+        learn::access(kind, addr, SIZE, pc);
+    }
+}
+
+accesses! {
+    Read 1: __tsan_read1 __tsan_volatile_read1;
+    Read 2: __tsan_read2 __tsan_volatile_read2 __tsan_unaligned_read2 __tsan_unaligned_volatile_read2;
+    Read 4: __tsan_read4 __tsan_volatile_read4 __tsan_unaligned_read4 __tsan_unaligned_volatile_read4;
+    Read 8: __tsan_read8 __tsan_volatile_read8 __tsan_unaligned_read8 __tsan_unaligned_volatile_read8
+        __tsan_vptr_read;
+    Read 16: __tsan_read16 __tsan_volatile_read16 __tsan_unaligned_read16 __tsan_unaligned_volatile_read16;
+    Write 1: __tsan_write1 __tsan_volatile_write1;
+    Write 2: __tsan_write2 __tsan_volatile_write2 __tsan_unaligned_write2 __tsan_unaligned_volatile_write2;
+    Write 4: __tsan_write4 __tsan_volatile_write4 __tsan_unaligned_write4 __tsan_unaligned_volatile_write4;
+    Write 8: __tsan_write8 __tsan_volatile_write8 __tsan_unaligned_write8 __tsan_unaligned_volatile_write8;
+    Write 16: __tsan_write16 __tsan_volatile_write16 __tsan_unaligned_write16 __tsan_unaligned_volatile_write16;
+    ReadWrite 1: __tsan_read_write1;
+    ReadWrite 2: __tsan_read_write2 __tsan_unaligned_read_write2;
+    ReadWrite 4: __tsan_read_write4 __tsan_unaligned_read_write4;
+    ReadWrite 8: __tsan_read_write8 __tsan_unaligned_read_write8;
+    ReadWrite 16: __tsan_read_write16 __tsan_unaligned_read_write16;
+}
+
+macro_rules! accesses_with_pc {
+    ($($kind:ident $size:literal $name:ident;)*) => {
+        $(
+            /// Exported; the pc is an argument.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(addr: u64, pc: u64) {
+                gated(OpKind::$kind, addr, $size, pc);
+            }
+        )*
+    };
+}
+
+accesses_with_pc! {
+    Read 1 __tsan_read1_pc;
+    Read 2 __tsan_read2_pc;
+    Read 4 __tsan_read4_pc;
+    Read 8 __tsan_read8_pc;
+    Read 16 __tsan_read16_pc;
+    Write 1 __tsan_write1_pc;
+    Write 2 __tsan_write2_pc;
+    Write 4 __tsan_write4_pc;
+    Write 8 __tsan_write8_pc;
+    Write 16 __tsan_write16_pc;
+}
+
+/// An access if it can matter.
+#[inline]
+pub fn gated(kind: OpKind, addr: u64, size: u64, pc: u64) {
+    // SAFETY: a byte that only the single kernel thread writes.
+    if unsafe { GATE } != 0 && size > 0 {
+        learn::access(kind, addr, size.min(u32::MAX as u64) as u32, pc);
+    }
+}
+
+/// A vtable pointer is stored; storing the same one again is no write.
+unsafe extern "C" fn vptr_update(addr: *const u64, new: u64, pc: u64) {
+    // SAFETY: the object is being constructed or destroyed at this address.
+    if unsafe { *addr } != new {
+        gated(OpKind::Write, addr as u64, 8, pc);
+    }
+}
+
+unsafe extern "C" fn read_range(addr: u64, size: u64, pc: u64) {
+    gated(OpKind::ReadRange, addr, size, pc);
+}
+
+unsafe extern "C" fn write_range(addr: u64, size: u64, pc: u64) {
+    gated(OpKind::WriteRange, addr, size, pc);
+}
+
+interpose!(__tsan_vptr_update, 2, vptr_update);
+interpose!(__tsan_read_range, 2, read_range);
+interpose!(__tsan_write_range, 2, write_range);
+
+/// Exported; the pc is an argument.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_read_range_pc(addr: u64, size: u64, pc: u64) {
+    gated(OpKind::ReadRange, addr, size, pc);
+}
+
+/// Exported; the pc is an argument.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_write_range_pc(addr: u64, size: u64, pc: u64) {
+    gated(OpKind::WriteRange, addr, size, pc);
+}

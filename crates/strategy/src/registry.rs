@@ -1,0 +1,87 @@
+//! The strategies by name and number.
+
+use crate::random::Random;
+use crate::round_robin::RoundRobin;
+use crate::{Pick, RunInfo, Strategy, View};
+use threadbare_abi::strand::StrandId;
+
+macro_rules! strategies {
+    ($($(#[$meta:meta])* $variant:ident($code:literal, $name:literal, $summary:literal);)*) => {
+        /// The number of a strategy in a plan.
+        #[repr(u32)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        pub enum StrategyId { $($(#[$meta])* $variant = $code,)* }
+
+        impl StrategyId {
+            /// All of them.
+            pub const ALL: &'static [StrategyId] = &[$(StrategyId::$variant,)*];
+
+            /// The strategy with this number.
+            pub const fn from_code(code: u32) -> Option<Self> {
+                match code { $($code => Some(StrategyId::$variant),)* _ => None }
+            }
+
+            /// Its name on the command line.
+            pub const fn name(self) -> &'static str {
+                match self { $(StrategyId::$variant => $name,)* }
+            }
+
+            /// One line for the help.
+            pub const fn summary(self) -> &'static str {
+                match self { $(StrategyId::$variant => $summary,)* }
+            }
+
+            /// The strategy with this name.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($name => Some(StrategyId::$variant),)* _ => None }
+            }
+        }
+
+        /// Any one of the strategies, without allocation.
+        #[derive(Debug)]
+        pub enum Any { $($(#[$meta])* $variant($variant),)* }
+
+        impl Any {
+            /// The strategy with this number, not begun.
+            pub const fn new(id: StrategyId) -> Self {
+                match id { $(StrategyId::$variant => Any::$variant($variant::new()),)* }
+            }
+        }
+
+        impl Strategy for Any {
+            fn begin(&mut self, info: &RunInfo) {
+                match self { $(Any::$variant(s) => s.begin(info),)* }
+            }
+            #[inline]
+            fn pick<V: View>(&mut self, view: &V) -> Pick {
+                match self { $(Any::$variant(s) => s.pick(view),)* }
+            }
+            fn choose(&mut self, options: u32) -> u32 {
+                match self { $(Any::$variant(s) => s.choose(options),)* }
+            }
+            fn created(&mut self, strand: StrandId) {
+                match self { $(Any::$variant(s) => s.created(strand),)* }
+            }
+        }
+    };
+}
+
+strategies! {
+    /// Every enabled strand equally likely.
+    Random(1, "random", "every enabled strand is equally likely at every point");
+    /// Strands in turn.
+    RoundRobin(2, "round-robin", "the strands in turn, a fixed number of points each");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_codes_round_trip() {
+        for &id in StrategyId::ALL {
+            assert_eq!(StrategyId::from_name(id.name()), Some(id));
+            assert_eq!(StrategyId::from_code(id as u32), Some(id));
+        }
+    }
+}

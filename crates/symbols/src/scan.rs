@@ -1,0 +1,141 @@
+//! One pass over a unit's DIEs: which names enclose what, and which variables have a fixed address.
+//!
+//! DWARF has no way from a DIE to its parent, and a qualified name is made of parents, so the pass keeps the extent
+//! of every scope. It is made for the units that are asked about only.
+
+use gimli::{AttributeValue, DwTag, Operation, UnitOffset, UnitRef};
+
+use crate::units::Slice;
+
+/// A DIE whose name qualifies what is inside it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scope<'a> {
+    /// Its DIE.
+    pub(crate) begin: UnitOffset,
+    /// The first DIE after its children.
+    end: UnitOffset,
+    parent: Option<usize>,
+    /// What it is.
+    pub(crate) tag: DwTag,
+    /// Its own name; the one of what it completes is not looked up.
+    pub(crate) name: Option<Slice<'a>>,
+}
+
+/// A variable with a fixed address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FixedVariable {
+    /// Its DIE.
+    pub(crate) die: UnitOffset,
+    /// Its address, as linked.
+    pub(crate) address: u64,
+}
+
+/// What a pass over one unit found.
+#[derive(Debug, Default)]
+pub(crate) struct UnitScan<'a> {
+    scopes: Vec<Scope<'a>>,
+    /// Sorted by address.
+    pub(crate) variables: Vec<FixedVariable>,
+}
+
+impl<'a> UnitScan<'a> {
+    /// Reads all DIEs of a unit; damage ends the pass, what was read before is kept.
+    pub(crate) fn of(unit: UnitRef<'_, Slice<'a>>) -> Self {
+        let mut scan = UnitScan::default();
+        // Damage ends the pass; what was found before it is true.
+        let _ = scan.read(unit);
+        let end = UnitOffset(usize::MAX);
+        for scope in &mut scan.scopes {
+            if scope.end == UnitOffset(0) {
+                scope.end = end;
+            }
+        }
+        scan.variables.sort_by_key(|variable| variable.address);
+        scan
+    }
+
+    fn read(&mut self, unit: UnitRef<'_, Slice<'a>>) -> gimli::Result<()> {
+        let mut entries = unit.entries_raw(None)?;
+        // Open scopes with their depths.
+        let mut open: Vec<(usize, isize)> = Vec::new();
+        while !entries.is_empty() {
+            let offset = entries.next_offset();
+            let depth = entries.next_depth();
+            while let Some(&(scope, its_depth)) = open.last()
+                && depth <= its_depth
+            {
+                self.scopes[scope].end = offset;
+                open.pop();
+            }
+            let Some(abbreviation) = entries.read_abbreviation()? else { continue };
+            let tag = abbreviation.tag();
+            let specs = abbreviation.attributes();
+            if is_scope(tag) && abbreviation.has_children() {
+                let mut name = None;
+                for spec in specs {
+                    let attribute = entries.read_attribute(*spec)?;
+                    if attribute.name() == gimli::DW_AT_name {
+                        name = unit.attr_string(attribute.value()).ok();
+                    }
+                }
+                let parent = open.last().map(|(scope, _)| *scope);
+                open.push((self.scopes.len(), depth));
+                self.scopes.push(Scope { begin: offset, end: UnitOffset(0), parent, tag, name });
+            } else if tag == gimli::DW_TAG_variable {
+                for spec in specs {
+                    let attribute = entries.read_attribute(*spec)?;
+                    if attribute.name() == gimli::DW_AT_location
+                        && let Some(address) = fixed_address(unit, attribute.value())
+                    {
+                        self.variables.push(FixedVariable { die: offset, address });
+                    }
+                }
+            } else {
+                entries.skip_attributes(specs)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The scopes around a DIE, innermost first.
+    pub(crate) fn around(&self, die: UnitOffset) -> impl Iterator<Item = &Scope<'a>> {
+        let begun = self.scopes.partition_point(|scope| scope.begin < die);
+        // The last scope begun before the DIE may have ended before it; one of its parents has not.
+        std::iter::successors(begun.checked_sub(1).map(|last| &self.scopes[last]), |scope| {
+            Some(&self.scopes[scope.parent?])
+        })
+        .filter(move |scope| die < scope.end)
+    }
+}
+
+fn is_scope(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        gimli::DW_TAG_namespace
+            | gimli::DW_TAG_module
+            | gimli::DW_TAG_structure_type
+            | gimli::DW_TAG_class_type
+            | gimli::DW_TAG_union_type
+            | gimli::DW_TAG_interface_type
+            | gimli::DW_TAG_enumeration_type
+            | gimli::DW_TAG_subprogram
+    )
+}
+
+/// The address of a location that is one, whatever strand asks: no register, no thread-local, no piece.
+fn fixed_address(unit: UnitRef<'_, Slice<'_>>, location: AttributeValue<Slice<'_>>) -> Option<u64> {
+    let mut operations = location.exprloc_value()?.operations(unit.encoding());
+    let mut address = match operations.next().ok()?? {
+        Operation::Address { address } => address,
+        Operation::AddressIndex { index } => unit.address(index).ok()?,
+        _ => return None,
+    };
+    while let Some(operation) = operations.next().ok()? {
+        match operation {
+            Operation::PlusConstant { value } => address = address.checked_add(value)?,
+            _ => return None,
+        }
+    }
+    // The linker leaves a small number where it dropped the variable.
+    (address > 1 && !unit.header.is_tombstone_address(address)).then_some(address)
+}

@@ -1,0 +1,89 @@
+//! Which variables may be at an address, without reading all units.
+//!
+//! The symbol table tells where the variable begins. The DIE of a variable that begins there holds this address in
+//! its location: written out in `.debug_info`, or as an index into the unit's part of `.debug_addr`. A search for the
+//! eight bytes in both sections runs at memory speed and names the few units to read; of split debug info only those
+//! `.dwo` files are opened. Without a symbol all units are read, once.
+
+use gimli::{Section, UnitOffset};
+use memchr::memmem;
+
+use crate::image::{Arena, ImageData};
+use crate::units::Die;
+
+/// The opcode before an address that is written out.
+const DW_OP_ADDR: u8 = gimli::DW_OP_addr.0;
+
+/// Variables that may hold `address`, each with where it begins, nearest first.
+pub(super) fn candidates<'a>(
+    image: &ImageData<'a>,
+    arena: &'a Arena,
+    address: u64,
+    symbol_start: Option<u64>,
+) -> Vec<(u64, Die<'a>)> {
+    match symbol_start {
+        Some(start) => units_naming(image, arena, start)
+            .into_iter()
+            .filter_map(|index| image.unit_root(arena, index))
+            .flat_map(|root| variables_at(&root, start))
+            .collect(),
+        None => {
+            let all = image.every_variable.get_or_init(|| every_variable(image, arena));
+            let after = all.partition_point(|(start, _)| *start <= address);
+            all[..after].iter().rev().take(4).cloned().collect()
+        }
+    }
+}
+
+fn variables_at<'a>(root: &Die<'a>, start: u64) -> Vec<(u64, Die<'a>)> {
+    let variables = &root.scan().variables;
+    let first = variables.partition_point(|variable| variable.address < start);
+    variables[first..]
+        .iter()
+        .take_while(|variable| variable.address == start)
+        .map(|variable| (start, root.at(variable.die)))
+        .collect()
+}
+
+fn units_naming<'a>(image: &ImageData<'a>, arena: &'a Arena, address: u64) -> Vec<usize> {
+    let Some(set) = image.units(arena) else { return Vec::new() };
+    let bytes = address.to_le_bytes();
+    let mut written_out = [DW_OP_ADDR; 9];
+    written_out[1..].copy_from_slice(&bytes);
+    let mut units: Vec<usize> = memmem::find_iter(set.dwarf.debug_info.reader().slice(), &written_out)
+        .filter_map(|offset| set.index_at(offset))
+        .collect();
+    let indexed: Vec<usize> = memmem::find_iter(set.dwarf.debug_addr.reader().slice(), &bytes).collect();
+    if !indexed.is_empty() {
+        // Where each unit's part of the table begins. Units without one all say 0, which no real part does in
+        // DWARF 5; in DWARF 4 only a skeleton has one.
+        let mut parts: Vec<(usize, usize)> = (0..set.len())
+            .filter_map(|index| Some((set.unit(index)?, index)))
+            .filter(|(unit, _)| unit.unit.addr_base.0 > 0 || unit.unit.dwo_id.is_some())
+            .map(|(unit, index)| (unit.unit.addr_base.0, index))
+            .collect();
+        parts.sort_unstable();
+        for offset in indexed {
+            // Several units may share one part.
+            let Some(last) = parts.partition_point(|(base, _)| *base <= offset).checked_sub(1) else {
+                continue;
+            };
+            let base = parts[last].0;
+            units
+                .extend(parts[..=last].iter().rev().take_while(|(b, _)| *b == base).map(|(_, index)| *index));
+        }
+    }
+    units.sort_unstable();
+    units.dedup();
+    units
+}
+
+fn every_variable<'a>(image: &ImageData<'a>, arena: &'a Arena) -> Vec<(u64, Die<'a>)> {
+    let Some(set) = image.units(arena) else { return Vec::new() };
+    let mut all: Vec<(u64, Die<'a>)> = Vec::new();
+    for root in (0..set.len()).filter_map(|index| image.unit_root(arena, index)) {
+        all.extend(root.scan().variables.iter().map(|variable| (variable.address, root.at(variable.die))));
+    }
+    all.sort_by_key(|(start, die)| (*start, UnitOffset(die.offset.0)));
+    all
+}

@@ -1,0 +1,85 @@
+//! Compiles a program of `tests/programs`, runs it, and keeps what it told of itself.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+use threadbare_symbols::{Module, Symbols};
+
+/// A program that was run once.
+pub(crate) struct Program {
+    /// What the addresses below belong to.
+    pub(crate) symbols: Symbols,
+    /// Where each `mark` returned to.
+    pub(crate) pcs: HashMap<String, u64>,
+    /// Where each `show` pointed.
+    pub(crate) data: HashMap<String, u64>,
+    source: PathBuf,
+    _folder: TempDir,
+}
+
+/// The folder with the sources.
+pub(crate) fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
+}
+
+/// Runs a command in a folder and insists on its success.
+pub(crate) fn run(folder: &Path, command: &str, arguments: &[&str]) -> String {
+    let output = Command::new(command)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap_or_else(|error| panic!("{command}: {error}"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command} {arguments:?}: {errors}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+impl Program {
+    /// Compiles `source` with `compiler` and `flags`, then calls `after` on the folder with the program `bank`.
+    pub(crate) fn build(compiler: &str, source: &str, flags: &[&str], after: impl FnOnce(&Path)) -> Program {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path();
+        let probe = sources().join("probe.c");
+        run(here, "gcc", &["-O1", "-c", probe.to_str().unwrap(), "-o", "probe.o"]);
+        let source = sources().join(source);
+        let path = source.to_str().unwrap();
+        if compiler == "rustc" {
+            let mut arguments = vec!["--edition=2024", "--crate-name=bank", "-Clink-arg=probe.o", path];
+            arguments.extend(flags);
+            run(here, compiler, &arguments);
+        } else {
+            // In two steps, as a build system does it: split debug info is then named after the object.
+            let compile: Vec<&str> = flags.iter().copied().chain(["-c", path, "-o", "bank.o"]).collect();
+            run(here, compiler, &compile);
+            let link: Vec<&str> =
+                flags.iter().copied().chain(["bank.o", "probe.o", "-o", "bank", "-pthread"]).collect();
+            run(here, compiler, &link);
+        }
+        after(here);
+        let program = here.join("bank");
+        let told = run(here, program.to_str().unwrap(), &[]);
+        let mut modules = Vec::new();
+        let (mut pcs, mut data) = (HashMap::new(), HashMap::new());
+        let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
+        for line in told.lines() {
+            match line.splitn(4, ' ').collect::<Vec<_>>()[..] {
+                ["module", base, size, path] => modules.push(Module::new(path, number(base), number(size))),
+                ["pc", label, address] => drop(pcs.insert(label.to_owned(), number(address))),
+                ["data", label, address] => drop(data.insert(label.to_owned(), number(address))),
+                _ => {}
+            }
+        }
+        assert!(!modules.is_empty() && !pcs.is_empty() && !data.is_empty(), "{told}");
+        Program { symbols: Symbols::with_folder(modules, sources()), pcs, data, source, _folder: folder }
+    }
+
+    /// The line on which a call with this label stands.
+    pub(crate) fn line_of(&self, label: &str) -> u32 {
+        let text = std::fs::read_to_string(&self.source).unwrap();
+        let quoted = format!("\"{label}\"");
+        let at = text.lines().position(|line| line.contains(&quoted)).unwrap();
+        u32::try_from(at + 1).unwrap()
+    }
+}

@@ -1,0 +1,3 @@
+fn main() {
+    println!("example {}", app::doubled(4));
+}

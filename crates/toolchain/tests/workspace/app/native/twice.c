@@ -1,0 +1,1 @@
+int twice(int *value) { *value *= 2; return *value; }

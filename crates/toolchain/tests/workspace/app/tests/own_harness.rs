@@ -1,0 +1,3 @@
+fn main() {
+    println!("a harness of its own: {}", app::doubled(1));
+}

@@ -1,0 +1,1 @@
+static int kept; int answer(void) { kept += 42; return kept; }

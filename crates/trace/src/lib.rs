@@ -1,0 +1,11 @@
+//! Schedules and event streams of Threadbare.
+//!
+//! Pure data: what a run did ([`run`], [`report`], [`events`]), who took part ([`strands`]), and how to make it again
+//! ([`schedule`]). Nothing here starts or reads a process.
+
+pub mod events;
+pub mod hash;
+pub mod report;
+pub mod run;
+pub mod schedule;
+pub mod strands;

@@ -1,0 +1,273 @@
+//! The report area of a run, decoded.
+//!
+//! The bytes come from a process that may have died in the middle of a write, so the reader takes what is whole and
+//! stops at the first record that is not.
+
+use threadbare_abi::op::OpKind;
+use threadbare_abi::report::{RecordTag, StrandState};
+
+const HEAD: usize = size_of::<threadbare_abi::report::RecordHead>();
+
+/// One record: head and text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    /// What it tells.
+    pub tag: RecordTag,
+    /// The strand it concerns, or `u16::MAX`.
+    pub strand: u16,
+    /// See the tag.
+    pub a: u64,
+    /// See the tag.
+    pub b: u64,
+    /// See the tag.
+    pub c: u64,
+    /// The text, if it has one.
+    pub text: String,
+}
+
+/// The records of a report area, in order; unknown tags are left out.
+pub fn records(bytes: &[u8]) -> impl Iterator<Item = Record> + '_ {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        loop {
+            let head = rest.get(..HEAD)?;
+            let tag = u16::from_le_bytes([head[0], head[1]]);
+            let strand = u16::from_le_bytes([head[2], head[3]]);
+            let len = u32::from_le_bytes(head[4..8].try_into().ok()?) as usize;
+            let word = |at: usize| head[at..at + 8].try_into().map(u64::from_le_bytes).unwrap_or(0);
+            let (a, b, c) = (word(8), word(16), word(24));
+            let text = rest.get(HEAD..HEAD.checked_add(len)?)?;
+            let padded = len.next_multiple_of(8);
+            rest = rest.get(HEAD + padded..).unwrap_or(&[]);
+            if let Some(tag) = u8::try_from(tag).ok().and_then(RecordTag::from_code) {
+                return Some(Record {
+                    tag,
+                    strand,
+                    a,
+                    b,
+                    c,
+                    text: String::from_utf8_lossy(text).into_owned(),
+                });
+            }
+        }
+    })
+}
+
+/// A module that was loaded in the run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Module {
+    /// The address its offsets count from.
+    pub base: u64,
+    /// Bytes it spans.
+    pub size: u64,
+    /// Its file.
+    pub path: String,
+}
+
+/// What a strand was doing when the run ended.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct StrandReport {
+    /// Its index.
+    pub index: u16,
+    /// The parent's index; its own for the main strand.
+    pub parent: u16,
+    /// Its ordinal among the parent's children, from 1.
+    pub ordinal: u32,
+    /// The name the program gave it.
+    pub name: String,
+    /// Its state.
+    pub state: Option<StrandState>,
+    /// What it waits for or is about to do.
+    pub pending: Option<Pending>,
+    /// The strand that keeps it waiting.
+    pub holder: Option<u16>,
+    /// The pcs of its stack, innermost first.
+    pub frames: Vec<u64>,
+    /// Locks it holds: address and the pc where each was taken.
+    pub held: Vec<(u64, u64)>,
+}
+
+/// The operation a strand stands before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pending {
+    /// What it is.
+    pub op: OpKind,
+    /// The object.
+    pub addr: u64,
+    /// The instruction.
+    pub pc: u64,
+}
+
+/// Where a replay left its schedule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Divergence {
+    /// The number of the segment.
+    pub segment: u64,
+    /// The stop the schedule has, as module and offset.
+    pub expected: u64,
+    /// The pc the run was at.
+    pub actual: u64,
+    /// The strand.
+    pub strand: u16,
+    /// Why.
+    pub why: String,
+}
+
+/// Something the user should know.
+#[derive(Clone, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub struct Warning {
+    /// What.
+    pub text: String,
+    /// The instruction, or 0.
+    pub pc: u64,
+}
+
+/// A whole report, typed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RunReport {
+    /// The verdict in words.
+    pub message: String,
+    /// The strands, by index.
+    pub strands: Vec<StrandReport>,
+    /// The loaded modules; their order is the index in a segment's stop.
+    pub modules: Vec<Module>,
+    /// The warnings.
+    pub warnings: Vec<Warning>,
+    /// The divergence, when the run was one.
+    pub divergence: Option<Divergence>,
+}
+
+impl RunReport {
+    /// Decodes a report area.
+    pub fn decode(bytes: &[u8]) -> RunReport {
+        let mut report = RunReport::default();
+        for record in records(bytes) {
+            report.take(record);
+        }
+        report.strands.sort_by_key(|strand| strand.index);
+        report
+    }
+
+    /// The strand with this index, if the report has it.
+    pub fn strand(&self, index: u16) -> Option<&StrandReport> {
+        self.strands.iter().find(|strand| strand.index == index)
+    }
+
+    /// The module an address lies in, with its index.
+    pub fn module_of(&self, addr: u64) -> Option<(usize, &Module)> {
+        self.modules.iter().enumerate().find(|(_, module)| addr.wrapping_sub(module.base) < module.size)
+    }
+
+    /// The address a segment's stop stands for; `None` when the module is not known.
+    pub fn address_of(&self, stop: u64) -> Option<u64> {
+        let module = self.modules.get((stop >> 48) as usize)?;
+        Some(module.base.wrapping_add(stop & ((1 << 48) - 1)))
+    }
+
+    fn take(&mut self, record: Record) {
+        let Record { tag, strand, a, b, c, text } = record;
+        match tag {
+            RecordTag::Message => self.message = text,
+            RecordTag::Module => self.modules.push(Module { base: a, size: b, path: text }),
+            RecordTag::Warning => self.warnings.push(Warning { text, pc: a }),
+            RecordTag::Divergence => {
+                self.divergence = Some(Divergence { segment: a, expected: b, actual: c, strand, why: text });
+            }
+            RecordTag::Strand => {
+                let entry = self.entry(strand);
+                entry.parent = a as u16;
+                entry.ordinal = b as u32;
+                entry.state = StrandState::from_code(c as u8);
+                entry.name = text;
+            }
+            RecordTag::Pending => {
+                let op = OpKind::from_code(a as u8);
+                self.entry(strand).pending = op.map(|op| Pending { op, addr: b, pc: c });
+            }
+            RecordTag::Holder => self.entry(strand).holder = Some(a as u16),
+            RecordTag::Frame => self.entry(strand).frames.push(a),
+            RecordTag::Held => self.entry(strand).held.push((a, b)),
+        }
+    }
+
+    fn entry(&mut self, index: u16) -> &mut StrandReport {
+        // Records of one strand follow each other, so the search is nearly always at the end.
+        let at = match self.strands.iter().rposition(|strand| strand.index == index) {
+            Some(at) => at,
+            None => {
+                self.strands.push(StrandReport { index, ..StrandReport::default() });
+                self.strands.len() - 1
+            }
+        };
+        &mut self.strands[at]
+    }
+}
+
+/// Whether a report area holds a warning; looks at heads only.
+pub fn has_warning(bytes: &[u8]) -> bool {
+    let mut at = 0usize;
+    while let Some(head) = bytes.get(at..at + 8) {
+        if u16::from_le_bytes([head[0], head[1]]) == RecordTag::Warning as u16 {
+            return true;
+        }
+        let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
+        at += HEAD + len.next_multiple_of(8);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn record(tag: u16, strand: u16, words: [u64; 3], text: &str) -> Vec<u8> {
+        let mut out = Vec::new();
+        out.extend(tag.to_le_bytes());
+        out.extend(strand.to_le_bytes());
+        out.extend((text.len() as u32).to_le_bytes());
+        for word in words {
+            out.extend(word.to_le_bytes());
+        }
+        out.extend(text.as_bytes());
+        out.resize(out.len().next_multiple_of(8), 0);
+        out
+    }
+
+    #[test]
+    fn strands_are_joined_from_their_records() {
+        let bytes = [
+            record(1, u16::MAX, [0; 3], "no strand can go on"),
+            record(2, 1, [0, 1, 1], "worker"),
+            record(3, 1, [16, 0x7000, 0x40_1000], ""),
+            record(4, 1, [2, 0, 0], ""),
+            record(5, 1, [0x40_1000, 0, 0], ""),
+            record(5, 1, [0x40_2000, 0, 0], ""),
+            record(6, u16::MAX, [0x40_0000, 0x1000, 0], "/bin/x"),
+            record(99, 0, [0; 3], "from a later version"),
+            record(7, u16::MAX, [5, 0, 0], "ptrace is not modelled"),
+        ]
+        .concat();
+        let report = RunReport::decode(&bytes);
+        assert_eq!(report.message, "no strand can go on");
+        let strand = report.strand(1).unwrap();
+        assert_eq!((strand.parent, strand.ordinal, strand.name.as_str()), (0, 1, "worker"));
+        assert_eq!(strand.pending, Some(Pending { op: OpKind::MutexLock, addr: 0x7000, pc: 0x40_1000 }));
+        assert_eq!((strand.holder, strand.frames.len()), (Some(2), 2));
+        assert_eq!(report.module_of(0x40_0fff).unwrap().1.path, "/bin/x");
+        assert_eq!(report.module_of(0x40_1000), None);
+        assert!(has_warning(&bytes) && report.warnings.len() == 1);
+        // A record cut in its middle is left out, the ones before it stay.
+        assert_eq!(RunReport::decode(&bytes[..45]), RunReport::default());
+        assert!(!has_warning(&bytes[..45]));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            let report = RunReport::decode(&bytes);
+            prop_assert!(report.strands.len() <= bytes.len() / HEAD);
+            prop_assert_eq!(has_warning(&bytes) || report.warnings.is_empty(), true);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Schedules: how to make a run again.
+//!
+//! One versioned text form serves record, replay and prefix-then-strategy. A file is a header of `key: value` lines,
+//! a table of places, the steps, and an end line with their count and a checksum:
+//!
+//! ```text
+//! threadbare schedule 1
+//! program: /home/me/bank
+//! program-id: build-id:5f3a…
+//! arg: 3
+//! cwd: /home/me
+//! strategy: random
+//! seed: 7
+//! run: 37
+//! entropy: 9131
+//! points: shared
+//! verdict: deadlock
+//! message: no strand can go on
+//! places:
+//! a=3f2a.lock b=1:40b1.write
+//! steps:
+//! 0+57@a# 0.1+13@b ( 0+1@a 0.1+1@b )*12 w1/3 0.2!+4@b 0+9.
+//! end 31 9f3e1a2b5c6d7e8f
+//! ```
+//!
+//! A step is one segment: the strand's place in the creation tree, `!` when it goes on by its deadline, the number of
+//! events it makes, the place it stops at (module, offset, operation: the fingerprint), and a mark: `#` it had to
+//! wait, `;` it ended, `.` the run ended. `w1/3`, `p0/2`, `v5/9` are choices of a waiter, of a wake without a cause,
+//! and of a value: option and number of options. `( … )*N` repeats. Blanks and line ends between steps do not matter,
+//! so a schedule survives being pasted.
+//!
+//! `then: STRATEGY SEED` lets a strategy decide after the steps; with no steps it is the whole run, for runs that are
+//! too long to list or were killed. Such a run, and one that ended because it made too many points, also depends on
+//! the instructions known to be points (`known:`).
+
+mod parse;
+mod text;
+mod write;
+
+use crate::strands::Strands;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use threadbare_abi::event::Segment;
+use threadbare_abi::layout::PointMode;
+use threadbare_abi::strand::StrandId;
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_strategy::StrategyId;
+
+pub use parse::{ParseError, Problem};
+
+/// The version of the text form.
+pub const VERSION: u32 = 1;
+
+/// A schedule and what it belongs to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Schedule {
+    /// The program's file.
+    pub program: OsString,
+    /// Which build of it.
+    pub program_id: String,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables added to the environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// The folder it ran in.
+    pub cwd: OsString,
+    /// What it read as standard input.
+    pub stdin: Option<OsString>,
+    /// The strategy of the campaign.
+    pub strategy: StrategyId,
+    /// The seed of the campaign.
+    pub seed: u64,
+    /// The run's number in it.
+    pub run: u64,
+    /// The seed of `getrandom` and friends.
+    pub entropy: u64,
+    /// Which operations were points.
+    pub points: PointMode,
+    /// The bound on points, 0 if there was none.
+    pub max_points: u64,
+    /// How long the run may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// What the run was found to be.
+    pub verdict: VerdictKind,
+    /// The verdict in words.
+    pub message: String,
+    /// The hash over the run's events.
+    pub trace_hash: u64,
+    /// The steps.
+    pub segments: Vec<Segment>,
+    /// The names of the strands in the steps, by path.
+    pub names: Names,
+    /// Who decides after the steps.
+    pub then: Option<Then>,
+    /// The pcs that are points, where that makes a difference.
+    pub known: Vec<u64>,
+}
+
+/// Names of strands by the hash of their path.
+pub type Names = BTreeMap<u64, String>;
+
+/// What goes on after the steps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Then {
+    /// The strategy.
+    pub strategy: StrategyId,
+    /// Its seed.
+    pub seed: u64,
+    /// Points and strands it is told to expect.
+    pub estimates: (u64, u64),
+}
+
+impl Schedule {
+    /// Sets the steps, with the strands' names. What a schedule does not keep is set to its neutral value: the index
+    /// of a strand holds in one run only.
+    pub fn set_segments(&mut self, mut segments: Vec<Segment>, strands: &Strands) {
+        self.names = Names::new();
+        for segment in &mut segments {
+            segment.strand = StrandId::NONE.0;
+            if text::is_strand(segment)
+                && let Some(name) = strands.name_of_path(segment.path)
+            {
+                self.names.entry(segment.path).or_insert_with(|| name.to_owned());
+            }
+        }
+        self.segments = segments;
+    }
+
+    /// The schedule as text.
+    pub fn to_text(&self) -> String {
+        write::write(self)
+    }
+
+    /// The schedule in a text.
+    pub fn parse(text: &str) -> Result<Schedule, ParseError> {
+        parse::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+use super::*;
+use proptest::prelude::*;
+use std::os::unix::ffi::OsStringExt;
+use threadbare_abi::event::{ChoiceKind, StopKind};
+use threadbare_abi::op::OpKind;
+use threadbare_abi::strand::StrandPath;
+
+const PATHS: [&str; 5] = ["0", "0.1", "0.2", "0.1.1", "0.12.3"];
+
+fn os_string() -> impl Strategy<Value = OsString> {
+    prop_oneof![
+        "[ -~]{0,12}".prop_map(OsString::from),
+        "\\PC{0,8}".prop_map(OsString::from),
+        proptest::collection::vec(any::<u8>(), 0..8).prop_map(OsString::from_vec),
+    ]
+}
+
+fn segment() -> impl Strategy<Value = Segment> {
+    let place = (0u64..4, 0u64..6, prop_oneof![0u8..60, any::<u8>()])
+        .prop_map(|(module, offset, op)| (module << 48 | offset * 0x1f3, op));
+    let how = prop::sample::select(StopKind::ALL);
+    let strand = (0..PATHS.len() + 1, any::<bool>(), prop_oneof![0u64..4, any::<u64>()]);
+    let choice = (1u8..5, 0u64..9, 0u64..9);
+    (place, how, any::<bool>(), strand, choice).prop_map(|((stop, op), how, is_strand, strand, choice)| {
+        let base = Segment { stop, op, how: how as u8, strand: StrandId::NONE.0, ..Segment::default() };
+        if is_strand {
+            let (index, timeout, events) = strand;
+            let path = PATHS.get(index).map_or(0xdead_beef, |name| StrandPath::parse(name).unwrap().0);
+            let kind = if timeout { ChoiceKind::Timeout } else { ChoiceKind::Strand };
+            Segment { path, events, kind: kind as u8, ..base }
+        } else {
+            let kind = [ChoiceKind::Wake, ChoiceKind::Spurious, ChoiceKind::Value][choice.0 as usize % 3];
+            Segment { path: choice.1, events: choice.2, kind: kind as u8, ..base }
+        }
+    })
+}
+
+fn steps() -> impl Strategy<Value = Vec<Segment>> {
+    // Stretches that repeat, so that repeats are written.
+    let stretch =
+        (proptest::collection::vec(segment(), 1..5), 1usize..8).prop_map(|(part, times)| part.repeat(times));
+    proptest::collection::vec(stretch, 0..6).prop_map(|parts| parts.concat())
+}
+
+prop_compose! {
+    fn schedule()(
+        program in os_string(),
+        args in proptest::collection::vec(os_string(), 0..4),
+        env in proptest::collection::vec(("[A-Z]{1,4}", os_string()), 0..3),
+        stdin in proptest::option::of(os_string()),
+        message in "\\PC{0,20}",
+        numbers in any::<[u64; 6]>(),
+        segments in steps(),
+        then in proptest::option::of((any::<u64>(), any::<(u64, u64)>())),
+        known in proptest::collection::vec(any::<u64>(), 0..20),
+        points in prop::sample::select(PointMode::ALL),
+        verdict in prop::sample::select(VerdictKind::ALL),
+    ) -> Schedule {
+        let mut schedule = Schedule {
+            program: program.clone(),
+            program_id: "build-id:00ff".to_owned(),
+            args,
+            env: env.into_iter().map(|(name, value)| (OsString::from(name), value)).collect(),
+            cwd: program,
+            stdin,
+            strategy: StrategyId::Random,
+            seed: numbers[0],
+            run: numbers[1],
+            entropy: numbers[2],
+            points,
+            max_points: numbers[3],
+            timeout_ms: numbers[4],
+            verdict,
+            message,
+            trace_hash: numbers[5],
+            segments: Vec::new(),
+            names: Names::new(),
+            known,
+            then: then.map(|(seed, estimates)| {
+                Then { strategy: StrategyId::RoundRobin, seed, estimates }
+            }),
+        };
+        let mut strands = Strands::new();
+        strands.created(StrandId(1), StrandId(0), 1);
+        strands.created(StrandId(2), StrandId(0), 2);
+        strands.created(StrandId(3), StrandId(1), 1);
+        strands.created(StrandId(4), StrandId(0), 12);
+        strands.created(StrandId(5), StrandId(4), 3);
+        schedule.set_segments(segments, &strands);
+        schedule
+    }
+}
+
+fn small() -> Schedule {
+    let strand = |path: &str, events, stop, op: OpKind, how: StopKind| Segment {
+        path: StrandPath::parse(path).unwrap().0,
+        events,
+        stop,
+        op: op as u8,
+        how: how as u8,
+        ..Segment::default()
+    };
+    let mut segments = vec![strand("0", 57, 0x3f2a, OpKind::MutexLock, StopKind::Blocked)];
+    for _ in 0..12 {
+        segments.push(strand("0.1", 1, 1 << 48 | 0x40b1, OpKind::Write, StopKind::Preempted));
+        segments.push(strand("0", 1, 0x3f2a, OpKind::MutexLock, StopKind::Preempted));
+    }
+    segments.push(Segment { path: 1, events: 3, kind: ChoiceKind::Wake as u8, ..Segment::default() });
+    segments.push(Segment { kind: ChoiceKind::Timeout as u8, ..segments[1] });
+    segments.push(strand("0", 9, 0, OpKind::Start, StopKind::Final));
+    let mut strands = Strands::new();
+    strands.created(StrandId(1), StrandId(0), 1);
+    let mut schedule = Schedule {
+        program: "/home/me/bank".into(),
+        program_id: "build-id:5f3a".into(),
+        args: vec!["3".into(), " a\tb ".into()],
+        env: Vec::new(),
+        cwd: "/home/me".into(),
+        stdin: None,
+        strategy: StrategyId::Random,
+        seed: 7,
+        run: 37,
+        entropy: 9131,
+        points: PointMode::Shared,
+        max_points: 0,
+        timeout_ms: 10_000,
+        verdict: VerdictKind::Deadlock,
+        message: "no strand can go on".into(),
+        trace_hash: 0xabc,
+        segments: Vec::new(),
+        names: Names::new(),
+        then: None,
+        known: Vec::new(),
+    };
+    schedule.set_segments(segments, &strands);
+    schedule
+}
+
+#[test]
+fn the_text_is_short_and_readable() {
+    let text = small().to_text();
+    let body = text.split_once("places:\n").unwrap().1;
+    let (body, end) = body.rsplit_once("end ").unwrap();
+    assert_eq!(body, "a=3f2a.lock b=1:40b1.write\nsteps:\n0+57@a# ( 0.1+1@b 0+1@a )*12 w1/3 0.1!+1@b 0+9.\n");
+    assert!(end.starts_with("28 "), "{end}");
+    assert!(text.contains("arg: \\x20a\\x09b\\x20\n"), "{text}");
+    assert_eq!(Schedule::parse(&text), Ok(small()));
+}
+
+#[test]
+fn a_pasted_text_is_read() {
+    let text = small().to_text();
+    let pasted: String = text.lines().map(|line| format!("    {}  \r\n", line.replace(' ', "  "))).collect();
+    let wrapped = pasted.replace("( ", "(\n      ");
+    let mut expected = small();
+    expected.message = expected.message.replace(' ', "  ");
+    assert_eq!(Schedule::parse(&wrapped), Ok(expected));
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_line() {
+    let text = small().to_text();
+    let said = |text: &str| Schedule::parse(text).unwrap_err().to_string();
+    assert!(said("").contains("no schedule"));
+    assert!(said("hello\n").starts_with("line 1: this is no schedule"));
+    assert_eq!(
+        said(&text.replace("schedule 1", "schedule 2")),
+        "line 1: this is a schedule of format version 2, and this threadbare reads version 1"
+    );
+    assert_eq!(said(&text.replace("seed: 7", "seed: x")), "line 8: expected a number, found `x`");
+    assert_eq!(
+        said(&text.replace("seed: 7", "sede: 7")),
+        "line 8: expected a key of this format version, found `sede`"
+    );
+    assert!(said(&text.replace("seed: 7\n", "")).contains("the line `seed: …` is missing"));
+    assert!(said(&text.replace("0+9.", "0+8.")).contains("checksum"));
+    assert!(said(&text.replace("w1/3 ", "")).contains("27 steps instead of 28"));
+    assert!(said(&text.replace("w1/3", "x1/3")).contains("expected a step such as"));
+    assert!(said(&text.replace("*12", "*99999999999")).contains("more than"));
+    assert!(said(&format!("{text}\nmore")).contains("nothing may follow"));
+}
+
+#[test]
+fn a_cut_file_is_never_taken_for_a_whole_one() {
+    let text = small().to_text();
+    let whole = text.trim_end().len();
+    for cut in 0..whole {
+        assert!(Schedule::parse(&text[..cut]).is_err(), "cut at {cut}");
+    }
+    assert!(Schedule::parse(&text[..whole]).is_ok());
+}
+
+#[test]
+fn place_names_count_on() {
+    let names: Vec<String> = [0, 25, 26, 27, 701, 702].map(text::place_name).into();
+    assert_eq!(names, ["a", "z", "aa", "ab", "zz", "aaa"]);
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(schedule in schedule()) {
+        let text = schedule.to_text();
+        prop_assert_eq!(Schedule::parse(&text), Ok(schedule));
+    }
+
+    #[test]
+    fn any_text_is_read_without_panic(text in "\\PC{0,200}") {
+        prop_assert!(Schedule::parse(&text).is_err());
+    }
+
+    #[test]
+    fn a_changed_text_is_refused_or_the_same(schedule in schedule(), at in any::<prop::sample::Index>(), byte in 32u8..127) {
+        let text = schedule.to_text();
+        let mut bytes = text.clone().into_bytes();
+        let at = at.index(bytes.len());
+        if bytes[at].is_ascii() {
+            bytes[at] = byte;
+        }
+        if let Ok(changed) = String::from_utf8(bytes) && let Ok(parsed) = Schedule::parse(&changed) {
+            // Only a change of blanks goes unnoticed.
+            prop_assert_eq!(parsed.segments, schedule.segments);
+        }
+    }
+
+    #[test]
+    fn schedule_like_text_is_read_without_panic(body in "([(]|[)][*][0-9]{1,20}|[0-9.!+@a#;wpv/~ \n]{1,30}| ){0,20}") {
+        let text = format!("threadbare schedule 1\nplaces:\na=1.lock\nsteps:\n{body}\nend 1 0000000000000000");
+        prop_assert!(Schedule::parse(&text).is_err());
+    }
+}

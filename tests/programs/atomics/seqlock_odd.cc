@@ -1,0 +1,33 @@
+//@ expect: assertion
+//@ max-runs: 1000
+// The reader does not look whether a writer is at work when it begins.
+#include <atomic>
+#include <cassert>
+#include <thread>
+
+static std::atomic<unsigned> sequence{0};
+static std::atomic<int> x{0}, y{0};
+
+static void publish(int value) {
+    sequence++;
+    x = value;
+    y = -value;
+    sequence++;
+}
+
+static void check() {
+    for (;;) {
+        unsigned before = sequence;
+        int a = x, b = y;
+        if (sequence == before) {
+            assert(a == -b); //~ here
+            return;
+        }
+    }
+}
+
+int main() {
+    std::thread writer([] { publish(1); }), reader(check);
+    writer.join();
+    reader.join();
+}

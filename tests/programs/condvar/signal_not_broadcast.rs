@@ -1,0 +1,20 @@
+//@ expect: deadlock
+// Two strands wait for the same event; only one of them is woken.
+use std::sync::{Condvar, Mutex};
+use std::thread;
+
+fn main() {
+    let (open, changed) = (Mutex::new(false), Condvar::new());
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut open = open.lock().unwrap();
+                while !*open {
+                    open = changed.wait(open).unwrap(); //~ here
+                }
+            });
+        }
+        *open.lock().unwrap() = true;
+        changed.notify_one();
+    });
+}

@@ -1,0 +1,20 @@
+//@ expect: deadlock
+// The flag changes without the lock: after the waiter's check, before its wait.
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Condvar, Mutex};
+use std::thread;
+
+fn main() {
+    let (lock, wake, flag) = (Mutex::new(()), Condvar::new(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            flag.store(true, SeqCst);
+            wake.notify_one();
+        });
+        let mut guard = lock.lock().unwrap();
+        while !flag.load(SeqCst) {
+            guard = wake.wait(guard).unwrap(); //~ here
+        }
+        drop(guard);
+    });
+}

@@ -1,0 +1,19 @@
+//@ expect: deadlock
+//@ max-runs: 1500
+// Five philosophers around std::mutex forks.
+#include <array>
+#include <barrier>
+#include <mutex>
+#include <thread>
+
+int main() {
+    std::array<std::mutex, 5> forks;
+    std::array<std::jthread, 5> seats;
+    std::barrier seated(5);
+    for (int seat = 0; seat < 5; seat++)
+        seats[seat] = std::jthread([&, seat] {
+            seated.arrive_and_wait();
+            std::unique_lock left(forks[seat]);
+            std::unique_lock right(forks[(seat + 1) % 5]);
+        });
+}

@@ -1,0 +1,23 @@
+//@ expect: exit
+//@ message: 7
+// Two strands decide the exit code; only one order is good.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+static atomic_int initialised;
+
+static void *check(void *unused) {
+    (void)unused;
+    if (!atomic_load(&initialised))
+        exit(7);
+    return 0;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, check, 0);
+    atomic_store(&initialised, 1);
+    pthread_join(strand, 0);
+    return 0;
+}

@@ -1,0 +1,22 @@
+//@ expect: crash
+//@ message: SIGFPE
+// The divisor is zero for a moment.
+#include <pthread.h>
+#include <stdatomic.h>
+
+static atomic_int divisor = 4;
+
+static void *change(void *unused) {
+    (void)unused;
+    atomic_store(&divisor, 0);
+    atomic_store(&divisor, 5);
+    return 0;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, change, 0);
+    volatile int result = 100 / atomic_load(&divisor); //~ here
+    pthread_join(strand, 0);
+    return result > 100;
+}

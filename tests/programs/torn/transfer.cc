@@ -1,0 +1,29 @@
+//@ expect: assertion
+// Each account has a lock of its own; the sum over both is read between the two halves of a transfer.
+#include <cassert>
+#include <mutex>
+#include <thread>
+
+struct Account {
+    std::mutex lock;
+    int balance = 100;
+    void add(int amount) {
+        std::lock_guard<std::mutex> guard(lock);
+        balance += amount;
+    }
+    int read() {
+        std::lock_guard<std::mutex> guard(lock);
+        return balance;
+    }
+};
+
+int main() {
+    Account a, b;
+    std::thread transfer([&] {
+        a.add(-30);
+        b.add(30);
+    });
+    int sum = a.read() + b.read();
+    transfer.join();
+    assert(sum == 200); //~ here
+}

@@ -1,0 +1,247 @@
+//! The programs under `tests/programs` and what they say of themselves.
+//!
+//! Directives are lines `//@ name: value`:
+//!
+//! | directive | says |
+//! |---|---|
+//! | `expect` | `pass`, or the kind of failure; several with a bar between them where truly either can come |
+//! | `strategy` | the strategy (default `random`) |
+//! | `runs` | how many runs a passing program must survive (default 200) |
+//! | `max-runs` | within how many runs a failure must be found (default 500) |
+//! | `flags`, `args`, `env` | of the compiler, of the program, of its environment (`K=V`, may be repeated) |
+//! | `points` | `shared`, `sync` or `all` |
+//! | `compilers` | `gcc clang` (default: both) |
+//! | `timeout` | of one run |
+//! | `bare` | what the plain run does: `pass` (default for passing programs), `fail`, `hang` or `any` |
+//! | `message` | a part of the finding's message |
+//! | `strands` | how many strands the largest run has at least |
+//!
+//! A line that ends with `//~ here` must be among the places of the finding.
+
+use crate::tool;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What the plain run is expected to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bare {
+    /// It ends with code 0.
+    Pass,
+    /// It ends in another way.
+    Fail,
+    /// It does not end.
+    Hang,
+    /// It depends.
+    Any,
+}
+
+/// The language of a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Language {
+    /// `.c`
+    C,
+    /// `.cc`
+    Cxx,
+    /// `.rs`
+    Rust,
+}
+
+/// A program of the corpus.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// `kind/name.ext`.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Its language.
+    pub language: Language,
+    /// The kinds of failure that may come; none if it passes.
+    pub expect: Vec<String>,
+    /// See the module.
+    pub strategy: String,
+    /// See the module.
+    pub runs: u64,
+    /// See the module.
+    pub max_runs: u64,
+    /// See the module.
+    pub flags: Vec<String>,
+    /// See the module.
+    pub args: Vec<String>,
+    /// See the module.
+    pub env: Vec<(String, String)>,
+    /// See the module.
+    pub points: Option<String>,
+    /// See the module.
+    pub compilers: Vec<String>,
+    /// See the module.
+    pub timeout: Option<String>,
+    /// See the module.
+    pub bare: Bare,
+    /// See the module.
+    pub message: Option<String>,
+    /// See the module.
+    pub strands: u64,
+    /// The line marked with `//~ here`.
+    pub line: Option<u64>,
+}
+
+impl Program {
+    /// Whether it is expected to pass.
+    pub fn passes(&self) -> bool {
+        self.expect.is_empty()
+    }
+
+    /// The name of its file without the folder.
+    pub fn file_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
+    /// Reads the directives of a program.
+    ///
+    /// # Errors
+    /// In words, when a directive is unknown, wrong or missing.
+    pub fn parse(name: &str, path: &Path, source: &str) -> Result<Program, String> {
+        let language = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("c") => Language::C,
+            Some("cc") => Language::Cxx,
+            Some("rs") => Language::Rust,
+            other => return Err(format!("{name}: no language has the extension {other:?}")),
+        };
+        let mut program = Program {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            language,
+            expect: Vec::new(),
+            strategy: "random".to_owned(),
+            runs: 200,
+            max_runs: 500,
+            flags: Vec::new(),
+            args: Vec::new(),
+            env: Vec::new(),
+            points: None,
+            compilers: Vec::new(),
+            timeout: None,
+            bare: Bare::Any,
+            message: None,
+            strands: 0,
+            line: None,
+        };
+        let (mut expected, mut bare) = (false, None);
+        for (index, line) in source.lines().enumerate() {
+            if line.ends_with("//~ here") {
+                program.line = Some(index as u64 + 1);
+            }
+            let Some(directive) = line.strip_prefix("//@") else { continue };
+            let wrong = || format!("{name}:{}: `{line}` is no directive", index + 1);
+            let (key, value) = directive.split_once(':').ok_or_else(wrong)?;
+            let (key, value) = (key.trim(), value.trim());
+            let words = || value.split_whitespace().map(str::to_owned);
+            match key {
+                "expect" => {
+                    expected = true;
+                    program.expect =
+                        value.split('|').filter(|kind| *kind != "pass").map(str::to_owned).collect();
+                }
+                "strategy" => program.strategy = value.to_owned(),
+                "runs" => program.runs = value.parse().map_err(|_| wrong())?,
+                "max-runs" => program.max_runs = value.parse().map_err(|_| wrong())?,
+                "flags" => program.flags = words().collect(),
+                "args" => program.args = words().collect(),
+                "env" => {
+                    let (variable, content) = value.split_once('=').ok_or_else(wrong)?;
+                    program.env.push((variable.to_owned(), content.to_owned()));
+                }
+                "points" => program.points = Some(value.to_owned()),
+                "compilers" => program.compilers = words().collect(),
+                "timeout" => program.timeout = Some(value.to_owned()),
+                "bare" => bare = Some(parse_bare(value).ok_or_else(wrong)?),
+                "message" => program.message = Some(value.to_owned()),
+                "strands" => program.strands = value.parse().map_err(|_| wrong())?,
+                _ => return Err(wrong()),
+            }
+        }
+        if !expected {
+            return Err(format!("{name}: says nothing of what to expect"));
+        }
+        program.bare = bare.unwrap_or(if program.passes() { Bare::Pass } else { Bare::Any });
+        Ok(program)
+    }
+}
+
+fn parse_bare(value: &str) -> Option<Bare> {
+    match value {
+        "pass" => Some(Bare::Pass),
+        "fail" => Some(Bare::Fail),
+        "hang" => Some(Bare::Hang),
+        "any" => Some(Bare::Any),
+        _ => None,
+    }
+}
+
+/// All programs, by name.
+///
+/// # Panics
+/// If the corpus cannot be read or a directive is wrong.
+pub fn programs() -> Vec<Program> {
+    let folder = tool::root().join("tests/programs");
+    let mut found = Vec::new();
+    for kind in entries(&folder) {
+        for path in entries(&kind) {
+            let name = path.strip_prefix(&folder).expect("it is inside").display().to_string();
+            let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+            match Program::parse(&name, &path, &source) {
+                Ok(program) => found.push(program),
+                Err(message) => panic!("{message}"),
+            }
+        }
+    }
+    found
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let list = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = list.map(|entry| entry.expect("a folder's entry").path()).collect();
+    paths.sort();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(source: &str) -> Result<Program, String> {
+        Program::parse("kind/it.c", Path::new("/x/it.c"), source)
+    }
+
+    #[test]
+    fn directives_are_read() {
+        let source = "//@ expect: deadlock|livelock\n//@ env: A=b=c\n//@ flags: -O2  -DX\n//@ max-runs: 9\nx(); //~ here\n";
+        let program = parse(source).unwrap();
+        assert_eq!(program.expect, ["deadlock", "livelock"]);
+        assert_eq!((program.max_runs, program.line, program.bare), (9, Some(5), Bare::Any));
+        assert_eq!(program.flags, ["-O2", "-DX"]);
+        assert_eq!(program.env, [("A".to_owned(), "b=c".to_owned())]);
+        let program = parse("//@ expect: pass\n").unwrap();
+        assert!(program.passes() && program.bare == Bare::Pass && program.runs == 200);
+    }
+
+    #[test]
+    fn wrong_directives_are_refused() {
+        for source in
+            ["", "//@ expect: pass\n//@ speed: 9\n", "//@ expect\n", "//@ expect: pass\n//@ runs: many\n"]
+        {
+            assert!(parse(source).is_err(), "{source:?}");
+        }
+        assert!(Program::parse("it.py", Path::new("it.py"), "//@ expect: pass\n").is_err());
+    }
+
+    #[test]
+    fn the_corpus_is_large_and_of_all_languages() {
+        let programs = programs();
+        assert!(programs.len() >= 50);
+        for language in [Language::C, Language::Cxx, Language::Rust] {
+            let of_it = || programs.iter().filter(|program| program.language == language);
+            assert!(of_it().any(Program::passes) && of_it().any(|program| !program.passes()), "{language:?}");
+        }
+    }
+}

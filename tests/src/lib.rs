@@ -1,0 +1,9 @@
+//! What the tests of the whole tool share: finding the built tool, the corpus with its directives, building its
+//! programs, and running a campaign.
+//!
+//! A program of the corpus says in `//@` comments what is expected of it; [`corpus::Program`] lists the directives.
+
+pub mod campaign;
+pub mod compile;
+pub mod corpus;
+pub mod tool;

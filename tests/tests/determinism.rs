@@ -1,0 +1,139 @@
+//! Same program, input and seed: the same runs, byte for byte, on an idle machine and on a busy one, with one job and
+//! with several.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use threadbare_tests::campaign::{self, Campaign};
+use threadbare_tests::corpus::{self, Program};
+use threadbare_tests::{compile, tool};
+
+/// Of every language, with memory, time, input and output, and many ways to wait.
+const PROGRAMS: [&str; 14] = [
+    "atomics/ring.cc",
+    "condvar/two_condvars.c",
+    "cxx/async.cc",
+    "cxx/thread_pool.cc",
+    "deadlock/abba.rs",
+    "io/epoll.c",
+    "io/socketpair.c",
+    "lifecycle/tree.c",
+    "lost-update/counter.c",
+    "memory/malloc_heavy.c",
+    "rust-std/mpsc.rs",
+    "signals/sigwait.c",
+    "timed/wait_for.cc",
+    "timed/wait_timeout.rs",
+];
+
+/// Two processes that use all the processor they get, for a bounded number of rounds; ended with the value.
+struct Busy([Child; 2]);
+
+impl Busy {
+    fn new() -> Busy {
+        let script = "i=0; while [ $i -lt 200000000 ]; do i=$((i+1)); done";
+        let spin = || {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::null());
+            command.spawn().expect("a shell can be started")
+        };
+        Busy([spin(), spin()])
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // It may have come to its own end.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn chosen() -> Vec<Program> {
+    let all = corpus::programs();
+    let find = |name: &str| all.iter().find(|program| program.name == name).cloned();
+    PROGRAMS.iter().map(|name| find(name).unwrap_or_else(|| panic!("{name} is no program"))).collect()
+}
+
+fn build(program: &Program) -> PathBuf {
+    let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+    compile::instrumented(program, compile::compilers(program)[0], &builds)
+        .unwrap_or_else(|message| panic!("{message}"))
+}
+
+fn campaign(program: &Program, executable: &Path, jobs: &str) -> Campaign {
+    let out = tempfile::tempdir().expect("a folder");
+    campaign::run(program, executable, out.path(), &["--runs", "20", "--keep-going", "--jobs", jobs])
+        .unwrap_or_else(|message| panic!("{}: {message}", program.name))
+}
+
+/// What must not differ.
+fn essence(campaign: &Campaign) -> Vec<(&'static str, &Value)> {
+    ["trace_hash", "runs", "runs_failed", "first_failure_run", "points", "switches", "strands", "coverage"]
+        .map(|field| (field, &campaign.report[field]))
+        .into()
+}
+
+#[test]
+fn campaigns_repeat_on_an_idle_and_on_a_busy_machine() {
+    for program in chosen() {
+        let executable = build(&program);
+        let first = campaign(&program, &executable, "1");
+        let again = campaign(&program, &executable, "1");
+        assert_eq!(essence(&first), essence(&again), "{} again", program.name);
+        let busy = Busy::new();
+        let loaded = campaign(&program, &executable, "1");
+        drop(busy);
+        assert_eq!(essence(&first), essence(&loaded), "{} on a busy machine", program.name);
+        assert!(first.text("trace_hash").is_ok_and(|hash| hash.chars().any(|digit| digit != '0')));
+    }
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing() {
+    for program in chosen() {
+        let executable = build(&program);
+        let (one, three) = (campaign(&program, &executable, "1"), campaign(&program, &executable, "3"));
+        assert_eq!(essence(&one), essence(&three), "{}", program.name);
+    }
+}
+
+#[test]
+fn seeds_matter() {
+    let program =
+        chosen().into_iter().find(|program| program.name == "condvar/two_condvars.c").expect("it is chosen");
+    let executable = build(&program);
+    let out = tempfile::tempdir().expect("a folder");
+    let other = campaign::run(&program, &executable, out.path(), &["--runs", "20", "--seed", "2"]);
+    let other = other.unwrap_or_else(|message| panic!("{message}"));
+    assert_ne!(campaign(&program, &executable, "1").report["trace_hash"], other.report["trace_hash"]);
+}
+
+#[test]
+fn a_replays_trace_is_the_same_byte_for_byte() {
+    for program in corpus::programs() {
+        if !["deadlock/abba.c", "lost-update/counter.rs", "torn/transfer.cc"].contains(&program.name.as_str())
+        {
+            continue;
+        }
+        let executable = build(&program);
+        let out = tempfile::tempdir().expect("a folder");
+        let found = campaign::run(&program, &executable, out.path(), &[])
+            .unwrap_or_else(|message| panic!("{message}"));
+        let schedule = found.findings()[0]["schedule"].as_str().expect("a path").to_owned();
+        let trace = || {
+            let outcome = tool::run(["replay", &schedule, "--trace"]);
+            assert_eq!(outcome.code, Some(1), "{}: {}", program.name, outcome.describe());
+            outcome.stdout
+        };
+        let first = trace();
+        assert!(first.lines().count() > 5 && first.contains(program.file_name()), "{first}");
+        assert_eq!(first, trace(), "{}", program.name);
+        let busy = Busy::new();
+        let loaded = trace();
+        drop(busy);
+        assert_eq!(first, loaded, "{}", program.name);
+    }
+}

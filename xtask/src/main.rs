@@ -1,0 +1,38 @@
+//! Threadbare's own chores. `cargo xtask` lists them.
+
+mod bench;
+mod demo;
+mod packages;
+mod steps;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <chore>
+
+  demo           build Threadbare; find, replay and show a bug in a C and in a Rust example
+  test           everything a change must pass: format, lints, all tests
+  bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["demo"] => demo::run_demo(),
+        ["test"] => test::run_tests(),
+        ["bench"] | ["bench", "engine"] => bench::engine(),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
