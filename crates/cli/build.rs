@@ -29,31 +29,26 @@ fn build(runtime: &Path, target: &Path) -> PathBuf {
     for folder in ["rt/src", "rt/Cargo.toml", "rt/build.rs", "abi/src", "strategy/src"] {
         println!("cargo:rerun-if-changed={}", runtime.join("..").join(folder).display());
     }
+    let triple = variable("TARGET");
     let mut cargo = Command::new(variable("CARGO"));
-    cargo.args(["build", "--release", "--quiet", "--config", "build.rustflags=[]", "--manifest-path"]);
-    cargo.arg(runtime.join("Cargo.toml")).arg("--target-dir").arg(target);
+    cargo.args(["build", "--release", "--quiet", "--manifest-path"]).arg(runtime.join("Cargo.toml"));
+    cargo.arg("--target-dir").arg(target).arg("--target").arg(&triple);
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy();
-        let of_this_build =
-            ["CARGO_FEATURE_", "CARGO_CFG_", "CARGO_PKG_", "CARGO_PROFILE_", "CARGO_BUILD_", "CARGO_TARGET_"]
-                .iter()
-                .any(|prefix| name.starts_with(prefix));
-        let flags = [
-            "RUSTFLAGS",
-            "CARGO_ENCODED_RUSTFLAGS",
-            "RUSTC_WRAPPER",
-            "RUSTC_WORKSPACE_WRAPPER",
-            "CARGO_INCREMENTAL",
-        ];
-        if of_this_build || flags.contains(&&*name) {
+        let of_this_build = ["CARGO_FEATURE_", "CARGO_CFG_", "CARGO_PKG_", "CARGO_PROFILE_"];
+        let changes_the_result = ["RUSTFLAGS", "CARGO_INCREMENTAL", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET"];
+        if of_this_build.iter().any(|prefix| name.starts_with(prefix))
+            || changes_the_result.iter().any(|prefix| name.starts_with(prefix))
+            || name.ends_with("_WRAPPER")
+        {
             cargo.env_remove(&*name);
         }
     }
-    // Forced unwinding (pthread_exit, cancellation) passes through the runtime's frames.
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", "-Cforce-unwind-tables=yes");
+    // Set and empty, it silences the flags of every other place, configuration files included.
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", "");
     let status = cargo.status().unwrap_or_else(|error| panic!("cannot start cargo: {error}"));
     assert!(status.success(), "the runtime in {} did not build", runtime.display());
-    target.join("release/libthreadbare_rt.so")
+    target.join(triple).join("release/libthreadbare_rt.so")
 }
 
 fn variable(name: &str) -> std::ffi::OsString {

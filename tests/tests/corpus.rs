@@ -133,7 +133,7 @@ fn check_replay(campaign: &Campaign, finding: &Value, schedule: &Path) -> Result
     let mut command = tool::command(["replay", "--format", "json"]);
     let outcome = tool::finish(command.arg(schedule), tool::PATIENCE);
     let again: Value = serde_json::from_str(&outcome.stdout).unwrap_or_default();
-    let same = |field: &str| again[field] == finding[field];
+    let same = |field: &str| again["finding"][field] == finding[field];
     if outcome.code != Some(1) || !same("kind") || !same("message") || !same("locations") {
         let what = format!("{command:?} does not show the same failure: {}", outcome.describe());
         return Err(campaign.complain(&what));

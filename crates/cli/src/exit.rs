@@ -42,6 +42,14 @@ impl Trouble {
         Trouble { exit: Exit::Internal, message: message.into(), help: Some(help.into()) }
     }
 
+    /// An option of ours among another program's is wrong.
+    pub(crate) fn refused(error: &clap::Error) -> Trouble {
+        let text = error.render().to_string();
+        let said = text.split("\n\n").next().unwrap_or_default();
+        let message = said.trim_start_matches("error: ").trim_end().to_owned();
+        Trouble::usage(message, "`threadbare run --help` shows Threadbare's options")
+    }
+
     /// The same, with what was being done.
     pub(crate) fn during(mut self, what: &str) -> Trouble {
         self.message = format!("{what}: {}", self.message);
@@ -57,6 +65,22 @@ impl Trouble {
         }
         self.exit
     }
+}
+
+/// Ends with what the reader of the command line says: help that was asked for, or what is wrong.
+pub(crate) fn refuse(error: &clap::Error, program: &str) -> ExitCode {
+    if !error.use_stderr() {
+        // A reader that went away is no error.
+        let _ = error.print();
+        return Exit::Clean.into();
+    }
+    let text = error.render().to_string();
+    let said = text.split("\n\nFor more information").next().unwrap_or_default();
+    eprintln!(
+        "{}\nhelp: `{program} help` and `{program} COMMAND --help` show what there is",
+        said.trim_end()
+    );
+    Exit::Usage.into()
 }
 
 /// A message with its causes.

@@ -68,7 +68,10 @@ enum CargoCommand {
 
 /// The program `threadbare`.
 pub fn main() -> ExitCode {
-    finish(run(Cli::parse().command))
+    match Cli::try_parse() {
+        Ok(cli) => finish(run(cli.command)),
+        Err(error) => exit::refuse(&error, "threadbare"),
+    }
 }
 
 /// The program `cargo-threadbare`. Cargo calls it with the name of the command as the first argument; build scripts
@@ -81,11 +84,14 @@ pub fn cargo_main() -> ExitCode {
     if arguments.get(1).is_some_and(|first| first == "threadbare") {
         arguments.remove(1);
     }
-    finish(match CargoCli::parse_from(arguments).command {
-        CargoCommand::Test(args) => commands::cargo_test::run(&args),
-        CargoCommand::Run(args) => commands::cargo_run::run(&args),
-        CargoCommand::Build(args) => commands::cargo_build::run(&args),
-    })
+    match CargoCli::try_parse_from(arguments) {
+        Ok(cli) => finish(match cli.command {
+            CargoCommand::Test(args) => commands::cargo_test::run(&args),
+            CargoCommand::Run(args) => commands::cargo_run::run(&args),
+            CargoCommand::Build(args) => commands::cargo_build::run(&args),
+        }),
+        Err(error) => exit::refuse(&error, "cargo threadbare"),
+    }
 }
 
 fn run(command: Command) -> Result<Exit, Trouble> {

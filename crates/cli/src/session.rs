@@ -12,7 +12,7 @@ use threadbare_report::CampaignReport;
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_symbols::ProgramId;
-use threadbare_trace::report::RunReport;
+use threadbare_trace::report::Module;
 use threadbare_trace::run::{End, RunFacts};
 use threadbare_trace::schedule::{Names, Schedule, Then};
 use threadbare_trace::strands::Strands;
@@ -23,7 +23,7 @@ struct Session<'a> {
     program_id: String,
     store: &'a Store,
     findings: Findings,
-    places: Option<SymbolPlaces>,
+    places: KeptPlaces,
     line: ProgressLine,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn campaign(
         program_id,
         store,
         findings: Findings::with_label(label.unwrap_or_default()),
-        places: None,
+        places: KeptPlaces::default(),
         line,
     };
     let summary = campaign::run(config, &mut session)?;
@@ -74,7 +74,7 @@ impl Observer for Session<'_> {
         }
         let Some(facts) = &failure.facts else { return Ok(()) };
         let program = self.config.target.program.display().to_string();
-        let places = places(&mut self.places, &facts.report, &self.config.target.program);
+        let places = self.places.of(&facts.report.modules, &self.config.target.program);
         let Some(finding) = self.findings.add(failure.key, facts, &program, places) else { return Ok(()) };
         let schedule = schedule(self.config, &self.program_id, &failure, facts);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
@@ -97,26 +97,33 @@ impl Observer for Session<'_> {
     }
 }
 
-fn places<'a>(kept: &'a mut Option<SymbolPlaces>, report: &RunReport, program: &Path) -> &'a dyn Places {
-    // A killed run has no module list; what an earlier one told is true for it too.
-    if report.modules.is_empty() {
-        return match kept {
+/// The symbols of a run's modules; made anew only when another module was loaded.
+#[derive(Debug, Default)]
+struct KeptPlaces {
+    modules: Vec<Module>,
+    places: Option<SymbolPlaces>,
+}
+
+impl KeptPlaces {
+    fn of(&mut self, modules: &[Module], program: &Path) -> &dyn Places {
+        // A killed run has no module list; what an earlier one told is true for it too.
+        if !modules.is_empty() && modules != self.modules {
+            self.modules = modules.to_vec();
+            self.places = Some(SymbolPlaces::new(modules, program));
+        }
+        match &self.places {
             Some(places) => places,
             None => &NoPlaces,
-        };
+        }
     }
-    kept.get_or_insert_with(|| SymbolPlaces::new(report, program))
 }
 
 impl Session<'_> {
-    fn report(&self, summary: &Summary) -> CampaignReport {
+    fn report(&mut self, summary: &Summary) -> CampaignReport {
         let progress = summary.progress;
         let elapsed = progress.elapsed.as_secs_f64();
         let target = &self.config.target;
-        let places: &dyn Places = match &self.places {
-            Some(places) => places,
-            None => &NoPlaces,
-        };
+        let places = self.places.of(&summary.modules, &target.program);
         CampaignReport {
             format_version: FORMAT_VERSION,
             verdict: if progress.failed > 0 { "failure" } else { "clean" }.to_owned(),
@@ -192,7 +199,7 @@ fn schedule(config: &Config, program_id: &str, failure: &Failure, facts: &RunFac
 
 /// What to say when Threadbare itself failed.
 fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
-    let places = SymbolPlaces::new(&facts.report, &config.target.program);
+    let places = SymbolPlaces::new(&facts.report.modules, &config.target.program);
     let mut message = format!("run {}: {why}", facts.run);
     message.push_str(&crate::session::divergence(facts, &places));
     let again = format!(

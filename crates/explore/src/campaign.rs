@@ -15,7 +15,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_strategy::{StrategyId, rng};
-use threadbare_trace::report::Warning;
+use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
 
 /// What a campaign is to do.
@@ -123,6 +123,8 @@ pub struct Summary {
     pub replays: u64,
     /// What the runtime warned of, each once, in the order it came.
     pub warnings: Vec<Warning>,
+    /// The modules of a run that warned: where the warnings' places are.
+    pub modules: Vec<Module>,
 }
 
 struct Shared {

@@ -3,12 +3,12 @@
 use crate::campaign::{Ending, Progress, Summary};
 use crate::error::Error;
 use crate::outcome::Outcome;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
 use threadbare_trace::hash::Fnv;
-use threadbare_trace::report::Warning;
+use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
 
 /// The longest epoch.
@@ -59,7 +59,9 @@ pub(crate) struct Ledger {
     epoch_size: u64,
     waiting: BTreeMap<u64, Outcome>,
     known: Arc<[u64]>,
-    learnt: BTreeSet<u64>,
+    /// All pcs learnt, in the order of the runs: servers take over what is new at the end.
+    learnt: Vec<u64>,
+    learnt_set: HashSet<u64>,
     estimates: (u64, u64),
     seen: (u64, u64),
     keys: HashMap<u64, u64>,
@@ -70,6 +72,7 @@ pub(crate) struct Ledger {
     replays: u64,
     warnings: Vec<Warning>,
     warned: BTreeSet<Warning>,
+    modules: Vec<Module>,
     stop: Option<Stop>,
 }
 
@@ -85,7 +88,8 @@ impl Ledger {
             epoch_size: 1,
             waiting: BTreeMap::new(),
             known: Arc::from([]),
-            learnt: BTreeSet::new(),
+            learnt: Vec::new(),
+            learnt_set: HashSet::new(),
             estimates: (0, 0),
             seen: (0, 0),
             keys: HashMap::new(),
@@ -96,6 +100,7 @@ impl Ledger {
             replays: 0,
             warnings: Vec::new(),
             warned: BTreeSet::new(),
+            modules: Vec::new(),
             stop: None,
         }
     }
@@ -125,7 +130,7 @@ impl Ledger {
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
         self.estimates = self.seen;
         if self.known.len() < self.learnt.len().min(PCS_CAPACITY) {
-            self.known = self.learnt.iter().copied().take(PCS_CAPACITY).collect();
+            self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
         }
     }
 
@@ -161,12 +166,15 @@ impl Ledger {
         self.seen.0 = self.seen.0.max(outcome.counters.points);
         self.seen.1 = self.seen.1.max(outcome.counters.strands);
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
-        self.learnt.extend(outcome.learnt);
+        self.learnt.extend(outcome.learnt.into_iter().filter(|&pc| self.learnt_set.insert(pc)));
         self.replays += u64::from(outcome.replayed);
         for warning in outcome.warnings {
             if self.warned.insert(warning.clone()) {
                 self.warnings.push(warning);
             }
+        }
+        if self.modules.len() < outcome.modules.len() {
+            self.modules = outcome.modules;
         }
         if let Some((facts, why)) = outcome.mismatch {
             self.stop(Stop::Internal(facts, format!("run {run} and its replay differ: {why}")));
@@ -229,11 +237,12 @@ impl Ledger {
             progress,
             first_failure: self.first_failure,
             ending,
-            known: self.learnt.into_iter().collect(),
+            known: self.learnt.into(),
             strands: self.seen.1,
             trace_hash: self.trace.finish(),
             replays: self.replays,
             warnings: self.warnings,
+            modules: self.modules,
         })
     }
 }
@@ -249,6 +258,7 @@ mod tests {
             counters: Counters { points: run + 1, trace_hash: run, ..Counters::default() },
             learnt: vec![run],
             warnings: Vec::new(),
+            modules: Vec::new(),
             verdict: Verdict::clean(),
             failure: None,
             replayed: false,

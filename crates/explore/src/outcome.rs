@@ -7,7 +7,7 @@ use crate::verdict;
 use threadbare_abi::report::StrandState;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::hash::Fnv;
-use threadbare_trace::report::{RunReport, Warning, has_warning};
+use threadbare_trace::report::{Module, RunReport, Warning, has_warning};
 use threadbare_trace::run::{Counters, End, RunFacts, Verdict};
 
 /// The result of one run of a campaign.
@@ -16,6 +16,8 @@ pub(crate) struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
     pub(crate) warnings: Vec<Warning>,
+    /// The modules, where the warnings need them.
+    pub(crate) modules: Vec<Module>,
     pub(crate) verdict: Verdict,
     /// The failure's key, and the facts unless an earlier run showed the same.
     pub(crate) failure: Option<(u64, Option<Box<RunFacts>>)>,
@@ -37,6 +39,7 @@ impl Outcome {
             counters: ended.live.counters,
             learnt: if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() },
             warnings: Vec::new(),
+            modules: Vec::new(),
             verdict: Verdict::clean(),
             failure: None,
             replayed: false,
@@ -45,17 +48,22 @@ impl Outcome {
         if verdict::is_clean(ended.end, &ended.live) {
             let bytes = server.report_bytes(ended);
             if has_warning(&bytes) {
-                outcome.warnings = RunReport::decode(&bytes).warnings;
+                let report = RunReport::decode(&bytes);
+                (outcome.warnings, outcome.modules) = (report.warnings, report.modules);
             }
             return Ok(outcome);
         }
         let mut facts = server.facts(request, ended, false)?;
-        outcome.warnings = facts.report.warnings.clone();
+        if !facts.report.warnings.is_empty() {
+            outcome.warnings = facts.report.warnings.clone();
+            outcome.modules = facts.report.modules.clone();
+        }
         outcome.verdict = facts.verdict.clone();
         if facts.verdict.kind != VerdictKind::None {
             let key = failure_key(&facts);
             let wanted = wants(key);
-            if wanted {
+            // Segments that are not all of the run are of no use.
+            if wanted && can_follow(ended) && ended.live.counters.segments_lost == 0 {
                 facts.segments = server.segments(ended);
             }
             outcome.failure = Some((key, wanted.then(|| Box::new(facts))));

@@ -19,6 +19,8 @@ use threadbare_trace::run::{End, RunFacts, Verdict};
 const TICK: Duration = Duration::from_millis(100);
 /// How often the ring is looked at while it is empty, and whether a run has stopped.
 const SHORT_TICK: Duration = Duration::from_millis(1);
+/// How long a run may take to tell where it is when its time is over.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long a killed run may take to be gone before its server is given up.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -94,7 +96,8 @@ enum Arrival {
 }
 
 impl Server {
-    /// Makes the pcs known to all later runs on this server.
+    /// Makes the pcs known to all later runs on this server. A server reads only what is new at the end of the list, so
+    /// a list begins with the one before it.
     pub fn set_known(&mut self, pcs: &[u64]) {
         self.known_count = self.memory.set_known(pcs);
     }
@@ -185,6 +188,7 @@ impl Server {
     ) -> Result<Arrival, Error> {
         let mut deadline = Instant::now() + request.timeout;
         let mut pid = None;
+        let mut asked = false;
         let mut killed = false;
         let mut buffer = Vec::new();
         loop {
@@ -206,11 +210,11 @@ impl Server {
                     if let Some(pid) = pid {
                         let _ = kill_process_group(pid, Signal::KILL);
                     }
-                    if killed && self.cancel.load(Ordering::Relaxed) {
+                    if asked && self.cancel.load(Ordering::Relaxed) {
                         return Err(Error::Cancelled);
                     }
                     return Ok(match code {
-                        _ if killed => Arrival::End(End::TimedOut),
+                        _ if asked => Arrival::End(End::TimedOut),
                         Reply::AGAIN => Arrival::Again,
                         _ => Arrival::End(decode_status(value)),
                     });
@@ -239,9 +243,16 @@ impl Server {
                         self.bury();
                         return Ok(Arrival::End(End::TimedOut));
                     }
-                    killed = true;
-                    kill_run(pid);
-                    deadline = Instant::now() + GRACE;
+                    if !asked && !cancelled {
+                        // The runtime tells where every strand is, and ends. One that cannot is killed.
+                        pid.map(|pid| kill_process(pid, Signal::XCPU));
+                        deadline = Instant::now() + LAST_WORDS;
+                    } else {
+                        kill_run(pid);
+                        killed = true;
+                        deadline = Instant::now() + GRACE;
+                    }
+                    asked = true;
                 }
             }
         }

@@ -94,3 +94,44 @@ fn place_text(location: &Location) -> String {
         _ => location.function.clone().unwrap_or_default(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::places::NoPlaces;
+    use threadbare_abi::verdict::VerdictKind;
+    use threadbare_trace::report::RunReport;
+    use threadbare_trace::run::{Counters, End, Output, SourcePlace, Verdict};
+
+    fn panic_at(file: &str, line: u32) -> RunFacts {
+        let place = Some(SourcePlace { file: file.into(), line });
+        RunFacts {
+            run: 0,
+            seed: 0,
+            end: End::Exited(101),
+            verdict: Verdict { kind: VerdictKind::Panic, place, ..Verdict::clean() },
+            counters: Counters::default(),
+            report: RunReport::default(),
+            segments: Vec::new(),
+            stdout: Output::default(),
+            stderr: Output::default(),
+        }
+    }
+
+    #[test]
+    fn the_same_bug_is_one_finding() {
+        let mut findings = Findings::new();
+        assert!(findings.add(1, &panic_at("/a/src/x.rs", 3), "p", &NoPlaces).is_some());
+        assert!(findings.count(1));
+        assert!(!findings.count(2));
+        // Another key and another folder, the same place.
+        assert!(findings.add(2, &panic_at("/b/src/x.rs", 3), "p", &NoPlaces).is_none());
+        assert!(findings.add(3, &panic_at("/a/src/x.rs", 4), "p", &NoPlaces).is_some());
+        let counts: Vec<u64> = findings.all().iter().map(|finding| finding.count).collect();
+        assert_eq!(counts, [3, 1]);
+        assert!(findings.all()[0].id.starts_with("panic-"));
+        let mut labelled = Findings::with_label("another test");
+        let other = labelled.add(1, &panic_at("/a/src/x.rs", 3), "p", &NoPlaces).unwrap().id.clone();
+        assert_ne!(other, findings.all()[0].id);
+    }
+}

@@ -121,11 +121,19 @@ fn location(place: &Place, strand: Option<String>, places: &dyn Places) -> Locat
 }
 
 fn detail(strand: &StrandReport, facts: &RunFacts, strands: &Strands, places: &dyn Places) -> StrandDetail {
-    // The frames are the callers; the strand itself stands at its operation, or where it failed.
-    let failed_here = facts.verdict.strand == strand.index && facts.verdict.pc != 0;
-    let own = if failed_here { Some(failing_pc(facts)) } else { strand.pending.map(|pending| pending.pc) };
-    let pcs = own.filter(|&pc| pc != 0).into_iter().chain(strand.frames.iter().copied());
-    let stack = pcs.flat_map(|pc| places.at(pc)).collect();
+    // The frames are the callers; the strand itself stands where it failed, and at its operation. A failure in the
+    // program's own code says where; one in a library (abort) leaves the last operation as the nearest own place.
+    let mut stack = Vec::new();
+    if facts.verdict.strand == strand.index && facts.verdict.pc != 0 {
+        stack = places.at(failing_pc(facts));
+    }
+    if stack.iter().all(|place| place.library)
+        && let Some(pending) =
+            strand.pending.filter(|pending| pending.pc != 0 && pending.pc != facts.verdict.pc)
+    {
+        stack.extend(places.at(pending.pc));
+    }
+    stack.extend(strand.frames.iter().flat_map(|&pc| places.at(pc)));
     StrandDetail {
         strand: strands.name(StrandId(strand.index)),
         name: strand.name.clone(),
@@ -185,5 +193,108 @@ fn tail(output: &Output) -> String {
         text.into_owned()
     } else {
         format!("[{dropped} bytes before this are left out]\n{text}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadbare_trace::report::{Pending, RunReport};
+    use threadbare_trace::run::{Counters, End, SourcePlace, Verdict};
+
+    struct Known;
+
+    impl Places for Known {
+        fn at(&self, pc: u64) -> Vec<Place> {
+            let line = (pc < 100).then_some(pc as u32);
+            let file = line.map(|_| "bank.c".to_owned());
+            vec![Place {
+                function: Some(format!("f{pc}")),
+                file,
+                line,
+                library: pc >= 100,
+                ..Place::default()
+            }]
+        }
+
+        fn variable(&self, addr: u64, size: u64) -> Option<String> {
+            (addr == 0x1000).then(|| format!("lock{size}"))
+        }
+
+        fn source(&self, _file: &str, line: u32) -> Option<String> {
+            Some(format!("source of {line}"))
+        }
+    }
+
+    fn facts(kind: VerdictKind, strand: u16, pc: u64, strands: Vec<StrandReport>) -> RunFacts {
+        RunFacts {
+            run: 7,
+            seed: 0,
+            end: End::Exited(66),
+            verdict: Verdict { kind, strand, pc, message: "bad".into(), ..Verdict::clean() },
+            counters: Counters { switches: 3, ..Counters::default() },
+            report: RunReport { strands, ..RunReport::default() },
+            segments: Vec::new(),
+            stdout: Output { bytes: b"end".to_vec(), dropped: 9 },
+            stderr: Output::default(),
+        }
+    }
+
+    fn strand(index: u16, state: StrandState, op: OpKind, addr: u64, pc: u64) -> StrandReport {
+        let pending = Some(Pending { op, addr, pc });
+        let (parent, ordinal) = (0, u32::from(index));
+        StrandReport {
+            index,
+            parent,
+            ordinal,
+            state: Some(state),
+            pending,
+            frames: vec![5],
+            ..StrandReport::default()
+        }
+    }
+
+    #[test]
+    fn a_deadlock_tells_who_waits_for_whom() {
+        let mut waiter = strand(1, StrandState::Blocked, OpKind::MutexLock, 0x1000, 20);
+        waiter.holder = Some(2);
+        waiter.held = vec![(0x2000, 21)];
+        let strands = vec![
+            strand(0, StrandState::Blocked, OpKind::Join, 1, 10),
+            waiter,
+            strand(2, StrandState::Ended, OpKind::Exit, 0, 0),
+        ];
+        let finding = explain(&facts(VerdictKind::Deadlock, 0, 10, strands), "bank", &Known);
+        assert_eq!(finding.strands.len(), 2, "what has ended does not wait");
+        let [main, waiter] = &finding.strands[..] else { panic!() };
+        assert_eq!(main.object.as_deref(), Some("strand 0.1"));
+        assert_eq!((waiter.strand.as_str(), waiter.object.as_deref()), ("0.1", Some("lock40")));
+        assert_eq!(waiter.held_by.as_deref(), Some("0.2"));
+        assert_eq!(
+            (waiter.holds[0].object.as_str(), waiter.holds[0].taken_at.as_ref().unwrap().line),
+            ("0x2000", Some(21))
+        );
+        let places: Vec<_> =
+            finding.locations.iter().map(|place| (place.line, place.strand.as_deref())).collect();
+        assert_eq!(places, [(Some(10), Some("0")), (Some(20), Some("0.1"))]);
+        assert_eq!(finding.stdout, "[9 bytes before this are left out]\nend");
+    }
+
+    #[test]
+    fn the_place_is_the_programs_own() {
+        let running = || vec![strand(0, StrandState::Running, OpKind::Read, 0x9, 30)];
+        let line = |facts: &RunFacts| explain(facts, "bank", &Known).locations[0].line;
+        // A crash names the instruction itself, one before what a return address would be.
+        assert_eq!(line(&facts(VerdictKind::Crash, 0, 41, running())), Some(42));
+        assert_eq!(line(&facts(VerdictKind::Assertion, 0, 41, running())), Some(41));
+        // An abort in a library: the last operation before it.
+        assert_eq!(line(&facts(VerdictKind::Crash, 0, 500, running())), Some(30));
+        let mut panic = facts(VerdictKind::Panic, u16::MAX, 0, running());
+        panic.verdict.place = Some(SourcePlace { file: "src/a.rs".into(), line: 8 });
+        let location = &explain(&panic, "bank", &Known).locations[0];
+        assert_eq!(
+            (location.file.as_deref(), location.source.as_deref()),
+            (Some("src/a.rs"), Some("source of 8"))
+        );
     }
 }

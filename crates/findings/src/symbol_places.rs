@@ -3,7 +3,7 @@
 use crate::places::{Place, Places};
 use std::path::Path;
 use threadbare_symbols::{Frame, Module, Pc, Symbols};
-use threadbare_trace::report::RunReport;
+use threadbare_trace::report::Module as LoadedModule;
 
 /// The symbols of the modules a run had loaded.
 pub struct SymbolPlaces {
@@ -11,9 +11,9 @@ pub struct SymbolPlaces {
 }
 
 impl SymbolPlaces {
-    /// The symbols of the modules in a report; the runtime leaves the program's own name empty.
-    pub fn new(report: &RunReport, program: &Path) -> SymbolPlaces {
-        let modules = report.modules.iter().enumerate().map(|(index, module)| {
+    /// The symbols of the modules a run told of; the runtime leaves the program's own name empty.
+    pub fn new(modules: &[LoadedModule], program: &Path) -> SymbolPlaces {
+        let modules = modules.iter().enumerate().map(|(index, module)| {
             let path = if index == 0 && module.path.is_empty() { program } else { Path::new(&module.path) };
             Module::new(path, module.base, module.size)
         });

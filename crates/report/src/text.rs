@@ -134,7 +134,7 @@ fn waiting_strand(out: &mut String, strand: &StrandDetail, finding: &Finding, st
         (_, Some(operation)) => format!("is {}, before: {operation}", strand.state),
         (state, None) => format!("is {state}"),
     };
-    let object = strand.object.as_deref().map(|object| format!(" {object}")).unwrap_or_default();
+    let object = strand.object.as_deref().map(quoted).unwrap_or_default();
     let joins = strand.operation.as_deref() == Some("join");
     let holder = match &strand.held_by {
         _ if joins => String::new(),
@@ -155,8 +155,14 @@ fn waiting_strand(out: &mut String, strand: &StrandDetail, finding: &Finding, st
             .as_ref()
             .map(|place| format!(", taken at {}", place_text(place)))
             .unwrap_or_default();
-        let _ = writeln!(out, "    holds {}{at}", held.object);
+        let _ = writeln!(out, "    holds{}{at}", quoted(&held.object));
     }
+}
+
+/// A variable is quoted, so that `lock` the lock is told from lock the operation.
+fn quoted(object: &str) -> String {
+    let variable = object.starts_with(|c: char| c.is_alphabetic() || c == '_') && !object.contains(' ');
+    if variable { format!(" `{object}`") } else { format!(" {object}") }
 }
 
 fn place(out: &mut String, location: &Location, style: Style) {
@@ -239,7 +245,7 @@ pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -260,3 +266,6 @@ fn seconds(elapsed: Duration) -> String {
 fn plural(count: u64) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,8 @@ impl Name {
         if let Some(name) = rust(symbol).or_else(|| cpp(symbol)) {
             return name;
         }
+        // glibc's name for its own calls of a public function.
+        let symbol = symbol.strip_prefix("__GI_").unwrap_or(symbol);
         let plain = without_clone_suffix(symbol);
         Name::of_plain(plain)
     }
@@ -281,6 +283,7 @@ mod tests {
     fn c_names_stay() {
         check("main", "main", "main");
         check("stdout@GLIBC_2.2.5", "stdout", "stdout");
+        check("__GI_qsort", "qsort", "qsort");
         check("worker.part.0.cold", "worker", "worker");
         check("push<alloc::vec::Vec<i32>>", "push<alloc::vec::Vec<i32>>", "push");
         check("operator<", "operator<", "operator<");

@@ -168,12 +168,8 @@ fn rust() {
         &["-g", "-Copt-level=1", "-Csplit-debuginfo=packed"],
         &["-g", "-Csplit-debuginfo=unpacked"],
         &["-g", "-Csymbol-mangling-version=v0"],
-        &["-g", "-Zdwarf-version=4", "-O"],
     ] {
-        // Options of the nightly compiler are for those who have one.
-        if flags.iter().all(|flag| !flag.starts_with("-Z")) {
-            check("rustc", "bank.rs", flags, |_| ());
-        }
+        check("rustc", "bank.rs", flags, |_| ());
     }
 }
 

@@ -3,6 +3,7 @@
 //! Pure data: what a run did ([`run`], [`report`], [`events`]), who took part ([`strands`]), and how to make it again
 //! ([`schedule`]). Nothing here starts or reads a process.
 
+pub mod conflicts;
 pub mod events;
 pub mod hash;
 pub mod report;

@@ -57,7 +57,7 @@ impl Args {
     pub(crate) fn split(&self) -> Result<Split, Trouble> {
         let (own, cargo, program) = sort(&self.arguments);
         let command_line = std::iter::once(OsString::from("cargo threadbare")).chain(own);
-        let options = OwnOptions::try_parse_from(command_line).unwrap_or_else(|error| error.exit());
+        let options = OwnOptions::try_parse_from(command_line).map_err(|error| Trouble::refused(&error))?;
         options.campaign.check()?;
         let env = Environment::of_process();
         let runtime = embedded::place(&env)?;

@@ -19,6 +19,7 @@ use threadbare_findings::{Finding, SymbolPlaces};
 use threadbare_report::trace::TracePrinter;
 use threadbare_report::{Style, text};
 use threadbare_toolchain::{Environment, check_program};
+use threadbare_trace::conflicts::Conflicts;
 use threadbare_trace::run::{RunFacts, Verdict};
 use threadbare_trace::schedule::Schedule;
 
@@ -28,6 +29,9 @@ Examples:
   threadbare replay deadlock-5f3a9c1e              the same, by the finding's id
   threadbare replay deadlock-5f3a9c1e --trace | less
   threadbare replay deadlock-5f3a9c1e --gdb        open gdb where it failed";
+
+/// For a run whose every event is looked at.
+const ENOUGH: Duration = Duration::from_secs(24 * 3600);
 
 /// Make one run again from its schedule.
 ///
@@ -78,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         once(&mut server, &request, &schedule)?
     };
     judge(&facts, &schedule, &target.program)?;
-    let places = SymbolPlaces::new(&facts.report, &target.program);
+    let places = SymbolPlaces::new(&facts.report.modules, &target.program);
     let mut finding = explain(&facts, &target.program.display().to_string(), &places);
     finding.schedule = path.display().to_string();
     finding.id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -170,7 +174,7 @@ fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<R
     Ok(server.facts(request, &ended, false)?)
 }
 
-/// Makes the run until it knows all its points, then once more and prints them.
+/// Makes the run once to see which accesses matter, then again and prints its points.
 fn trace(
     server: &mut Server,
     request: &Request,
@@ -178,32 +182,41 @@ fn trace(
     program: &Path,
     timeout: Option<Duration>,
 ) -> Result<RunFacts, Trouble> {
-    const PASSES: usize = 4;
-    let mut known = schedule.known.clone();
-    let mut facts = None;
-    for _ in 0..PASSES {
-        let ended = server.run(request, Follow::Segments(&schedule.segments), None)?;
-        facts = Some(server.facts(request, &ended, false)?);
-        let learnt = server.learnt(&ended);
-        // A strategy decides at every point, so other points would be another run.
-        if learnt.is_empty() || schedule.then.is_some() || !server.is_alive() {
-            break;
-        }
-        known.extend(learnt);
-        known.sort_unstable();
-        known.dedup();
+    let modules = if schedule.then.is_some() {
+        // A strategy decides at every point, so more points would be another run.
+        once(server, request, schedule)?.report.modules
+    } else {
+        let everything = Request { record: Record::Everything, timeout: ENOUGH, ..request.clone() };
+        let mut found = Found::default();
+        let ended = server.run(&everything, Follow::Segments(&schedule.segments), Some(&mut found))?;
+        let mut known = schedule.known.clone();
+        known.extend(found.0.pcs());
         server.set_known(&known);
-    }
-    let report = facts.map(|facts| facts.report).unwrap_or_default();
-    let places = SymbolPlaces::new(&report, program);
+        server.facts(&everything, &ended, false)?.report.modules
+    };
+    let places = SymbolPlaces::new(&modules, program);
     let style = Style::for_stream(&std::io::stdout());
     // Printing takes longer than running; a run that never ends is still bounded by what the campaign allowed.
     let endless = schedule.verdict == VerdictKind::Timeout;
-    let generous = if endless { request.timeout } else { Duration::from_secs(24 * 3600) };
+    let generous = if endless { request.timeout } else { ENOUGH };
     let request = Request { record: Record::Points, timeout: timeout.unwrap_or(generous), ..request.clone() };
     let mut lines = Lines { printer: TracePrinter::new(&places, style), out: std::io::stdout().lock() };
     let ended = server.run(&request, Follow::Segments(&schedule.segments), Some(&mut lines))?;
     Ok(server.facts(&request, &ended, false)?)
+}
+
+/// Finds the accesses that matter.
+#[derive(Default)]
+struct Found(Conflicts);
+
+impl EventSink for Found {
+    fn events(&mut self, events: &[Event]) {
+        events.iter().for_each(|event| self.0.event(event));
+    }
+
+    fn restart(&mut self) {
+        self.0 = Conflicts::default();
+    }
 }
 
 /// Prints events as they come.
@@ -233,7 +246,7 @@ fn judge(facts: &RunFacts, schedule: &Schedule, program: &Path) -> Result<(), Tr
     let help = "this is an error of Threadbare unless the program reads something that changes outside it (files, \
                 the network, the real clock): `threadbare replay FILE --trace` shows how far it came";
     if facts.verdict.is_internal() {
-        let places = SymbolPlaces::new(&facts.report, program);
+        let places = SymbolPlaces::new(&facts.report.modules, program);
         let divergence = session::divergence(facts, &places);
         return Err(Trouble::internal(
             format!("the replay left its schedule: {}{divergence}", facts.verdict.message),

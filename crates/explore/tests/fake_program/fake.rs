@@ -28,9 +28,9 @@ impl Shared {
         unsafe { self.base.add(offset).cast() }
     }
 
-    fn live(&self) -> &mut Live {
+    fn set_live(&self, change: impl FnOnce(&mut Live)) {
         // SAFETY: the page is in the mapping; the driver only reads it, after the run.
-        unsafe { &mut *self.at(LIVE_OFFSET) }
+        change(unsafe { &mut *self.at(LIVE_OFFSET) });
     }
 
     fn plan(&self) -> Plan {
@@ -84,7 +84,7 @@ pub(crate) fn serve(fds: &str) -> ! {
         let run = shared.plan().run;
         // SAFETY: plain integers.
         unsafe { std::ptr::write_bytes(shared.at::<Live>(LIVE_OFFSET), 0, 1) };
-        shared.live().run = run;
+        shared.set_live(|live| live.run = run);
         // SAFETY: this process has one thread.
         match unsafe { libc::fork() } {
             0 => child(&mode, &shared, served),
@@ -112,14 +112,13 @@ fn child(mode: &str, shared: &Shared, served: u64) -> ! {
     // SAFETY: only moves this process into a group of its own.
     unsafe { libc::setpgid(0, 0) };
     let plan = shared.plan();
-    let live = shared.live();
-    (live.entered, live.points, live.trace_hash) = (1, 30, plan.seed);
+    shared.set_live(|live| (live.entered, live.points, live.trace_hash) = (1, 30, plan.seed));
     match mode {
         "clean" => {
             for index in 0..3 {
                 shared.write(TAKEN_OFFSET, index, Segment { events: index as u64, ..Segment::default() });
             }
-            live.segments = 3;
+            shared.set_live(|live| live.segments = 3);
         }
         "stuck" => forever(),
         "escape" => {
@@ -166,10 +165,10 @@ fn child(mode: &str, shared: &Shared, served: u64) -> ! {
         }
         "learn" => {
             shared.write(LEARNT_OFFSET, 0, plan.run);
-            (live.learnt, live.trace_hash) = (1, plan.known << 32 | plan.run);
+            shared.set_live(|live| (live.learnt, live.trace_hash) = (1, plan.known << 32 | plan.run));
         }
         "fail-at-37" if plan.run == 37 => exit(1),
-        "fickle" => live.trace_hash = served,
+        "fickle" => shared.set_live(|live| live.trace_hash = served),
         _ => {}
     }
     exit(0)

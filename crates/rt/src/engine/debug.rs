@@ -53,7 +53,7 @@ pub fn publish() {
         .map(|index| {
             let this = strand(StrandId(index));
             let state = match this.state {
-                State::Ready if this.id == e.current => 3,
+                _ if this.id == e.current => 3,
                 State::Ready => 0,
                 State::Blocked => 1,
                 State::Ended => 2,

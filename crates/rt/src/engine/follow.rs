@@ -8,7 +8,6 @@ use super::{io, modules, report, shared, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
 use threadbare_abi::layout::{self, flags};
-use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 
@@ -77,10 +76,9 @@ fn load(from: usize) -> Option<Segment> {
             live().followed = at as u64 + 1;
             e.follow.stop_at = match StopKind::from_code(found.how) {
                 Some(StopKind::Ended | StopKind::Final) | None => u64::MAX,
-                // It stops by itself, after the point it stands before; one event more is one too many. A wait for a
-                // descriptor may not come this time (it is ready sooner): then the strand stops at the point.
-                Some(StopKind::Blocked) if found.op != OpKind::IoWait as u8 => live().events + found.events + 1,
-                Some(StopKind::Blocked | StopKind::Preempted) => live().events + found.events,
+                // It stops by itself, after the point it stands before; one event more is one too many.
+                Some(StopKind::Blocked) => live().events + found.events + 1,
+                Some(StopKind::Preempted) => live().events + found.events,
             };
             set_stop(e.follow.stop_at);
             return Some(found);
@@ -162,6 +160,22 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
         sched::wake_due();
     }
     let other = strand(id);
+    // The program's timers come first, where no deadline is what ends the wait.
+    let mut rounds = 0;
+    while !by_timeout
+        && strand(id).state == State::Blocked
+        && strand(id).wait.key.class != Class::Memory
+        && e.enabled.is_empty()
+        && e.timer <= strand(id).wait.deadline
+        && e.timer != u64::MAX
+        && !io::is_ready(id)
+        && rounds < 10_000
+    {
+        sched::advance_to(e.timer);
+        sched::wake_due();
+        crate::model::signal::route();
+        rounds += 1;
+    }
     match other.state {
         State::Ready => Some((id, false)),
         State::Blocked if by_timeout && other.wait.deadline != u64::MAX => Some((id, true)),
@@ -214,6 +228,17 @@ pub fn choice(kind: ChoiceKind, options: u32) -> Option<u32> {
         diverge(e.follow.at, "a choice comes that the schedule does not have");
     }
     None
+}
+
+/// Whether the running strand waits for a descriptor here by the schedule; `None` if none is followed.
+pub fn blocks_here() -> Option<bool> {
+    let e = engine();
+    if !e.follow.active || e.phase != Phase::Running {
+        return None;
+    }
+    let current = segment(e.follow.at);
+    let here = live().events - e.segment_start == current.events;
+    Some(here && current.how == StopKind::Blocked as u8 && current.op == threadbare_abi::op::OpKind::IoWait as u8)
 }
 
 /// The run has come to its end: with a strict schedule it must be the schedule's end too.

@@ -1,8 +1,9 @@
 //! No strand can go on: what can change that, in this order.
 //!
 //! 1. A file descriptor that has become ready.
-//! 2. Time: it jumps to the next deadline or timer. While strands wait for file descriptors the kernel gets a moment
-//!    of real time first; while processes the program started are alive, virtual time keeps pace with real time.
+//! 2. Time: it jumps to the next deadline or timer. If strands wait for file descriptors, and some output was made
+//!    since the last jump, the kernel gets a moment of real time first; while processes the program started are alive,
+//!    virtual time keeps pace with real time.
 //! 3. Spinning strands: their loops may be bounded.
 //! 4. The outside world, if a strand waits for a file descriptor.
 //!
@@ -14,7 +15,7 @@ use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 
 /// Real milliseconds the kernel gets to deliver what is under way on loopback.
-const GRACE_MS: i32 = 2;
+const GRACE_MS: u64 = 2;
 /// Real milliseconds at the most that time waits for processes the program started.
 const CHILD_GRACE_MS: u64 = 200;
 
@@ -34,16 +35,22 @@ pub fn wait_for_something() {
             let ahead = earliest.saturating_sub(sched::now()) / 1_000_000;
             let grace = if crate::model::process::children_alive() {
                 ahead.min(CHILD_GRACE_MS) as i32
+            } else if core::mem::take(&mut e.io_recent) {
+                ahead.min(GRACE_MS) as i32
             } else {
-                (ahead as i32).clamp(0, GRACE_MS)
+                0
             };
-            if io::poll_wait(grace) {
+            if grace > 0 && io::poll_wait(grace) {
                 return;
             }
         }
         sched::advance_to(earliest);
         sched::wake_due();
-        if crate::model::signal::route() || !engine().enabled.is_empty() {
+        if crate::model::signal::route()
+            || !engine().enabled.is_empty()
+            || !engine().timed.is_empty()
+            || engine().timer != u64::MAX
+        {
             return;
         }
     }

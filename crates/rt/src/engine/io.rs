@@ -33,14 +33,16 @@ pub struct IoWait {
 
 /// Another strand's descriptor may be ready now.
 pub fn io_touched() {
-    if !engine().io.is_empty() {
+    let e = engine();
+    e.io_recent = true;
+    if !e.io.is_empty() {
         ATTENTION.fetch_or(attention::IO, Ordering::Relaxed);
     }
 }
 
 /// Waits until one of `fds` is ready, the deadline, or a signal. Make the point first.
 pub fn wait_fd(op: Op, fds: &mut [PollFd], deadline: Option<u64>) -> Wake {
-    if sched::attend_signals() {
+    if sched::attend_signals() || crate::model::cancel::wanted(op.kind) {
         return Wake::Interrupted;
     }
     let e = engine();
@@ -81,6 +83,11 @@ pub fn poll_now() -> bool {
         }
     }
     any
+}
+
+/// Whether a descriptor that a strand waits for is ready.
+pub fn is_ready(id: StrandId) -> bool {
+    engine().io.iter().any(|wait| wait.strand == id && poll(wait.fds, wait.count, 0) != 0)
 }
 
 /// The same for one strand that a schedule wants next, with some patience.

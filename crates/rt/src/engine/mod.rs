@@ -46,11 +46,12 @@ pub use threadbare_abi::strand::StrandId;
 use threadbare_strategy::rng::Rng;
 
 pub use carriers::StackWish;
+pub use follow::blocks_here;
 pub use io::{PollFd, io_touched, wait_fd};
-pub use sched::{ATTENTION, advance, attention, choose, now, point, timer_armed, yield_point};
+pub use sched::{ATTENTION, advance, attention, choose, now, outside, point, timer_armed, yield_point};
 pub use start::{controlled, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
-pub use verdict::{crashed, end_run, fail_run, fatal, note_verdict, warn_once};
+pub use verdict::{crashed, end_run, exits, fail_run, fatal, note_verdict, warn_once};
 pub use wait::{
     Class, Ready, WaitKey, Wake, acquire, interrupt, notify, requeue, retract, sleep_on, waiting, wake_all,
     wake_one,

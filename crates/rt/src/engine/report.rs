@@ -80,6 +80,9 @@ pub fn strands(details: bool) {
         if this.state == State::Blocked && this.wait.holder != StrandId::NONE {
             add(RecordTag::Holder, id.0, [this.wait.holder.0 as u64, 0, 0], format_args!(""));
         }
+        for held in &this.model.mutex.held {
+            add(RecordTag::Held, id.0, [held.addr as u64, held.pc, 0], format_args!(""));
+        }
         let mut told = 0;
         frames::walk(this, id == e.current, |pc| {
             if told < FRAMES {

@@ -77,6 +77,8 @@ pub struct Engine {
     pub spinners: Vec<StrandId>,
     /// Strands that wait for file descriptors.
     pub io: Vec<IoWait>,
+    /// Input or output was made since time last jumped.
+    pub io_recent: bool,
     /// Where the run stands.
     pub phase: Phase,
     /// The schedule that is followed.
@@ -127,6 +129,7 @@ pub fn init() {
         due_events: u64::MAX,
         spinners: Vec::with_capacity(16),
         io: Vec::new(),
+        io_recent: false,
         phase: Phase::Before,
         follow: Follow::NONE,
         strategy: Any::new(StrategyId::Random),
@@ -300,6 +303,10 @@ pub fn reschedule(how: Stop) {
     if by_timeout {
         expire(strand(next));
     }
+    if by_timeout && e.timer <= now() {
+        wake_due();
+    }
+    let by_timeout = by_timeout || strand(next).wait.outcome == Wake::TimedOut;
     if next != e.current {
         go(next, by_timeout, how);
     } else if how == Stop::Blocked {
@@ -561,6 +568,31 @@ fn append(segment: Segment) {
     } else {
         counters.segments_lost += 1;
     }
+}
+
+/// A fact from outside the program: recorded, and what the schedule says when one is followed.
+pub fn outside(found: bool) -> bool {
+    let e = engine();
+    if e.phase != Phase::Running {
+        return found;
+    }
+    let taken = match follow::choice(ChoiceKind::Value, 2) {
+        Some(option) => option == 1,
+        None => found,
+    };
+    let this = strand(e.current);
+    append(Segment {
+        path: taken as u64,
+        events: 2,
+        kind: ChoiceKind::Value as u8,
+        strand: this.id.0,
+        ..Segment::default()
+    });
+    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        let op = Op { addr: taken as u64, ..this.op };
+        record::push_choice(ChoiceKind::Value, this.id, op, 2);
+    }
+    taken
 }
 
 /// One of `options` for a choice that is no strand; recorded.

@@ -15,6 +15,7 @@ const VERDICT_EXIT: usize = 66;
 const INTERNAL_EXIT: usize = 67;
 
 const SIGSTOP: usize = 19;
+const SIGXCPU: i32 = 24;
 
 fn exit_group(code: usize) -> ! {
     loop {
@@ -43,10 +44,29 @@ pub fn note_verdict(kind: VerdictKind, code: i32, addr: u64, pc: u64, message: f
     counters.verdict_strand = e.current.0 as u32;
     report::add(RecordTag::Message, e.current.0, [kind as u64, addr, pc], message);
     report::strands(true);
-    if kind != VerdictKind::Divergence && e.plan.flags & flags::STOP_ON_FAILURE != 0 {
-        debug::publish();
-        // SAFETY: stops this process until a debugger lets it go on.
-        unsafe { syscall3(nr::KILL, syscall3(nr::GETPID, 0, 0, 0) as usize, SIGSTOP, 0) };
+    if kind != VerdictKind::Divergence {
+        stop_for_debugger();
+    }
+}
+
+/// Stops the process until a debugger lets it go on, if one is waiting.
+fn stop_for_debugger() {
+    const PR_SET_PTRACER: usize = 0x5961_6d61;
+    if engine().plan.flags & flags::STOP_ON_FAILURE == 0 {
+        return;
+    }
+    debug::publish();
+    // SAFETY: lets any process trace this one, then stops it.
+    unsafe {
+        syscall3(nr::PRCTL, PR_SET_PTRACER, usize::MAX, 0);
+        syscall3(nr::KILL, syscall3(nr::GETPID, 0, 0, 0) as usize, SIGSTOP, 0);
+    }
+}
+
+/// The program is about to end with this code.
+pub fn exits(code: i32) {
+    if code != 0 && engine().phase == Phase::Running {
+        stop_for_debugger();
     }
 }
 
@@ -86,8 +106,10 @@ pub fn end_run() {
 /// The program got a fatal signal: tells it and dies of it.
 pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
     const SIG_UNBLOCK: usize = 1;
-    let this = strand(engine().current);
-    this.op.pc = pc;
+    if signal == SIGXCPU {
+        // The driver's word that the run's time is over; it tells that better itself.
+        fail_run(VerdictKind::Timeout, 0, addr, pc, format_args!(""));
+    }
     if stack_overflow {
         note_verdict(VerdictKind::Crash, signal, addr, pc, format_args!("stack overflow"));
     } else {

@@ -152,7 +152,7 @@ pub fn sleep_on(op: Op, key: WaitKey, deadline: Option<u64>, mask: u32) -> Wake 
 
 /// The running strand waits from now on, and others go on.
 fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: StrandId) -> Wake {
-    if sched::attend_signals() {
+    if sched::attend_signals() || crate::model::cancel::wanted(strand(me()).op.kind) {
         return Wake::Interrupted;
     }
     let e = engine();

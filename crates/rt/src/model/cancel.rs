@@ -5,7 +5,7 @@
 //! asynchronous type at any point. Acting is libc's own `pthread_exit`, which runs cleanup handlers and destructors.
 
 use super::{hook, thread};
-use crate::engine;
+use crate::engine::{self, ATTENTION, attention};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t};
 use core::sync::atomic::Ordering;
@@ -61,9 +61,11 @@ pub fn check_asynchronous() {
     if of(engine::me()).asynchronous {
         check();
     }
-    let open = |id| of(id).asynchronous && of(id).due();
-    if !(0..engine::strand_count() as u16).map(StrandId).any(open) {
-        engine::ATTENTION.fetch_and(!engine::attention::CANCEL, Ordering::Relaxed);
+    if ATTENTION.load(Ordering::Relaxed) & attention::CANCEL != 0 {
+        let open = |id| of(id).asynchronous && of(id).due();
+        if !(0..engine::strand_count() as u16).map(StrandId).any(open) {
+            ATTENTION.fetch_and(!attention::CANCEL, Ordering::Relaxed);
+        }
     }
 }
 
@@ -76,7 +78,7 @@ fn request(id: StrandId) {
         return;
     }
     if of(id).asynchronous {
-        engine::ATTENTION.fetch_or(engine::attention::CANCEL, Ordering::Relaxed);
+        ATTENTION.fetch_or(attention::CANCEL, Ordering::Relaxed);
         engine::interrupt(id);
     } else if cancellable(engine::strand(id).op.kind) {
         engine::interrupt(id);
@@ -87,6 +89,11 @@ fn request(id: StrandId) {
 fn cancellable(kind: OpKind) -> bool {
     use OpKind::*;
     matches!(kind, CondWait | CondTimedWait | SemWait | Join | Sleep | Io | IoWait | Signal)
+}
+
+/// Whether this strand, about to wait in such an operation, is to be cancelled there instead.
+pub fn wanted(kind: OpKind) -> bool {
+    due() && cancellable(kind)
 }
 
 hook! {

@@ -49,6 +49,7 @@ pub fn after_fork_child() {
 /// Ends the process with libc's `exit` at once, on this strand.
 pub fn process(code: c_int) -> ! {
     if engine::controlled() {
+        engine::exits(code);
         *EXITING.get() = engine::me();
         tls::run_destructors();
     }

@@ -61,7 +61,7 @@ pub struct PerStrand {
     pub identity: identity::PerStrand,
 }
 
-/// The program has forked, and this is the child: only this strand exists, and libc is in charge.
+/// The program has forked, and this is the child: only this strand exists.
 pub fn after_fork_child() {
     exit::after_fork_child();
     waitv::after_fork_child();

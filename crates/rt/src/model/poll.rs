@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use threadbare_abi::op::{Op, OpKind};
 
 use crate::engine::{self, PollFd, Wake};
-use crate::model::io::{begin, interrupted};
+use crate::model::io::{begin, interrupted, settle};
 use crate::model::kernel::{
     POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDBAND, POLLRDNORM, POLLWRBAND, POLLWRNORM, TimeVal, call,
     error::*, raw, result,
@@ -36,22 +36,31 @@ fn after_ms(timeout: c_int) -> u64 {
     if timeout < 0 { NEVER } else { engine::now() + timeout as u64 * 1_000_000 }
 }
 
-/// Asks until something is ready: `ask` gives the kernel's result, `watch` the descriptors to wait for meanwhile.
+/// What a call asks the kernel.
+struct Question<A, C> {
+    /// Asks without waiting; the kernel's result.
+    ask: A,
+    /// Writes the answer that nothing is ready.
+    clear: C,
+    /// What to wait for meanwhile.
+    watched: Vec<PollFd>,
+}
+
+/// Asks until something is ready; the kernel's result.
 fn until_ready(
-    first: c_int,
+    mut question: Question<impl Fn() -> isize, impl Fn()>,
     deadline: u64,
     mask: *const signal::Set,
     pc: u64,
-    ask: impl Fn() -> isize,
-    watch: impl FnOnce() -> Vec<PollFd>,
 ) -> isize {
+    let first = question.watched.first().map_or(-1, |poll| poll.fd);
     begin(first, pc);
     // SAFETY: the caller's pointer, if it has one.
     let saved = (!mask.is_null()).then(|| signal::swap_mask(unsafe { *mask }));
     let got = if saved.is_some() && signal::attend() {
         -(EINTR as isize)
     } else {
-        asked(first, deadline, pc, ask, watch)
+        asked(&mut question, deadline, first, pc)
     };
     if let Some(mask) = saved {
         signal::change_mask(2, mask);
@@ -60,31 +69,34 @@ fn until_ready(
 }
 
 fn asked(
-    first: c_int,
+    question: &mut Question<impl Fn() -> isize, impl Fn()>,
     deadline: u64,
+    first: c_int,
     pc: u64,
-    ask: impl Fn() -> isize,
-    watch: impl FnOnce() -> Vec<PollFd>,
 ) -> isize {
-    let got = ask();
-    if got != 0 && got != -(EINTR as isize) {
-        return got;
-    }
+    let Question { ask, clear, watched } = question;
     if deadline <= engine::now() {
+        if settle::finds_any_ready(watched) {
+            return ask();
+        }
+        clear();
         // Whoever looks without waiting will look again: the others may go on.
         engine::yield_point(pc);
-        return ask();
+        return 0;
     }
-    let mut watched = watch();
     let op = Op::new(OpKind::IoWait, first as u64, pc);
     loop {
-        match engine::wait_fd(op, &mut watched, (deadline != NEVER).then_some(deadline)) {
-            Wake::TimedOut => return ask().max(0),
-            Wake::Go => {
-                let got = ask();
-                if got != 0 && got != -(EINTR as isize) {
-                    return got;
-                }
+        if settle::goes_on(watched) {
+            let got = ask();
+            if got != 0 && got != -(EINTR as isize) {
+                return got;
+            }
+        }
+        match engine::wait_fd(op, watched, (deadline != NEVER).then_some(deadline)) {
+            Wake::Go => {}
+            Wake::TimedOut => {
+                clear();
+                return 0;
             }
             Wake::Interrupted => {
                 cancel::check();
@@ -96,20 +108,31 @@ fn asked(
     }
 }
 
+/// More descriptors than any process has.
+const TOO_MANY: usize = 1 << 24;
+
 /// `poll` under control; the kernel's result.
 pub fn poll(fds: *mut PollFd, count: usize, deadline: u64, mask: *const signal::Set, pc: u64) -> isize {
+    if count > TOO_MANY {
+        return -(EINVAL as isize);
+    }
+    if fds.is_null() && count > 0 {
+        return -(EFAULT as isize);
+    }
     // SAFETY: the caller's array.
-    let first = if count == 0 || fds.is_null() { -1 } else { unsafe { (*fds).fd } };
-    until_ready(
-        first,
-        deadline,
-        mask,
-        pc,
+    let watched = if count == 0 { Vec::new() } else { unsafe { core::slice::from_raw_parts(fds, count) }.to_vec() };
+    let question = Question {
         // SAFETY: the caller's array.
-        || unsafe { raw(call::POLL, [fds as usize, count, 0]) },
-        // SAFETY: the kernel has just read the array.
-        || if count == 0 { Vec::new() } else { unsafe { core::slice::from_raw_parts(fds, count) }.to_vec() },
-    )
+        ask: || unsafe { raw(call::POLL, [fds as usize, count, 0]) },
+        clear: || {
+            for index in 0..count {
+                // SAFETY: as above.
+                unsafe { (*fds.add(index)).revents = 0 };
+            }
+        },
+        watched,
+    };
+    until_ready(question, deadline, mask, pc)
 }
 
 unsafe extern "C" fn poll_hook(fds: *mut PollFd, count: usize, timeout: c_int, pc: u64) -> c_int {
@@ -215,7 +238,6 @@ pub fn select(count: c_int, sets: Sets, deadline: u64, mask: *const signal::Set,
             watched.push(PollFd { fd, events, revents: 0 });
         }
     }
-    let first = watched.first().map_or(-1, |poll| poll.fd);
     let ask = || {
         for (set, wanted) in sets.iter().zip(&wanted) {
             if !set.is_null() {
@@ -228,7 +250,15 @@ pub fn select(count: c_int, sets: Sets, deadline: u64, mask: *const signal::Set,
         // SAFETY: the caller's sets.
         unsafe { raw(call::SELECT, [count as usize, at[0], at[1], at[2], &raw mut none as usize]) }
     };
-    until_ready(first, deadline, mask, pc, ask, || watched)
+    let clear = || {
+        for (set, wanted) in sets.iter().zip(&wanted) {
+            if !set.is_null() {
+                // SAFETY: as above.
+                unsafe { core::ptr::write_bytes(*set, 0, wanted.len()) };
+            }
+        }
+    };
+    until_ready(Question { ask, clear, watched }, deadline, mask, pc)
 }
 
 /// The deadline of a `struct timeval`.
@@ -308,15 +338,13 @@ pub fn epoll(
     mask: *const signal::Set,
     pc: u64,
 ) -> isize {
-    until_ready(
-        fd,
-        deadline,
-        mask,
-        pc,
+    let question = Question {
         // SAFETY: the caller's array.
-        || unsafe { raw(call::EPOLL_WAIT, [fd as usize, events as usize, room as usize, 0]) },
-        || alloc::vec![PollFd { fd, events: POLLIN, revents: 0 }],
-    )
+        ask: || unsafe { raw(call::EPOLL_WAIT, [fd as usize, events as usize, room as usize, 0]) },
+        clear: || {},
+        watched: alloc::vec![PollFd { fd, events: POLLIN, revents: 0 }],
+    };
+    until_ready(question, deadline, mask, pc)
 }
 
 unsafe extern "C" fn epoll_wait_hook(

@@ -105,6 +105,11 @@ pub(super) fn parse(text: &str) -> Result<Schedule> {
         }
         _ => return fail(first, Problem::NotASchedule),
     }
+    // A cut file is told as such, not by the word it was cut in.
+    let is_end = |line: &str| line.trim() == "end" || line.trim_start().starts_with("end ");
+    if !text.lines().any(is_end) {
+        return fail(text.lines().count(), Problem::CutOff);
+    }
     let mut header = Header::default();
     let mut steps = Steps::default();
     let mut section = Section::Header;
@@ -120,7 +125,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule> {
                     steps.place(number, word)?;
                 }
             }
-            (Section::Steps, _) if line == "end" || line.starts_with("end ") => {
+            (Section::Steps, _) if is_end(line) => {
                 let told = read_end(number, line, &steps)?;
                 if let Some((number, _)) = lines.find(|(_, line)| !line.is_empty()) {
                     return fail(number, Problem::Trailing);
@@ -420,9 +425,7 @@ impl Steps {
                 if strand.split('.').skip(1).any(|ordinal| ordinal.starts_with('0')) {
                     return None;
                 }
-                if !self.names.contains_key(&path) {
-                    self.names.insert(path, strand.to_owned());
-                }
+                self.names.entry(path).or_insert_with(|| strand.to_owned());
                 path
             }
         };

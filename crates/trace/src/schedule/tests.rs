@@ -17,7 +17,7 @@ fn os_string() -> impl Strategy<Value = OsString> {
 
 fn segment() -> impl Strategy<Value = Segment> {
     let place = (0u64..4, 0u64..6, prop_oneof![0u8..60, any::<u8>()])
-        .prop_map(|(module, offset, op)| (module << 48 | offset * 0x1f3, op));
+        .prop_map(|(module, offset, op)| ((module << 48) | (offset * 0x1f3), op));
     let how = prop::sample::select(StopKind::ALL);
     let strand = (0..PATHS.len() + 1, any::<bool>(), prop_oneof![0u64..4, any::<u64>()]);
     let choice = (1u8..5, 0u64..9, 0u64..9);

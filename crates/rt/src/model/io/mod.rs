@@ -11,6 +11,7 @@ mod queue;
 mod read;
 mod receive;
 mod send;
+pub mod settle;
 mod socket;
 mod transfer;
 mod write;
@@ -175,8 +176,10 @@ impl Patience {
         wait(self.fd, events, limit, self.pc)
     }
 
-    /// The call went on.
+    /// The call did a part of its work. A part counts as an event, so that a schedule can tell before which one the
+    /// strand waited.
     pub fn moved(&mut self) {
+        engine::event();
         self.in_vain = false;
         self.attempt = 0;
     }

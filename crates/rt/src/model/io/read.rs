@@ -1,6 +1,6 @@
 //! `read` and its kind. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, ready, touched};
+use super::{Patience, begin, settle, touched};
 use crate::engine;
 use crate::model::entropy;
 use crate::model::kernel::{IoVec, POLLIN, SO_RCVTIMEO, call, error::*, raw, result};
@@ -20,7 +20,7 @@ pub fn when_readable(fd: c_int, pc: u64, read: impl Fn() -> isize) -> isize {
     begin(fd, pc);
     let mut patience = Patience::new(fd, SO_RCVTIMEO, pc);
     loop {
-        if ready(fd, POLLIN) != 0 {
+        if settle::is_ready(fd, POLLIN) {
             let got = read();
             if got != -(EAGAIN as isize) && got != -(EINTR as isize) {
                 touched();
@@ -37,7 +37,7 @@ pub fn when_readable(fd: c_int, pc: u64, read: impl Fn() -> isize) -> isize {
 pub fn wait_readable(fd: c_int, pc: u64) -> Result<(), c_int> {
     begin(fd, pc);
     let mut patience = Patience::new(fd, SO_RCVTIMEO, pc);
-    while ready(fd, POLLIN) == 0 {
+    while !settle::is_ready(fd, POLLIN) {
         match patience.wait(POLLIN) {
             // The read that follows tells it.
             Err(EAGAIN) => return Ok(()),

@@ -1,6 +1,6 @@
 //! Receiving on sockets. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, touched};
+use super::{Patience, begin, settle, touched};
 use crate::engine;
 use crate::model::kernel::{
     MSG_DONTWAIT, MSG_ERRQUEUE, MSG_PEEK, MSG_WAITALL, MsgHdr, POLLIN, POLLPRI, SO_RCVTIMEO, call, error::*, raw,
@@ -24,7 +24,7 @@ fn events(flags: c_int) -> i16 {
 /// Tries `attempt` until it does not say that it would block; the kernel's result.
 fn patiently(fd: c_int, flags: c_int, patience: &mut Patience, attempt: impl Fn() -> isize) -> isize {
     loop {
-        let got = attempt();
+        let got = settle::try_socket(fd, events(flags), flags, &attempt);
         let would_block = got == -(EAGAIN as isize) || got == -(EINTR as isize);
         if !would_block || flags & (MSG_DONTWAIT | MSG_ERRQUEUE) != 0 {
             if got >= 0 {
@@ -32,7 +32,6 @@ fn patiently(fd: c_int, flags: c_int, patience: &mut Patience, attempt: impl Fn(
             }
             return got;
         }
-        debug_assert!(fd >= 0);
         if let Err(error) = patience.wait(events(flags)) {
             return -(error as isize);
         }

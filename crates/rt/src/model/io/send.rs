@@ -1,6 +1,6 @@
 //! Sending on sockets. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, touched};
+use super::{Patience, begin, settle, touched};
 use crate::engine;
 use crate::model::kernel::{
     IoVec, MSG_DONTWAIT, MsgHdr, POLLOUT, SO_SNDTIMEO, call, error::*, raw, result,
@@ -28,20 +28,22 @@ pub fn all(
     let mut patience = Patience::new(fd, SO_SNDTIMEO, pc);
     let mut done = 0;
     loop {
-        // SAFETY: a part of the caller's buffer, and the caller's address.
-        let put = unsafe {
-            raw(
-                call::SENDTO,
-                [
-                    fd as usize,
-                    buffer as usize + done,
-                    count - done,
-                    (flags | MSG_DONTWAIT) as usize,
-                    address as usize,
-                    length as usize,
-                ],
-            )
-        };
+        let put = settle::try_socket(fd, POLLOUT, flags, || {
+            // SAFETY: a part of the caller's buffer, and the caller's address.
+            unsafe {
+                raw(
+                    call::SENDTO,
+                    [
+                        fd as usize,
+                        buffer as usize + done,
+                        count - done,
+                        (flags | MSG_DONTWAIT) as usize,
+                        address as usize,
+                        length as usize,
+                    ],
+                )
+            }
+        });
         touched();
         match put {
             WOULD_BLOCK | INTERRUPTED if flags & MSG_DONTWAIT == 0 => {
@@ -85,8 +87,10 @@ pub unsafe fn message_on(fd: c_int, message: &MsgHdr, flags: c_int, pc: u64) -> 
     let mut patience = Patience::new(fd, SO_SNDTIMEO, pc);
     let sent = loop {
         let at = core::ptr::from_ref(message) as usize;
-        // SAFETY: the caller's message.
-        let put = unsafe { raw(call::SENDMSG, [fd as usize, at, (flags | MSG_DONTWAIT) as usize]) };
+        let put = settle::try_socket(fd, POLLOUT, flags, || {
+            // SAFETY: the caller's message.
+            unsafe { raw(call::SENDMSG, [fd as usize, at, (flags | MSG_DONTWAIT) as usize]) }
+        });
         touched();
         if put != WOULD_BLOCK && put != INTERRUPTED || flags & MSG_DONTWAIT != 0 {
             break put;

@@ -1,6 +1,6 @@
 //! `write` and its kind. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, file_type, nonblocking, ready, send, touched};
+use super::{Patience, begin, file_type, nonblocking, send, settle, touched};
 use crate::engine;
 use crate::model::kernel::{
     IoVec, MAX_RW, PIPE_BUF, POLLOUT, S_IFBLK, S_IFDIR, S_IFREG, S_IFSOCK, SO_SNDTIMEO, call, error::*, raw,
@@ -41,7 +41,7 @@ fn pipe(fd: c_int, buffer: *const c_void, count: usize, pc: u64) -> isize {
     let whole = count > PIPE_BUF && nonblocking(fd);
     let mut done = 0;
     loop {
-        if ready(fd, POLLOUT) != 0 {
+        if settle::is_ready(fd, POLLOUT) {
             let portion = if whole { count } else { (count - done).min(PIPE_BUF) };
             // SAFETY: a part of the caller's buffer.
             let put = unsafe { raw(call::WRITE, [fd as usize, buffer as usize + done, portion]) };
@@ -109,7 +109,7 @@ pub fn writev(fd: c_int, parts: *const IoVec, count: c_int, pc: u64) -> isize {
 fn pipe_atomic(fd: c_int, parts: &[IoVec], pc: u64) -> isize {
     let mut patience = Patience::new(fd, SO_SNDTIMEO, pc);
     loop {
-        if ready(fd, POLLOUT) != 0 {
+        if settle::is_ready(fd, POLLOUT) {
             // SAFETY: the caller's array and buffers.
             let put = unsafe { raw(call::WRITEV, [fd as usize, parts.as_ptr() as usize, parts.len()]) };
             touched();

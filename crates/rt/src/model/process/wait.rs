@@ -6,7 +6,7 @@ use threadbare_abi::op::{Op, OpKind};
 
 use super::{CHILDREN, P_PID, WNOHANG, reaped};
 use crate::engine::{self, PollFd, Wake};
-use crate::model::io::{begin, interrupted, retry};
+use crate::model::io::{begin, interrupted, retry, settle};
 use crate::model::kernel::{POLLIN, call, error::*, raw, result};
 use crate::model::signal::SigInfo;
 use crate::sys::{c_int, c_uint, c_void, pid_t};
@@ -30,18 +30,13 @@ struct Watched(Vec<PollFd>);
 impl Watched {
     /// For one child, or for all that are known.
     fn new(pid: pid_t) -> Self {
-        let open = |pid: pid_t| {
+        let open = |&child: &pid_t| {
             // SAFETY: makes a descriptor.
-            let fd = unsafe { raw(call::PIDFD_OPEN, [pid as usize, 0]) } as c_int;
+            let fd = unsafe { raw(call::PIDFD_OPEN, [child as usize, 0]) } as c_int;
             PollFd { fd, events: POLLIN, revents: 0 }
         };
-        let mut all: Vec<PollFd> = if pid > 0 {
-            alloc::vec![open(pid)]
-        } else {
-            CHILDREN.get().iter().map(|&child| open(child)).collect()
-        };
-        all.retain(|poll| poll.fd >= 0);
-        Watched(all)
+        let wanted = |&&child: &&pid_t| pid <= 0 || child == pid;
+        Watched(CHILDREN.get().iter().filter(wanted).map(open).filter(|poll| poll.fd >= 0).collect())
     }
 }
 
@@ -54,38 +49,40 @@ impl Drop for Watched {
     }
 }
 
-/// Asks until there is news of a child: `ask` says `None` if there is none yet.
+/// Asks until there is news of a child: `ask` says `None` if there is none yet, which `WNOHANG` takes for an answer.
 fn until_news(pid: pid_t, options: c_int, pc: u64, ask: impl Fn() -> Option<isize>) -> isize {
-    begin(pid, pc);
+    // Process ids differ from run to run, so the point does not name one.
+    begin(-1, pc);
+    let waits = options as usize & WNOHANG == 0;
     let mut attempt = 0;
     loop {
-        if let Some(got) = ask() {
+        let mut watched = Watched::new(pid);
+        if watched.0.is_empty() || options & OTHER_NEWS != 0 {
+            drop(watched);
+            match ask() {
+                None if waits => {}
+                got => return got.unwrap_or(0),
+            }
+            if let Err(error) = retry(-1, &mut attempt, None, pc) {
+                return -(error as isize);
+            }
+            continue;
+        }
+        let asks = if waits { settle::goes_on(&mut watched.0) } else { settle::finds_any_ready(&mut watched.0) };
+        if asks && let Some(got) = ask() {
             return got;
         }
-        let waited = if options & OTHER_NEWS != 0 {
-            retry(pid, &mut attempt, None, pc)
-        } else {
-            wait_end(pid, &mut attempt, pc)
-        };
-        if let Err(error) = waited {
+        if !waits {
+            return 0;
+        }
+        let outcome = engine::wait_fd(Op::new(OpKind::IoWait, u64::MAX, pc), &mut watched.0, None);
+        // Cancelling does not come back, so the descriptors go first.
+        drop(watched);
+        if outcome == Wake::Interrupted
+            && let Err(error) = interrupted(false)
+        {
             return -(error as isize);
         }
-    }
-}
-
-fn wait_end(pid: pid_t, attempt: &mut u32, pc: u64) -> Result<(), c_int> {
-    let mut watched = Watched::new(pid);
-    if watched.0.is_empty() {
-        return retry(pid, attempt, None, pc);
-    }
-    let op = Op::new(OpKind::IoWait, pid as u64, pc);
-    match engine::wait_fd(op, &mut watched.0, None) {
-        Wake::Interrupted => {
-            // Cancelling does not come back, so the descriptors go first.
-            drop(watched);
-            interrupted(false)
-        }
-        _ => Ok(()),
     }
 }
 
@@ -106,7 +103,7 @@ pub fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut c_void,
                 reaped(got as pid_t);
             }
         }
-        (got != 0 || options as usize & WNOHANG != 0).then_some(got)
+        (got != 0).then_some(got)
     };
     until_news(pid, options, pc, ask)
 }
@@ -128,24 +125,22 @@ pub fn wait_id(kind: c_uint, id: c_uint, info: *mut SigInfo, options: c_int, usa
                 ],
             )
         };
-        if got == 0 && told.signal == 0 && options as usize & WNOHANG == 0 {
+        if got == 0 && !info.is_null() {
+            // SAFETY: the caller's out pointer.
+            unsafe { *info = told };
+        }
+        if got == 0 && told.signal == 0 {
             return None;
         }
-        if got == 0 {
-            if told.signal != 0 && options as usize & super::WNOWAIT == 0 {
-                reaped(told.first[0] as pid_t);
-            }
-            if !info.is_null() {
-                // SAFETY: the caller's out pointer.
-                unsafe { *info = told };
-            }
+        if got == 0 && options as usize & super::WNOWAIT == 0 {
+            reaped(told.first[0] as pid_t);
         }
         Some(got)
     };
     let pid = if kind as usize == P_PID { id as pid_t } else { -1 };
     if kind == P_PIDFD || options & WEXITED == 0 {
         // Whoever it is, news come without a descriptor of ours.
-        return until_news(pid, OTHER_NEWS, pc, ask);
+        return until_news(pid, options | OTHER_NEWS, pc, ask);
     }
     until_news(pid, options, pc, ask)
 }

@@ -41,6 +41,8 @@ pub const SIGBUS: c_int = 7;
 pub const SIGFPE: c_int = 8;
 pub const SIGKILL: c_int = 9;
 pub const SIGSEGV: c_int = 11;
+/// The driver's word that the run's time is over.
+pub const SIGXCPU: c_int = 24;
 pub const SIGCHLD: c_int = 17;
 pub const SIGCONT: c_int = 18;
 pub const SIGSTOP: c_int = 19;
@@ -65,6 +67,7 @@ pub const FAULTS: Set = bit(SIGILL)
     | bit(SIGBUS)
     | bit(SIGFPE)
     | bit(SIGSEGV)
+    | bit(SIGXCPU)
     | bit(SIGSYS);
 /// Signals that do nothing unless they are handled.
 const IGNORED: Set = bit(SIGCHLD) | bit(SIGCONT) | bit(SIGURG) | bit(SIGWINCH);

@@ -1,0 +1,118 @@
+//! `threadbare run` on real programs.
+
+use crate::workbench::{BANK, Said, Workbench, sound_bank};
+use std::process::Stdio;
+
+#[test]
+fn a_bug_is_found_and_told() {
+    let bench = Workbench::with_bank(BANK);
+    let said = bench.tool(&["run", "--", "./bank"]);
+    assert_eq!(said.code(), 1, "{}", said.stderr());
+    let text = said.stdout();
+    let last = text.lines().last().unwrap();
+    assert!(text.contains("failed: assertion `balance == 200'"), "{text}");
+    assert!(text.contains("assert(balance == 200);"), "{text}");
+    assert!(text.contains("| balance "), "{text}");
+    let schedule = last.trim().strip_prefix("replay: threadbare replay ").unwrap();
+    assert!(bench.path(schedule).exists(), "{last}");
+    let list = bench.tool(&["list"]);
+    assert!(list.stdout().contains("bank.c:17"), "{}", list.stdout());
+}
+
+#[test]
+fn a_sound_program_is_clean_and_leaves_nothing() {
+    let bench = Workbench::with_bank(&sound_bank());
+    let said = bench.tool(&["run", "--runs", "200", "--check-replay", "--", "./bank"]);
+    assert_eq!(said.code(), 0, "{}{}", said.stdout(), said.stderr());
+    assert!(said.stdout().contains("200 of 200 runs replayed, all the same"), "{}", said.stdout());
+    assert!(!bench.path(".threadbare").exists());
+    assert!(bench.tool(&["list"]).stdout().is_empty());
+}
+
+#[test]
+fn the_result_does_not_depend_on_the_jobs() {
+    let bench = Workbench::with_bank(BANK);
+    let result = |jobs: &str| {
+        let args = [
+            "run",
+            "--keep-going",
+            "--runs",
+            "300",
+            "--seed",
+            "5",
+            "--jobs",
+            jobs,
+            "--format",
+            "json",
+            "--",
+            "./bank",
+        ];
+        let mut json = bench.tool(&args).json();
+        for field in ["elapsed_s", "runs_per_s"] {
+            assert!(json[field].take().as_f64().unwrap() > 0.0);
+        }
+        json
+    };
+    let one = result("1");
+    assert_eq!(one, result("3"));
+    assert_eq!((one["verdict"].as_str(), one["runs"].as_u64()), (Some("failure"), Some(300)));
+    assert_eq!(one["findings"].as_array().unwrap().len(), 1);
+    assert_eq!(one["findings"][0]["count"], one["runs_failed"]);
+    assert_eq!(one["findings"][0]["kind"], "assertion");
+    assert_eq!(one["findings"][0]["locations"][0]["line"], 17);
+}
+
+#[test]
+fn a_stuck_run_is_a_timeout() {
+    let stuck = "int main(void) { volatile int x = 1; while (x) {} return 0; }";
+    let bench = Workbench::with_bank(stuck);
+    let said = bench.tool(&["run", "--timeout", "300ms", "--format", "json", "--", "./bank"]);
+    assert_eq!(said.code(), 1);
+    let json = said.json();
+    assert_eq!(json["findings"][0]["kind"], "timeout");
+    let schedule = json["findings"][0]["schedule"].as_str().unwrap().to_owned();
+    let again = bench.tool(&["replay", &schedule]);
+    assert_eq!(again.code(), 1, "{}", again.stderr());
+}
+
+#[test]
+fn every_run_reads_the_input_anew() {
+    let reader = r#"
+#include <stdio.h>
+int main(void) { int n = 0; return scanf("%d", &n) == 1 && n == 42 ? 0 : 5; }
+"#;
+    let bench = Workbench::with_bank(reader);
+    bench.write("input", "42\n");
+    assert_eq!(bench.tool(&["run", "--runs", "20", "--stdin", "input", "--", "./bank"]).code(), 0);
+    let without = bench.tool(&["run", "--runs", "20", "--format", "json", "--", "./bank"]).json();
+    assert_eq!(without["findings"][0]["kind"], "exit");
+    assert_eq!(without["findings"][0]["message"], "the program ended with code 5");
+}
+
+#[test]
+fn an_interrupt_ends_a_campaign_with_its_summary() {
+    let bench = Workbench::with_bank(&sound_bank());
+    let mut command =
+        bench.command(env!("CARGO_BIN_EXE_threadbare"), &["run", "--time", "1h", "--", "./bank"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The signal must find the tool past its start; until then it would just end.
+    while !bench.path(".threadbare").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let sent = bench.command("kill", &["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let said = Said(child.wait_with_output().unwrap());
+    assert_eq!(said.code(), 0, "{}", said.stderr());
+    assert!(said.stdout().contains("ended early: interrupted"), "{}", said.stdout());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let bench = Workbench::with_bank(&sound_bank());
+    let mut command =
+        bench.command(env!("CARGO_BIN_EXE_threadbare"), &["run", "--runs", "5", "--", "./bank"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

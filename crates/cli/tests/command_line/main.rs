@@ -1,0 +1,6 @@
+//! The command line as a user meets it: real programs, bad input, pipes and signals.
+
+mod bad_input;
+mod campaigns;
+mod replays;
+mod workbench;

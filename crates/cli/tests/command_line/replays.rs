@@ -1,0 +1,98 @@
+//! `threadbare replay` on real programs.
+
+use crate::workbench::{BANK, Workbench};
+
+fn found() -> (Workbench, String) {
+    let bench = Workbench::with_bank(BANK);
+    let json = bench.tool(&["run", "--seed", "3", "--format", "json", "--", "./bank"]).json();
+    let id = json["findings"][0]["id"].as_str().unwrap().to_owned();
+    (bench, id)
+}
+
+#[test]
+fn a_finding_fails_the_same_way_every_time() {
+    let (bench, id) = found();
+    let first = bench.tool(&["replay", &id, "--format", "json"]);
+    assert_eq!(first.code(), 1, "{}", first.stderr());
+    assert_eq!(first.json()["finding"]["kind"], "assertion");
+    for _ in 0..10 {
+        assert_eq!(bench.tool(&["replay", &id, "--format", "json"]).json(), first.json());
+    }
+    // By its file, from another folder, and pasted.
+    let schedule = bench.path(&format!(".threadbare/{id}.schedule"));
+    let text = std::fs::read_to_string(&schedule).unwrap();
+    let pasted: String = text.lines().map(|line| format!("> {line}\r\n")).collect();
+    bench.write("pasted", &pasted.replace("> ", "   "));
+    let said = bench.tool(&["replay", bench.path("pasted").to_str().unwrap()]);
+    assert_eq!(said.code(), 1, "{}", said.stderr());
+    assert!(said.stdout().contains("balance == 200"));
+}
+
+#[test]
+fn a_trace_shows_every_point() {
+    let (bench, id) = found();
+    let said = bench.tool(&["replay", &id, "--trace"]);
+    assert_eq!(said.code(), 1, "{}", said.stderr());
+    let text = said.stdout();
+    let trace: Vec<&str> = text.lines().take_while(|line| !line.is_empty()).collect();
+    let lines =
+        |words: &[&str]| trace.iter().filter(|line| words.iter().all(|word| line.contains(word))).count();
+    assert_eq!(lines(&["0 ", "create", "strand 0.1", "main", "bank.c:"]), 1, "{text}");
+    for strand in ["0.1", "0.2"] {
+        assert_eq!(lines(&[strand, "read 4", "balance", "deposit", "bank.c:7"]), 1, "{text}");
+        assert_eq!(lines(&[strand, "write 4", "balance", "deposit", "bank.c:8"]), 1, "{text}");
+    }
+    assert!(lines(&["-> 0."]) >= 2, "{text}");
+    let numbered = |line: &&str| line.get(..8).and_then(|number| number.trim().parse::<u64>().ok());
+    let numbers: Vec<u64> = trace.iter().filter_map(numbered).collect();
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "{text}");
+}
+
+#[test]
+fn gdb_shows_every_strand() {
+    let source = r#"
+#include <pthread.h>
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static void *forward(void *nothing) {
+    pthread_mutex_lock(&first);
+    pthread_mutex_lock(&second);
+    pthread_mutex_unlock(&second);
+    pthread_mutex_unlock(&first);
+    return nothing;
+}
+static void *backward(void *nothing) {
+    pthread_mutex_lock(&second);
+    pthread_mutex_lock(&first);
+    pthread_mutex_unlock(&first);
+    pthread_mutex_unlock(&second);
+    return nothing;
+}
+int main(void) {
+    pthread_t strands[2];
+    pthread_create(&strands[0], 0, forward, 0);
+    pthread_create(&strands[1], 0, backward, 0);
+    pthread_join(strands[0], 0);
+    pthread_join(strands[1], 0);
+    return 0;
+}
+"#;
+    let bench = Workbench::with_bank(source);
+    if !bench.command("gdb", &["--version"]).output().is_ok_and(|output| output.status.success()) {
+        let said = bench.tool(&["run", "--", "./bank"]);
+        assert_eq!(said.code(), 1, "without gdb only the deadlock itself can be seen");
+        return;
+    }
+    let json = bench.tool(&["run", "--format", "json", "--", "./bank"]).json();
+    assert_eq!(json["findings"][0]["kind"], "deadlock");
+    bench.write("commands", "strands bt\nquit\n");
+    let mut command = bench.command(
+        env!("CARGO_BIN_EXE_threadbare"),
+        &["replay", json["findings"][0]["schedule"].as_str().unwrap(), "--gdb"],
+    );
+    let output = command.stdin(std::fs::File::open(bench.path("commands")).unwrap()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    for word in ["strand 0 ", "strand 0.1 ", "strand 0.2 ", " in forward (", " in backward (", " in main ("] {
+        assert!(text.contains(word), "`{word}` is missing in: {text}");
+    }
+}
