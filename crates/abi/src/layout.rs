@@ -168,6 +168,8 @@ pub struct Live {
     pub entered: u32,
     /// 1 once the run has ended by its own will (exit, return, verdict).
     pub ended: u32,
+    /// The run's process, written by the fork server; 0 before it is made.
+    pub pid: i32,
 }
 
 /// The ring's indices; both only grow.

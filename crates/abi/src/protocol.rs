@@ -2,10 +2,12 @@
 //!
 //! The driver starts the program with [`ENV`] and the runtime preloaded. Just before `main` the runtime says
 //! [`Reply::HELLO`] and becomes a fork server: each [`Command::RUN`] forks a child that runs `main` by the plan in
-//! shared memory; [`Reply::STARTED`] tells its process id, then [`Reply::ENDED`] its wait status or
+//! shared memory and writes its process id there ([`crate::layout::Live::pid`]: a message would cost the driver a
+//! wake-up); [`Reply::ENDED`] tells its wait status, or
 //! [`Reply::AGAIN`] that the same command must be sent once more.
 
-/// The variable with `shm=<fd>,ctl=<fd>`; the runtime takes it out of the environment.
+/// The variable with `shm=<fd>,ctl=<fd>` and, where they apply, `bind=1` (the driver has set `LD_BIND_NOW`) and
+/// `cpus=<hex>` (the processors the program may use, lowest byte first); the runtime takes it out of the environment.
 pub const ENV: &str = "THREADBARE_RT";
 
 /// A message from the driver.
@@ -33,7 +35,7 @@ impl Command {
 pub struct Reply {
     /// What happened.
     pub code: u32,
-    /// Process id (STARTED), wait status (ENDED), flags (HELLO).
+    /// Wait status (ENDED), flags (HELLO).
     pub value: i32,
     /// The run's number; for HELLO the layout's version.
     pub arg: u64,
@@ -42,8 +44,6 @@ pub struct Reply {
 impl Reply {
     /// The server is ready. `value` bit 0: the program has instrumented code.
     pub const HELLO: u32 = 1;
-    /// A child runs.
-    pub const STARTED: u32 = 2;
     /// The child ended.
     pub const ENDED: u32 = 3;
     /// The server could not do it; `value` is an errno.

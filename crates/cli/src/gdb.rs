@@ -1,8 +1,10 @@
 //! `replay --gdb`: the run stands where it failed, and gdb knows its strands.
 
+use crate::conduct::cannot;
 use crate::exit::{Exit, Trouble};
-use crate::session::cannot;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use threadbare_abi::event::Segment;
@@ -80,7 +82,10 @@ struct Script {
 impl Script {
     fn write() -> Result<Script, Trouble> {
         let path = std::env::temp_dir().join(format!("threadbare-gdb-{}.py", std::process::id()));
-        std::fs::write(&path, SCRIPT).map_err(|error| cannot("write gdb's script", &error))?;
+        // A new file only: the folder is everybody's, and gdb runs what it finds there.
+        File::create_new(&path)
+            .and_then(|mut file| file.write_all(SCRIPT.as_bytes()))
+            .map_err(|error| cannot(&format!("write gdb's script `{}`", path.display()), &error))?;
         Ok(Script { path })
     }
 }

@@ -4,11 +4,11 @@
 //! failure was found or reproduced, 2 the request or the set-up is wrong, 3 Threadbare itself failed.
 
 mod commands;
+mod conduct;
 mod embedded;
 mod exit;
 mod gdb;
 mod options;
-mod session;
 mod values;
 
 use clap::{Parser, Subcommand};

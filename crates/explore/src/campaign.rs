@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::run::{Follow, Job, Request};
 use crate::server::Target;
-use crate::{interrupt, outcome};
+use crate::{interrupt, outcome, processors};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -161,7 +161,12 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
         cancel,
     };
     let watched = std::thread::scope(|scope| {
-        let jobs: Vec<_> = (0..config.jobs.max(1)).map(|_| scope.spawn(|| work(config, &shared))).collect();
+        let jobs: Vec<_> = (0..config.jobs.max(1))
+            .map(|job| {
+                let shared = &shared;
+                scope.spawn(move || work(config, job, shared))
+            })
+            .collect();
         let watched = watch(config, &shared, started, observer);
         if watched.is_err() {
             shared.stop(&mut shared.lock(), Stop::Interrupt);
@@ -216,7 +221,8 @@ fn watch(
 }
 
 /// What each job does.
-fn work(config: &Config, shared: &Shared) {
+fn work(config: &Config, number: usize, shared: &Shared) {
+    processors::bind(number);
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel));
     while let Some(ticket) = next(shared) {
         job.set_known(&ticket.known);

@@ -104,6 +104,6 @@ impl Error {
 
     /// Whether Threadbare is at fault, not the request.
     pub fn is_internal(&self) -> bool {
-        matches!(self, Error::ServerDied { .. } | Error::ForkFailed { .. } | Error::System { .. })
+        matches!(self, Error::ServerDied { .. })
     }
 }

@@ -10,6 +10,7 @@ pub mod error;
 pub mod interrupt;
 mod ledger;
 mod outcome;
+mod processors;
 pub mod run;
 pub mod server;
 pub mod shm;

@@ -113,6 +113,10 @@ fn failure_key(facts: &RunFacts) -> u64 {
         hash.write(&place.line.to_le_bytes());
     }
     hash.write(&verdict.code.to_le_bytes());
+    if verdict.kind == VerdictKind::Timeout {
+        // Where it was when its time was over is chance.
+        return hash.finish();
+    }
     hash.write(&relative(&facts.report, verdict.pc));
     let waits = matches!(verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock);
     let mut places: Vec<_> = facts

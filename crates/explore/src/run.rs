@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::server::{Message, Server, Target};
 use crate::shm::LiveCopy;
 use crate::verdict;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -173,6 +174,7 @@ impl Server {
     fn begin(&mut self, request: &Request) -> Result<(), Error> {
         self.rewind().map_err(Error::system("empty the output files"))?;
         self.memory.clear_ring();
+        self.memory.clear_pid();
         if self.send(Command { code: Command::RUN, reserved: 0, arg: request.run }) {
             Ok(())
         } else {
@@ -187,7 +189,6 @@ impl Server {
         stops: bool,
     ) -> Result<Arrival, Error> {
         let mut deadline = Instant::now() + request.timeout;
-        let mut pid = None;
         let mut asked = false;
         let mut killed = false;
         let mut buffer = Vec::new();
@@ -204,12 +205,7 @@ impl Server {
                 }
             }
             match message {
-                Message::Reply(Reply { code: Reply::STARTED, value, .. }) => pid = Pid::from_raw(value),
                 Message::Reply(Reply { code: code @ (Reply::ENDED | Reply::AGAIN), value, .. }) => {
-                    // Processes the run has left behind belong to its group.
-                    if let Some(pid) = pid {
-                        let _ = kill_process_group(pid, Signal::KILL);
-                    }
                     if asked && self.cancel.load(Ordering::Relaxed) {
                         return Err(Error::Cancelled);
                     }
@@ -226,6 +222,7 @@ impl Server {
                 Message::Reply(_) => {}
                 Message::Closed => return Err(self.died(request.run)),
                 Message::Nothing => {
+                    let pid = self.run_process();
                     if stops && let Some(pid) = pid.filter(|&pid| is_stopped(pid)) {
                         return Ok(Arrival::Stopped(pid));
                     }
@@ -255,6 +252,17 @@ impl Server {
                     asked = true;
                 }
             }
+        }
+    }
+
+    /// The run's process by the shared memory. The program may have written there: a number that is none of a
+    /// process, or another process's, must not lead to a signal for a stranger.
+    fn run_process(&self) -> Option<Pid> {
+        let pid = Pid::from_raw(self.memory.live().pid.max(0)).filter(|&pid| pid != Pid::INIT)?;
+        match test_kill_process(pid) {
+            // Gone: what is left of its group may still be there.
+            Err(Errno::SRCH) => Some(pid),
+            _ => (parent_of(pid) == Some(self.process_id())).then_some(pid),
         }
     }
 
@@ -318,9 +326,18 @@ fn kill_run(pid: Option<Pid>) {
 }
 
 fn is_stopped(pid: Pid) -> bool {
+    stat_of(pid).starts_with('T')
+}
+
+fn parent_of(pid: Pid) -> Option<u32> {
+    stat_of(pid).split(' ').nth(1)?.parse().ok()
+}
+
+/// What the system tells of a process, from its state on.
+fn stat_of(pid: Pid) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     // The name before the state may hold anything, a parenthesis too.
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    stat.rsplit_once(") ").map(|(_, rest)| rest.to_owned()).unwrap_or_default()
 }
 
 fn decode_status(status: i32) -> End {

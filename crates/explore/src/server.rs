@@ -7,7 +7,7 @@
 use crate::capture::Capture;
 use crate::error::Error;
 use crate::shm::SharedMemory;
-use crate::{spawn, wire};
+use crate::{processors, spawn, wire};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair};
@@ -90,6 +90,9 @@ pub(crate) enum Message {
     Closed,
 }
 
+/// The loader's variable.
+const BIND_NOW: &str = "LD_BIND_NOW";
+
 impl Server {
     /// Starts the program and waits until it stands before its `main`.
     pub fn start(target: &Target) -> Result<Server, Error> {
@@ -120,7 +123,16 @@ impl Server {
             command.env("LD_PRELOAD", preload(runtime, target));
         }
         let [shm_fd, ctl_fd] = spawn::CHILD_FDS;
-        command.env(ENV, format!("shm={shm_fd},ctl={ctl_fd}"));
+        let mut variable = format!("shm={shm_fd},ctl={ctl_fd}");
+        if target.env.iter().all(|(name, _)| name != BIND_NOW) && std::env::var_os(BIND_NOW).is_none() {
+            // Symbols are looked up once, in the server, not in every run.
+            command.env(BIND_NOW, "1");
+            variable += ",bind=1";
+        }
+        if let Some(cpus) = processors::allowed() {
+            variable += &format!(",cpus={cpus}");
+        }
+        command.env(ENV, variable);
         command.stdout(stdout.stdio().map_err(Error::system("pass the output on"))?);
         command.stderr(stderr.stdio().map_err(Error::system("pass the output on"))?);
         command.stdin(match &stdin {
@@ -148,6 +160,11 @@ impl Server {
         };
         server.expect_hello(target.start_timeout)?;
         Ok(server)
+    }
+
+    /// The server's own process.
+    pub(crate) fn process_id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Whether the server can take another run.

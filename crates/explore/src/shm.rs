@@ -52,6 +52,8 @@ pub struct LiveCopy {
     pub verdict_addr: u64,
     /// Whether the run ended by its own will.
     pub ended: bool,
+    /// The run's process, 0 before it is made.
+    pub pid: i32,
 }
 
 impl SharedMemory {
@@ -81,6 +83,12 @@ impl SharedMemory {
     /// Sets the plan of the next run.
     pub fn set_plan(&self, plan: &Plan) {
         self.write(PLAN_OFFSET, std::slice::from_ref(plan));
+    }
+
+    /// Forgets the process of the last run.
+    pub fn clear_pid(&self) {
+        let offset = LIVE_OFFSET + std::mem::offset_of!(Live, pid);
+        self.write(offset, &[0i32]);
     }
 
     /// Sets the segments to follow; returns how many fit.
@@ -125,6 +133,7 @@ impl SharedMemory {
             verdict_code: live.verdict_code,
             verdict_pc: live.verdict_pc,
             verdict_addr: live.verdict_addr,
+            pid: live.pid,
             ended: live.ended != 0,
         }
     }

@@ -71,6 +71,11 @@ fn id_of(finding: &Finding, label: &str) -> String {
         let stacks = finding.strands.iter().flat_map(|strand| strand.stack.first());
         places = stacks.map(|place: &Place| place.address.clone()).collect();
     }
+    if finding.kind == "timeout" {
+        // The line is wherever the time was over; the function is the same more often.
+        places =
+            finding.locations.first().and_then(|location| location.function.clone()).into_iter().collect();
+    }
     if finding.kind == "exit" {
         places.push(finding.message.split(':').next().unwrap_or_default().to_owned());
     }

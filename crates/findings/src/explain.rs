@@ -80,13 +80,17 @@ fn locations(
     places: &dyn Places,
 ) -> Vec<Location> {
     let verdict = &facts.verdict;
-    if matches!(verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock) {
-        return details
+    if matches!(verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock | VerdictKind::Timeout) {
+        // The strand that ran last first: in a timeout it is the one that does not come to an end. A place in a
+        // library says nothing there: it is wherever the time happened to be over.
+        let last = strands.name(StrandId(verdict.strand));
+        let (ran, others): (Vec<_>, Vec<_>) = details
             .iter()
-            .filter_map(|strand| {
-                shown(&strand.stack).map(|place| location(place, Some(strand.strand.clone()), places))
-            })
-            .collect();
+            .filter_map(|strand| Some((strand, shown(&strand.stack)?)))
+            .filter(|(_, place)| verdict.kind != VerdictKind::Timeout || !place.library)
+            .partition(|(strand, _)| verdict.kind == VerdictKind::Timeout && strand.strand == last);
+        let all = ran.into_iter().chain(others);
+        return all.map(|(strand, place)| location(place, Some(strand.strand.clone()), places)).collect();
     }
     let strand = (verdict.strand != u16::MAX).then(|| strands.name(StrandId(verdict.strand)));
     let stack =

@@ -60,8 +60,7 @@ pub fn campaign(report: &CampaignReport, style: Style) -> String {
 pub fn finding(finding: &Finding, style: Style, replay: bool) -> String {
     let mut out = String::new();
     headline(&mut out, finding, style);
-    let waits = matches!(finding.kind.as_str(), "deadlock" | "livelock");
-    if waits {
+    if is_about_all(finding) {
         for strand in finding.strands.iter().take(STRANDS) {
             waiting_strand(&mut out, strand, finding, style);
         }
@@ -108,9 +107,14 @@ pub fn replay_command(schedule: &str) -> String {
     }
 }
 
+/// Whether all strands have part in the failure, not one.
+fn is_about_all(finding: &Finding) -> bool {
+    matches!(finding.kind.as_str(), "deadlock" | "livelock" | "timeout")
+}
+
 fn headline(out: &mut String, finding: &Finding, style: Style) {
-    let waits = matches!(finding.kind.as_str(), "deadlock" | "livelock");
-    let place = finding.locations.first().filter(|_| !waits).map(file_and_line).unwrap_or_default();
+    let place =
+        finding.locations.first().filter(|_| !is_about_all(finding)).map(file_and_line).unwrap_or_default();
     // An assertion of C names its place itself.
     let at = match place.is_empty() || finding.message.contains(&place) {
         true => String::new(),
@@ -131,10 +135,12 @@ fn waiting_strand(out: &mut String, strand: &StrandDetail, finding: &Finding, st
     let name = if strand.name.is_empty() { String::new() } else { format!(" ({})", strand.name) };
     let what = match (strand.state.as_str(), &strand.operation) {
         ("blocked", Some(operation)) => format!("waits: {operation}"),
-        (_, Some(operation)) => format!("is {}, before: {operation}", strand.state),
-        (state, None) => format!("is {state}"),
+        ("ready", Some(operation)) => format!("can go on, before: {operation}"),
+        ("running", _) => "runs".to_owned(),
+        (state, _) => format!("is {state}"),
     };
-    let object = strand.object.as_deref().map(quoted).unwrap_or_default();
+    let object =
+        strand.object.as_deref().filter(|_| strand.state != "running").map(quoted).unwrap_or_default();
     let joins = strand.operation.as_deref() == Some("join");
     let holder = match &strand.held_by {
         _ if joins => String::new(),

@@ -1,4 +1,5 @@
-//@ expect: stack-overflow
+//@ expect: crash
+//@ message: stack overflow
 //@ flags: -O0
 // A recursion without end, in the order where the limit is read before it is set.
 #include <pthread.h>

@@ -1,4 +1,5 @@
 //@ expect: panic
+//@ max-runs: 3000
 // Two atomics that belong together, updated one after the other.
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::thread;

@@ -1,9 +1,9 @@
 //! What `cargo threadbare test|run|build` have in common: whose argument is whose.
 
+use crate::conduct::cannot;
 use crate::embedded;
 use crate::exit::Trouble;
 use crate::options::CampaignOptions;
-use crate::session::cannot;
 use clap::Parser;
 use std::ffi::OsString;
 use threadbare_explore::server::Target;

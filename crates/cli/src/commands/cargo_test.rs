@@ -2,9 +2,9 @@
 
 use crate::commands::cargo::{Args, Split};
 use crate::commands::run::print;
+use crate::conduct::{self, cannot};
 use crate::exit::{Exit, Trouble};
 use crate::options::Format;
-use crate::session::{self, cannot};
 use threadbare_explore::interrupt;
 use threadbare_explore::store::Store;
 use threadbare_report::progress::ProgressLine;
@@ -61,7 +61,7 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
 fn one(split: &Split, binary: &TestBinary, case: &TestCase, store: &Store) -> Result<TestResult, Trouble> {
     let config = split.campaign.config(split.target(&case.target)?);
     let label = format!("{} {} {}", case.package, case.binary, case.name);
-    let campaign = session::campaign(&config, store, ProgressLine::on_stderr(), Some(label.as_str()))
+    let campaign = conduct::campaign(&config, store, ProgressLine::on_stderr(), Some(label.as_str()))
         .map_err(|trouble| trouble.during(&format!("test {}", case.name)))?;
     Ok(TestResult {
         package: case.package.clone(),

@@ -1,9 +1,9 @@
 //! `threadbare replay`: one schedule again.
 
 use crate::commands::run::print;
+use crate::conduct;
 use crate::exit::{Exit, Trouble};
 use crate::options::{FOLDER, Format};
-use crate::session;
 use crate::{embedded, gdb};
 use std::io::{StdoutLock, Write};
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Target, Trouble
     let moved = program.map(|program| std::path::absolute(program).unwrap_or_else(|_| program.to_owned()));
     let program = moved.unwrap_or_else(|| PathBuf::from(&schedule.program));
     check_program(&program, &env)?;
-    let id = session::program_id(&program)?;
+    let id = conduct::program_id(&program)?;
     if id != schedule.program_id {
         return Err(Trouble::usage(
             format!(
@@ -247,7 +247,7 @@ fn judge(facts: &RunFacts, schedule: &Schedule, program: &Path) -> Result<(), Tr
                 the network, the real clock): `threadbare replay FILE --trace` shows how far it came";
     if facts.verdict.is_internal() {
         let places = SymbolPlaces::new(&facts.report.modules, program);
-        let divergence = session::divergence(facts, &places);
+        let divergence = conduct::divergence(facts, &places);
         return Err(Trouble::internal(
             format!("the replay left its schedule: {}{divergence}", facts.verdict.message),
             help,

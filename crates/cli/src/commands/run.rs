@@ -1,9 +1,9 @@
 //! `threadbare run`: a campaign over schedules.
 
+use crate::conduct;
 use crate::embedded;
 use crate::exit::{Exit, Trouble};
 use crate::options::{CampaignOptions, Format};
-use crate::session;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use threadbare_explore::interrupt;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     if let Some(stdin) = &args.stdin {
         let path = std::path::absolute(stdin).unwrap_or_else(|_| stdin.clone());
         std::fs::File::open(&path)
-            .map_err(|error| session::cannot(&format!("read the input `{}`", path.display()), &error))?;
+            .map_err(|error| conduct::cannot(&format!("read the input `{}`", path.display()), &error))?;
         target.stdin = Some(path);
     }
     campaign(&args.campaign, target)
@@ -54,8 +54,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
 pub(crate) fn campaign(options: &CampaignOptions, target: Target) -> Result<Exit, Trouble> {
     let config = options.config(target);
     let store = Store::open(&options.out)?;
-    interrupt::watch().map_err(|error| session::cannot("watch for signals", &error))?;
-    let report = session::campaign(&config, &store, ProgressLine::on_stderr(), None)?;
+    interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
+    let report = conduct::campaign(&config, &store, ProgressLine::on_stderr(), None)?;
     match options.format {
         Format::Json => print(&report.to_json()),
         Format::Text => print(&text::campaign(&report, Style::for_stream(&std::io::stdout()))),

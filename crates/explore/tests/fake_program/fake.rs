@@ -91,8 +91,13 @@ pub(crate) fn serve(fds: &str) -> ! {
             pid => {
                 // SAFETY: our own child; it does the same, and one of the two comes first.
                 unsafe { libc::setpgid(pid, pid) };
-                reply(&ctl, Reply::STARTED, pid, run);
+                // A program with a wild pointer may write anything there: the driver's own number, say.
+                // SAFETY: asks for a number.
+                let told = if mode == "wild" { unsafe { libc::getppid() } } else { pid };
+                shared.set_live(|live| live.pid = told);
                 let (_, status) = waitpid(Pid::from_raw(pid), WaitOptions::empty()).unwrap().unwrap();
+                // SAFETY: the group of our own child, for what it has left behind.
+                unsafe { libc::kill(-pid, libc::SIGKILL) };
                 let again = mode == "events" && served == 1;
                 reply(&ctl, if again { Reply::AGAIN } else { Reply::ENDED }, status.as_raw(), run);
             }
@@ -109,8 +114,11 @@ fn reply(ctl: &OwnedFd, code: u32, value: i32, arg: u64) {
 }
 
 fn child(mode: &str, shared: &Shared, served: u64) -> ! {
-    // SAFETY: only moves this process into a group of its own.
-    unsafe { libc::setpgid(0, 0) };
+    // SAFETY: only moves this process into a group of its own, and lets it die with the server.
+    unsafe {
+        libc::setpgid(0, 0);
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+    }
     let plan = shared.plan();
     shared.set_live(|live| (live.entered, live.points, live.trace_hash) = (1, 30, plan.seed));
     match mode {
@@ -120,7 +128,7 @@ fn child(mode: &str, shared: &Shared, served: u64) -> ! {
             }
             shared.set_live(|live| live.segments = 3);
         }
-        "stuck" => forever(),
+        "stuck" | "wild" => forever(),
         "escape" => {
             // SAFETY: a new session, so a new group.
             unsafe { libc::setpgid(0, libc::getppid()) };

@@ -34,6 +34,7 @@ fn main() {
     let trials = vec![
         trial("a_clean_run_is_clean", a_clean_run_is_clean),
         trial("a_stuck_run_is_killed", a_stuck_run_is_killed),
+        trial("a_wild_process_number_harms_nobody", a_wild_process_number_harms_nobody),
         trial("a_run_that_left_its_group_is_killed", a_run_that_left_its_group_is_killed),
         trial("a_stopped_run_is_killed", a_stopped_run_is_killed),
         trial("a_crash_is_named", a_crash_is_named),
@@ -102,6 +103,12 @@ fn a_stuck_run_is_killed() {
     let facts = one("stuck", &short());
     assert_eq!((facts.end, facts.verdict.kind), (End::TimedOut, VerdictKind::Timeout));
     assert_eq!(facts.verdict.message, "the run took longer than 300 ms");
+}
+
+fn a_wild_process_number_harms_nobody() {
+    // Were it believed, this very process would be killed.
+    let facts = one("wild", &short());
+    assert_eq!(facts.verdict.kind, VerdictKind::Timeout);
 }
 
 fn a_run_that_left_its_group_is_killed() {

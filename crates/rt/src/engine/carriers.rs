@@ -91,15 +91,7 @@ fn set_mask(mask: u64) -> u64 {
     let mut old = 0u64;
     // SAFETY: both point to 8 bytes.
     unsafe {
-        syscall6(
-            nr::RT_SIGPROCMASK,
-            SIG_SETMASK,
-            &raw const mask as usize,
-            &raw mut old as usize,
-            8,
-            0,
-            0,
-        )
+        syscall6(nr::RT_SIGPROCMASK, SIG_SETMASK, &raw const mask as usize, &raw mut old as usize, 8, 0, 0)
     };
     old
 }
@@ -109,8 +101,7 @@ fn make(wish: StackWish) -> Result<Carrier, i32> {
 }
 
 fn make_with_libc(wish: StackWish) -> Result<Carrier, i32> {
-    let boot =
-        Box::into_raw(Box::new(Boot { fs: 0, sp: 0, park: park_stack(), ready: AtomicU32::new(0) }));
+    let boot = Box::into_raw(Box::new(Boot { fs: 0, sp: 0, park: park_stack(), ready: AtomicU32::new(0) }));
     let mut attr = Attr([0; 64]);
     let attr = (&raw mut attr).cast::<c_void>();
     // SAFETY: libc's own functions on an attribute object of at least its size (56 bytes); `boot` is alive until the

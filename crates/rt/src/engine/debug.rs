@@ -1,8 +1,8 @@
 //! What a debugger needs to show the strands: `threadbare replay --gdb` reads this table.
 
 use super::sched::engine;
-use super::strand::State;
 use super::strand;
+use super::strand::State;
 use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;

@@ -4,7 +4,7 @@ use super::live::live;
 use super::sched::{self, ATTENTION, Phase, Stop, attention, engine, now};
 use super::strand::State;
 use super::wait::{Class, Wake};
-use super::{io, modules, report, shared, strand};
+use super::{io, modules, report, shared, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
 use threadbare_abi::layout::{self, flags};
@@ -30,9 +30,6 @@ impl Follow {
     /// None is followed.
     pub const NONE: Follow = Follow { active: false, at: 0, choice: 0, len: 0, stop_at: u64::MAX };
 }
-
-/// The event count at which the access path must stop; read by every plain access.
-pub static mut STOP_AT: u64 = u64::MAX;
 
 fn segment(at: usize) -> Segment {
     match shared::area(layout::FOLLOW_OFFSET) {
@@ -80,7 +77,7 @@ fn load(from: usize) -> Option<Segment> {
                 Some(StopKind::Blocked) => live().events + found.events + 1,
                 Some(StopKind::Preempted) => live().events + found.events,
             };
-            set_stop(e.follow.stop_at);
+            stops::set_schedule(e.follow.stop_at);
             return Some(found);
         }
         at += 1;
@@ -88,15 +85,10 @@ fn load(from: usize) -> Option<Segment> {
     None
 }
 
-fn set_stop(at: u64) {
-    // SAFETY: single kernel thread.
-    unsafe { STOP_AT = at }
-}
-
 fn stop() {
     engine().follow.active = false;
     ATTENTION.fetch_and(!attention::FOLLOW, Ordering::Relaxed);
-    set_stop(u64::MAX);
+    stops::set_schedule(u64::MAX);
 }
 
 /// Who goes on by the schedule; `None` when it has ended and the strategy decides.
@@ -238,7 +230,10 @@ pub fn blocks_here() -> Option<bool> {
     }
     let current = segment(e.follow.at);
     let here = live().events - e.segment_start == current.events;
-    Some(here && current.how == StopKind::Blocked as u8 && current.op == threadbare_abi::op::OpKind::IoWait as u8)
+    Some(
+        here && current.how == StopKind::Blocked as u8
+            && current.op == threadbare_abi::op::OpKind::IoWait as u8,
+    )
 }
 
 /// The run has come to its end: with a strict schedule it must be the schedule's end too.

@@ -28,8 +28,7 @@ pub fn wait_for_something() {
     if waits_for_io && io::poll_now() {
         return;
     }
-    let earliest =
-        e.timed.iter().map(|&id| strand(id).wait.deadline).min().unwrap_or(u64::MAX).min(e.timer);
+    let earliest = e.timed.iter().map(|&id| strand(id).wait.deadline).min().unwrap_or(u64::MAX).min(e.timer);
     if earliest != u64::MAX {
         if waits_for_io {
             let ahead = earliest.saturating_sub(sched::now()) / 1_000_000;

@@ -5,12 +5,13 @@
 //! An instruction learnt in a run is a point from then on, in this run and (through the driver) in later ones; at the
 //! fixpoint every conflicting pair is a pair of points.
 
-use super::follow::STOP_AT;
 use super::live::live;
 use super::sched::{self, Phase, engine, point};
-use super::{memory, record, shared, spin};
+use super::stops::{STOP_AT, must_stop};
+use super::{memory, record, shared, spin, strand};
 use threadbare_abi::layout::{self, PointMode};
 use threadbare_abi::op::{Op, OpKind, Order};
+use threadbare_abi::strand::StrandId;
 
 /// 0 while no plain access can matter: bare run, before `main`, only one strand alive.
 pub static mut GATE: u8 = 0;
@@ -26,7 +27,7 @@ const HOT_SLOTS: usize = 1 << 16;
 const HOT_MOST: usize = HOT_SLOTS / 2;
 
 /// Low halves of the known pcs, open addressing; a clash makes one more point, the same in every run.
-static mut HOT: [u32; HOT_SLOTS] = [0; HOT_SLOTS];
+static mut HOT: *mut u32 = core::ptr::null_mut();
 static mut HOT_COUNT: usize = 0;
 static mut KNOWN_LOADED: usize = 0;
 static mut MODE: PointMode = PointMode::Shared;
@@ -43,7 +44,7 @@ fn is_hot(pc: u64) -> bool {
     // SAFETY: indices are masked; single kernel thread.
     unsafe {
         loop {
-            let found = HOT[at];
+            let found = *HOT.add(at);
             if found == key {
                 return true;
             }
@@ -69,10 +70,10 @@ fn insert(pc: u64) -> bool {
             return false;
         }
         let mut at = slot(pc);
-        while HOT[at] != 0 {
+        while *HOT.add(at) != 0 {
             at = (at + 1) & (HOT_SLOTS - 1);
         }
-        HOT[at] = pc as u32;
+        *HOT.add(at) = pc as u32;
         HOT_COUNT += 1;
     }
     true
@@ -115,6 +116,8 @@ fn learn(pc: u64) {
 const LEAF_BITS: u32 = 21;
 const LEAF_CELLS: usize = 1 << (LEAF_BITS - 3);
 const LEAVES: usize = 4096;
+/// Slots of the table while there are few leaves: one page.
+const FEW_SLOTS: usize = 256;
 const OWNER: u32 = 0xFFFF;
 const WRITTEN: u32 = 1 << 16;
 const MANY: u32 = 1 << 17;
@@ -125,7 +128,8 @@ struct Leaf {
     cells: *mut u32,
 }
 
-static mut TABLE: [Leaf; LEAVES] = [Leaf { key: 0, cells: core::ptr::null_mut() }; LEAVES];
+/// Leaves by key, open addressing, at most half full.
+static mut TABLE: (*mut Leaf, usize) = (core::ptr::null_mut(), 0);
 static mut LAST: Leaf = Leaf { key: 0, cells: core::ptr::null_mut() };
 static mut POOL: usize = 0;
 static mut POOL_LEFT: usize = 0;
@@ -134,6 +138,12 @@ static mut POOL_LEFT: usize = 0;
 pub fn init() {
     // SAFETY: once, single kernel thread.
     unsafe {
+        HOT = memory::reserve(HOT_SLOTS * 4) as *mut u32;
+        // Pages that were read here need not be mapped again in every run.
+        for page in (0..HOT_SLOTS).step_by(1024) {
+            HOT.add(page).read_volatile();
+        }
+        TABLE = (memory::reserve(FEW_SLOTS * size_of::<Leaf>()) as *mut Leaf, FEW_SLOTS);
         POOL = memory::reserve(LEAVES * LEAF_CELLS * 4);
         POOL_LEFT = LEAVES;
     }
@@ -151,28 +161,52 @@ fn cell(addr: u64) -> *mut u32 {
     }
 }
 
-#[cold]
+#[inline(never)]
 fn find_leaf(key: u64) -> Leaf {
-    let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 52) as usize & (LEAVES - 1);
-    // SAFETY: as above; the table is never full, because there are only so many leaves.
+    // SAFETY: single kernel thread; indices are below the table's size.
     unsafe {
-        loop {
-            let found = TABLE[at];
-            if found.key == key {
-                return found;
+        let at = leaf_slot(key);
+        if (*at).key == key {
+            return *at;
+        }
+        if POOL_LEFT <= 1 {
+            // A run that touches 8 GiB of shared memory shares the last leaf: more points, no fewer.
+            return Leaf { key, cells: POOL as *mut u32 };
+        }
+        let made = Leaf { key, cells: POOL as *mut u32 };
+        POOL += LEAF_CELLS * 4;
+        POOL_LEFT -= 1;
+        at.write(made);
+        if (LEAVES - POOL_LEFT) * 2 >= TABLE.1 {
+            grow_table();
+        }
+        made
+    }
+}
+
+/// The slot of a key, or the free one where it belongs.
+unsafe fn leaf_slot(key: u64) -> *mut Leaf {
+    // SAFETY: the table has a free slot, and its size is a power of two.
+    unsafe {
+        let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize & (TABLE.1 - 1);
+        while (*TABLE.0.add(at)).key != key && (*TABLE.0.add(at)).key != 0 {
+            at = (at + 1) & (TABLE.1 - 1);
+        }
+        TABLE.0.add(at)
+    }
+}
+
+#[cold]
+fn grow_table() {
+    // SAFETY: the new table is twice as large and empty; the old one is left behind, there are few.
+    unsafe {
+        let (old, slots) = TABLE;
+        TABLE = (memory::reserve(2 * slots * size_of::<Leaf>()) as *mut Leaf, 2 * slots);
+        for index in 0..slots {
+            let leaf = *old.add(index);
+            if leaf.key != 0 {
+                leaf_slot(leaf.key).write(leaf);
             }
-            if found.key == 0 {
-                if POOL_LEFT <= 1 {
-                    // A run that touches 8 GiB of shared memory shares the last leaf: more points, no fewer.
-                    return Leaf { key, cells: POOL as *mut u32 };
-                }
-                let made = Leaf { key, cells: POOL as *mut u32 };
-                POOL += LEAF_CELLS * 4;
-                POOL_LEFT -= 1;
-                TABLE[at] = made;
-                return made;
-            }
-            at = (at + 1) & (LEAVES - 1);
         }
     }
 }
@@ -185,18 +219,40 @@ fn touch(addr: u64, write: bool) -> bool {
     let flag = if write { WRITTEN } else { 0 };
     // SAFETY: `cell` is in the shadow.
     unsafe {
-        let old = *cell;
+        let old = if *cell == 0 { first_owner(addr, me) } else { *cell };
         if old == 0 {
             *cell = me | flag;
             return false;
         }
         let many = if old & OWNER == me { old & MANY } else { MANY };
         let new = old | flag | many;
-        if new != old {
+        if new != *cell {
             *cell = new;
         }
         new & (MANY | WRITTEN) == (MANY | WRITTEN)
     }
+}
+
+/// Whose untouched memory this is: a strand does not note what it does to its own stack until another strand touches
+/// that; from then on it does, and is taken to have written to it.
+fn first_owner(addr: u64, me: u32) -> u32 {
+    let e = engine();
+    for index in 0..e.strands.len() {
+        let other = strand(StrandId(index as u16));
+        let (low, high) = other.stack;
+        if (low as u64..high as u64).contains(&addr) && other.id.0 as u32 + 1 != me {
+            other.stack_shared = true;
+            return (other.id.0 as u32 + 1) | WRITTEN;
+        }
+    }
+    0
+}
+
+/// Whether an address lies in the running strand's stack, and nobody else has touched that.
+#[inline]
+fn is_private(addr: u64) -> bool {
+    let this = sched::this();
+    !this.stack_shared && addr >= this.stack.0 as u64 && addr < this.stack.1 as u64
 }
 
 /// Fresh memory (allocated, or a new strand's) belongs to nobody yet.
@@ -230,8 +286,8 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
 #[inline(never)]
 fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: PointMode) {
     // SAFETY: single kernel thread.
-    let mut stops = live().events + 1 >= unsafe { STOP_AT };
-    if mode == PointMode::Shared {
+    let mut stops = live().events + 1 >= unsafe { STOP_AT } && must_stop(live().events + 1);
+    if mode == PointMode::Shared && !is_private(addr) {
         let mut shared = touch(addr, write);
         let last = (addr + size.max(1) as u64 - 1) & !7;
         let mut at = (addr & !7) + 8;

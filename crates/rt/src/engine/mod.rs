@@ -13,6 +13,7 @@
 //! | `frames` | the shadow call stack |
 //! | `server` | fork server, the beginning of a run |
 //! | `verdict` | the end of a run |
+//! | `stops` | where a strand makes a point although it does nothing that is one |
 //! | `start` | whether there is a driver, and what it gave us |
 //! | `live`, `shared`, `record`, `report`, `modules`, `debug` | what the driver and a debugger see |
 
@@ -33,6 +34,7 @@ pub mod server;
 pub mod shared;
 pub mod spin;
 pub mod start;
+pub mod stops;
 pub mod strand;
 pub mod verdict;
 pub mod wait;
@@ -49,9 +51,9 @@ pub use carriers::StackWish;
 pub use follow::blocks_here;
 pub use io::{PollFd, io_touched, wait_fd};
 pub use sched::{ATTENTION, advance, attention, choose, now, outside, point, timer_armed, yield_point};
-pub use start::{controlled, driven, is_instrumented, mark_instrumented};
+pub use start::{controlled, cpus, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
-pub use verdict::{crashed, end_run, exits, fail_run, fatal, note_verdict, warn_once};
+pub use verdict::{crashed, end_run, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
 pub use wait::{
     Class, Ready, WaitKey, Wake, acquire, interrupt, notify, requeue, retract, sleep_on, waiting, wake_all,
     wake_one,
@@ -93,8 +95,8 @@ pub fn event() {
     if controlled() {
         live::live().events += 1;
         // SAFETY: single kernel thread.
-        if live::live().events >= unsafe { follow::STOP_AT } {
-            // A stop of a schedule falls on this call: it is made a point.
+        if live::live().events >= unsafe { stops::STOP_AT } && stops::must_stop(live::live().events) {
+            // A stop falls on this call: it is made a point.
             live::live().events -= 1;
             point(Op::new(OpKind::Clock, 0, 0));
         }
@@ -185,6 +187,12 @@ pub fn finish() -> ! {
 /// The program forked; this is the child, in which only the forking strand exists. It goes on by itself: no choices,
 /// nothing recorded, nothing told to the driver.
 pub fn forked_child() {
+    const SCHED_SETAFFINITY: i64 = 203;
+    let cpus = cpus();
+    if !cpus.is_empty() {
+        // SAFETY: the mask has as many bytes as told.
+        unsafe { crate::sys::syscall3(SCHED_SETAFFINITY, 0, cpus.len(), cpus.as_ptr() as usize) };
+    }
     live::detach();
     shared::detach();
     ATTENTION.store(0, core::sync::atomic::Ordering::Relaxed);

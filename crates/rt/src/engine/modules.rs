@@ -42,9 +42,12 @@ unsafe extern "C" {
 }
 
 const PT_LOAD: u32 = 1;
+const PF_X: u32 = 1;
 
 static mut MODULES: Vec<Module> = Vec::new();
 static mut MAIN: (u64, u64) = (0, 0);
+static mut TOLD: usize = 0;
+static mut TEXTS: Vec<(usize, usize)> = Vec::new();
 
 unsafe extern "C" fn collect(info: *mut PhdrInfo, _size: usize, list: *mut c_void) -> c_int {
     // SAFETY: the loader passes valid records; `list` is ours.
@@ -54,6 +57,11 @@ unsafe extern "C" fn collect(info: *mut PhdrInfo, _size: usize, list: *mut c_voi
         let mut module = Module { base: info.addr, end: info.addr, name: info.name };
         for index in 0..info.phnum as usize {
             let header = &*info.phdr.add(index);
+            if header.kind == PT_LOAD && header.flags & PF_X != 0 {
+                let start = (info.addr + header.vaddr) as usize & !4095;
+                let end = (info.addr + header.vaddr + header.memsz) as usize;
+                (*(&raw mut TEXTS)).push((start, end - start));
+            }
             if header.kind == PT_LOAD {
                 module.end = module.end.max(info.addr + header.vaddr + header.memsz);
             }
@@ -69,6 +77,7 @@ pub fn refresh() {
     unsafe {
         let list = &mut *(&raw mut MODULES);
         list.clear();
+        (*(&raw mut TEXTS)).clear();
         dl_iterate_phdr(collect, (list as *mut Vec<Module>).cast());
         if let Some(first) = list.first() {
             MAIN = (first.base, first.end - first.base);
@@ -80,6 +89,19 @@ pub fn refresh() {
 pub fn all() -> &'static [Module] {
     // SAFETY: single kernel thread; callers do not keep it across `refresh`.
     unsafe { &*(&raw const MODULES) }
+}
+
+/// Address and size of the modules' code.
+pub fn texts() -> &'static [(usize, usize)] {
+    // SAFETY: single kernel thread; callers do not keep it across `refresh`.
+    unsafe { &*(&raw const TEXTS) }
+}
+
+/// The modules that have not been told to the driver; from now on they have.
+pub fn untold() -> &'static [Module] {
+    // SAFETY: single kernel thread.
+    let told = unsafe { core::mem::replace(&mut *(&raw mut TOLD), all().len()) };
+    all().get(told..).unwrap_or(&[])
 }
 
 /// A pc as module index (high 16 bits) and offset in it (low 48 bits): the same in every run of the program.

@@ -109,9 +109,9 @@ impl fmt::Display for CName {
     }
 }
 
-/// The loaded modules.
+/// The loaded modules that have not been told yet: the server tells those that are there before `main` once for all.
 pub fn modules() {
-    for module in modules::all() {
+    for module in modules::untold() {
         add(
             RecordTag::Module,
             u16::MAX,

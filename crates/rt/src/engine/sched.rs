@@ -5,7 +5,7 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{frames, idle, learn, record, spin, strand};
+use super::{frames, idle, learn, record, spin, stops, strand};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -184,6 +184,7 @@ pub fn advance(ns: u64) {
     let e = engine();
     e.time_offset += ns;
     e.due_events = 0;
+    set_alarm();
 }
 
 /// Time moves on to `deadline`, if it is not there yet.
@@ -249,7 +250,13 @@ pub fn attend_before(op: Op) {
 
 #[cold]
 fn attend_at_point() {
-    attend_before(strand(engine().current).op);
+    let op = this().op;
+    if attend_signals() {
+        // What a handler did came in between: the operation comes after it, as an event of its own.
+        publish(op);
+    } else {
+        this().op = op;
+    }
 }
 
 /// A point: the running strand is about to do `op`; returns when it goes on.
@@ -257,7 +264,7 @@ fn attend_at_point() {
 pub fn point(op: Op) {
     publish(op);
     let e = engine();
-    if e.live < 2 && ATTENTION.load(Ordering::Relaxed) == 0 {
+    if e.live < 2 && ATTENTION.load(Ordering::Relaxed) == 0 && live().events < e.due_events {
         return;
     }
     if ATTENTION.load(Ordering::Relaxed) & attention::SIGNAL != 0 {
@@ -323,6 +330,9 @@ fn kind_of(by_timeout: bool) -> ChoiceKind {
 #[inline]
 fn decide(how: Stop) -> (StrandId, bool) {
     loop {
+        if live().events >= engine().due_events {
+            wake_due();
+        }
         let bits = ATTENTION.load(Ordering::Relaxed);
         if bits & !(attention::RECORD | attention::LIMIT | attention::CANCEL) != 0
             && let Some(decided) = attend(bits, how)
@@ -330,9 +340,6 @@ fn decide(how: Stop) -> (StrandId, bool) {
             return decided;
         }
         let e = engine();
-        if live().events >= e.due_events {
-            wake_due();
-        }
         if e.enabled.is_empty() {
             idle::wait_for_something();
             continue;
@@ -400,9 +407,9 @@ pub fn wake_due() {
 }
 
 fn set_due(deadline: u64) {
-    let e = engine();
-    e.due_events =
-        if deadline == u64::MAX { u64::MAX } else { deadline.saturating_sub(e.time_offset).div_ceil(TICK) };
+    engine().due_events = event_at(deadline);
+    set_alarm();
+    set_gate();
 }
 
 /// The program has armed a timer for this virtual time.
@@ -410,6 +417,25 @@ pub fn timer_armed(deadline: u64) {
     let e = engine();
     e.timer = e.timer.min(deadline);
     e.due_events = 0;
+    set_alarm();
+    set_gate();
+}
+
+/// The event at which the program's next timer fires is a point, whatever it is.
+fn set_alarm() {
+    let e = engine();
+    stops::set_alarm(event_at(e.timer));
+}
+
+/// The event count at which virtual time comes to `time`, if nothing else makes it pass.
+fn event_at(time: u64) -> u64 {
+    if time == u64::MAX { u64::MAX } else { time.saturating_sub(engine().time_offset).div_ceil(TICK) }
+}
+
+/// Plain accesses matter while there are several strands, or a timer may interrupt the only one.
+fn set_gate() {
+    let e = engine();
+    learn::set_gate(e.phase == Phase::Running && (e.live > 1 || e.timer != u64::MAX));
 }
 
 /// The wait of a strand ends by its deadline.
@@ -474,7 +500,7 @@ pub fn add(new: *mut Strand) {
     e.enabled.push(other.id);
     e.live += 1;
     live().strands = e.strands.len() as u64;
-    learn::set_gate(e.live > 1 && e.phase == Phase::Running);
+    set_gate();
     e.strategy.created(other.id);
 }
 
@@ -486,7 +512,7 @@ pub fn end_current() -> ! {
     this.state = State::Ended;
     this.ended = true;
     e.live -= 1;
-    learn::set_gate(e.live > 1 && e.phase == Phase::Running);
+    set_gate();
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
         record::push(EventKind::Ended, this.id, this.op, 0);
     }

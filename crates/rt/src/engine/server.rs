@@ -1,7 +1,7 @@
 //! The fork server: started just before `main`, it forks one child for every run.
 
 use super::sched::{ATTENTION, Phase, attention, engine};
-use super::{carriers, follow, learn, live, modules, shared};
+use super::{carriers, follow, learn, live, modules, report, shared};
 use crate::sys::{c_char, c_int, c_void, nr, syscall3, syscall6};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Plan, PointMode, Record};
@@ -78,11 +78,30 @@ unsafe extern "C" fn main_over(code: usize, unwound: usize) -> ! {
     crate::model::thread::main_end(code as c_int)
 }
 
+/// Makes the kernel hand mapped code on to the children: it copies the page tables of a mapping only if some page of it
+/// is private, so one page of each is made private here. Where that is forbidden, every run maps its code again.
+fn warm_text() {
+    const PROT_READ: usize = 1;
+    const PROT_WRITE: usize = 2;
+    const PROT_EXEC: usize = 4;
+    for &(start, size) in modules::texts() {
+        // SAFETY: writes back the byte that is there; nobody else runs meanwhile.
+        unsafe {
+            // The whole mapping at once, so that it stays one.
+            let size = size.next_multiple_of(4096);
+            if syscall3(nr::MPROTECT, start, size, PROT_READ | PROT_WRITE | PROT_EXEC) == 0 {
+                let byte = start as *mut u8;
+                byte.write_volatile(byte.read_volatile());
+                syscall3(nr::MPROTECT, start, size, PROT_READ | PROT_EXEC);
+            }
+        }
+    }
+}
+
 fn send(code: u32, value: i32, arg: u64) {
     let reply = Reply { code, value, arg };
     // SAFETY: writes our own struct to the control socket.
-    let sent =
-        unsafe { syscall3(nr::WRITE, CTL as usize, &raw const reply as usize, size_of::<Reply>()) };
+    let sent = unsafe { syscall3(nr::WRITE, CTL as usize, &raw const reply as usize, size_of::<Reply>()) };
     if sent < 0 {
         quit();
     }
@@ -96,17 +115,22 @@ fn quit() -> ! {
 
 /// Serves until the driver is gone; returns only in a child, which then runs the program.
 fn serve() {
+    crate::sys::real::look_up_all();
+    crate::model::exit::watch();
     modules::refresh();
+    warm_text();
     learn::init();
     carriers::grow(2);
     crate::model::signal::init();
+    crate::model::process::init();
+    report::modules();
+    let modules_len = live::live().report_len;
     send(Reply::HELLO, super::is_instrumented() as i32, layout::VERSION as u64);
     loop {
         let mut command = Command::default();
         // SAFETY: reads into our own struct.
-        let got = unsafe {
-            syscall3(nr::READ, CTL as usize, &raw mut command as usize, size_of::<Command>())
-        };
+        let got =
+            unsafe { syscall3(nr::READ, CTL as usize, &raw mut command as usize, size_of::<Command>()) };
         if got == -(crate::sys::errno::EINTR as isize) {
             continue;
         }
@@ -120,6 +144,7 @@ fn serve() {
             (base as *const Plan).read()
         };
         live::live().run = plan.run;
+        live::live().report_len = modules_len;
         learn::load_known(plan.known);
         match fork() {
             0 => {
@@ -127,8 +152,11 @@ fn serve() {
                 return;
             }
             pid if pid > 0 => {
-                send(Reply::STARTED, pid as i32, command.arg);
+                live::live().pid = pid as i32;
                 let status = wait(pid);
+                // Processes the run has left behind belong to its group.
+                // SAFETY: our own child's group.
+                unsafe { syscall3(nr::KILL, -pid as usize, SIGKILL as usize, 0) };
                 let used = live::live().carriers as usize;
                 if used > carriers::pooled() && carriers::can_grow() && status & 0x7F != SIGKILL {
                     // Carriers made inside a run lie elsewhere than pooled ones: the run is made again with enough
@@ -147,16 +175,10 @@ fn serve() {
 /// A fork that keeps libc's idea of the thread, runs no atfork handlers and reclaims no stacks: the carriers' stacks
 /// stay theirs.
 fn fork() -> isize {
-    const SIGCHLD: usize = 17;
-    // SAFETY: `_Fork` is async-signal-safe fork; the fallback is what it does without the thread id.
+    // SAFETY: `_Fork` (glibc 2.34) is an async-signal-safe fork.
     unsafe {
-        let found = crate::sys::real::next("_Fork\0");
-        if found != 0 {
-            let fork = core::mem::transmute::<usize, unsafe extern "C" fn() -> c_int>(found);
-            let pid = fork();
-            return if pid < 0 { -(crate::sys::get_errno() as isize) } else { pid as isize };
-        }
-        syscall6(nr::CLONE, SIGCHLD, 0, 0, 0, 0, 0)
+        let pid = real!(_Fork: fn() -> c_int)();
+        if pid < 0 { -(crate::sys::get_errno() as isize) } else { pid as isize }
     }
 }
 
@@ -209,6 +231,6 @@ fn begin(plan: Plan) {
     e.segment_start = counters.events;
     learn::begin(PointMode::from_code(plan.points as u8).unwrap_or(PointMode::Shared));
     learn::set_gate(e.live > 1);
-    crate::model::exit::watch();
+    super::stops::begin();
     follow::begin();
 }

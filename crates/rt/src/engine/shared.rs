@@ -29,8 +29,15 @@ pub fn attach(fd: i32, live_page: usize) -> bool {
         if header.magic != layout::MAGIC || header.version != layout::VERSION {
             return false;
         }
-        let page =
-            syscall6(nr::MMAP, live_page, 4096, PROT_RW, MAP_SHARED | MAP_FIXED, fd as usize, layout::LIVE_OFFSET);
+        let page = syscall6(
+            nr::MMAP,
+            live_page,
+            4096,
+            PROT_RW,
+            MAP_SHARED | MAP_FIXED,
+            fd as usize,
+            layout::LIVE_OFFSET,
+        );
         if page < 0 {
             return false;
         }

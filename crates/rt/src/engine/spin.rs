@@ -51,7 +51,16 @@ pub struct SpinTrack {
 impl SpinTrack {
     /// Nothing loaded yet.
     pub const fn new() -> Self {
-        SpinTrack { places: [Place { pc: 0, addr: 0, value: 0, size: 0 }; PLACES], used: 0, next: 0, repeats: 0, limit: REPEATS, seen: [0; 8], novel: 0, due: false }
+        SpinTrack {
+            places: [Place { pc: 0, addr: 0, value: 0, size: 0 }; PLACES],
+            used: 0,
+            next: 0,
+            repeats: 0,
+            limit: REPEATS,
+            seen: [0; 8],
+            novel: 0,
+            due: false,
+        }
     }
 
     /// The strand did something others can see.
@@ -167,8 +176,11 @@ pub fn wait() {
         reschedule(Stop::Preempted);
         return;
     }
-    this.wait =
-        Wait { key: WaitKey { class: Class::Memory, addr: this.op.addr as usize }, acquire: true, ..Wait::NONE };
+    this.wait = Wait {
+        key: WaitKey { class: Class::Memory, addr: this.op.addr as usize },
+        acquire: true,
+        ..Wait::NONE
+    };
     e.spinners.push(e.current);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
     sched::set_blocked(this);

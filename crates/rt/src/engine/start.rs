@@ -68,6 +68,10 @@ fn look() -> bool {
         let (Some(shm), Some(ctl)) = (number_after(value, b"shm="), number_after(value, b"ctl=")) else {
             super::fatal("the variable THREADBARE_RT is malformed");
         };
+        if number_after(value, b"bind=") == Some(1) {
+            remove_variable(list, b"LD_BIND_NOW");
+        }
+        read_cpus(value);
         init(shm, ctl);
         remove_variable(list, ENV.as_bytes());
         remove_preload(list);
@@ -178,6 +182,38 @@ unsafe fn remove_preload(list: *mut *mut c_char) {
         } else {
             let rest = text.len() - first - 1;
             core::ptr::copy(value.add(first + 1), value, rest + 1);
+        }
+    }
+}
+
+/// The processors the program may use, as the driver found them: it has bound this process to one of them.
+static mut CPUS: ([u8; 128], usize) = ([0; 128], 0);
+
+/// The processors the program may use, lowest byte first; empty if the driver has bound nothing.
+pub fn cpus() -> &'static [u8] {
+    // SAFETY: written once, before any strand exists.
+    unsafe {
+        let cpus = &*(&raw const CPUS);
+        &cpus.0[..cpus.1]
+    }
+}
+
+/// # Safety
+/// `text` is a C string.
+unsafe fn read_cpus(text: *const c_char) {
+    // SAFETY: as the caller says; written once, before any strand exists.
+    unsafe {
+        let text = core::ffi::CStr::from_ptr(text).to_bytes();
+        let cpus = &mut *(&raw mut CPUS);
+        let Some(at) = text.windows(5).position(|w| w == b"cpus=") else { return };
+        for pair in text[at + 5..].chunks_exact(2) {
+            let digit = |byte: u8| (byte as char).to_digit(16);
+            let (Some(high), Some(low)) = (digit(pair[0]), digit(pair[1])) else { return };
+            if cpus.1 == cpus.0.len() {
+                return;
+            }
+            cpus.0[cpus.1] = (high * 16 + low) as u8;
+            cpus.1 += 1;
         }
     }
 }

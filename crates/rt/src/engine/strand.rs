@@ -58,6 +58,8 @@ pub struct Strand {
     pub pthread: usize,
     /// Lowest and highest address of its stack.
     pub stack: (usize, usize),
+    /// Another strand has touched its stack.
+    pub stack_shared: bool,
     /// What the models keep for it.
     pub model: PerStrand,
 }
@@ -85,6 +87,7 @@ impl Strand {
             spin: SpinTrack::new(),
             pthread: 0,
             stack: (0, 0),
+            stack_shared: false,
             model: PerStrand::default(),
         }
     }

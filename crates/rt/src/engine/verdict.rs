@@ -2,7 +2,7 @@
 
 use super::live::live;
 use super::sched::{Phase, Stop, close_segment, engine};
-use super::{controlled, debug, follow, modules, record, report, strand};
+use super::{controlled, debug, follow, record, report, strand};
 use crate::sys::{nr, syscall3, syscall6};
 use core::fmt;
 use threadbare_abi::layout::flags;
@@ -94,7 +94,6 @@ pub fn end_run() {
         report::strands(false);
     }
     close_segment(Stop::Final);
-    modules::refresh();
     report::modules();
     e.phase = Phase::Over;
     let counters = live();
@@ -115,8 +114,20 @@ pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
     } else {
         let name = signal_name(signal);
         match signal {
-            6 => note_verdict(VerdictKind::Crash, signal, addr, pc, format_args!("{name}: the program aborted")),
-            _ => note_verdict(VerdictKind::Crash, signal, addr, pc, format_args!("{name} at address {addr:#x}")),
+            6 => note_verdict(
+                VerdictKind::Crash,
+                signal,
+                addr,
+                pc,
+                format_args!("{name}: the program aborted"),
+            ),
+            _ => note_verdict(
+                VerdictKind::Crash,
+                signal,
+                addr,
+                pc,
+                format_args!("{name} at address {addr:#x}"),
+            ),
         }
     }
     end_run();
@@ -149,11 +160,17 @@ pub fn signal_name(signal: i32) -> &'static str {
 
 /// The runtime cannot go on. Safe at any time.
 pub fn fatal(message: &str) -> ! {
+    fatal_about(message, "")
+}
+
+/// The same, with what it is about.
+pub fn fatal_about(message: &str, what: &str) -> ! {
     say("threadbare: ");
     say(message);
+    say(what);
     say("\n");
     if controlled() && engine().phase == Phase::Running {
-        note_verdict(VerdictKind::Internal, 0, 0, 0, format_args!("{message}"));
+        note_verdict(VerdictKind::Internal, 0, 0, 0, format_args!("{message}{what}"));
         end_run();
     }
     exit_group(INTERNAL_EXIT)

@@ -204,7 +204,11 @@ impl Arena {
             return None;
         }
         let room = size.max(size_of::<FreeLink>()) + HEADER + (align - 16);
-        if room <= SMALL { self.allocate_small(size, room, align, pc) } else { self.allocate_large(size, align, pc) }
+        if room <= SMALL {
+            self.allocate_small(size, room, align, pc)
+        } else {
+            self.allocate_large(size, align, pc)
+        }
     }
 
     fn allocate_small(&mut self, size: usize, room: usize, align: usize, pc: u64) -> Option<(usize, bool)> {

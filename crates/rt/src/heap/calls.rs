@@ -112,7 +112,12 @@ pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) 
     other
 }
 
-unsafe extern "C" fn reallocarray_hook(block: *mut c_void, number: usize, size: usize, pc: u64) -> *mut c_void {
+unsafe extern "C" fn reallocarray_hook(
+    block: *mut c_void,
+    number: usize,
+    size: usize,
+    pc: u64,
+) -> *mut c_void {
     let Some(bytes) = number.checked_mul(size) else { return no_memory() };
     // SAFETY: the same contract as `realloc`.
     unsafe { realloc_hook(block, bytes, pc) }
@@ -168,9 +173,13 @@ fn refuse(why: Refused, user: usize, pc: u64) -> ! {
             pc,
             format_args!("{} bytes into a block of {} bytes is freed", user - block.user, block.size),
         ),
-        Refused::Wild(_) => {
-            engine::fail_run(VerdictKind::InvalidFree, 0, addr, pc, format_args!("what is freed was never allocated"))
-        }
+        Refused::Wild(_) => engine::fail_run(
+            VerdictKind::InvalidFree,
+            0,
+            addr,
+            pc,
+            format_args!("what is freed was never allocated"),
+        ),
     }
 }
 

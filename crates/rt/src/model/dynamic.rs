@@ -2,6 +2,8 @@
 //!
 //! The loader holds a lock of its own while constructors and destructors run: the strand is not preempted meanwhile.
 
+mod runpath;
+
 use super::hook;
 use crate::engine::{self, modules};
 use crate::sys::{c_char, c_int, c_long, c_void};
@@ -16,8 +18,11 @@ fn loading<T>(load: impl FnOnce() -> T) -> T {
 
 hook! {
     /// Not safe in a signal; before init and after fork libc's.
-    dlopen / 2 => on_dlopen(path: *const c_char, flags: c_int; _pc) -> *mut c_void {
+    dlopen / 2 => on_dlopen(path: *const c_char, flags: c_int; pc) -> *mut c_void {
         engine::event();
+        // SAFETY: the program's own C string.
+        let found = unsafe { runpath::find(path, pc) };
+        let path = found.as_ref().map_or(path, |file| file.as_ptr().cast());
         // SAFETY: libc's own function with the program's arguments.
         loading(|| unsafe { real!(dlopen: fn(*const c_char, c_int) -> *mut c_void)(path, flags) })
     }

@@ -211,6 +211,15 @@ fn get_affinity(id: StrandId, size: usize, mask: *mut u8) -> Result<usize, c_int
         unsafe { core::ptr::copy_nonoverlapping(from.affinity.as_ptr(), mask, n) };
         return Ok(n);
     }
+    let bound = engine::cpus();
+    if !bound.is_empty() {
+        if size < bound.len() {
+            return Err(EINVAL);
+        }
+        // SAFETY: the program's mask has `size` bytes.
+        unsafe { core::ptr::copy_nonoverlapping(bound.as_ptr(), mask, bound.len()) };
+        return Ok(bound.len());
+    }
     // SAFETY: the kernel writes at most `size` bytes.
     let got = unsafe { syscall3(SCHED_GETAFFINITY, 0, size, mask as usize) };
     if got < 0 { Err(-got as c_int) } else { Ok(got as usize) }

@@ -10,8 +10,8 @@ use threadbare_abi::op::{Op, OpKind};
 use crate::engine::{self, PollFd, Wake};
 use crate::model::io::{begin, interrupted, settle};
 use crate::model::kernel::{
-    POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDBAND, POLLRDNORM, POLLWRBAND, POLLWRNORM, TimeVal, call,
-    error::*, raw, result,
+    POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDBAND, POLLRDNORM, POLLWRBAND, POLLWRNORM, TimeVal,
+    call, error::*, raw, result,
 };
 use crate::model::{cancel, signal, time};
 use crate::sys::{c_int, c_void, timespec};
@@ -119,8 +119,11 @@ pub fn poll(fds: *mut PollFd, count: usize, deadline: u64, mask: *const signal::
     if fds.is_null() && count > 0 {
         return -(EFAULT as isize);
     }
-    // SAFETY: the caller's array.
-    let watched = if count == 0 { Vec::new() } else { unsafe { core::slice::from_raw_parts(fds, count) }.to_vec() };
+    let mut watched = Vec::with_capacity(count);
+    for index in 0..count {
+        // SAFETY: the caller's array.
+        watched.push(unsafe { *fds.add(index) });
+    }
     let question = Question {
         // SAFETY: the caller's array.
         ask: || unsafe { raw(call::POLL, [fds as usize, count, 0]) },
@@ -196,7 +199,8 @@ unsafe extern "C" fn ppoll_chk_hook(
     pc: u64,
 ) -> c_int {
     if !engine::controlled() || room / size_of::<PollFd>() < count {
-        let call = real!(__ppoll_chk: fn(*mut PollFd, usize, *const timespec, *const signal::Set, usize) -> c_int);
+        let call =
+            real!(__ppoll_chk: fn(*mut PollFd, usize, *const timespec, *const signal::Set, usize) -> c_int);
         // SAFETY: the caller's request, unchanged.
         return unsafe { call(fds, count, limit, mask, room) };
     }
@@ -208,8 +212,11 @@ const SELECT_LIMIT: usize = 65_536;
 type Sets = [*mut u64; 3];
 
 /// What each of the three sets of `select` asks for.
-const ASKED: [i16; 3] =
-    [POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR, POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR, POLLPRI];
+const ASKED: [i16; 3] = [
+    POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR,
+    POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR,
+    POLLPRI,
+];
 
 /// The words of one set.
 fn words(set: *mut u64, count: usize) -> Vec<u64> {
@@ -399,7 +406,13 @@ unsafe extern "C" fn epoll_pwait2_hook(
     result(got) as c_int
 }
 
-unsafe extern "C" fn epoll_ctl_hook(fd: c_int, what: c_int, target: c_int, event: *mut c_void, pc: u64) -> c_int {
+unsafe extern "C" fn epoll_ctl_hook(
+    fd: c_int,
+    what: c_int,
+    target: c_int,
+    event: *mut c_void,
+    pc: u64,
+) -> c_int {
     let call = real!(epoll_ctl: fn(c_int, c_int, c_int, *mut c_void) -> c_int);
     if engine::controlled() {
         begin(fd, pc);

@@ -13,10 +13,10 @@ use crate::engine;
 use crate::model::kernel::{call, raw};
 use crate::model::single::Single;
 use crate::model::{io, signal, time};
-use crate::sys::{c_int, pid_t};
+use crate::sys::{c_int, c_void, pid_t};
 
 pub use execute::about_to_execute;
-pub use wait::{wait4, wait_id};
+pub use wait::{wait_id, wait4};
 
 const P_PID: usize = 1;
 const WNOHANG: usize = 1;
@@ -48,10 +48,7 @@ pub fn children_alive() -> bool {
         let mut info = signal::SigInfo::ZERO;
         // SAFETY: asks about a child and leaves it to be waited for.
         let got = unsafe {
-            raw(
-                call::WAITID,
-                [P_PID, pid as usize, &raw mut info as usize, WNOHANG | WEXITED | WNOWAIT, 0],
-            )
+            raw(call::WAITID, [P_PID, pid as usize, &raw mut info as usize, WNOHANG | WEXITED | WNOWAIT, 0])
         };
         got == 0 && info.signal == 0
     })
@@ -65,8 +62,30 @@ pub fn alone_in_child() -> bool {
     *FORKED.get() && engine::live_strands() == 1
 }
 
+#[link(name = "c")]
+unsafe extern "C" {
+    fn __register_atfork(
+        prepare: Option<extern "C" fn()>,
+        parent: Option<extern "C" fn()>,
+        child: Option<extern "C" fn()>,
+        object: *const c_void,
+    ) -> c_int;
+}
+
+/// Whether a strand is inside libc's `fork`.
+static FORKING: Single<bool> = Single::new(false);
+
+/// Before `main`: the first handler that a child runs is ours, so that none of the program's takes part in the run.
+pub fn init() {
+    // SAFETY: a function that lives as long as the process.
+    unsafe { __register_atfork(None, None, Some(in_child), core::ptr::null()) };
+}
+
 /// In the child of a fork.
-fn in_child() {
+extern "C" fn in_child() {
+    if !core::mem::take(FORKING.get()) {
+        return;
+    }
     *FORKED.get() = true;
     engine::forked_child();
     crate::model::after_fork_child();
@@ -79,13 +98,16 @@ fn fork(pc: u64, fork: impl FnOnce() -> pid_t) -> pid_t {
     engine::warn_once("fork: the child process is not controlled", pc);
     // Handlers of `pthread_atfork` run inside, under libc's locks.
     engine::pin();
+    *FORKING.get() = true;
     let pid = signal::with_mask(fork);
     engine::unpin();
     match pid {
+        // Where libc ran no handlers.
         0 => in_child(),
         1.. => started(pid),
         _ => {}
     }
+    *FORKING.get() = false;
     pid
 }
 

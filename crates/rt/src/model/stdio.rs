@@ -141,7 +141,13 @@ unsafe extern "C" fn fgets_hook(buffer: *mut c_char, room: c_int, file: *mut Fil
     buffer
 }
 
-unsafe extern "C" fn fread_hook(buffer: *mut c_void, size: usize, count: usize, file: *mut File, pc: u64) -> usize {
+unsafe extern "C" fn fread_hook(
+    buffer: *mut c_void,
+    size: usize,
+    count: usize,
+    file: *mut File,
+    pc: u64,
+) -> usize {
     let total = size.saturating_mul(count);
     let Some(fd) = blocking(file).filter(|_| total > 0) else {
         let call = real!(fread: fn(*mut c_void, usize, usize, *mut File) -> usize);
@@ -208,7 +214,12 @@ unsafe extern "C" fn getdelim_hook(
     length as isize
 }
 
-unsafe extern "C" fn getline_hook(line: *mut *mut c_char, room: *mut usize, file: *mut File, pc: u64) -> isize {
+unsafe extern "C" fn getline_hook(
+    line: *mut *mut c_char,
+    room: *mut usize,
+    file: *mut File,
+    pc: u64,
+) -> isize {
     // SAFETY: the same call for lines.
     unsafe { getdelim_hook(line, room, b'\n' as c_int, file, pc) }
 }

@@ -9,21 +9,21 @@
 macro_rules! interpose6 {
     ($name:ident, $target:path) => {
         const _: () = {
-        #[unsafe(no_mangle)]
-        #[unsafe(naked)]
-        unsafe extern "C" fn $name() {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                "push qword ptr [rsp]",
-                ".cfi_adjust_cfa_offset 8",
-                "call {target}",
-                "add rsp, 8",
-                ".cfi_adjust_cfa_offset -8",
-                "ret",
-                ".cfi_endproc",
-                target = sym $target
-            )
-        }
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "push qword ptr [rsp]",
+                    ".cfi_adjust_cfa_offset 8",
+                    "call {target}",
+                    "add rsp, 8",
+                    ".cfi_adjust_cfa_offset -8",
+                    "ret",
+                    ".cfi_endproc",
+                    target = sym $target
+                )
+            }
         };
     };
 }
@@ -33,27 +33,27 @@ macro_rules! interpose6 {
 macro_rules! interpose7 {
     ($name:ident, $target:path) => {
         const _: () = {
-        #[unsafe(no_mangle)]
-        #[unsafe(naked)]
-        unsafe extern "C" fn $name() {
-            core::arch::naked_asm!(
-                ".cfi_startproc",
-                "mov rax, [rsp]",
-                "mov r10, [rsp + 8]",
-                "sub rsp, 8",
-                ".cfi_adjust_cfa_offset 8",
-                "push rax",
-                ".cfi_adjust_cfa_offset 8",
-                "push r10",
-                ".cfi_adjust_cfa_offset 8",
-                "call {target}",
-                "add rsp, 24",
-                ".cfi_adjust_cfa_offset -24",
-                "ret",
-                ".cfi_endproc",
-                target = sym $target
-            )
-        }
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "mov rax, [rsp]",
+                    "mov r10, [rsp + 8]",
+                    "sub rsp, 8",
+                    ".cfi_adjust_cfa_offset 8",
+                    "push rax",
+                    ".cfi_adjust_cfa_offset 8",
+                    "push r10",
+                    ".cfi_adjust_cfa_offset 8",
+                    "call {target}",
+                    "add rsp, 24",
+                    ".cfi_adjust_cfa_offset -24",
+                    "ret",
+                    ".cfi_endproc",
+                    target = sym $target
+                )
+            }
         };
     };
 }

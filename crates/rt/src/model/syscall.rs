@@ -203,8 +203,10 @@ fn control(number: i64, [a, b, c, d, e, _]: [usize; 6], pc: u64) -> Option<isize
             negative(unsafe { signal::queue_info(None, b as c_int, c as *const SigInfo, pc) })
         }
         call::RT_TGSIGQUEUEINFO => match identity::strand_of(b as pid_t) {
-            // SAFETY: the caller's pointer.
-            Some(id) => negative(unsafe { signal::queue_info(Some(id), c as c_int, d as *const SigInfo, pc) }),
+            Some(id) => {
+                // SAFETY: the caller's pointer.
+                negative(unsafe { signal::queue_info(Some(id), c as c_int, d as *const SigInfo, pc) })
+            }
             None => negative(ESRCH),
         },
         call::TKILL => negative(signal::tgkill(a as pid_t, b as c_int, pc)),
@@ -243,7 +245,9 @@ fn control(number: i64, [a, b, c, d, e, _]: [usize; 6], pc: u64) -> Option<isize
 /// Names a call that blocks, or makes a thread nobody controls, and leaves it to the kernel.
 fn unmodelled(number: i64, pc: u64) -> Option<isize> {
     let name = match number {
-        call::FORK | call::VFORK | call::CLONE | call::CLONE3 => "syscall(clone): what it starts is not controlled",
+        call::FORK | call::VFORK | call::CLONE | call::CLONE3 => {
+            "syscall(clone): what it starts is not controlled"
+        }
         call::SEMOP | call::SEMTIMEDOP => "syscall(semop) blocks and is not modelled",
         call::MSGSND | call::MSGRCV => "syscall(msgsnd, msgrcv) blocks and is not modelled",
         call::MQ_TIMEDSEND | call::MQ_TIMEDRECEIVE => "syscall(mq_*) blocks and is not modelled",

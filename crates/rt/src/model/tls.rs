@@ -3,9 +3,8 @@
 //! libc's own list is used where libc lets us run it (`__call_tls_dtors`): it lives in the strand's thread-local
 //! storage, keeps libraries loaded, and `exit` runs the rest of it. Where it does not, the strand has a list here.
 
-use super::single::Single;
 use crate::engine;
-use crate::sys::real;
+use crate::sys::real::Entry;
 use crate::sys::{c_int, c_void};
 use alloc::vec::Vec;
 
@@ -19,11 +18,10 @@ pub struct PerStrand {
 
 /// libc's function that runs the list of whoever calls it.
 fn libc_runs() -> Option<unsafe extern "C" fn()> {
-    static FOUND: Single<Option<usize>> = Single::new(None);
-    let found =
-        *FOUND.get().get_or_insert_with(|| real::next_versioned("__call_tls_dtors\0", "GLIBC_PRIVATE\0"));
-    // SAFETY: the symbol is a function that takes and returns nothing.
-    (found != 0).then(|| unsafe { core::mem::transmute::<usize, unsafe extern "C" fn()>(found) })
+    #[unsafe(link_section = "threadbare_real")]
+    static ENTRY: Entry = Entry::new("__call_tls_dtors\0", "GLIBC_PRIVATE\0");
+    // SAFETY: the symbol takes and returns nothing.
+    ENTRY.get_if_any().map(|found| unsafe { core::mem::transmute::<usize, unsafe extern "C" fn()>(found) })
 }
 
 /// Runs the destructors of the strand that ends, the newest first, those registered meanwhile included.

@@ -252,11 +252,21 @@ mod bits128 {
         before(OpKind::AtomicCas, p as u64, 16, mo, pc);
         // SAFETY: the program's own access.
         let old = unsafe { cmpxchg(p, expected, new) };
-        if old == expected { stored(p as u64, 8, new as u64, pc) } else { loaded(p as u64, 8, old as u64, pc) }
+        if old == expected {
+            stored(p as u64, 8, new as u64, pc)
+        } else {
+            loaded(p as u64, 8, old as u64, pc)
+        }
         old
     }
 
-    pub unsafe extern "C" fn compare_exchange(p: *mut u128, expected: *mut u128, new: u128, mo: i32, fail: i32) -> i32 {
+    pub unsafe extern "C" fn compare_exchange(
+        p: *mut u128,
+        expected: *mut u128,
+        new: u128,
+        mo: i32,
+        fail: i32,
+    ) -> i32 {
         // SAFETY: the program's own access.
         unsafe {
             let wanted = expected.read_unaligned();

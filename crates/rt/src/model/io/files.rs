@@ -9,8 +9,8 @@ use core::ffi::CStr;
 use super::{begin, ready, retry, touched};
 use crate::engine;
 use crate::model::kernel::{
-    AT_FDCWD, F_GETFL, F_SETFL, O_ACCMODE, O_NONBLOCK, O_PATH, O_RDONLY, O_WRONLY, POLLIN, S_IFIFO, S_IFMT, Stat,
-    call, error::*, raw, result,
+    AT_FDCWD, F_GETFL, F_SETFL, O_ACCMODE, O_NONBLOCK, O_PATH, O_RDONLY, O_WRONLY, POLLIN, S_IFIFO, S_IFMT,
+    Stat, call, error::*, raw, result,
 };
 use crate::model::{entropy, time};
 use crate::sys::{c_char, c_int, c_uint};
@@ -135,7 +135,13 @@ unsafe extern "C" fn open_2_hook(path: *const c_char, flags: c_int, pc: u64) -> 
     result(open_at(AT_FDCWD, path, flags, 0, pc)) as c_int
 }
 
-unsafe extern "C" fn openat_hook(dir: c_int, path: *const c_char, flags: c_int, mode: c_uint, pc: u64) -> c_int {
+unsafe extern "C" fn openat_hook(
+    dir: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mode: c_uint,
+    pc: u64,
+) -> c_int {
     if !engine::controlled() {
         let call = real!(openat64: fn(c_int, *const c_char, c_int, c_uint) -> c_int);
         // SAFETY: the caller's request, unchanged.

@@ -13,7 +13,13 @@ interpose!(sendmmsg, 4, sendmmsg_hook);
 ///
 /// # Safety
 /// `messages` points to `count` messages.
-pub unsafe fn send_messages(fd: c_int, messages: *mut MMsgHdr, count: c_uint, flags: c_int, pc: u64) -> isize {
+pub unsafe fn send_messages(
+    fd: c_int,
+    messages: *mut MMsgHdr,
+    count: c_uint,
+    flags: c_int,
+    pc: u64,
+) -> isize {
     begin(fd, pc);
     for index in 0..count.min(1024) as usize {
         // SAFETY: the caller's array.

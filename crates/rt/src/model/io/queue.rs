@@ -105,14 +105,9 @@ unsafe extern "C" fn mq_send_hook(
 }
 
 /// Tries a System V call until it does not say that it would block.
-fn patiently(
-    object: c_int,
-    would_block: c_int,
-    deadline: Option<u64>,
-    pc: u64,
-    attempt_call: impl Fn() -> isize,
-) -> isize {
-    begin(object, pc);
+fn patiently(would_block: c_int, deadline: Option<u64>, pc: u64, attempt_call: impl Fn() -> isize) -> isize {
+    // Numbers of these objects differ from run to run, so the point does not name one.
+    begin(-1, pc);
     let mut attempt = 0;
     loop {
         let done = attempt_call();
@@ -120,7 +115,7 @@ fn patiently(
             touched();
             return done;
         }
-        if let Err(error) = retry(object, &mut attempt, deadline, pc) {
+        if let Err(error) = retry(-1, &mut attempt, deadline, pc) {
             return fail(error) as isize;
         }
     }
@@ -161,7 +156,7 @@ unsafe extern "C" fn semtimedop_hook(
     // SAFETY: our own copy of the caller's operations.
     let attempt = || unsafe { call(set, tried.as_ptr().cast_mut(), count, core::ptr::null()) as isize };
     let would_block = if may_wait { EAGAIN } else { 0 };
-    patiently(set, would_block, (at != u64::MAX).then_some(at), pc, attempt) as c_int
+    patiently(would_block, (at != u64::MAX).then_some(at), pc, attempt) as c_int
 }
 
 unsafe extern "C" fn semop_hook(set: c_int, operations: *mut SemBuf, count: usize, pc: u64) -> c_int {
@@ -183,7 +178,7 @@ unsafe extern "C" fn msgsnd_hook(
     }
     // SAFETY: the caller's message, without waiting.
     let attempt = || unsafe { call(queue, message, size, flags | IPC_NOWAIT) as isize };
-    patiently(queue, EAGAIN, None, pc, attempt) as c_int
+    patiently(EAGAIN, None, pc, attempt) as c_int
 }
 
 unsafe extern "C" fn msgrcv_hook(
@@ -202,5 +197,5 @@ unsafe extern "C" fn msgrcv_hook(
     }
     // SAFETY: the caller's buffer, without waiting.
     let attempt = || unsafe { call(queue, message, size, kind, flags | IPC_NOWAIT) };
-    patiently(queue, ENOMSG, None, pc, attempt)
+    patiently(ENOMSG, None, pc, attempt)
 }

@@ -66,7 +66,13 @@ unsafe extern "C" fn read_hook(fd: c_int, buffer: *mut c_void, count: usize, pc:
     result(read(fd, buffer, count, pc))
 }
 
-unsafe extern "C" fn read_chk_hook(fd: c_int, buffer: *mut c_void, count: usize, room: usize, pc: u64) -> isize {
+unsafe extern "C" fn read_chk_hook(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    room: usize,
+    pc: u64,
+) -> isize {
     if !engine::controlled() || count > room {
         let call = real!(__read_chk: fn(c_int, *mut c_void, usize, usize) -> isize);
         // SAFETY: the caller's request, unchanged.

@@ -3,8 +3,8 @@
 use super::{Patience, begin, settle, touched};
 use crate::engine;
 use crate::model::kernel::{
-    MSG_DONTWAIT, MSG_ERRQUEUE, MSG_PEEK, MSG_WAITALL, MsgHdr, POLLIN, POLLPRI, SO_RCVTIMEO, call, error::*, raw,
-    result,
+    MSG_DONTWAIT, MSG_ERRQUEUE, MSG_PEEK, MSG_WAITALL, MsgHdr, POLLIN, POLLPRI, SO_RCVTIMEO, call, error::*,
+    raw, result,
 };
 use crate::sys::{c_int, c_void};
 
@@ -96,7 +96,10 @@ pub unsafe fn receive_message(fd: c_int, message: *mut MsgHdr, flags: c_int, pc:
         unsafe {
             (*message).namelen = namelen;
             (*message).controllen = controllen;
-            raw(call::RECVMSG, [fd as usize, message as usize, (flags & !MSG_WAITALL | MSG_DONTWAIT) as usize])
+            raw(
+                call::RECVMSG,
+                [fd as usize, message as usize, (flags & !MSG_WAITALL | MSG_DONTWAIT) as usize],
+            )
         }
     })
 }
@@ -104,7 +107,9 @@ pub unsafe fn receive_message(fd: c_int, message: *mut MsgHdr, flags: c_int, pc:
 unsafe extern "C" fn recv_hook(fd: c_int, buffer: *mut c_void, count: usize, flags: c_int, pc: u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(recv: fn(c_int, *mut c_void, usize, c_int) -> isize)(fd, buffer, count, flags) };
+        return unsafe {
+            real!(recv: fn(c_int, *mut c_void, usize, c_int) -> isize)(fd, buffer, count, flags)
+        };
     }
     result(receive(fd, buffer, count, flags, core::ptr::null_mut(), core::ptr::null_mut(), pc))
 }
@@ -153,8 +158,7 @@ unsafe extern "C" fn recvfrom_chk_hook(
     pc: u64,
 ) -> isize {
     if !engine::controlled() || count > room {
-        let call =
-            real!(__recvfrom_chk: fn(c_int, *mut c_void, usize, usize, c_int, *mut c_void, *mut u32) -> isize);
+        let call = real!(__recvfrom_chk: fn(c_int, *mut c_void, usize, usize, c_int, *mut c_void, *mut u32) -> isize);
         // SAFETY: the caller's request, unchanged.
         return unsafe { call(fd, buffer, count, room, flags, address, length) };
     }

@@ -2,9 +2,7 @@
 
 use super::{Patience, begin, settle, touched};
 use crate::engine;
-use crate::model::kernel::{
-    IoVec, MSG_DONTWAIT, MsgHdr, POLLOUT, SO_SNDTIMEO, call, error::*, raw, result,
-};
+use crate::model::kernel::{IoVec, MSG_DONTWAIT, MsgHdr, POLLOUT, SO_SNDTIMEO, call, error::*, raw, result};
 use crate::sys::{c_int, c_void};
 
 interpose!(send, 4, send_hook);
@@ -112,7 +110,8 @@ pub unsafe fn message_on(fd: c_int, message: &MsgHdr, flags: c_int, pc: u64) -> 
             continue;
         }
         let rest = part.len - skip;
-        let put = all(fd, (part.base as usize + skip) as *const c_void, rest, flags, core::ptr::null(), 0, pc);
+        let put =
+            all(fd, (part.base as usize + skip) as *const c_void, rest, flags, core::ptr::null(), 0, pc);
         skip = 0;
         if put < 0 {
             break;
@@ -149,10 +148,18 @@ pub unsafe fn send_message(fd: c_int, message: *const MsgHdr, flags: c_int, pc: 
     unsafe { message_on(fd, &*message, flags, pc) }
 }
 
-unsafe extern "C" fn send_hook(fd: c_int, buffer: *const c_void, count: usize, flags: c_int, pc: u64) -> isize {
+unsafe extern "C" fn send_hook(
+    fd: c_int,
+    buffer: *const c_void,
+    count: usize,
+    flags: c_int,
+    pc: u64,
+) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(send: fn(c_int, *const c_void, usize, c_int) -> isize)(fd, buffer, count, flags) };
+        return unsafe {
+            real!(send: fn(c_int, *const c_void, usize, c_int) -> isize)(fd, buffer, count, flags)
+        };
     }
     result(send(fd, buffer, count, flags, core::ptr::null(), 0, pc))
 }

@@ -21,7 +21,13 @@ fn option(fd: c_int, name: c_int) -> Option<c_int> {
     let got = unsafe {
         raw(
             call::GETSOCKOPT,
-            [fd as usize, SOL_SOCKET as usize, name as usize, &raw mut value as usize, &raw mut length as usize],
+            [
+                fd as usize,
+                SOL_SOCKET as usize,
+                name as usize,
+                &raw mut value as usize,
+                &raw mut length as usize,
+            ],
         )
     };
     (got == 0).then_some(value)

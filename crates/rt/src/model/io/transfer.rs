@@ -30,8 +30,7 @@ fn transfer(from: c_int, to: c_int, pc: u64, attempt: impl Fn() -> isize) -> isi
         if done != -(EAGAIN as isize) && done != -(EINTR as isize) {
             return done;
         }
-        let waited =
-            if ready(from, POLLIN) == 0 { source.wait(POLLIN) } else { target.wait(POLLOUT) };
+        let waited = if ready(from, POLLIN) == 0 { source.wait(POLLIN) } else { target.wait(POLLOUT) };
         if let Err(error) = waited {
             return -(error as isize);
         }

@@ -134,7 +134,9 @@ unsafe extern "C" fn writev_hook(fd: c_int, parts: *const IoVec, count: c_int, p
 unsafe extern "C" fn pwrite_hook(fd: c_int, buffer: *const c_void, count: usize, at: i64, pc: u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(pwrite64: fn(c_int, *const c_void, usize, i64) -> isize)(fd, buffer, count, at) };
+        return unsafe {
+            real!(pwrite64: fn(c_int, *const c_void, usize, i64) -> isize)(fd, buffer, count, at)
+        };
     }
     begin(fd, pc);
     // SAFETY: the caller's buffer; what has positions does not block.

@@ -68,7 +68,8 @@ fn until_news(pid: pid_t, options: c_int, pc: u64, ask: impl Fn() -> Option<isiz
             }
             continue;
         }
-        let asks = if waits { settle::goes_on(&mut watched.0) } else { settle::finds_any_ready(&mut watched.0) };
+        let asks =
+            if waits { settle::goes_on(&mut watched.0) } else { settle::finds_any_ready(&mut watched.0) };
         if asks && let Some(got) = ask() {
             return got;
         }
@@ -91,10 +92,7 @@ pub fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut c_void,
     let ask = || {
         // SAFETY: the caller's out pointers.
         let got = unsafe {
-            raw(
-                call::WAIT4,
-                [pid as usize, status as usize, options as usize | WNOHANG, usage as usize],
-            )
+            raw(call::WAIT4, [pid as usize, status as usize, options as usize | WNOHANG, usage as usize])
         };
         if got > 0 {
             // SAFETY: the caller's pointer, which the kernel has written.
@@ -109,7 +107,14 @@ pub fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut c_void,
 }
 
 /// `waitid` under control; the kernel's result.
-pub fn wait_id(kind: c_uint, id: c_uint, info: *mut SigInfo, options: c_int, usage: *mut c_void, pc: u64) -> isize {
+pub fn wait_id(
+    kind: c_uint,
+    id: c_uint,
+    info: *mut SigInfo,
+    options: c_int,
+    usage: *mut c_void,
+    pc: u64,
+) -> isize {
     let ask = || {
         let mut told = SigInfo::ZERO;
         // SAFETY: our own struct, and the caller's out pointer.
@@ -175,10 +180,18 @@ unsafe extern "C" fn wait_hook(status: *mut c_int, pc: u64) -> pid_t {
     unsafe { wait4_hook(-1, status, 0, core::ptr::null_mut(), pc) }
 }
 
-unsafe extern "C" fn waitid_hook(kind: c_uint, id: c_uint, info: *mut SigInfo, options: c_int, pc: u64) -> c_int {
+unsafe extern "C" fn waitid_hook(
+    kind: c_uint,
+    id: c_uint,
+    info: *mut SigInfo,
+    options: c_int,
+    pc: u64,
+) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(waitid: fn(c_uint, c_uint, *mut SigInfo, c_int) -> c_int)(kind, id, info, options) };
+        return unsafe {
+            real!(waitid: fn(c_uint, c_uint, *mut SigInfo, c_int) -> c_int)(kind, id, info, options)
+        };
     }
     if options & !(0x0100_0000 | 0x2F) != 0 {
         return crate::sys::fail(EINVAL);

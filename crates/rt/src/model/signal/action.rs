@@ -124,10 +124,17 @@ pub fn set(signal: c_int, action: Action) {
     }
 }
 
-unsafe extern "C" fn sigaction_hook(signal: c_int, new: *const CAction, old: *mut CAction, _pc: u64) -> c_int {
+unsafe extern "C" fn sigaction_hook(
+    signal: c_int,
+    new: *const CAction,
+    old: *mut CAction,
+    _pc: u64,
+) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(sigaction: fn(c_int, *const CAction, *mut CAction) -> c_int)(signal, new, old) };
+        return unsafe {
+            real!(sigaction: fn(c_int, *const CAction, *mut CAction) -> c_int)(signal, new, old)
+        };
     }
     engine::event();
     // SAFETY: the caller's pointers.
@@ -148,7 +155,8 @@ unsafe fn sigaction(signal: c_int, new: *const CAction, old: *mut CAction) -> c_
     if !old.is_null() {
         let mut mask = [0; 16];
         mask[0] = before.mask;
-        let told = CAction { handler: before.handler.value(), mask, flags: before.flags as c_int, restorer: 0 };
+        let told =
+            CAction { handler: before.handler.value(), mask, flags: before.flags as c_int, restorer: 0 };
         // SAFETY: the caller's out pointer.
         unsafe { old.write(told) };
     }

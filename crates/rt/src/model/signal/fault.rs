@@ -5,7 +5,9 @@
 //! handler runs there: it may make points, jump away, or return to the instruction, as without us.
 
 use super::action::{self, Handler};
-use super::kernel::{Native, SA_NODEFER, SA_ONSTACK, SA_RESETHAND, SA_SIGINFO, SigInfo, restorer, set_native};
+use super::kernel::{
+    Native, SA_NODEFER, SA_ONSTACK, SA_RESETHAND, SA_SIGINFO, SigInfo, restorer, set_native,
+};
 use super::{FAULTS, Running, SIGBUS, SIGSEGV, bit, own, prune};
 use crate::engine;
 use crate::model::kernel::{call, raw};
@@ -138,7 +140,11 @@ unsafe fn hand_over(signal: c_int, info: &SigInfo, context: &mut Context, handle
         let frame = ((state - size_of::<Frame>()) & !15) - 8;
         let mut saved = *context;
         saved.fpstate = state as u64;
-        (frame as *mut Frame).write(Frame { back: restorer as *const () as usize, context: saved, info: *info });
+        (frame as *mut Frame).write(Frame {
+            back: restorer as *const () as usize,
+            context: saved,
+            info: *info,
+        });
         context.rsp = frame as u64;
         context.rip = handler as u64;
         context.rdi = signal as u64;

@@ -110,7 +110,10 @@ pub fn catch_all(set: Set) {
 /// Lets the kernel act on a signal by itself: default (0) or ignore (1).
 pub fn release(signal: c_int, handler: usize, flags: u64) {
     *CAUGHT.get() &= !bit(signal);
-    set_native(signal, Native { handler, flags: flags & (SA_NOCLDSTOP | SA_NOCLDWAIT), restorer: 0, mask: 0 });
+    set_native(
+        signal,
+        Native { handler, flags: flags & (SA_NOCLDSTOP | SA_NOCLDWAIT), restorer: 0, mask: 0 },
+    );
 }
 
 /// The kernel's handler: async-signal-safe, all signals masked, on our own stack.
@@ -119,6 +122,10 @@ unsafe extern "C" fn note(signal: c_int, info: *const SigInfo, _context: *const 
     unsafe { INFO.get()[signal as usize - 1] = *info };
     ARRIVED.fetch_or(bit(signal), Ordering::Release);
     ATTENTION.fetch_or(attention::SIGNAL, Ordering::Relaxed);
+    if signal != super::SIGCHLD {
+        // A child's end is handled where the program waits or makes a point, which replays can find again.
+        engine::stops::ring();
+    }
 }
 
 /// One signal the kernel told of.

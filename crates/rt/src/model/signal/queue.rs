@@ -7,7 +7,7 @@ use threadbare_abi::strand::StrandId;
 
 use super::action::{self, Handler};
 use super::kernel::{self, SA_NODEFER, SA_RESETHAND, SA_RESTART, SigInfo};
-use super::{IGNORED, Running, STOPPING, Set, bit, own, prune};
+use super::{IGNORED, Running, SIGCHLD, STOPPING, Set, bit, own, prune};
 use crate::engine::strand::State;
 use crate::engine::{self, ATTENTION, attention};
 use crate::model::kernel::{call, raw};
@@ -113,13 +113,17 @@ fn add(target: Option<StrandId>, info: SigInfo) -> bool {
     }
     let shared = target.is_none();
     let queue = QUEUE.get();
-    let twice =
-        |other: &Pending| other.info.signal == signal && other.shared == shared && (shared || other.target == target);
+    let twice = |other: &Pending| {
+        other.info.signal == signal && other.shared == shared && (shared || other.target == target)
+    };
     if signal < REAL_TIME && queue.iter().any(twice) {
         return false;
     }
     queue.push(Pending { target, shared, info });
     ATTENTION.fetch_or(attention::SIGNAL, Ordering::Relaxed);
+    if signal != SIGCHLD {
+        engine::stops::ring();
+    }
     true
 }
 
@@ -138,6 +142,7 @@ pub fn route() -> bool {
     }
     let mut woke = false;
     let mut waiting = false;
+    let mut soon = false;
     for pending in QUEUE.get().iter_mut() {
         let signal = pending.info.signal;
         let gone = |id: StrandId| engine::strand(id).ended || !takes(id, signal);
@@ -153,14 +158,18 @@ pub fn route() -> bool {
         };
         let Some(id) = receiver.filter(|&id| !engine::strand(id).ended) else { continue };
         waiting = true;
+        soon |= signal != SIGCHLD;
         if engine::strand(id).state == State::Blocked {
             engine::interrupt(id);
             woke |= engine::strand(id).state == State::Ready;
         }
     }
     if waiting {
-        // Until the receiver has come to a point.
+        // Until the receiver has come to a point, which is soon.
         ATTENTION.fetch_or(attention::SIGNAL, Ordering::Relaxed);
+        if soon {
+            engine::stops::ring();
+        }
     }
     woke
 }

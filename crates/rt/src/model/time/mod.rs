@@ -19,7 +19,10 @@ use crate::sys::timespec;
 pub use clock::{clock_getres, clock_gettime, gettimeofday, time};
 pub use sleep::{clock_nanosleep, nanosleep, sleep_until};
 pub use timer::{clear as after_fork_child, fire_due};
-pub use timerfd::{closed as timerfd_closed, create as timerfd_create, gettime as timerfd_gettime, settime as timerfd_settime};
+pub use timerfd::{
+    closed as timerfd_closed, create as timerfd_create, gettime as timerfd_gettime,
+    settime as timerfd_settime,
+};
 
 /// `CLOCK_REALTIME`.
 pub const REALTIME: i32 = 0;

@@ -86,7 +86,8 @@ unsafe extern "C" fn timer_settime_hook(
     _pc: u64,
 ) -> c_int {
     if !engine::controlled() {
-        let call = real!(timer_settime: fn(*mut c_void, c_int, *const IntervalSpec, *mut IntervalSpec) -> c_int);
+        let call =
+            real!(timer_settime: fn(*mut c_void, c_int, *const IntervalSpec, *mut IntervalSpec) -> c_int);
         // SAFETY: the caller's request, unchanged.
         return unsafe { call(handle, flags, new, old) };
     }
@@ -139,7 +140,8 @@ unsafe extern "C" fn timer_delete_hook(handle: *mut c_void, _pc: u64) -> c_int {
         return unsafe { real!(timer_delete: fn(*mut c_void) -> c_int)(handle) };
     }
     engine::event();
-    let gone =
-        timer::remove(|timer| matches!(timer.action, Action::Posix { number, .. } if number == handle as usize));
+    let gone = timer::remove(
+        |timer| matches!(timer.action, Action::Posix { number, .. } if number == handle as usize),
+    );
     if gone { 0 } else { fail(EINVAL) }
 }

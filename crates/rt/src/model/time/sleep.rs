@@ -94,7 +94,13 @@ unsafe extern "C" fn nanosleep_hook(wish: *const timespec, left: *mut timespec, 
 }
 
 /// `clock_nanosleep` under control; 0 or an errno.
-pub fn clock_nanosleep(clock: c_int, flags: c_int, wish: *const timespec, left: *mut timespec, pc: u64) -> c_int {
+pub fn clock_nanosleep(
+    clock: c_int,
+    flags: c_int,
+    wish: *const timespec,
+    left: *mut timespec,
+    pc: u64,
+) -> c_int {
     match super::base(clock) {
         None => return EINVAL,
         Some(0) if clock == super::THREAD_CPU => return EINVAL,

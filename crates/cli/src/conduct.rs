@@ -1,4 +1,4 @@
-//! A campaign as the commands make it: findings explained and stored as they come.
+//! A campaign as the commands conduct it: findings explained and stored as they come.
 
 use crate::exit::{Trouble, chain};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use threadbare_trace::schedule::{Names, Schedule, Then};
 use threadbare_trace::strands::Strands;
 
 /// A campaign under way.
-struct Session<'a> {
+struct Conductor<'a> {
     config: &'a Config,
     program_id: String,
     store: &'a Store,
@@ -43,7 +43,7 @@ pub(crate) fn campaign(
     label: Option<&str>,
 ) -> Result<CampaignReport, Trouble> {
     let program_id = program_id(&config.target.program)?;
-    let mut session = Session {
+    let mut conductor = Conductor {
         config,
         program_id,
         store,
@@ -51,12 +51,12 @@ pub(crate) fn campaign(
         places: KeptPlaces::default(),
         line,
     };
-    let summary = campaign::run(config, &mut session)?;
-    session.line.clear();
+    let summary = campaign::run(config, &mut conductor)?;
+    conductor.line.clear();
     if let Ending::Internal(facts, why) = &summary.ending {
         return Err(internal(facts, why, config));
     }
-    let report = session.report(&summary);
+    let report = conductor.report(&summary);
     for finding in &report.findings {
         let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
         store.write(&format!("{}.json", finding.id), &json)?;
@@ -67,7 +67,7 @@ pub(crate) fn campaign(
     Ok(report)
 }
 
-impl Observer for Session<'_> {
+impl Observer for Conductor<'_> {
     fn failed(&mut self, failure: Failure) -> Result<(), Error> {
         if self.findings.count(failure.key) {
             return Ok(());
@@ -118,7 +118,7 @@ impl KeptPlaces {
     }
 }
 
-impl Session<'_> {
+impl Conductor<'_> {
     fn report(&mut self, summary: &Summary) -> CampaignReport {
         let progress = summary.progress;
         let elapsed = progress.elapsed.as_secs_f64();
@@ -201,7 +201,7 @@ fn schedule(config: &Config, program_id: &str, failure: &Failure, facts: &RunFac
 fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
     let places = SymbolPlaces::new(&facts.report.modules, &config.target.program);
     let mut message = format!("run {}: {why}", facts.run);
-    message.push_str(&crate::session::divergence(facts, &places));
+    message.push_str(&crate::conduct::divergence(facts, &places));
     let again = format!(
         "this is an error of Threadbare, please report it: strategy {}, seed {}, run {}",
         config.strategy.name(),
