@@ -243,7 +243,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
                 shared.stop(&mut ledger, Stop::Error(error));
             }
         }
-        if ledger.at_border() {
+        if ledger.at_border() || ledger.is_stopping() || ledger.is_finished() {
             shared.epoch.notify_all();
         }
         if ledger.has_news() {

@@ -1,4 +1,5 @@
 //@ expect: deadlock
+//@ timeout: 2s
 // Who sees the other first listens first. Both can see each other, and then both listen.
 #include <pthread.h>
 #include <stdatomic.h>

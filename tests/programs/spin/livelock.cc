@@ -1,5 +1,5 @@
 //@ expect: livelock
-//@ timeout: 10s
+//@ timeout: 2s
 // A strand waits, yielding, for an answer to a question it asks only afterwards, when the other was slow to start.
 #include <atomic>
 #include <thread>

@@ -1,5 +1,5 @@
 //@ expect: livelock
-//@ timeout: 10s
+//@ timeout: 2s
 // Two strands hold one try-lock each and spin for the other's.
 use std::hint;
 use std::sync::Mutex;

@@ -5,7 +5,7 @@
 //!    since the last jump, the kernel gets a moment of real time first; while processes the program started are alive,
 //!    virtual time keeps pace with real time.
 //! 3. Spinning strands: their loops may be bounded.
-//! 4. The outside world, if a strand waits for a file descriptor.
+//! 4. The outside world, if a strand waits for a file descriptor that somebody outside may have the other end of.
 //!
 //! Otherwise it is a deadlock, or a livelock if strands spin.
 
@@ -66,7 +66,7 @@ pub fn wait_for_something() {
             format_args!("strands spin on memory that nobody can change"),
         );
     }
-    if waits_for_io {
+    if waits_for_io && !io::nobody_outside() {
         io::poll_wait(-1);
         return;
     }

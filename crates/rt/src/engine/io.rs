@@ -116,3 +116,39 @@ pub fn poll_wait(timeout_ms: i32) -> bool {
     poll(all.as_mut_ptr(), all.len(), timeout_ms);
     poll_now()
 }
+
+/// Bytes of a descriptor's name that tell what it is.
+const NAME: usize = 40;
+
+/// What the kernel calls a descriptor (`pipe:[1234]`, `anon_inode:[eventfd]`, a path); empty if it is not open.
+fn name_of(fd: i32, name: &mut [u8; NAME]) -> &[u8] {
+    const READLINK: i64 = 89;
+    let mut path = [0u8; 32];
+    let mut text = crate::sys::Text::new(&mut path);
+    let _ = core::fmt::Write::write_fmt(&mut text, format_args!("/proc/self/fd/{fd}\0"));
+    // SAFETY: `path` is a C string; the kernel writes at most NAME bytes.
+    let got = unsafe { syscall3(READLINK, path.as_ptr() as usize, name.as_mut_ptr() as usize, name.len()) };
+    if got < 0 { &[] } else { &name[..got as usize] }
+}
+
+/// Whether the strands wait only for pipes that this process alone has the ends of, and for event counters: then
+/// nobody outside can end a wait.
+pub fn nobody_outside() -> bool {
+    const MOST: i32 = 1024;
+    let e = engine();
+    for wait in &e.io {
+        for index in 0..wait.count {
+            // SAFETY: as in `poll`.
+            let fd = unsafe { (*wait.fds.add(index)).fd };
+            let (mut buffer, mut other_buffer) = ([0; NAME], [0; NAME]);
+            let name = name_of(fd, &mut buffer);
+            let ours = name == b"anon_inode:[eventfd]"
+                || name.starts_with(b"pipe:")
+                    && (0..MOST).any(|other| other != fd && name_of(other, &mut other_buffer) == name);
+            if fd < 3 || !ours {
+                return false;
+            }
+        }
+    }
+    !e.io.is_empty() && !crate::model::process::children_alive()
+}

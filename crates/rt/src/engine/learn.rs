@@ -118,14 +118,19 @@ const LEAF_CELLS: usize = 1 << (LEAF_BITS - 3);
 const LEAVES: usize = 4096;
 /// Slots of the table while there are few leaves: one page.
 const FEW_SLOTS: usize = 256;
-const OWNER: u32 = 0xFFFF;
-const WRITTEN: u32 = 1 << 16;
-const MANY: u32 = 1 << 17;
+
+/// A cell: who touched it last (index + 1) and at which instruction, whether anybody wrote, whether several did.
+const OWNER: u64 = 0xFFFF;
+const WRITTEN: u64 = 1 << 16;
+const MANY: u64 = 1 << 17;
+const PC_SHIFT: u32 = 18;
+/// The part of a pc that does not fit: the same for all code of a process.
+const PC_HIGH: u64 = !0 << (64 - PC_SHIFT);
 
 #[derive(Clone, Copy)]
 struct Leaf {
     key: u64,
-    cells: *mut u32,
+    cells: *mut u64,
 }
 
 /// Leaves by key, open addressing, at most half full.
@@ -144,13 +149,13 @@ pub fn init() {
             HOT.add(page).read_volatile();
         }
         TABLE = (memory::reserve(FEW_SLOTS * size_of::<Leaf>()) as *mut Leaf, FEW_SLOTS);
-        POOL = memory::reserve(LEAVES * LEAF_CELLS * 4);
+        POOL = memory::reserve(LEAVES * LEAF_CELLS * 8);
         POOL_LEFT = LEAVES;
     }
 }
 
 #[inline]
-fn cell(addr: u64) -> *mut u32 {
+fn cell(addr: u64) -> *mut u64 {
     let key = (addr >> LEAF_BITS) + 1;
     // SAFETY: single kernel thread; a leaf has LEAF_CELLS cells.
     unsafe {
@@ -171,10 +176,10 @@ fn find_leaf(key: u64) -> Leaf {
         }
         if POOL_LEFT <= 1 {
             // A run that touches 8 GiB of shared memory shares the last leaf: more points, no fewer.
-            return Leaf { key, cells: POOL as *mut u32 };
+            return Leaf { key, cells: POOL as *mut u64 };
         }
-        let made = Leaf { key, cells: POOL as *mut u32 };
-        POOL += LEAF_CELLS * 4;
+        let made = Leaf { key, cells: POOL as *mut u64 };
+        POOL += LEAF_CELLS * 8;
         POOL_LEFT -= 1;
         at.write(made);
         if (LEAVES - POOL_LEFT) * 2 >= TABLE.1 {
@@ -211,38 +216,36 @@ fn grow_table() {
     }
 }
 
-/// Notes that the running strand touches 8 bytes; true if another strand does too and one of them writes.
+/// Notes that the running strand touches 8 bytes; true if another strand does too and one of them writes. The other's
+/// instruction is learnt then: at its time nobody could know.
 #[inline]
-fn touch(addr: u64, write: bool) -> bool {
+fn touch(addr: u64, write: bool, pc: u64) -> bool {
     let cell = cell(addr);
-    let me = engine().current.0 as u32 + 1;
+    let me = engine().current.0 as u64 + 1;
     let flag = if write { WRITTEN } else { 0 };
     // SAFETY: `cell` is in the shadow.
     unsafe {
         let old = if *cell == 0 { first_owner(addr, me) } else { *cell };
-        if old == 0 {
-            *cell = me | flag;
-            return false;
+        let many = if old == 0 || old & OWNER == me { old & MANY } else { MANY };
+        let shared = (old & WRITTEN | flag | many) == (MANY | WRITTEN);
+        if shared && old & OWNER != me && old >> PC_SHIFT != 0 {
+            learn(old >> PC_SHIFT | pc & PC_HIGH);
         }
-        let many = if old & OWNER == me { old & MANY } else { MANY };
-        let new = old | flag | many;
-        if new != *cell {
-            *cell = new;
-        }
-        new & (MANY | WRITTEN) == (MANY | WRITTEN)
+        *cell = pc << PC_SHIFT | old & WRITTEN | flag | many | me;
+        shared
     }
 }
 
 /// Whose untouched memory this is: a strand does not note what it does to its own stack until another strand touches
 /// that; from then on it does, and is taken to have written to it.
-fn first_owner(addr: u64, me: u32) -> u32 {
+fn first_owner(addr: u64, me: u64) -> u64 {
     let e = engine();
     for index in 0..e.strands.len() {
         let other = strand(StrandId(index as u16));
         let (low, high) = other.stack;
-        if (low as u64..high as u64).contains(&addr) && other.id.0 as u32 + 1 != me {
+        if (low as u64..high as u64).contains(&addr) && other.id.0 as u64 + 1 != me {
             other.stack_shared = true;
-            return (other.id.0 as u32 + 1) | WRITTEN;
+            return (other.id.0 as u64 + 1) | WRITTEN;
         }
     }
     0
@@ -288,11 +291,11 @@ fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: 
     // SAFETY: single kernel thread.
     let mut stops = live().events + 1 >= unsafe { STOP_AT } && must_stop(live().events + 1);
     if mode == PointMode::Shared && !is_private(addr) {
-        let mut shared = touch(addr, write);
+        let mut shared = touch(addr, write, pc);
         let last = (addr + size.max(1) as u64 - 1) & !7;
         let mut at = (addr & !7) + 8;
         while at <= last {
-            shared |= touch(at, write);
+            shared |= touch(at, write, pc);
             at += 8;
         }
         if shared {

@@ -5,33 +5,19 @@ use super::sched::engine;
 use super::strand::State;
 use super::wait::Class;
 use super::{frames, modules, shared, strand};
+use crate::sys::Text;
 use core::fmt::{self, Write};
 use threadbare_abi::layout;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::{RecordHead, RecordTag, StrandState};
 use threadbare_abi::strand::StrandId;
 
+/// Bytes of a record's text.
+const TEXT: usize = 4096;
 /// Frames of a strand that are told.
 const FRAMES: usize = 64;
 /// Strands that are told with their stacks.
 const DETAILED: usize = 256;
-
-struct Text {
-    at: usize,
-    left: usize,
-}
-
-impl Write for Text {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let bytes = text.as_bytes();
-        let n = bytes.len().min(self.left);
-        // SAFETY: `left` bytes at `at` are in the report area.
-        unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), self.at as *mut u8, n) }
-        self.at += n;
-        self.left -= n;
-        Ok(())
-    }
-}
 
 /// Appends a record; what does not fit any more is left out.
 pub fn add(tag: RecordTag, strand: u16, values: [u64; 3], text: fmt::Arguments) {
@@ -41,10 +27,12 @@ pub fn add(tag: RecordTag, strand: u16, values: [u64; 3], text: fmt::Arguments) 
     if used + head_size + 8 > layout::REPORT_SIZE {
         return;
     }
-    let start = base + used + head_size;
-    let mut out = Text { at: start, left: (layout::REPORT_SIZE - used - head_size - 8).min(4096) };
+    let room = (layout::REPORT_SIZE - used - head_size - 8).min(TEXT);
+    // SAFETY: `room` bytes behind the head are in the report area, and nobody else's.
+    let mut out =
+        Text::new(unsafe { core::slice::from_raw_parts_mut((base + used + head_size) as *mut u8, room) });
     let _ = out.write_fmt(text);
-    let len = out.at - start;
+    let len = out.used();
     let head =
         RecordHead { tag: tag as u16, strand, len: len as u32, a: values[0], b: values[1], c: values[2] };
     // SAFETY: the room was checked above; records are 8-byte aligned.

@@ -57,3 +57,30 @@ pub fn get_errno() -> i32 {
     // SAFETY: as above.
     unsafe { *__errno_location() }
 }
+
+/// Text written into memory of fixed size; what does not fit is left out.
+pub struct Text<'a> {
+    to: &'a mut [u8],
+    used: usize,
+}
+
+impl<'a> Text<'a> {
+    /// Writes to `to`.
+    pub fn new(to: &'a mut [u8]) -> Self {
+        Text { to, used: 0 }
+    }
+
+    /// Bytes written.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+}
+
+impl core::fmt::Write for Text<'_> {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        let n = text.len().min(self.to.len() - self.used);
+        self.to[self.used..self.used + n].copy_from_slice(&text.as_bytes()[..n]);
+        self.used += n;
+        Ok(())
+    }
+}

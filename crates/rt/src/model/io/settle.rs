@@ -7,6 +7,7 @@
 use super::nonblocking;
 use crate::engine::{self, PollFd};
 use crate::model::kernel::{MSG_DONTWAIT, call, error::EAGAIN, raw};
+use crate::model::{cancel, signal};
 use crate::sys::c_int;
 
 /// Real milliseconds given to a descriptor that the schedule says is ready.
@@ -18,12 +19,17 @@ fn any_ready(fds: &mut [PollFd], patience_ms: usize) -> bool {
     unsafe { raw(call::POLL, [fds.as_mut_ptr() as usize, fds.len(), patience_ms]) > 0 }
 }
 
+/// How long a call that did not wait may take: a wait that a signal or a cancellation ends at once is none.
+fn patience() -> usize {
+    if cancel::due() || signal::due() { 0 } else { PATIENCE_MS }
+}
+
 /// Whether a call that may wait goes on at once.
 pub fn goes_on(fds: &mut [PollFd]) -> bool {
     match engine::blocks_here() {
         None => any_ready(fds, 0),
         Some(true) => false,
-        Some(false) => any_ready(fds, PATIENCE_MS),
+        Some(false) => any_ready(fds, patience()),
     }
 }
 
@@ -54,7 +60,7 @@ pub fn try_socket(fd: c_int, events: i16, flags: c_int, attempt: impl Fn() -> is
         None => attempt(),
         Some(true) => WOULD_BLOCK,
         Some(false) => match attempt() {
-            WOULD_BLOCK if any_ready(&mut fds, PATIENCE_MS) => attempt(),
+            WOULD_BLOCK if any_ready(&mut fds, patience()) => attempt(),
             done => done,
         },
     }

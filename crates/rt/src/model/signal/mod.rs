@@ -27,7 +27,7 @@ pub use altstack::change as altstack;
 pub use fault::init;
 pub use kernel::{Native, SigInfo, with_mask};
 pub use mask::{change as change_mask, sigmask, swap as swap_mask};
-pub use queue::{Cause, deliver, route, send_process, send_strand};
+pub use queue::{Cause, deliver, due, route, send_process, send_strand};
 pub use send::{kill, queue_info, tgkill};
 pub use wait::{pause, suspend, wait_for};
 

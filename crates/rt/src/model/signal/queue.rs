@@ -199,6 +199,15 @@ pub fn take(set: Set) -> Option<SigInfo> {
     best.map(|index| queue.remove(index).info)
 }
 
+/// Whether the running strand has a signal to handle.
+pub fn due() -> bool {
+    let id = engine::me();
+    let mask = own(id).mask;
+    QUEUE.get().iter().any(|pending| {
+        pending.target.is_none_or(|target| target == id) && mask & bit(pending.info.signal) == 0
+    })
+}
+
 /// Pending signals the running strand blocks.
 pub fn pending() -> Set {
     while let Some(info) = kernel::take_arrived() {
