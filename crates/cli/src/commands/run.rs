@@ -33,7 +33,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
     /// The program and its arguments.
-    #[arg(value_name = "PROG ARGS", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "PROG ARGS", required = true, trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 

@@ -1,7 +1,7 @@
 //! Strands on x86-64.
 //!
 //! A switched-out strand's stack holds, from its saved stack pointer upwards: r15, r14, r13, r12, rbx, rbp, return
-//! address (`threadbare replay --gdb` relies on it), and below it the floating-point control words. Nothing else uses
+//! address (`threadbare replay --gdb` relies on it), and below it the SSE control word. Nothing else uses
 //! memory below a switched-out stack pointer: signal handlers run on the alternate stack or on the running strand.
 
 use core::arch::{asm, global_asm};
@@ -64,11 +64,10 @@ pub unsafe fn first_frame(top: usize, body: usize, a: usize, b: usize, end: usiz
     let top = top & !15;
     // After `ret` into tb_strand_entry the stack pointer is `top - 16`, which is 16-byte aligned.
     let sp = top - 16 - 7 * 8;
-    let (mut mxcsr, mut control) = (0u32, 0u16);
-    // SAFETY: `sp..top` is unused memory of the strand; the control words are inherited as POSIX says.
+    let mut mxcsr = 0u32;
+    // SAFETY: `sp..top` is unused memory of the strand; the control word is inherited as POSIX says.
     unsafe {
         asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack));
-        asm!("fnstcw [{}]", in(reg) &raw mut control, options(nostack));
         let frame = sp as *mut usize;
         // r15 is unused, r14 = end, r13 = b, r12 = a, rbx = body, rbp = 0.
         frame.write(0);
@@ -79,7 +78,6 @@ pub unsafe fn first_frame(top: usize, body: usize, a: usize, b: usize, end: usiz
         frame.add(5).write(0);
         frame.add(6).write(tb_strand_entry as *const () as usize);
         ((sp - 8) as *mut u32).write(mxcsr);
-        ((sp - 4) as *mut u32).write(control as u32);
     }
     sp
 }
@@ -98,16 +96,12 @@ global_asm!(
     "push r14",
     "push r15",
     "stmxcsr [rsp - 8]",
-    "fnstcw [rsp - 4]",
     "mov eax, [rsp - 8]",
-    "movzx ecx, word ptr [rsp - 4]",
     "mov [rdi], rsp",
     "mov rsp, rsi",
     "xor eax, [rsp - 8]",
     "test eax, 0xffc0",
     "jne 4f",
-    "2: cmp cx, [rsp - 4]",
-    "jne 5f",
     "3: cmp byte ptr [rip + {fsgsbase}], 0",
     "je 6f",
     "wrfsbase rdx",
@@ -119,8 +113,6 @@ global_asm!(
     "pop rbp",
     "ret",
     "4: ldmxcsr [rsp - 8]",
-    "jmp 2b",
-    "5: fldcw [rsp - 4]",
     "jmp 3b",
     "6: mov edi, {set_fs}",
     "mov rsi, rdx",

@@ -11,7 +11,6 @@
 
 use super::sched::{self, engine};
 use super::{io, spin, strand};
-use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 
 /// Real milliseconds the kernel gets to deliver what is under way on loopback.
@@ -57,12 +56,12 @@ pub fn wait_for_something() {
         if spin::resume_all() {
             return;
         }
-        let first = strand(e.spinners.first().copied().unwrap_or(StrandId::MAIN));
+        let this = strand(e.current);
         super::fail_run(
             VerdictKind::Livelock,
             0,
-            first.op.addr,
-            first.op.pc,
+            this.op.addr,
+            this.op.pc,
             format_args!("strands spin on memory that nobody can change"),
         );
     }

@@ -236,6 +236,32 @@ fn touch(addr: u64, write: bool, pc: u64) -> bool {
     }
 }
 
+/// [`touch`] for all of an access; memory that only the running strand knows is left alone.
+#[inline(never)]
+fn touch_all(addr: u64, size: u32, write: bool, pc: u64) -> bool {
+    if is_private(addr) {
+        return false;
+    }
+    let mut shared = touch(addr, write, pc);
+    let last = (addr + size.max(1) as u64 - 1) & !7;
+    let mut at = (addr & !7) + 8;
+    while at <= last {
+        shared |= touch(at, write, pc);
+        at += 8;
+    }
+    shared
+}
+
+/// Stands for a pc in the table: strands of this program touch each other's stacks, so every run notes all of it from
+/// its beginning.
+const STACKS_SHARED: u64 = 1;
+
+/// Whether strands of this program have been seen touching each other's stacks.
+pub fn stacks_shared() -> bool {
+    // SAFETY: single kernel thread; null before the fork server runs.
+    !unsafe { HOT }.is_null() && is_hot(STACKS_SHARED)
+}
+
 /// Whose untouched memory this is: a strand does not note what it does to its own stack until another strand touches
 /// that; from then on it does, and is taken to have written to it.
 fn first_owner(addr: u64, me: u64) -> u64 {
@@ -245,6 +271,7 @@ fn first_owner(addr: u64, me: u64) -> u64 {
         let (low, high) = other.stack;
         if (low as u64..high as u64).contains(&addr) && other.id.0 as u64 + 1 != me {
             other.stack_shared = true;
+            learn(STACKS_SHARED);
             return (other.id.0 as u64 + 1) | WRITTEN;
         }
     }
@@ -278,7 +305,14 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
     // SAFETY: single kernel thread.
     let mode = unsafe { MODE };
     let write = !matches!(kind, OpKind::Read | OpKind::ReadRange);
-    if mode == PointMode::All || mode == PointMode::Shared && is_hot(pc) {
+    if mode == PointMode::Shared && is_hot(pc) {
+        // A point leaves its mark too, for those whose instructions are not known yet; where all do, it need not.
+        // SAFETY: `cell` is in the shadow.
+        if unsafe { *cell(addr) } & (MANY | WRITTEN) != (MANY | WRITTEN) {
+            touch_all(addr, size, write, pc);
+        }
+        access_point(kind, addr, size, pc, write)
+    } else if mode == PointMode::All {
         access_point(kind, addr, size, pc, write)
     } else {
         access_alone(kind, addr, size, pc, write, mode)
@@ -290,18 +324,9 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
 fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: PointMode) {
     // SAFETY: single kernel thread.
     let mut stops = live().events + 1 >= unsafe { STOP_AT } && must_stop(live().events + 1);
-    if mode == PointMode::Shared && !is_private(addr) {
-        let mut shared = touch(addr, write, pc);
-        let last = (addr + size.max(1) as u64 - 1) & !7;
-        let mut at = (addr & !7) + 8;
-        while at <= last {
-            shared |= touch(at, write, pc);
-            at += 8;
-        }
-        if shared {
-            learn(pc);
-            stops = true;
-        }
+    if mode == PointMode::Shared && touch_all(addr, size, write, pc) {
+        learn(pc);
+        stops = true;
     }
     if stops {
         return access_point(kind, addr, size, pc, write);

@@ -151,6 +151,7 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
     new.fs = carrier.fs;
     new.pthread = carrier.pthread;
     new.stack = carrier.stack;
+    new.stack_shared = learn::stacks_shared();
     // SAFETY: the carrier is parked elsewhere; its stack below `sp` is free.
     new.sp = unsafe {
         crate::arch::first_frame(

@@ -231,6 +231,10 @@ fn begin(plan: Plan) {
     e.segment_start = counters.events;
     learn::begin(PointMode::from_code(plan.points as u8).unwrap_or(PointMode::Shared));
     learn::set_gate(e.live > 1);
+    let shared = learn::stacks_shared();
+    for index in 0..e.strands.len() {
+        super::strand(super::StrandId(index as u16)).stack_shared = shared;
+    }
     super::stops::begin();
     follow::begin();
 }

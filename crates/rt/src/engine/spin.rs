@@ -21,16 +21,18 @@ const PLACES: usize = 4;
 /// Repeated loads that make a spin, for each place in the loop.
 const REPEATS: u32 = 6;
 /// Loads that a spin is let go on for at the most; if they change nothing either, it is a livelock.
-const REPEATS_MOST: u32 = 1 << 22;
+const REPEATS_MOST: u32 = 1 << 20;
 /// Different accesses after which a loop is taken to be work, not a spin.
 const NOVEL_MOST: u32 = 48;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct Place {
     pc: u64,
     addr: u64,
     value: u64,
     size: u8,
+    /// It has been loaded again: it is part of a loop, not only on the way to it.
+    again: bool,
 }
 
 /// What a strand has lately loaded without progress.
@@ -52,7 +54,7 @@ impl SpinTrack {
     /// Nothing loaded yet.
     pub const fn new() -> Self {
         SpinTrack {
-            places: [Place { pc: 0, addr: 0, value: 0, size: 0 }; PLACES],
+            places: [Place { pc: 0, addr: 0, value: 0, size: 0, again: false }; PLACES],
             used: 0,
             next: 0,
             repeats: 0,
@@ -82,7 +84,9 @@ impl SpinTrack {
     }
 
     fn changed(&self) -> bool {
-        self.places[..self.used as usize].iter().any(|place| load(place.addr, place.size) != place.value)
+        self.places[..self.used as usize]
+            .iter()
+            .any(|place| place.again && load(place.addr, place.size) != place.value)
     }
 }
 
@@ -134,14 +138,15 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
         return;
     }
     let track = &mut sched::this().spin;
-    let place = Place { pc, addr, value, size: size.min(8) };
+    let place = Place { pc, addr, value, size: size.min(8), again: false };
     let used = track.used as usize;
     if used == 0 {
         track.repeats = 0;
         track.forget_seen();
     }
     match track.places[..used].iter().position(|p| p.pc == pc && p.addr == addr) {
-        Some(at) if track.places[at] == place => {
+        Some(at) if track.places[at].value == value => {
+            track.places[at].again = true;
             track.repeats += 1;
             if track.repeats > track.limit * used as u32 {
                 track.repeats = 0;

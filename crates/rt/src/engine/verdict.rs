@@ -2,7 +2,7 @@
 
 use super::live::live;
 use super::sched::{Phase, Stop, close_segment, engine};
-use super::{controlled, debug, follow, record, report, strand};
+use super::{controlled, debug, follow, modules, record, report, strand};
 use crate::sys::{nr, syscall3, syscall6};
 use core::fmt;
 use threadbare_abi::layout::flags;
@@ -105,6 +105,9 @@ pub fn end_run() {
 /// The program got a fatal signal: tells it and dies of it.
 pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
     const SIG_UNBLOCK: usize = 1;
+    // The runtime looks at what the program is about to access: a fault of its own is the program's.
+    let own = modules::place(crashed as *const () as u64) >> 48;
+    let pc = if modules::place(pc) >> 48 == own { strand(engine().current).op.pc } else { pc };
     if signal == SIGXCPU {
         // The driver's word that the run's time is over; it tells that better itself.
         fail_run(VerdictKind::Timeout, 0, addr, pc, format_args!(""));
