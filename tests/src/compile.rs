@@ -97,8 +97,10 @@ fn build(program: &Program, mut command: Command, folder: &Path, with: impl Hash
         return Ok(executable);
     }
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    // Built under another name: a build that is broken off leaves nothing that looks finished.
-    let scratch = executable.with_extension(std::process::id().to_string());
+    // Built in a folder of its own: a build that is broken off leaves nothing that looks finished, and tests that
+    // build the same program at the same time do not meet.
+    let building = tempfile::tempdir_in(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let scratch = building.path().join(&stem);
     match program.language {
         Language::C => command.args(["-g", "-O1", "-pthread"]),
         Language::Cxx => command.args(["-g", "-O1", "-std=c++20", "-pthread"]),

@@ -86,8 +86,15 @@ impl Outcome {
 /// `threadbare` with these arguments.
 pub fn command(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
     let mut command = Command::new(threadbare());
-    command.args(arguments).env("NO_COLOR", "1");
+    command.args(arguments);
+    plain_environment(&mut command);
     command
+}
+
+/// Takes away what would make the outcome depend on the caller's taste: colours, and backtraces, which take most of
+/// the time of a run that panics.
+pub fn plain_environment(command: &mut Command) {
+    command.env("NO_COLOR", "1").env_remove("RUST_BACKTRACE");
 }
 
 /// Runs `threadbare` with these arguments.

@@ -59,9 +59,8 @@ impl Call {
             command.arg("--out").arg(out.path());
         }
         command.args(rest).current_dir(tool::root().join("tests/packages").join(package));
-        command
-            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages"))
-            .env("NO_COLOR", "1");
+        command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages"));
+        tool::plain_environment(&mut command);
         // What cargo set for the tests themselves is not for the cargo that is called here.
         for (variable, _) in std::env::vars_os() {
             let name = variable.to_string_lossy();

@@ -93,6 +93,9 @@ pub mod flags {
     pub const STRICT: u32 = 1;
     /// When the run fails, stop the process (SIGSTOP) instead of ending it: a debugger is waiting.
     pub const STOP_ON_FAILURE: u32 = 2;
+    /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
+    /// follow a schedule are not watched for spinning.)
+    pub const ENDS_IN_LIVELOCK: u32 = 4;
 }
 
 crate::op::codes! {

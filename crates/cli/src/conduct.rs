@@ -61,8 +61,11 @@ pub(crate) fn campaign(
         let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
         store.write(&format!("{}.json", finding.id), &json)?;
     }
-    if !report.findings.is_empty() {
-        store.write("campaign.json", report.to_json().as_bytes())?;
+    // Of the tests of a package each is a campaign; their summary is another file.
+    match label {
+        Some(_) => {}
+        None if report.findings.is_empty() => store.remove("campaign.json")?,
+        None => _ = store.write("campaign.json", report.to_json().as_bytes())?,
     }
     Ok(report)
 }
@@ -169,6 +172,7 @@ fn schedule(config: &Config, program_id: &str, failure: &Failure, facts: &RunFac
     let mut schedule = Schedule {
         program: target.program.clone().into_os_string(),
         program_id: program_id.to_owned(),
+        arg0: target.arg0.clone(),
         args: target.args.clone(),
         env: target.env.clone(),
         cwd: target.cwd.clone().into_os_string(),
@@ -202,8 +206,10 @@ fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
     let places = SymbolPlaces::new(&facts.report.modules, &config.target.program);
     let mut message = format!("run {}: {why}", facts.run);
     message.push_str(&crate::conduct::divergence(facts, &places));
+    // Jobs share the file system, and a file that one writes is another's input.
+    let files = if config.jobs > 1 { "if the program writes files, try `--jobs 1`; otherwise " } else { "" };
     let again = format!(
-        "this is an error of Threadbare, please report it: strategy {}, seed {}, run {}",
+        "{files}this is an error of Threadbare, please report it: strategy {}, seed {}, run {}",
         config.strategy.name(),
         config.seed,
         facts.run

@@ -59,7 +59,9 @@ impl Trouble {
     /// Writes it to standard error.
     pub(crate) fn tell(&self) -> Exit {
         let style = Style::for_stream(&std::io::stderr());
-        eprintln!("{}: {}", style.bad("error"), self.message);
+        if !self.message.is_empty() {
+            eprintln!("{}: {}", style.bad("error"), self.message);
+        }
         if let Some(help) = &self.help {
             eprintln!("{}: {help}", style.strong("help"));
         }
@@ -104,6 +106,11 @@ impl From<threadbare_explore::Error> for Trouble {
 
 impl From<threadbare_toolchain::Error> for Trouble {
     fn from(error: threadbare_toolchain::Error) -> Trouble {
+        if matches!(&error, threadbare_toolchain::Error::CargoFailed { status } if status.code().is_some_and(|code| code != 0))
+        {
+            // cargo has told why.
+            return Trouble { exit: Exit::Usage, message: String::new(), help: None };
+        }
         Trouble { exit: Exit::Usage, message: chain(&error), help: error.help() }
     }
 }

@@ -13,6 +13,7 @@ use crate::{interrupt, outcome, processors};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use threadbare_abi::verdict::VerdictKind;
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_strategy::{StrategyId, rng};
 use threadbare_trace::report::{Module, Warning};
@@ -286,6 +287,9 @@ fn one(
     let mut again = request.clone();
     let follow = if ended.live.counters.segments_lost == 0 {
         again.flags |= flags::STRICT;
+        if outcome.verdict.kind == VerdictKind::Livelock {
+            again.flags |= flags::ENDS_IN_LIVELOCK;
+        }
         Follow::LastRun
     } else {
         Follow::Nothing

@@ -381,9 +381,8 @@ impl Job {
         match &mut self.server {
             Some(server) => Ok(server),
             none => {
-                let mut server = Server::start(&self.target)?;
+                let mut server = Server::start_unless(&self.target, Arc::clone(&self.cancel))?;
                 server.set_known(&self.known);
-                server.cancel = Arc::clone(&self.cancel);
                 Ok(none.insert(server))
             }
         }

@@ -21,7 +21,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::VERSION;
 use threadbare_abi::protocol::{Command, ENV, Reply};
@@ -90,12 +90,19 @@ pub(crate) enum Message {
     Closed,
 }
 
+/// How often a program that starts is looked after.
+const TICK: Duration = Duration::from_millis(100);
 /// The loader's variable.
 const BIND_NOW: &str = "LD_BIND_NOW";
 
 impl Server {
     /// Starts the program and waits until it stands before its `main`.
     pub fn start(target: &Target) -> Result<Server, Error> {
+        Server::start_unless(target, Arc::new(AtomicBool::new(false)))
+    }
+
+    /// The same; it is given up when `cancel` is set, and so are all its runs.
+    pub(crate) fn start_unless(target: &Target, cancel: Arc<AtomicBool>) -> Result<Server, Error> {
         let memory = SharedMemory::create().map_err(Error::system("make shared memory"))?;
         let stdout =
             Capture::create("stdout").map_err(Error::system("make a file for the program's output"))?;
@@ -145,7 +152,6 @@ impl Server {
         drop(theirs);
 
         let program = target.program.clone();
-        let cancel = Arc::new(AtomicBool::new(false));
         let mut server = Server {
             memory,
             stdout,
@@ -175,7 +181,10 @@ impl Server {
     fn expect_hello(&mut self, timeout: Duration) -> Result<(), Error> {
         let deadline = Instant::now() + timeout;
         loop {
-            match self.receive(deadline.saturating_duration_since(Instant::now()))? {
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(Error::Cancelled);
+            }
+            match self.receive(deadline.saturating_duration_since(Instant::now()).min(TICK))? {
                 Message::Reply(Reply { code: Reply::HELLO, value, arg }) => {
                     if arg != u64::from(VERSION) {
                         return Err(Error::Version { theirs: arg, ours: VERSION });

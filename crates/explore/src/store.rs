@@ -1,6 +1,7 @@
 //! The output folder: findings and the campaign's summary, as files.
 //!
-//! A finding is `ID.schedule` and `ID.json`; the summary is `campaign.json`. A file appears whole or not at all.
+//! A finding is `ID.schedule` and `ID.json`; the summary is `campaign.json`, or `tests.json` for the tests of a package. A
+//! file appears whole or not at all.
 
 use crate::error::Error;
 use std::fs;
@@ -45,6 +46,16 @@ impl Store {
             Error::Store { path: self.folder.clone(), source }
         })?;
         Ok(path)
+    }
+
+    /// Takes a file of the folder away, if it is there.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        match fs::remove_file(self.folder.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::Store { path: self.folder.clone(), source: error })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn scratch(&self, name: &str) -> PathBuf {
@@ -93,7 +104,11 @@ mod tests {
         let store = Store::open(&folder).unwrap();
         store.write("a.schedule", b"one").unwrap();
         store.write("a.schedule", b"two").unwrap();
+        store.write("campaign.json", b"{}").unwrap();
+        store.remove("campaign.json").unwrap();
+        store.remove("campaign.json").unwrap();
         drop(store);
+        assert!(!folder.join("campaign.json").exists());
         assert_eq!(fs::read(folder.join("a.schedule")).unwrap(), b"two");
         assert_eq!(files(&folder, SCHEDULE).unwrap(), [folder.join("a.schedule")]);
     }

@@ -128,22 +128,27 @@ fn detail(strand: &StrandReport, facts: &RunFacts, strands: &Strands, places: &d
     // The frames are the callers; the strand itself stands where it failed, and at its operation. A failure in the
     // program's own code says where; one in a library (abort) leaves the last operation as the nearest own place.
     let mut stack = Vec::new();
-    if facts.verdict.strand == strand.index && facts.verdict.pc != 0 {
+    let failed = facts.verdict.strand == strand.index && facts.verdict.pc != 0;
+    if failed {
         stack = places.at(failing_pc(facts));
     }
     if stack.iter().all(|place| place.library)
-        && let Some(pending) =
-            strand.pending.filter(|pending| pending.pc != 0 && pending.pc != facts.verdict.pc)
+        && let Some(pending) = strand
+            .pending
+            .filter(|pending| pending.pc != 0 && !(failed && pending.pc == facts.verdict.pc))
     {
         stack.extend(places.at(pending.pc));
     }
     stack.extend(strand.frames.iter().flat_map(|&pc| places.at(pc)));
+    stack.retain(|place| !is_runtime(place));
+    // What runs stands before nothing: the last operation is behind it.
+    let pending = strand.pending.filter(|_| strand.state != Some(StrandState::Running));
     StrandDetail {
         strand: strands.name(StrandId(strand.index)),
         name: strand.name.clone(),
         state: strand.state.map_or("ready", StrandState::name).to_owned(),
-        operation: strand.pending.map(|pending| pending.op.name().to_owned()),
-        object: strand.pending.and_then(|pending| object(pending.op, pending.addr, strands, places)),
+        operation: pending.map(|pending| pending.op.name().to_owned()),
+        object: pending.and_then(|pending| object(pending.op, pending.addr, strands, places)),
         held_by: strand.holder.map(|holder| strands.name(StrandId(holder))),
         holds: strand
             .held
@@ -155,6 +160,12 @@ fn detail(strand: &StrandReport, facts: &RunFacts, strands: &Strands, places: &d
             .collect(),
         stack,
     }
+}
+
+/// Whether a frame is the runtime's own, which called `main` or the strand's function.
+fn is_runtime(place: &Place) -> bool {
+    place.address.starts_with("libthreadbare_rt.so+")
+        || place.function.as_deref().is_some_and(|function| function.starts_with("threadbare_rt::"))
 }
 
 /// What an operation concerns, in words.
@@ -282,6 +293,16 @@ mod tests {
             finding.locations.iter().map(|place| (place.line, place.strand.as_deref())).collect();
         assert_eq!(places, [(Some(10), Some("0")), (Some(20), Some("0.1"))]);
         assert_eq!(finding.stdout, "[9 bytes before this are left out]\nend");
+    }
+
+    #[test]
+    fn two_strands_at_one_place_are_both_there() {
+        let waiting = |index| strand(index, StrandState::Blocked, OpKind::MutexLock, 0x1000, 20);
+        let finding =
+            explain(&facts(VerdictKind::Deadlock, 1, 20, vec![waiting(1), waiting(2)]), "bank", &Known);
+        let lines: Vec<_> = finding.locations.iter().map(|place| place.line).collect();
+        assert_eq!(lines, [Some(20), Some(20)]);
+        assert!(finding.strands.iter().all(|strand| strand.stack.len() == 2), "the place and one caller");
     }
 
     #[test]

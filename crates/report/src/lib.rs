@@ -10,6 +10,7 @@ pub mod table;
 pub mod tests;
 pub mod text;
 pub mod trace;
+pub mod width;
 
 pub use campaign::CampaignReport;
 pub use style::Style;

@@ -1,6 +1,7 @@
 //! The line on a terminal that tells how far a campaign is.
 
 use crate::text::{per_second, thousands};
+use crate::width;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -52,7 +53,7 @@ impl ProgressLine {
         self.last = Some(Instant::now());
         self.shown = true;
         let mut stderr = std::io::stderr().lock();
-        let _ = write!(stderr, "\r\x1b[K{}", line(state, width()));
+        let _ = write!(stderr, "\r\x1b[K{}", line(state, width::of_stream(&stderr)));
         let _ = stderr.flush();
     }
 
@@ -69,10 +70,6 @@ impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.clear();
     }
-}
-
-fn width() -> usize {
-    std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).unwrap_or(80).clamp(20, 200)
 }
 
 fn line(state: &State, width: usize) -> String {

@@ -3,7 +3,7 @@
 use crate::campaign::{CampaignReport, FORMAT_VERSION};
 use crate::style::Style;
 use crate::table::Table;
-use crate::text::{finding, per_second, thousands};
+use crate::text::{counted, finding, per_second, thousands};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -58,6 +58,11 @@ impl TestsReport {
         self.tests.iter().filter(|test| test.campaign.runs_failed > 0).count()
     }
 
+    /// Whether there was no test to run: a filter that is mistyped must not look like a success.
+    pub fn nothing_matched(&self) -> bool {
+        self.tests.is_empty() && !self.interrupted
+    }
+
     /// The report as JSON, one object, with a line end.
     pub fn to_json(&self) -> String {
         let verdict = if self.failed() > 0 { "failure" } else { "clean" }.to_owned();
@@ -72,7 +77,7 @@ impl TestsReport {
 pub fn line(test: &TestResult, style: Style) -> String {
     let campaign = &test.campaign;
     let elapsed = Duration::from_secs_f64(campaign.elapsed_s.max(0.0));
-    let count = format!("{} runs, {}/s", thousands(campaign.runs), per_second(campaign.runs, elapsed));
+    let count = format!("{}, {}/s", counted(campaign.runs, "run"), per_second(campaign.runs, elapsed));
     match campaign.findings.first() {
         None => format!("{} {} ({count})", style.good("ok    "), test.name),
         Some(finding) => format!("{} {} ({count}): {}", style.bad("FAILED"), test.name, finding.kind),
@@ -101,13 +106,17 @@ pub fn text(report: &TestsReport, style: Style) -> String {
     }
     out.push_str(&table.to_text());
     let failed = report.failed();
-    let verdict = if failed > 0 { style.bad("FAILED").to_string() } else { style.good("ok").to_string() };
+    let verdict = match failed {
+        0 if report.nothing_matched() => style.warn("0 tests match").to_string(),
+        0 => style.good("ok").to_string(),
+        _ => style.bad("FAILED").to_string(),
+    };
     let runs: u64 = report.tests.iter().map(|test| test.campaign.runs).sum();
     out.push_str(&format!(
-        "{verdict}: {} passed, {failed} failed, {} ignored; {} runs{}\n",
+        "{verdict}: {} passed, {failed} failed, {} ignored; {}{}\n",
         report.tests.len() - failed,
         report.ignored,
-        thousands(runs),
+        counted(runs, "run"),
         if report.interrupted { "; interrupted" } else { "" },
     ));
     out

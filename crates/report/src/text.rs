@@ -21,14 +21,12 @@ pub fn campaign(report: &CampaignReport, style: Style) -> String {
     let outcome = if report.findings.is_empty() {
         style.good("clean").to_string()
     } else {
-        let count = report.findings.len();
-        style.bad(format!("{count} finding{}", plural(count as u64))).to_string()
+        style.bad(counted(report.findings.len() as u64, "finding")).to_string()
     };
     let _ = writeln!(
         out,
-        "{outcome}: {} run{} in {} ({}/s), {} failed; strategy {}, seed {}",
-        thousands(report.runs),
-        plural(report.runs),
+        "{outcome}: {} in {} ({}/s), {} failed; strategy {}, seed {}",
+        counted(report.runs, "run"),
         seconds(elapsed),
         per_second(report.runs, elapsed),
         thousands(report.runs_failed),
@@ -41,9 +39,9 @@ pub fn campaign(report: &CampaignReport, style: Style) -> String {
     if report.replays > 0 {
         let _ = writeln!(
             out,
-            "{} of {} runs replayed, all the same",
+            "{} of {} replayed, all the same",
             thousands(report.replays),
-            thousands(report.runs)
+            counted(report.runs, "run")
         );
     }
     for warning in &report.warnings {
@@ -56,7 +54,7 @@ pub fn campaign(report: &CampaignReport, style: Style) -> String {
     out
 }
 
-/// One finding. With `replay`, the last line says how to make it again.
+/// One finding. With `replay`, the last line says how to make it again; without it, this is the replay.
 pub fn finding(finding: &Finding, style: Style, replay: bool) -> String {
     let mut out = String::new();
     headline(&mut out, finding, style);
@@ -78,19 +76,18 @@ pub fn finding(finding: &Finding, style: Style, replay: bool) -> String {
     for warning in &finding.warnings {
         let _ = writeln!(out, "  {}: {warning}", style.warn("warning"));
     }
-    let _ = writeln!(
-        out,
-        "  {}",
-        style.faint(format!(
-            "{}: seen in {} run{}; run {} made {} points and {} switches",
-            finding.id,
-            thousands(finding.count),
-            plural(finding.count),
+    let count = match replay {
+        true => format!(
+            "seen in {}; run {} made {} and {}",
+            counted(finding.count, "run"),
             finding.run,
-            thousands(finding.points),
-            thousands(finding.switches),
-        ))
-    );
+            counted(finding.points, "point"),
+            counted(finding.switches, "switch"),
+        ),
+        // A replay has other points than the recorded run: it need not stop where it is not to be stopped.
+        false => format!("run {} again, {}", finding.run, counted(finding.switches, "switch")),
+    };
+    let _ = writeln!(out, "  {}", style.faint(format!("{}: {count}", finding.id)));
     if replay {
         let _ = writeln!(out, "  replay: {}", style.strong(replay_command(&finding.schedule)));
     }
@@ -116,7 +113,7 @@ fn headline(out: &mut String, finding: &Finding, style: Style) {
     let place =
         finding.locations.first().filter(|_| !is_about_all(finding)).map(file_and_line).unwrap_or_default();
     // An assertion of C names its place itself.
-    let at = match place.is_empty() || finding.message.contains(&place) {
+    let at = match place.is_empty() || names_place(&finding.message, &place) {
         true => String::new(),
         false => format!(" at {place}"),
     };
@@ -129,6 +126,17 @@ fn headline(out: &mut String, finding: &Finding, style: Style) {
         style.strong(kind),
         style.strong(&finding.message),
     );
+}
+
+/// Whether a message names a place already, be it in other words: relative to another folder.
+fn names_place(message: &str, place: &str) -> bool {
+    let name = place.rsplit('/').next().unwrap_or(place);
+    message.match_indices(name).any(|(at, _)| {
+        let before = message[..at].chars().next_back();
+        let after = message[at + name.len()..].chars().next();
+        before.is_none_or(|c| c == '/' || !(c.is_alphanumeric() || "._-".contains(c)))
+            && after.is_none_or(|c| !c.is_ascii_digit())
+    })
 }
 
 fn waiting_strand(out: &mut String, strand: &StrandDetail, finding: &Finding, style: Style) {
@@ -269,8 +277,14 @@ fn seconds(elapsed: Duration) -> String {
     format!("{:.2} s", elapsed.as_secs_f64())
 }
 
-fn plural(count: u64) -> &'static str {
-    if count == 1 { "" } else { "s" }
+/// A number of things.
+pub fn counted(count: u64, what: &str) -> String {
+    let plural = match count {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{} {what}{plural}", thousands(count))
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! A run, point by point: what `replay --trace` prints.
 //!
-//! One line a point: its number, the strand, the operation, the variable or address, the function and the place with
-//! the inlined frames in brackets. A switch has a line of its own.
+//! One line a point: its number, the strand, the operation, the variable or address, the innermost function of the
+//! program's own with its place, and in brackets the next one that it was inlined into. A switch has a line of its own.
+//! No line of a point is wider than the stream, and what goes last is the place.
 
 use crate::style::Style;
 use std::collections::HashMap;
 use std::fmt::Write;
 use threadbare_abi::event::{ChoiceKind, Event};
 use threadbare_abi::op::OpKind;
-use threadbare_findings::Places;
+use threadbare_abi::strand::StrandId;
+use threadbare_findings::{Place, Places};
 use threadbare_findings::explain::{object, place_text};
 use threadbare_trace::events::{Happening, TraceEvent};
 use threadbare_trace::strands::Strands;
@@ -17,21 +19,29 @@ use threadbare_trace::strands::Strands;
 pub struct TracePrinter<'a> {
     places: &'a dyn Places,
     style: Style,
+    width: usize,
     strands: Strands,
     points: u64,
+    /// The strand that runs.
+    running: StrandId,
+    /// The line of a switch, and the strand it left: that one tells afterwards what it waits for.
+    switch: Option<(StrandId, String)>,
     /// Texts of places and objects: a run has few of them and many points.
-    place_texts: HashMap<u64, String>,
+    place_texts: HashMap<u64, PlaceText>,
     object_texts: HashMap<(u8, u64), String>,
 }
 
 impl<'a> TracePrinter<'a> {
-    /// A printer for one run.
-    pub fn new(places: &'a dyn Places, style: Style) -> TracePrinter<'a> {
+    /// A printer for one run whose lines have at most `width` columns.
+    pub fn new(places: &'a dyn Places, style: Style, width: usize) -> TracePrinter<'a> {
         TracePrinter {
             places,
             style,
+            width,
             strands: Strands::new(),
             points: 0,
+            running: StrandId(0),
+            switch: None,
             place_texts: HashMap::new(),
             object_texts: HashMap::new(),
         }
@@ -41,6 +51,8 @@ impl<'a> TracePrinter<'a> {
     pub fn restart(&mut self) {
         self.strands = Strands::new();
         self.points = 0;
+        self.running = StrandId(0);
+        self.switch = None;
         self.object_texts.clear();
     }
 
@@ -54,6 +66,10 @@ impl<'a> TracePrinter<'a> {
         let Some(TraceEvent { strand, happening }) = TraceEvent::decode(event) else { return };
         if let Happening::Created { parent, ordinal } = happening {
             self.strands.created(strand, parent, ordinal);
+        }
+        let left = self.switch.as_ref().map(|(left, _)| *left);
+        if !(matches!(happening, Happening::Blocked { .. }) && left == Some(strand)) {
+            self.finish(out);
         }
         let name = self.strands.name(strand);
         let _ = match happening {
@@ -71,12 +87,15 @@ impl<'a> TracePrinter<'a> {
                     OpKind::Create => format!("strand {}", self.strands.next_child(strand)),
                     _ => self.object(op, addr, size).to_owned(),
                 };
-                let place = self.place(pc);
-                writeln!(out, "{number:>8}  {name:<8} {operation:<22} {object:<24} {place}")
+                let line = format!("{number:>8}  {name:<8} {operation:<22} {object:<24} ");
+                let room = self.width.saturating_sub(line.chars().count());
+                writeln!(out, "{}", format!("{line}{}", self.place(pc).fitting(room)).trim_end())
             }
             Happening::Switch { by_timeout, .. } => {
                 let why = if by_timeout { " (its deadline has come)" } else { "" };
-                writeln!(out, "{}", self.style.strong(format!("{:>8}  -> {name}{why}", "")))
+                let line = self.style.strong(format!("{:>8}  -> {name}{why}", "")).to_string();
+                self.switch = Some((std::mem::replace(&mut self.running, strand), line));
+                Ok(())
             }
             Happening::Created { parent, .. } => {
                 let parent = self.strands.name(parent);
@@ -98,6 +117,14 @@ impl<'a> TracePrinter<'a> {
         };
     }
 
+    /// Adds what was held back.
+    pub fn finish(&mut self, out: &mut String) {
+        if let Some((_, line)) = self.switch.take() {
+            out.push_str(&line);
+            out.push('\n');
+        }
+    }
+
     fn object(&mut self, op: OpKind, addr: u64, size: u32) -> &str {
         let (places, strands) = (self.places, &self.strands);
         self.object_texts.entry((op as u8, addr)).or_insert_with(|| {
@@ -107,25 +134,76 @@ impl<'a> TracePrinter<'a> {
         })
     }
 
-    fn place(&mut self, pc: u64) -> &str {
+    fn place(&mut self, pc: u64) -> &PlaceText {
         let places = self.places;
         self.place_texts.entry(pc).or_insert_with(|| {
-            if pc == 0 {
-                return String::new();
+            let frames = if pc == 0 { Vec::new() } else { places.at(pc) };
+            match frames.is_empty() && pc != 0 {
+                true => PlaceText { at: format!("{pc:#x}"), ..PlaceText::default() },
+                false => PlaceText::of(&frames),
             }
-            let frames = places.at(pc);
-            let Some((first, rest)) = frames.split_first() else { return format!("{pc:#x}") };
-            let mut text = String::new();
-            if let Some(function) = &first.function {
-                let _ = write!(text, "{function} ");
-            }
-            text.push_str(&place_text(first));
-            for frame in rest {
-                let function = frame.function.as_deref().unwrap_or("??");
-                let _ = write!(text, " [in {function} {}]", place_text(frame));
-            }
-            text
         })
+    }
+}
+
+/// The place of a point in parts, so that it can be made to fit.
+#[derive(Default)]
+struct PlaceText {
+    function: String,
+    at: String,
+    /// One function further out.
+    outer: String,
+}
+
+impl PlaceText {
+    fn of(frames: &[Place]) -> PlaceText {
+        let own = |frame: &Place| !frame.library && frame.file.is_some();
+        let first = frames.iter().position(own);
+        let Some(shown) = frames.get(first.unwrap_or(0)) else { return PlaceText::default() };
+        let outer = match first {
+            Some(at) => frames[at + 1..].iter().find(|frame| own(frame)),
+            // All a library's: what the program has called is the outermost.
+            None => frames.last().filter(|_| frames.len() > 1),
+        };
+        let (function, at) = parts(shown);
+        let outer = outer.map(|frame| {
+            let (function, at) = parts(frame);
+            format!(" [in {}]", format!("{function} {at}").trim())
+        });
+        PlaceText { function, at, outer: outer.unwrap_or_default() }
+    }
+
+    /// As much as has room: first the outer function goes, then the end of the function's name, then the place's beginning.
+    fn fitting(&self, room: usize) -> String {
+        let length = |text: &str| text.chars().count();
+        let gap = if self.function.is_empty() || self.at.is_empty() { "" } else { " " };
+        let whole = format!("{}{gap}{}{}", self.function, self.at, self.outer);
+        if length(&whole) <= room {
+            return whole;
+        }
+        let left = room.saturating_sub(length(&self.at) + gap.len());
+        if length(&self.function) <= left {
+            return format!("{}{gap}{}", self.function, self.at);
+        }
+        const LEAST: usize = 4;
+        if left >= LEAST {
+            let function: String = self.function.chars().take(left - 1).collect();
+            return format!("{function}…{gap}{}", self.at);
+        }
+        let skipped = (length(&self.at) + 1).saturating_sub(room);
+        match skipped {
+            0 | 1 => self.at.clone(),
+            skipped => format!("…{}", self.at.chars().skip(skipped).collect::<String>()),
+        }
+    }
+}
+
+/// Function, and file and line, or what there is instead.
+fn parts(frame: &Place) -> (String, String) {
+    let function = frame.function.clone().unwrap_or_default();
+    match frame.file.is_some() && frame.line.is_some() || function.is_empty() {
+        true => (function, place_text(frame)),
+        false => (function, String::new()),
     }
 }
 
@@ -140,7 +218,6 @@ mod tests {
     use super::*;
     use threadbare_abi::event::EventKind;
     use threadbare_abi::op::Order;
-    use threadbare_findings::Place;
 
     struct Known;
 
@@ -192,12 +269,57 @@ mod tests {
             event(EventKind::Switch, 0, 0, 1, 3, 0),
             event(EventKind::Ended, 0, 0, 0, 0, 0),
         ];
-        let mut printer = TracePrinter::new(&Known, Style::PLAIN);
+        let mut printer = TracePrinter::new(&Known, Style::PLAIN, 160);
         let mut out = String::new();
         for event in &events {
             printer.event(event, &mut out);
         }
         insta::assert_snapshot!(out);
         assert_eq!(printer.points(), 3);
+    }
+
+    #[test]
+    fn who_waits_is_told_before_the_switch() {
+        let event = |kind: EventKind, strand, value| Event {
+            strand,
+            value,
+            kind: kind as u8,
+            op: OpKind::MutexLock as u8,
+            addr: 0x40,
+            ..Event::default()
+        };
+        let mut printer = TracePrinter::new(&Known, Style::PLAIN, 160);
+        let mut out = String::new();
+        printer.event(&Event { addr: 0, ..event(EventKind::Switch, 1, 0) }, &mut out);
+        printer.event(&event(EventKind::Blocked, 0, 0), &mut out);
+        printer.event(&Event { addr: 0, ..event(EventKind::Switch, 0, 0) }, &mut out);
+        printer.finish(&mut out);
+        let lines: Vec<&str> = out.lines().map(str::trim).collect();
+        assert_eq!(lines.len(), 3, "{out}");
+        assert!(lines[0].contains("waits: lock"), "{out}");
+        assert!(lines[1].starts_with("->") && lines[2].starts_with("->"), "{out}");
+    }
+
+    #[test]
+    fn the_programs_own_function_leads_and_the_line_fits() {
+        let frame = |function: &str, file: Option<&str>, library| Place {
+            function: Some(function.into()),
+            file: file.map(Into::into),
+            line: file.map(|_| 7),
+            library,
+            ..Place::default()
+        };
+        let lock = frame("__gthread_mutex_lock", Some("/usr/include/gthr.h"), true);
+        let guard = frame("std::lock_guard::lock_guard", Some("/usr/include/std_mutex.h"), true);
+        let (any, main) = (frame("Stock::any", Some("stock.cc"), false), frame("main", Some("stock.cc"), false));
+        let text = PlaceText::of(&[lock.clone(), guard.clone(), any, main]);
+        assert_eq!(text.fitting(99), "Stock::any stock.cc:7 [in main stock.cc:7]");
+        assert_eq!(text.fitting(40), "Stock::any stock.cc:7");
+        assert_eq!(text.fitting(17), "Stock… stock.cc:7");
+        assert_eq!(text.fitting(8), "…ck.cc:7");
+        let library = PlaceText::of(&[lock, guard]);
+        assert!(library.fitting(200).starts_with("__gthread_mutex_lock /usr/include/gthr.h:7 [in std::lock_guard"));
+        let nameless = PlaceText::of(&[frame("std::thread::_M_start_thread", None, true)]);
+        assert_eq!(nameless.fitting(99), "std::thread::_M_start_thread", "told once");
     }
 }

@@ -5,10 +5,14 @@
 //! [`registry`] names them.
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
 pub mod random;
 pub mod registry;
 pub mod rng;
 pub mod round_robin;
+pub mod uniform;
 
 use threadbare_abi::op::Op;
 use threadbare_abi::strand::StrandId;
@@ -40,7 +44,8 @@ pub trait View {
     fn op(&self, strand: StrandId) -> Op;
     /// Whether the strand asked to give way, and nobody else has moved since.
     fn yields(&self, strand: StrandId) -> bool;
-    /// Strands whose timed wait could end now; time jumps to the deadline of the one chosen.
+    /// The strand whose timed wait could end now, if there is one: the one whose deadline comes first. Time jumps to it
+    /// when it is chosen.
     fn timed(&self) -> &[StrandId];
 }
 
@@ -64,5 +69,62 @@ pub trait Strategy {
     /// A strand was created.
     fn created(&mut self, strand: StrandId) {
         let _ = strand;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+    use threadbare_abi::op::OpKind;
+
+    /// A view in which every strand can always go on.
+    pub(crate) struct Fake {
+        enabled: Vec<StrandId>,
+        pub(crate) current: StrandId,
+    }
+
+    impl Fake {
+        pub(crate) fn new(strands: u16) -> Self {
+            Fake { enabled: (0..strands).map(StrandId).collect(), current: StrandId(0) }
+        }
+    }
+
+    impl View for Fake {
+        fn enabled(&self) -> &[StrandId] {
+            &self.enabled
+        }
+        fn current(&self) -> StrandId {
+            self.current
+        }
+        fn current_enabled(&self) -> bool {
+            true
+        }
+        fn op(&self, strand: StrandId) -> Op {
+            Op::new(OpKind::Yield, strand.0 as u64, 0)
+        }
+        fn yields(&self, _strand: StrandId) -> bool {
+            false
+        }
+        fn timed(&self) -> &[StrandId] {
+            &[]
+        }
+    }
+
+    #[test]
+    fn round_robin_gives_each_its_turn() {
+        let mut strategy = round_robin::RoundRobin::new();
+        let mut params = [0; 8];
+        params[0] = 2;
+        strategy.begin(&RunInfo { seed: 0, estimate_points: 0, estimate_strands: 0, params });
+        let mut fake = Fake::new(3);
+        let order: Vec<u16> = (0..8)
+            .map(|_| {
+                let Pick::Run(strand) = strategy.pick(&fake) else { unreachable!() };
+                fake.current = strand;
+                strand.0
+            })
+            .collect();
+        assert_eq!(order, [0, 1, 1, 2, 2, 0, 0, 1]);
     }
 }

@@ -1,22 +1,57 @@
-//! `random`: every enabled strand is equally likely at every point.
+//! `random`: in each run another way to be random.
 //!
-//! A strand that asked to give way is left out while another can go on. Deadlines of timed waits fire early in one
-//! run of four, at few points, so that both the usual order and the late one are seen.
+//! A strand that does little is through before another has begun if all go on at the same pace, so a walk that is
+//! uniform at every point hardly ever shows an order in which somebody is slow. Each run therefore draws its manner from
+//! its seed:
+//!
+//! - one run of four is [`Uniform`];
+//! - one of four stays with the strand that runs, and goes to another at one point of 2, 4, … 64;
+//! - two of four hold strands back: about half of the strands stand still for a while (8, 32 or 128 points on average),
+//!   then others do.
+//!
+//! Every order of points has a chance in the first manner, so every order has one. Deadlines fire early in one run of
+//! four, as under `uniform`.
 
-use crate::rng::Rng;
+use crate::rng::{Rng, mix};
+use crate::uniform::Uniform;
 use crate::{Pick, RunInfo, Strategy, View};
+use threadbare_abi::strand::StrandId;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Manner {
+    Uniform,
+    /// Switches at one point of so many.
+    Sticky(u32),
+    /// Draws anew who stands still at one point of so many.
+    HoldBack(u32),
+}
 
 /// The strategy's state.
 #[derive(Debug)]
 pub struct Random {
+    uniform: Uniform,
     rng: Rng,
-    timeout_odds: u32,
+    manner: Manner,
+    /// Who stands still is a function of this number.
+    held: u64,
 }
 
 impl Random {
     /// A strategy that has not begun.
     pub const fn new() -> Self {
-        Random { rng: Rng::new(0), timeout_odds: 0 }
+        Random { uniform: Uniform::new(), rng: Rng::new(0), manner: Manner::Uniform, held: 0 }
+    }
+
+    /// One of the enabled strands that do not stand still, if there are any.
+    fn pick_moving<V: View>(&mut self, view: &V) -> Option<StrandId> {
+        let held = self.held;
+        let moving = |&&strand: &&StrandId| mix(held ^ strand.0 as u64) & 1 == 0 && !view.yields(strand);
+        let count = view.enabled().iter().filter(moving).count() as u32;
+        if count == 0 {
+            return None;
+        }
+        let nth = self.rng.below(count) as usize;
+        view.enabled().iter().filter(moving).nth(nth).copied()
     }
 }
 
@@ -28,39 +63,82 @@ impl Default for Random {
 
 impl Strategy for Random {
     fn begin(&mut self, info: &RunInfo) {
-        self.rng = Rng::new(info.seed);
-        self.timeout_odds = match self.rng.below(8) {
-            0 => 8,
-            1 => 64,
-            _ => 0,
+        self.uniform.begin(info);
+        self.rng = Rng::new(info.seed ^ 0x6d61_6e6e_6572);
+        self.manner = match self.rng.below(4) {
+            0 => Manner::Uniform,
+            1 => Manner::Sticky(2 << self.rng.below(6)),
+            _ => Manner::HoldBack(8 << (2 * self.rng.below(3))),
         };
+        self.held = self.rng.next();
     }
 
     #[inline]
     fn pick<V: View>(&mut self, view: &V) -> Pick {
-        let timed = view.timed();
-        if self.timeout_odds != 0 && !timed.is_empty() && self.rng.below(self.timeout_odds) == 0 {
-            return Pick::Timeout(timed[self.rng.below(timed.len() as u32) as usize]);
+        if let Some(strand) = self.uniform.deadline(view) {
+            return Pick::Timeout(strand);
         }
-        let enabled = view.enabled();
-        if enabled.is_empty() {
-            return Pick::Timeout(timed[0]);
-        }
-        let mut strand = enabled[self.rng.below(enabled.len() as u32) as usize];
-        if view.yields(strand) {
-            // Most points have no yielding strand, so the scan is off the common path.
-            let others = enabled.iter().filter(|&&other| !view.yields(other)).count() as u32;
-            if others > 0 {
-                let nth = self.rng.below(others) as usize;
-                if let Some(&other) = enabled.iter().filter(|&&other| !view.yields(other)).nth(nth) {
-                    strand = other;
+        match self.manner {
+            Manner::Uniform => {}
+            Manner::Sticky(points) => {
+                let current = view.current();
+                if view.current_enabled() && !view.yields(current) && self.rng.below(points) != 0 {
+                    return Pick::Run(current);
+                }
+            }
+            Manner::HoldBack(points) => {
+                if self.rng.below(points) == 0 {
+                    self.held = self.rng.next();
+                }
+                if let Some(strand) = self.pick_moving(view) {
+                    return Pick::Run(strand);
                 }
             }
         }
-        Pick::Run(strand)
+        self.uniform.pick(view)
     }
 
     fn choose(&mut self, options: u32) -> u32 {
-        self.rng.below(options)
+        self.uniform.choose(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::Fake;
+
+    /// Points for which the main strand runs alone before strand 1 makes its first, over the runs of one seed range.
+    fn head_start(run: u64) -> usize {
+        let mut strategy = Random::new();
+        strategy.begin(&RunInfo { seed: run, estimate_points: 0, estimate_strands: 0, params: [0; 8] });
+        let mut fake = Fake::new(2);
+        (0..100)
+            .find(|_| {
+                let Pick::Run(strand) = strategy.pick(&fake) else { return true };
+                fake.current = strand;
+                strand == StrandId(1)
+            })
+            .unwrap_or(100)
+    }
+
+    #[test]
+    fn one_strand_can_be_far_ahead() {
+        // Uniform alone would need 2^30 runs for one of these on average.
+        let far = (0..400).filter(|&run| head_start(run) >= 30).count();
+        assert!(far > 10, "{far} of 400 runs gave one strand 30 points in a row");
+    }
+
+    #[test]
+    fn equal_seeds_give_equal_picks() {
+        let picks = |seed| {
+            let mut strategy = Random::new();
+            strategy.begin(&RunInfo { seed, estimate_points: 0, estimate_strands: 0, params: [0; 8] });
+            let fake = Fake::new(3);
+            (0..50).map(|_| strategy.pick(&fake)).collect::<std::vec::Vec<_>>()
+        };
+        for seed in 0..20 {
+            assert_eq!(picks(seed), picks(seed));
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::random::Random;
 use crate::round_robin::RoundRobin;
+use crate::uniform::Uniform;
 use crate::{Pick, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
 
@@ -67,10 +68,12 @@ macro_rules! strategies {
 }
 
 strategies! {
-    /// Every enabled strand equally likely.
-    Random(1, "random", "every enabled strand is equally likely at every point");
+    /// Another manner of being random in each run.
+    Random(1, "random", "uniform, sticky, or holding strands back: drawn for each run");
     /// Strands in turn.
     RoundRobin(2, "round-robin", "the strands in turn, a fixed number of points each");
+    /// Every enabled strand equally likely.
+    Uniform(3, "uniform", "every enabled strand is equally likely at every point");
 }
 
 #[cfg(test)]

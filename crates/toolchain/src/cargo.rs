@@ -20,6 +20,7 @@
 //! Doctests are not run: rustdoc builds them by itself, one program a test.
 
 mod capture;
+mod doctests;
 mod flags;
 mod harness;
 mod listing;
@@ -136,7 +137,9 @@ pub fn build(request: &CargoRequest<'_>) -> Result<Vec<Built>> {
 /// Builds the tests as `cargo test --no-run` does.
 pub fn build_tests(request: &CargoRequest<'_>) -> Result<Vec<Built>> {
     let setup = setup::Setup::prepare(request)?;
-    messages::build(&setup, "test", &["--no-run"])
+    // It is among the user's arguments already when that is all they want.
+    let extra: &[&str] = if request.only_builds() { &[] } else { &["--no-run"] };
+    messages::build(&setup, "test", extra)
 }
 
 /// Builds all tests and lists them.

@@ -82,7 +82,7 @@ pub enum ProgramProblem {
 impl ProgramProblem {
     /// The next step, for the `help:` line.
     pub fn help(&self) -> String {
-        const BUILD: &str = "`threadbare cc`, `threadbare c++` or `cargo threadbare build`";
+        const BUILD: &str = "`threadbare cc`, `threadbare c++`, `threadbare rustc` or `cargo threadbare build`";
         match self {
             Self::NotFound(path) if path.components().count() == 1 && Path::new(path).exists() => {
                 format!("the program in this folder is `./{}`", path.display())
@@ -151,6 +151,10 @@ fn check_file(program: &Path) -> Result<(), ProgramProblem> {
         // An object file is the likelier mistake than a lost permission.
         match Image::read(program) {
             Err(Unreadable::NotLoadable) => Err(ProgramProblem::NotLinked(program.to_owned())),
+            // Nor is a source file a program.
+            Err(Unreadable::NotElf) => {
+                Err(script_or(program, ProgramProblem::NotAProgram(program.to_owned())))
+            }
             _ => Err(ProgramProblem::NotExecutable(program.to_owned())),
         }
     } else if mode & 0o6000 != 0 {

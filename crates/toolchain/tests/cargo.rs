@@ -234,6 +234,11 @@ fn run_and_profiles() {
     assert_eq!((built[0].name.as_str(), built[0].kind.as_str(), built[0].test), ("app", "bin", false));
     assert!(built[0].program.starts_with(target_dir.join("threadbare")));
     workspace.is_ours(&built[0].program);
+
+    for line in ["-p app --lib", "-p app --lib --no-run"] {
+        let built = cargo::build_tests(&workspace.request(line)).unwrap();
+        assert!(built.iter().all(|built| built.test) && !built.is_empty(), "{line}: {built:?}");
+    }
 }
 
 /// Whether the code of a function calls a hook.

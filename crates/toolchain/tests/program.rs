@@ -113,7 +113,7 @@ fn files_that_are_no_programs() {
     assert!(matches!(problem(&bench, "missing"), ProgramProblem::NotFound(_)));
     fs::create_dir(bench.path("folder")).unwrap();
     assert!(matches!(problem(&bench, "folder"), ProgramProblem::NotAFile(_)));
-    assert!(matches!(problem(&bench, "a.c"), ProgramProblem::NotExecutable(_)));
+    assert!(matches!(problem(&bench, "a.c"), ProgramProblem::NotAProgram(_)));
     plain(&bench, "-c a.c -o a.o");
     assert!(matches!(problem(&bench, "a.o"), ProgramProblem::NotLinked(_)));
     executable(&bench.path("script"), b"#!/usr/bin/env python3 -u\nprint()\n");

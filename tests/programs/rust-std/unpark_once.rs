@@ -8,7 +8,7 @@ static UNPARKS: AtomicU32 = AtomicU32::new(0);
 fn main() {
     let sleeper = thread::spawn(|| {
         thread::park();
-        thread::park(); //~ here
+        thread::park();
     });
     sleeper.thread().unpark();
     UNPARKS.fetch_add(1, SeqCst);

@@ -1,5 +1,5 @@
 //@ expect: livelock
-//@ timeout: 2s
+//@ timeout: 20s
 // Each strand raises its flag and spins until the other's is down.
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 //@ expect: livelock
-//@ timeout: 2s
+//@ timeout: 20s
 // A strand waits, yielding, for an answer to a question it asks only afterwards, when the other was slow to start.
 #include <atomic>
 #include <thread>

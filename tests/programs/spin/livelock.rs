@@ -1,5 +1,6 @@
 //@ expect: livelock
-//@ timeout: 2s
+//@ flags: -O
+//@ timeout: 20s
 // Two strands hold one try-lock each and spin for the other's.
 use std::hint;
 use std::sync::Mutex;

@@ -6,6 +6,7 @@ use crate::exit::Trouble;
 use crate::options::CampaignOptions;
 use clap::Parser;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use threadbare_explore::server::Target;
 use threadbare_toolchain::cargo::{CargoRequest, RunTarget};
 use threadbare_toolchain::{Environment, PlacedRuntime, check_program};
@@ -21,8 +22,18 @@ Examples:
   cargo threadbare build --release";
 
 /// Options of ours that take a value.
-const WITH_VALUE: [&str; 9] =
-    ["--strategy", "--runs", "--time", "--seed", "--timeout", "--points", "--mode", "--max-points", "--out"];
+const WITH_VALUE: [&str; 10] = [
+    "--strategy",
+    "--runs",
+    "--time",
+    "--seed",
+    "--timeout",
+    "--points",
+    "--mode",
+    "--max-points",
+    "--out",
+    "--stdin",
+];
 /// Options of ours that take none.
 const ALONE: [&str; 2] = ["--keep-going", "--check-replay"];
 
@@ -40,12 +51,16 @@ pub(crate) struct Args {
 struct OwnOptions {
     #[command(flatten)]
     campaign: CampaignOptions,
+    /// What every run reads as its standard input [default: nothing].
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
 }
 
 /// The arguments, told apart.
 #[derive(Debug)]
 pub(crate) struct Split {
     pub(crate) campaign: CampaignOptions,
+    stdin: Option<PathBuf>,
     cargo: Vec<OsString>,
     program: Vec<OsString>,
     env: Environment,
@@ -61,7 +76,8 @@ impl Args {
         options.campaign.check()?;
         let env = Environment::of_process();
         let runtime = embedded::place(&env)?;
-        Ok(Split { campaign: options.campaign, cargo, program, env, runtime })
+        let stdin = options.stdin.as_deref().map(crate::commands::run::input).transpose()?;
+        Ok(Split { campaign: options.campaign, stdin, cargo, program, env, runtime })
     }
 }
 
@@ -86,6 +102,7 @@ impl Split {
         let mut target = Target::new(&run.program, run.arguments.clone());
         target.env = run.env.clone();
         target.cwd = run.folder.clone();
+        target.stdin = self.stdin.clone();
         target.runtime = Some(self.runtime.library().to_owned());
         Ok(target)
     }
@@ -131,9 +148,9 @@ mod tests {
     fn arguments_find_their_reader() {
         let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
         let (own, cargo, program) = sort(&words(
-            "--runs 5 --release --seed=3 -p bank --keep-going --format json -j 2 transfer -- --runs 9 --nocapture",
+            "--runs 5 --stdin in --release --seed=3 -p bank --keep-going --format json -j 2 transfer -- --runs 9 --nocapture",
         ));
-        assert_eq!(own, words("--runs 5 --seed=3 --keep-going --format json -j 2"));
+        assert_eq!(own, words("--runs 5 --stdin in --seed=3 --keep-going --format json -j 2"));
         assert_eq!(cargo, words("--release -p bank -j 2 transfer"));
         assert_eq!(program, words("--runs 9 --nocapture"));
         assert!(OwnOptions::try_parse_from(std::iter::once("x".into()).chain(own)).is_ok());

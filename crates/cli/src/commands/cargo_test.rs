@@ -12,6 +12,9 @@ use threadbare_report::tests::{TestResult, TestsReport};
 use threadbare_report::{Style, tests};
 use threadbare_toolchain::cargo::{self, TestBinary, TestCase, TestPlan};
 
+/// The file of all tests' campaigns.
+const TESTS: &str = "tests.json";
+
 /// Does it.
 pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let split = args.split()?;
@@ -25,12 +28,42 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let store = Store::open(&split.campaign.out)?;
     let plan = cargo::plan_tests(&request)?;
     interrupt::watch().map_err(|error| cannot("watch for signals", &error))?;
-    let report = campaigns(&split, &plan, &store)?;
+    let mut report = campaigns(&split, &plan, &store)?;
+    if report.nothing_matched() {
+        let style = Style::for_stream(&std::io::stderr());
+        let warning = nothing_matched(report.ignored);
+        eprintln!("{}: {warning}", style.warn("warning"));
+        report.notes.push(warning);
+    }
+    keep(&report, &store)?;
     match split.campaign.format {
         Format::Json => print(&report.to_json()),
-        Format::Text => print(&tests::text(&report, Style::for_stream(&std::io::stdout()))),
+        Format::Text => {
+            if report.failed() > 0 {
+                // The findings follow on standard output; on a terminal they stand apart.
+                eprintln!();
+            }
+            print(&tests::text(&report, Style::for_stream(&std::io::stdout())));
+        }
     }
     Ok(if report.failed() > 0 { Exit::Failure } else { Exit::Clean })
+}
+
+fn nothing_matched(ignored: u64) -> String {
+    match ignored {
+        0 => "0 tests match; `cargo test -- --list` shows the names of all".to_owned(),
+        n => format!("0 tests match that are not ignored ({n} are); `-- --include-ignored` runs them too"),
+    }
+}
+
+/// The findings' folder has the result of the last call, if that found something.
+fn keep(report: &TestsReport, store: &Store) -> Result<(), Trouble> {
+    if report.failed() > 0 {
+        store.write(TESTS, report.to_json().as_bytes())?;
+    } else {
+        store.remove(TESTS)?;
+    }
+    Ok(())
 }
 
 fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsReport, Trouble> {

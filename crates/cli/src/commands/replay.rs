@@ -17,7 +17,7 @@ use threadbare_explore::store;
 use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, SymbolPlaces};
 use threadbare_report::trace::TracePrinter;
-use threadbare_report::{Style, text};
+use threadbare_report::{Style, text, width};
 use threadbare_toolchain::{Environment, check_program};
 use threadbare_trace::conflicts::Conflicts;
 use threadbare_trace::run::{RunFacts, Verdict};
@@ -138,6 +138,7 @@ fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Target, Trouble
         ));
     }
     let mut target = Target::new(program, schedule.args.clone());
+    target.arg0 = schedule.arg0.clone();
     target.env = schedule.env.clone();
     target.stdin = schedule.stdin.clone().map(PathBuf::from);
     target.runtime = Some(embedded::library(&env)?);
@@ -154,6 +155,8 @@ fn request(schedule: &Schedule) -> Request {
         Some(then) => (then.strategy, then.seed, then.estimates, 0),
         None => (schedule.strategy, schedule.seed, (0, 0), flags::STRICT),
     };
+    let livelock = schedule.verdict == VerdictKind::Livelock;
+    let flags = if livelock { flags | flags::ENDS_IN_LIVELOCK } else { flags };
     Request {
         run: schedule.run,
         seed,
@@ -200,8 +203,11 @@ fn trace(
     let endless = schedule.verdict == VerdictKind::Timeout;
     let generous = if endless { request.timeout } else { ENOUGH };
     let request = Request { record: Record::Points, timeout: timeout.unwrap_or(generous), ..request.clone() };
-    let mut lines = Lines { printer: TracePrinter::new(&places, style), out: std::io::stdout().lock() };
+    let stdout = std::io::stdout();
+    let printer = TracePrinter::new(&places, style, width::of_stream(&stdout));
+    let mut lines = Lines { printer, out: stdout.lock() };
     let ended = server.run(&request, Follow::Segments(&schedule.segments), Some(&mut lines))?;
+    lines.finish();
     Ok(server.facts(&request, &ended, false)?)
 }
 
@@ -223,6 +229,14 @@ impl EventSink for Found {
 struct Lines<'a> {
     printer: TracePrinter<'a>,
     out: StdoutLock<'static>,
+}
+
+impl Lines<'_> {
+    fn finish(&mut self) {
+        let mut lines = String::new();
+        self.printer.finish(&mut lines);
+        let _ = self.out.write_all(lines.as_bytes());
+    }
 }
 
 impl EventSink for Lines<'_> {
@@ -258,7 +272,8 @@ fn judge(facts: &RunFacts, schedule: &Schedule, program: &Path) -> Result<(), Tr
         kind => format!("{}: {message}", kind.name()),
     };
     let Verdict { kind, message, .. } = &facts.verdict;
-    if *kind != schedule.verdict {
+    let same = *kind == schedule.verdict && essence(*kind, message) == essence(*kind, &schedule.message);
+    if !same {
         return Err(Trouble::internal(
             format!(
                 "the replay was `{}`, and the recorded run `{}`",
@@ -271,13 +286,28 @@ fn judge(facts: &RunFacts, schedule: &Schedule, program: &Path) -> Result<(), Tr
     Ok(())
 }
 
+/// The words of a verdict that must be the same in a replay. The exit code and the signal are; a line of the program's
+/// output and an address behind them need not be, and a time limit is the user's. Blanks do not count: a schedule may
+/// have been pasted.
+fn essence(kind: VerdictKind, message: &str) -> Vec<&str> {
+    let upto = |end: &str| message.split(end).next().unwrap_or_default();
+    let kept = match kind {
+        VerdictKind::Timeout => "",
+        VerdictKind::Exit => upto(": "),
+        VerdictKind::Crash => upto(": ").split(" at address").next().unwrap_or_default(),
+        _ => message,
+    };
+    kept.split_whitespace().collect()
+}
+
 fn words(finding: &Finding, facts: &RunFacts, traced: bool) -> String {
     let style = Style::for_stream(&std::io::stdout());
     let gap = if traced { "\n" } else { "" };
     if facts.verdict.is_failure() {
         format!("{gap}{}", text::finding(finding, style, false))
     } else {
-        format!("{gap}{}: run {} again, {} points\n", style.good("clean"), facts.run, facts.counters.points)
+        let switches = text::counted(facts.counters.switches, "switch");
+        format!("{gap}{}: run {} again, {switches}\n", style.good("clean"), facts.run)
     }
 }
 
@@ -292,4 +322,22 @@ fn json(finding: &Finding, facts: &RunFacts) -> String {
         "finding": facts.verdict.is_failure().then_some(finding),
     });
     format!("{value:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_must_be_the_same_in_a_replay() {
+        let same = |kind, one, two| essence(kind, one) == essence(kind, two);
+        assert!(same(VerdictKind::Exit, "the program ended with code 3", "the program ended with code 3: pid 7"));
+        assert!(!same(VerdictKind::Exit, "the program ended with code 3", "the program ended with code 4"));
+        assert!(same(VerdictKind::Crash, "SIGSEGV at address 0x0", "SIGSEGV at address 0x8"));
+        assert!(!same(VerdictKind::Crash, "SIGSEGV at address 0x0", "SIGBUS at address 0x0"));
+        assert!(!same(VerdictKind::Crash, "stack overflow", "SIGSEGV at address 0x0"));
+        assert!(!same(VerdictKind::Assertion, "assertion `a' at b.c:1", "assertion `c' at b.c:1"));
+        assert!(same(VerdictKind::Assertion, "assertion `a' at b.c:1", "assertion  `a'  at  b.c:1"));
+        assert!(same(VerdictKind::Timeout, "the run took longer than 1 s", "the run took longer than 2 s"));
+    }
 }

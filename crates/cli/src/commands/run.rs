@@ -25,7 +25,7 @@ Examples:
 /// `cargo threadbare build`. Each run makes other choices; a failing run's choices are kept as a
 /// schedule that `threadbare replay` makes again.
 #[derive(clap::Args, Debug)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES, override_usage = "threadbare run [OPTIONS] -- PROG ARGS...")]
 pub(crate) struct Args {
     #[command(flatten)]
     campaign: CampaignOptions,
@@ -42,12 +42,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     args.campaign.check()?;
     let mut target = target(&args.command)?;
     if let Some(stdin) = &args.stdin {
-        let path = std::path::absolute(stdin).unwrap_or_else(|_| stdin.clone());
-        std::fs::File::open(&path)
-            .map_err(|error| conduct::cannot(&format!("read the input `{}`", path.display()), &error))?;
-        target.stdin = Some(path);
+        target.stdin = Some(input(stdin)?);
     }
     campaign(&args.campaign, target)
+}
+
+/// The full path of an input file, which must be readable.
+pub(crate) fn input(file: &Path) -> Result<PathBuf, Trouble> {
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    std::fs::File::open(&path)
+        .map_err(|error| conduct::cannot(&format!("read the input `{}`", path.display()), &error))?;
+    Ok(path)
 }
 
 /// A campaign over one program, and its report.

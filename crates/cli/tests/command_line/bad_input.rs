@@ -33,7 +33,7 @@ fn programs_that_cannot_be_controlled() {
     refused(&bench, &["run", "--", "./bank"], "not found");
     assert!(cc(&["-pthread", "bank.c", "-o", "plain"]));
     refused(&bench, &["run", "--", "./plain"], "was not built with threadbare");
-    refused(&bench, &["run", "--", "./bank.c"], "not executable");
+    refused(&bench, &["run", "--", "./bank.c"], "is not an ELF program");
     refused(&bench, &["run", "--", "."], "not");
     refused(&bench, &["run", "--", "/bin/sh"], "was not built with threadbare");
     // A system without static libraries cannot make one.

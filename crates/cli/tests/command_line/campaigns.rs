@@ -108,6 +108,31 @@ fn an_interrupt_ends_a_campaign_with_its_summary() {
 }
 
 #[test]
+fn a_program_that_hangs_before_main_keeps_nobody() {
+    let bench = Workbench::with_bank(
+        "__attribute__((constructor)) static void hang(void) { for (volatile int i = 0;; i++) {} }\nint main(void) { return 0; }",
+    );
+    let ended_by = |signal: &str| {
+        let mut command = bench.command(env!("CARGO_BIN_EXE_threadbare"), &["run", "--", "./bank"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        while !bench.path(".threadbare").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(bench.command("kill", &[signal, &child.id().to_string()]).status().unwrap().success());
+        let said = Said(child.wait_with_output().unwrap());
+        // A driver that ends at once does not tidy up.
+        let _ = std::fs::remove_dir(bench.path(".threadbare"));
+        said
+    };
+    let said = ended_by("-TERM");
+    assert_eq!((said.code(), said.stdout().as_str()), (128 + 15, ""), "{}", said.stderr());
+    let said = ended_by("-INT");
+    assert_eq!(said.code(), 0, "{}", said.stderr());
+    assert!(said.stdout().contains("ended early: interrupted"), "{}", said.stdout());
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let bench = Workbench::with_bank(&sound_bank());
     let mut command =

@@ -49,6 +49,35 @@ fn a_trace_shows_every_point() {
 }
 
 #[test]
+fn a_replay_has_the_programs_name_as_it_was() {
+    let bench = Workbench::with_bank(
+        "#include <string.h>\nint main(int n, char **args) { (void)n; return strcmp(args[0], \"./bank\") ? 4 : 3; }",
+    );
+    let json = bench.tool(&["run", "--format", "json", "--", "./bank"]).json();
+    assert_eq!(json["findings"][0]["message"], "the program ended with code 3");
+    let said = bench.tool(&["replay", json["findings"][0]["schedule"].as_str().unwrap()]);
+    assert_eq!(said.code(), 1, "{}", said.stderr());
+    assert!(said.stdout().contains("code 3"), "{}", said.stdout());
+}
+
+#[test]
+fn another_exit_code_is_another_run() {
+    let bench = Workbench::with_bank(
+        "#include <stdio.h>\nint main(void) { int n = 9; FILE *f = fopen(\"code\", \"r\"); return f && fscanf(f, \"%d\", &n) == 1 ? n : 9; }",
+    );
+    bench.write("code", "3");
+    let json = bench.tool(&["run", "--format", "json", "--", "./bank"]).json();
+    let schedule = json["findings"][0]["schedule"].as_str().unwrap().to_owned();
+    assert_eq!(bench.tool(&["replay", &schedule]).code(), 1);
+    bench.write("code", "4");
+    let said = bench.tool(&["replay", &schedule]);
+    assert_eq!(said.code(), 3, "{}{}", said.stdout(), said.stderr());
+    for word in ["ended with code 3", "ended with code 4", "help:"] {
+        assert!(said.stderr().contains(word), "{}", said.stderr());
+    }
+}
+
+#[test]
 fn gdb_shows_every_strand() {
     let source = r#"
 #include <pthread.h>

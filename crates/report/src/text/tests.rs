@@ -179,3 +179,27 @@ fn numbers_are_readable() {
     assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     assert_eq!(per_second(10, Duration::from_millis(500)), "20");
 }
+
+#[test]
+fn a_place_is_told_once() {
+    let headline = |message: &str, file: &str| {
+        let mut finding = assertion();
+        finding.message = message.into();
+        finding.locations[0].file = Some(file.into());
+        self::finding(&finding, Style::PLAIN, true).lines().next().unwrap().to_owned()
+    };
+    let told = headline("assertion `x' at bank.c:22", "/tmp/x/bank.c");
+    assert_eq!(told, "run 37 failed: assertion `x' at bank.c:22");
+    assert!(headline("assertion `x' at bank.c:221", "/tmp/x/bank.c").ends_with(" at /tmp/x/bank.c:22"));
+    assert!(headline("assertion `x' at a_bank.c:22", "bank.c").ends_with(" at bank.c:22"));
+}
+
+#[test]
+fn one_is_not_many() {
+    let mut one = assertion();
+    (one.count, one.points, one.switches) = (1, 1, 1);
+    let told = finding(&one, Style::PLAIN, true);
+    assert!(told.contains("seen in 1 run; run 37 made 1 point and 1 switch\n"), "{told}");
+    let again = finding(&one, Style::PLAIN, false);
+    assert!(again.contains("assertion-375b27d8: run 37 again, 1 switch\n"), "{again}");
+}

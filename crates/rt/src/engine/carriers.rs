@@ -2,7 +2,9 @@
 //!
 //! A carrier parks on a few bytes of its own, so that the strand can run on the carrier's real stack. Carriers made
 //! before a fork are memory like any other in the child; only their kernel threads are not there, and nobody needs
-//! those. A carrier is used once in a run, because its thread-local storage is then not fresh any more.
+//! those. A carrier is used once in a run, because its thread-local storage is then not fresh any more; only in a run
+//! with very many strands those that have been joined give theirs back, and it is made fresh from a copy (thread-local
+//! variables of libraries loaded later are not).
 
 use super::memory;
 use crate::arch;
@@ -33,6 +35,8 @@ pub struct Carrier {
     pub sp: usize,
     /// Lowest and highest address of the stack.
     pub stack: (usize, usize),
+    /// A copy of its thread-local storage before any strand used it; null if none was made.
+    fresh: *const u8,
 }
 
 struct Boot {
@@ -132,7 +136,7 @@ fn make_with_libc(wish: StackWish) -> Result<Carrier, i32> {
         }
         let (fs, sp) = ((*boot).fs, (*boot).sp);
         drop(Box::from_raw(boot));
-        Ok(Carrier { pthread, fs, sp, stack: stack_of(pthread, sp) })
+        Ok(Carrier { pthread, fs, sp, stack: stack_of(pthread, sp), fresh: core::ptr::null() })
     }
 }
 
@@ -158,14 +162,68 @@ pub fn stack_of(pthread: pthread_t, fallback_top: usize) -> (usize, usize) {
 pub fn take(wish: StackWish) -> Result<Carrier, i32> {
     // SAFETY: single kernel thread.
     let pool = unsafe { &mut *(&raw mut POOL) };
-    if wish.base == 0 && wish.size <= default_size() {
-        super::live::live().carriers += 1;
-        return match pool.pop() {
-            Some(carrier) => Ok(carrier),
-            None => make(StackWish::default()),
-        };
+    if wish.base != 0 || wish.size > default_size() {
+        return make(wish);
     }
-    make(wish)
+    let many = super::strand_count() >= MANY;
+    // SAFETY: single kernel thread.
+    if many && let Some(carrier) = unsafe { (*(&raw mut RETIRED)).pop() } {
+        refresh(&carrier);
+        return Ok(carrier);
+    }
+    super::live::live().carriers += 1;
+    let mut carrier = match pool.pop() {
+        Some(carrier) => carrier,
+        None => make(StackWish::default())?,
+    };
+    if many {
+        carrier.fresh = copy_of(&carrier);
+    }
+    Ok(carrier)
+}
+
+/// Strands in a run from which on carriers are used again.
+const MANY: usize = 256;
+
+/// Carriers that strands of this run have given back.
+static mut RETIRED: Vec<Carrier> = Vec::new();
+
+/// A strand that was joined, or has ended detached, gives its carrier back.
+pub fn retire(carrier: Carrier) {
+    if !carrier.fresh.is_null() {
+        // SAFETY: single kernel thread.
+        unsafe { (*(&raw mut RETIRED)).push(carrier) }
+    }
+}
+
+/// The part of libc's thread descriptor that is about what runs on it: keys' values, cleanup, cancellation. What is
+/// before it (the lists it is in, its kernel thread) stays.
+const DESCRIPTOR: core::ops::Range<usize> = 0x2f8..0x700;
+
+/// The pieces of memory that make a carrier fresh: static thread-local storage, and that part of the descriptor.
+fn pieces(fs: usize) -> [(usize, usize); 2] {
+    let size = super::modules::static_tls_size();
+    [(fs - size, size), (fs + DESCRIPTOR.start, DESCRIPTOR.len())]
+}
+
+fn copy_of(carrier: &Carrier) -> *const u8 {
+    let mut copy = Vec::new();
+    for (start, size) in pieces(carrier.fs) {
+        // SAFETY: libc's memory of a parked carrier; it lives as long as the process.
+        copy.extend_from_slice(unsafe { core::slice::from_raw_parts(start as *const u8, size) });
+    }
+    copy.leak().as_ptr()
+}
+
+fn refresh(carrier: &Carrier) {
+    let mut from = carrier.fresh;
+    for (start, size) in pieces(carrier.fs) {
+        // SAFETY: the copy was made of these pieces, and nobody runs on the carrier.
+        unsafe {
+            core::ptr::copy_nonoverlapping(from, start as *mut u8, size);
+            from = from.add(size);
+        }
+    }
 }
 
 /// Bytes of a pooled carrier's stack.

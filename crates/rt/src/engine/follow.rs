@@ -4,10 +4,11 @@ use super::live::live;
 use super::sched::{self, ATTENTION, Phase, Stop, attention, engine, now};
 use super::strand::State;
 use super::wait::{Class, Wake};
-use super::{io, modules, report, shared, stops, strand};
+use super::{idle, io, modules, report, shared, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
 use threadbare_abi::layout::{self, flags};
+use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 
@@ -72,6 +73,9 @@ fn load(from: usize) -> Option<Segment> {
             e.follow.choice = from;
             live().followed = at as u64 + 1;
             e.follow.stop_at = match StopKind::from_code(found.how) {
+                Some(StopKind::Final) if e.plan.flags & flags::ENDS_IN_LIVELOCK != 0 => {
+                    live().events + found.events
+                }
                 Some(StopKind::Ended | StopKind::Final) | None => u64::MAX,
                 // It stops by itself, after the point it stands before; one event more is one too many.
                 Some(StopKind::Blocked) => live().events + found.events + 1,
@@ -102,6 +106,10 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
         return Some((e.current, false));
     }
     let current = segment(e.follow.at);
+    let livelock = e.plan.flags & flags::ENDS_IN_LIVELOCK != 0;
+    if livelock && current.how == StopKind::Final as u8 && live().events >= e.follow.stop_at {
+        idle::livelock();
+    }
     check_stop(&current, how)?;
     let Some(found) = load(e.follow.at + 1) else {
         stop();
@@ -230,10 +238,11 @@ pub fn blocks_here() -> Option<bool> {
     }
     let current = segment(e.follow.at);
     let here = live().events - e.segment_start == current.events;
-    Some(
-        here && current.how == StopKind::Blocked as u8
-            && current.op == threadbare_abi::op::OpKind::IoWait as u8,
-    )
+    // The last segment of a deadlock ends in a wait, too.
+    let waits = current.how == StopKind::Blocked as u8 || current.how == StopKind::Final as u8;
+    // A handler's call may come at the same count as the interrupted call's next wait: the place tells them apart.
+    let there = modules::place(sched::this().op.pc) == current.stop;
+    Some(here && there && waits && current.op == OpKind::IoWait as u8)
 }
 
 /// The run has come to its end: with a strict schedule it must be the schedule's end too.

@@ -56,14 +56,7 @@ pub fn wait_for_something() {
         if spin::resume_all() {
             return;
         }
-        let this = strand(e.current);
-        super::fail_run(
-            VerdictKind::Livelock,
-            0,
-            this.op.addr,
-            this.op.pc,
-            format_args!("strands spin on memory that nobody can change"),
-        );
+        livelock();
     }
     if waits_for_io && !io::nobody_outside() {
         io::poll_wait(-1);
@@ -73,6 +66,18 @@ pub fn wait_for_something() {
         return;
     }
     deadlock();
+}
+
+/// Strands spin, and nothing can change.
+pub fn livelock() -> ! {
+    let this = sched::this();
+    super::fail_run(
+        VerdictKind::Livelock,
+        0,
+        this.op.addr,
+        this.op.pc,
+        format_args!("strands spin on memory that nobody can change"),
+    )
 }
 
 fn deadlock() -> ! {

@@ -135,7 +135,7 @@ struct Leaf {
 
 /// Leaves by key, open addressing, at most half full.
 static mut TABLE: (*mut Leaf, usize) = (core::ptr::null_mut(), 0);
-static mut LAST: Leaf = Leaf { key: 0, cells: core::ptr::null_mut() };
+static mut LAST_LEAF: Leaf = Leaf { key: 0, cells: core::ptr::null_mut() };
 static mut POOL: usize = 0;
 static mut POOL_LEFT: usize = 0;
 
@@ -159,10 +159,10 @@ fn cell(addr: u64) -> *mut u64 {
     let key = (addr >> LEAF_BITS) + 1;
     // SAFETY: single kernel thread; a leaf has LEAF_CELLS cells.
     unsafe {
-        if LAST.key != key {
-            LAST = find_leaf(key);
+        if LAST_LEAF.key != key {
+            LAST_LEAF = find_leaf(key);
         }
-        LAST.cells.add((addr >> 3) as usize & (LEAF_CELLS - 1))
+        LAST_LEAF.cells.add((addr >> 3) as usize & (LEAF_CELLS - 1))
     }
 }
 
@@ -265,7 +265,12 @@ pub fn stacks_shared() -> bool {
 /// Whose untouched memory this is: a strand does not note what it does to its own stack until another strand touches
 /// that; from then on it does, and is taken to have written to it.
 fn first_owner(addr: u64, me: u64) -> u64 {
+    /// Below it are the program's own data and heap, no stacks.
+    const STACKS: u64 = 0x7000_0000_0000;
     let e = engine();
+    if addr < STACKS {
+        return 0;
+    }
     for index in 0..e.strands.len() {
         let other = strand(StrandId(index as u16));
         let (low, high) = other.stack;
@@ -319,9 +324,21 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
     }
 }
 
+/// Address and instruction of the last plain access that was no point.
+static mut LAST: (u64, u64) = (0, 0);
+
+/// The instruction of the access that faulted at this address, if the compiler's pass announced it.
+pub fn accessing(addr: u64) -> Option<u64> {
+    // SAFETY: single kernel thread.
+    let last = unsafe { LAST };
+    (last.0 == addr && last.1 != 0).then_some(last.1)
+}
+
 /// An access at an instruction that is no point; it may turn out to be one, or a schedule may stop at it.
 #[inline(never)]
 fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: PointMode) {
+    // SAFETY: single kernel thread.
+    unsafe { LAST = (addr, pc) };
     // SAFETY: single kernel thread.
     let mut stops = live().events + 1 >= unsafe { STOP_AT } && must_stop(live().events + 1);
     if mode == PointMode::Shared && touch_all(addr, size, write, pc) {

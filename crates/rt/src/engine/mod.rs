@@ -151,7 +151,9 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
     new.fs = carrier.fs;
     new.pthread = carrier.pthread;
     new.stack = carrier.stack;
-    new.stack_shared = learn::stacks_shared();
+    new.carrier = Some(carrier);
+    // A stack of the program's own making may lie anywhere: all that happens on it is noted.
+    new.stack_shared = learn::stacks_shared() || stack.base != 0;
     // SAFETY: the carrier is parked elsewhere; its stack below `sp` is free.
     new.sp = unsafe {
         crate::arch::first_frame(
@@ -178,6 +180,13 @@ unsafe extern "C" fn strand_first(start: Start, arg: *mut c_void) -> *mut c_void
 
 unsafe extern "C" fn strand_last(result: *mut c_void, _unwound: usize) -> ! {
     crate::model::thread::strand_end(result)
+}
+
+/// Nobody will ask for an ended strand any more (it was joined, or was detached): its carrier may be used again.
+pub fn release(id: StrandId) {
+    if let Some(carrier) = strand(id).carrier.take() {
+        carriers::retire(carrier);
+    }
 }
 
 /// The running strand has ended; the models know. Never returns.

@@ -20,6 +20,10 @@ struct PhdrInfo {
     name: *const c_char,
     phdr: *const Phdr,
     phnum: u16,
+    adds: u64,
+    subs: u64,
+    tls_modid: usize,
+    tls_data: usize,
 }
 
 #[repr(C)]
@@ -47,6 +51,9 @@ const PF_X: u32 = 1;
 static mut MODULES: Vec<Module> = Vec::new();
 static mut MAIN: (u64, u64) = (0, 0);
 static mut TOLD: usize = 0;
+static mut STATIC_TLS: usize = 0;
+/// No program has more thread-local storage below its thread pointer.
+const STATIC_TLS_MOST: usize = 1 << 20;
 static mut TEXTS: Vec<(usize, usize)> = Vec::new();
 
 unsafe extern "C" fn collect(info: *mut PhdrInfo, _size: usize, list: *mut c_void) -> c_int {
@@ -65,6 +72,10 @@ unsafe extern "C" fn collect(info: *mut PhdrInfo, _size: usize, list: *mut c_voi
             if header.kind == PT_LOAD {
                 module.end = module.end.max(info.addr + header.vaddr + header.memsz);
             }
+        }
+        let below = crate::arch::thread_pointer().wrapping_sub(info.tls_data);
+        if info.tls_data != 0 && below <= STATIC_TLS_MOST {
+            STATIC_TLS = STATIC_TLS.max(below);
         }
         list.push(module);
     }
@@ -89,6 +100,12 @@ pub fn refresh() {
 pub fn all() -> &'static [Module] {
     // SAFETY: single kernel thread; callers do not keep it across `refresh`.
     unsafe { &*(&raw const MODULES) }
+}
+
+/// Bytes of thread-local storage right below the thread pointer.
+pub fn static_tls_size() -> usize {
+    // SAFETY: single kernel thread.
+    unsafe { STATIC_TLS }
 }
 
 /// Address and size of the modules' code.

@@ -19,7 +19,23 @@ use threadbare_strategy::{Any, Pick, Strategy, StrategyId, View};
 pub use threadbare_abi::event::StopKind as Stop;
 
 /// Virtual nanoseconds that pass at every event.
-pub const TICK: u64 = 20;
+const TICK: u64 = 20;
+/// Events after which time runs faster, so that a run in which some strand works until another has slept for a second
+/// ends: a run that long is not about the order of the first few milliseconds.
+const LONG: u64 = 1 << 20;
+/// Virtual nanoseconds that pass at every event of a long run.
+const LONG_TICK: u64 = 1000;
+
+/// Virtual time that passes with this many events.
+#[inline]
+fn time_of(events: u64) -> u64 {
+    if events <= LONG { events * TICK } else { LONG * TICK + (events - LONG) * LONG_TICK }
+}
+
+/// The number of events with which this much time has passed.
+fn events_at(time: u64) -> u64 {
+    if time <= LONG * TICK { time.div_ceil(TICK) } else { LONG + (time - LONG * TICK).div_ceil(LONG_TICK) }
+}
 
 /// Reasons to leave the fast path at a point; a bit set.
 pub static ATTENTION: AtomicU32 = AtomicU32::new(0);
@@ -63,6 +79,8 @@ pub struct Engine {
     pub enabled: Vec<StrandId>,
     /// Waiting strands with a deadline.
     pub timed: Vec<StrandId>,
+    /// The one of them whose deadline comes first; made when a strategy asks.
+    pub first_timed: Option<StrandId>,
     /// Waiting strands.
     pub blocked: usize,
     /// Strands that have not ended.
@@ -122,6 +140,7 @@ pub fn init() {
         strands: Vec::with_capacity(64),
         enabled: Vec::with_capacity(64),
         timed: Vec::with_capacity(64),
+        first_timed: None,
         blocked: 0,
         live: 0,
         arrivals: 0,
@@ -169,14 +188,19 @@ impl View for EngineView {
     }
     #[inline]
     fn timed(&self) -> &[StrandId] {
-        &engine().timed
+        let e = engine();
+        if e.timed.is_empty() {
+            return &[];
+        }
+        e.first_timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));
+        e.first_timed.as_slice()
     }
 }
 
 /// Virtual time since the run began.
 #[inline]
 pub fn now() -> u64 {
-    live().events * TICK + engine().time_offset
+    time_of(live().events) + engine().time_offset
 }
 
 /// Virtual time passes.
@@ -429,7 +453,7 @@ fn set_alarm() {
 
 /// The event count at which virtual time comes to `time`, if nothing else makes it pass.
 fn event_at(time: u64) -> u64 {
-    if time == u64::MAX { u64::MAX } else { time.saturating_sub(engine().time_offset).div_ceil(TICK) }
+    if time == u64::MAX { u64::MAX } else { events_at(time.saturating_sub(engine().time_offset)) }
 }
 
 /// Plain accesses matter while there are several strands, or a timer may interrupt the only one.

@@ -22,8 +22,10 @@ const PLACES: usize = 4;
 const REPEATS: u32 = 6;
 /// Loads that a spin is let go on for at the most; if they change nothing either, it is a livelock.
 const REPEATS_MOST: u32 = 1 << 20;
+/// Words of the set of hashes.
+const SEEN: usize = 32;
 /// Different accesses after which a loop is taken to be work, not a spin.
-const NOVEL_MOST: u32 = 48;
+const NOVEL_MOST: u32 = 256;
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
@@ -44,7 +46,7 @@ pub struct SpinTrack {
     repeats: u32,
     limit: u32,
     /// A set of hashes of accesses made since the last progress.
-    seen: [u64; 8],
+    seen: [u64; SEEN],
     novel: u32,
     /// It spins: it waits at its next point.
     pub due: bool,
@@ -59,7 +61,7 @@ impl SpinTrack {
             next: 0,
             repeats: 0,
             limit: REPEATS,
-            seen: [0; 8],
+            seen: [0; SEEN],
             novel: 0,
             due: false,
         }
@@ -78,7 +80,7 @@ impl SpinTrack {
     #[inline]
     fn forget_seen(&mut self) {
         if self.novel != 0 {
-            self.seen = [0; 8];
+            self.seen = [0; SEEN];
             self.novel = 0;
         }
     }
@@ -118,7 +120,7 @@ pub fn touched(pc: u64, addr: u64, size: u32) {
     }
     let value = if size <= 8 { load(addr, size as u8) } else { 0 };
     let hash = (pc ^ addr.rotate_left(17) ^ value.rotate_left(39)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    let (word, bit) = ((hash >> 61) as usize, 1u64 << (hash >> 55 & 63));
+    let (word, bit) = ((hash >> 59) as usize % SEEN, 1u64 << (hash >> 53 & 63));
     if track.seen[word] & bit == 0 {
         track.seen[word] |= bit;
         track.novel += 1;

@@ -1,5 +1,6 @@
 //! A strand: what the engine knows of one thread of the program.
 
+use super::carriers::Carrier;
 use super::frames::{self, FrameEntry};
 use super::spin::SpinTrack;
 use super::wait::Wait;
@@ -56,6 +57,8 @@ pub struct Strand {
     pub spin: SpinTrack,
     /// libc's handle of its carrier.
     pub pthread: usize,
+    /// Its carrier; none for the main strand and after it was given back.
+    pub carrier: Option<Carrier>,
     /// Lowest and highest address of its stack.
     pub stack: (usize, usize),
     /// Another strand has touched its stack.
@@ -86,6 +89,7 @@ impl Strand {
             wait: Wait::NONE,
             spin: SpinTrack::new(),
             pthread: 0,
+            carrier: None,
             stack: (0, 0),
             stack_shared: false,
             model: PerStrand::default(),

@@ -2,7 +2,7 @@
 
 use super::live::live;
 use super::sched::{Phase, Stop, close_segment, engine};
-use super::{controlled, debug, follow, modules, record, report, strand};
+use super::{controlled, debug, follow, learn, modules, record, report, strand};
 use crate::sys::{nr, syscall3, syscall6};
 use core::fmt;
 use threadbare_abi::layout::flags;
@@ -16,6 +16,8 @@ const INTERNAL_EXIT: usize = 67;
 
 const SIGSTOP: usize = 19;
 const SIGXCPU: i32 = 24;
+const SIGSEGV: i32 = 11;
+const SIGBUS: i32 = 7;
 
 fn exit_group(code: usize) -> ! {
     loop {
@@ -105,9 +107,17 @@ pub fn end_run() {
 /// The program got a fatal signal: tells it and dies of it.
 pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
     const SIG_UNBLOCK: usize = 1;
-    // The runtime looks at what the program is about to access: a fault of its own is the program's.
+    // The runtime may look at what the program is about to access: the fault is the program's then, and at the same
+    // place whoever came first.
+    let op = strand(engine().current).op;
     let own = modules::place(crashed as *const () as u64) >> 48;
-    let pc = if modules::place(pc) >> 48 == own { strand(engine().current).op.pc } else { pc };
+    let announced =
+        if op.kind.is_plain_access() && op.addr == addr { Some(op.pc) } else { learn::accessing(addr) };
+    let pc = match announced {
+        Some(announced) if signal == SIGSEGV || signal == SIGBUS => announced,
+        _ if modules::place(pc) >> 48 == own => op.pc,
+        _ => pc,
+    };
     if signal == SIGXCPU {
         // The driver's word that the run's time is over; it tells that better itself.
         fail_run(VerdictKind::Timeout, 0, addr, pc, format_args!(""));

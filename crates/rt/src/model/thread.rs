@@ -92,6 +92,9 @@ pub fn strand_end(result: *mut c_void) -> ! {
     mutex::owner_ended(me);
     of(me).done = true;
     engine::notify(key(me));
+    if of(me).detached {
+        engine::release(me);
+    }
     engine::finish()
 }
 
@@ -159,6 +162,7 @@ fn collect(id: StrandId, out: *mut *mut c_void) -> c_int {
         // SAFETY: the program passes a place for the result.
         unsafe { out.write(state.result as *mut c_void) };
     }
+    engine::release(id);
     0
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use cargo_metadata::{Metadata, MetadataCommand};
 
 use super::wrappers::{self, TARGET_VARIABLE};
-use super::{CargoRequest, flags, options};
+use super::{CargoRequest, doctests, flags, options};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 
@@ -87,13 +87,15 @@ impl Setup {
         Self { arguments, ..self.clone() }
     }
 
-    /// Whether `cargo test` would go on to doctests.
+    /// Whether `cargo test` would go on to doctests and find one, as far as the sources show.
     pub(super) fn has_doctests(&self) -> bool {
         self.metadata
             .workspace_packages()
             .iter()
             .flat_map(|package| &package.targets)
-            .any(|target| target.doctest)
+            .filter(|target| target.doctest)
+            .filter_map(|target| target.src_path.as_std_path().parent())
+            .any(doctests::are_in)
     }
 
     pub(super) fn start_error(&self) -> impl FnOnce(std::io::Error) -> Error {

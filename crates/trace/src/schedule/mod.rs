@@ -7,6 +7,7 @@
 //! threadbare schedule 1
 //! program: /home/me/bank
 //! program-id: build-id:5f3a…
+//! arg0: ./bank
 //! arg: 3
 //! cwd: /home/me
 //! strategy: random
@@ -58,6 +59,8 @@ pub struct Schedule {
     pub program: OsString,
     /// Which build of it.
     pub program_id: String,
+    /// What it saw as its own name; its file where a schedule has none.
+    pub arg0: Option<OsString>,
     /// Its arguments.
     pub args: Vec<OsString>,
     /// Variables added to the environment.

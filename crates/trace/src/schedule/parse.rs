@@ -184,9 +184,10 @@ struct Header {
     known: Vec<u64>,
 }
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "program",
     "program-id",
+    "arg0",
     "cwd",
     "stdin",
     "strategy",
@@ -251,6 +252,10 @@ impl Header {
         value_of(number, value)
     }
 
+    fn optional_text(&self, end: usize, key: &'static str) -> Result<Option<OsString>> {
+        if self.single.contains_key(key) { self.text(end, key).map(Some) } else { Ok(None) }
+    }
+
     fn number(&self, end: usize, key: &'static str) -> Result<u64> {
         let (number, value) = self.get(end, key)?;
         decimal(value).map_or_else(|| expected(number, "a number", value), Ok)
@@ -299,7 +304,8 @@ impl Header {
             program: self.text(end, "program")?,
             program_id: self.words(end, "program-id")?,
             cwd: self.text(end, "cwd")?,
-            stdin: if self.single.contains_key("stdin") { Some(self.text(end, "stdin")?) } else { None },
+            arg0: self.optional_text(end, "arg0")?,
+            stdin: self.optional_text(end, "stdin")?,
             strategy: campaign_strategy,
             seed: self.number(end, "seed")?,
             run: self.number(end, "run")?,

@@ -47,6 +47,7 @@ prop_compose! {
         program in os_string(),
         args in proptest::collection::vec(os_string(), 0..4),
         env in proptest::collection::vec(("[A-Z]{1,4}", os_string()), 0..3),
+        arg0 in proptest::option::of(os_string()),
         stdin in proptest::option::of(os_string()),
         message in "\\PC{0,20}",
         numbers in any::<[u64; 6]>(),
@@ -59,6 +60,7 @@ prop_compose! {
         let mut schedule = Schedule {
             program: program.clone(),
             program_id: "build-id:00ff".to_owned(),
+            arg0,
             args,
             env: env.into_iter().map(|(name, value)| (OsString::from(name), value)).collect(),
             cwd: program,
@@ -113,6 +115,7 @@ fn small() -> Schedule {
     let mut schedule = Schedule {
         program: "/home/me/bank".into(),
         program_id: "build-id:5f3a".into(),
+        arg0: Some("./bank".into()),
         args: vec!["3".into(), " a\tb ".into()],
         env: Vec::new(),
         cwd: "/home/me".into(),
@@ -148,6 +151,14 @@ fn the_text_is_short_and_readable() {
 }
 
 #[test]
+fn a_schedule_without_a_name_of_the_program_is_read() {
+    let schedule = Schedule { arg0: None, ..small() };
+    let text = schedule.to_text();
+    assert!(!text.contains("arg0"), "{text}");
+    assert_eq!(Schedule::parse(&text), Ok(schedule));
+}
+
+#[test]
 fn a_pasted_text_is_read() {
     let text = small().to_text();
     let pasted: String = text.lines().map(|line| format!("    {}  \r\n", line.replace(' ', "  "))).collect();
@@ -167,10 +178,10 @@ fn what_is_wrong_is_told_with_its_line() {
         said(&text.replace("schedule 1", "schedule 2")),
         "line 1: this is a schedule of format version 2, and this threadbare reads version 1"
     );
-    assert_eq!(said(&text.replace("seed: 7", "seed: x")), "line 8: expected a number, found `x`");
+    assert_eq!(said(&text.replace("seed: 7", "seed: x")), "line 9: expected a number, found `x`");
     assert_eq!(
         said(&text.replace("seed: 7", "sede: 7")),
-        "line 8: expected a key of this format version, found `sede`"
+        "line 9: expected a key of this format version, found `sede`"
     );
     assert!(said(&text.replace("seed: 7\n", "")).contains("the line `seed: …` is missing"));
     assert!(said(&text.replace("0+9.", "0+8.")).contains("checksum"));

@@ -37,6 +37,9 @@ fn header(out: &mut String, schedule: &Schedule) {
     };
     line("program", &escape(&schedule.program));
     line("program-id", &escape(OsStr::new(&schedule.program_id)));
+    if let Some(arg0) = &schedule.arg0 {
+        line("arg0", &escape(arg0));
+    }
     for arg in &schedule.args {
         line("arg", &escape(arg));
     }

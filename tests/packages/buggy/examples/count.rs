@@ -3,8 +3,8 @@
 fn main() {
     let counter = buggy::Loose::default();
     std::thread::scope(|scope| {
-        scope.spawn(|| counter.add());
-        scope.spawn(|| counter.add());
+        scope.spawn(|| (0..3).for_each(|_| counter.add()));
+        (0..3).for_each(|_| counter.add());
     });
-    assert_eq!(counter.get(), 2);
+    assert_eq!(counter.get(), 6);
 }

@@ -86,7 +86,8 @@ pub fn of(signal: c_int) -> Action {
 pub fn adopt() {
     for signal in 1..=64 {
         let old = native(signal);
-        if old.handler == 0 && old.flags == 0 {
+        // A constructor of the program may have been here already: then the kernel's is ours, and the program's is known.
+        if old.handler == 0 && old.flags == 0 || kernel::is_caught(signal) {
             continue;
         }
         set(signal, Action { handler: Handler::from_value(old.handler), flags: old.flags, mask: old.mask });

@@ -85,6 +85,11 @@ pub fn set_native(signal: c_int, mut action: Native) {
 static ARRIVED: AtomicU64 = AtomicU64::new(0);
 /// Signals for which [`note`] is installed.
 static CAUGHT: Single<Set> = Single::new(0);
+
+/// Whether the kernel calls us for a signal.
+pub fn is_caught(signal: c_int) -> bool {
+    *CAUGHT.get() & bit(signal) != 0
+}
 static INFO: Single<[SigInfo; 64]> = Single::new([SigInfo::ZERO; 64]);
 
 /// Lets the kernel tell of a signal instead of acting on it. `flags` may hold those of `SIGCHLD`.

@@ -1,0 +1,73 @@
+//! `uniform`: every enabled strand is equally likely at every point.
+//!
+//! A strand that asked to give way is left out while another can go on. Deadlines of timed waits fire early in one
+//! run of four, at few points, so that both the usual order and the late one are seen.
+
+use crate::rng::Rng;
+use crate::{Pick, RunInfo, Strategy, View};
+use threadbare_abi::strand::StrandId;
+
+/// The strategy's state.
+#[derive(Debug)]
+pub struct Uniform {
+    rng: Rng,
+    timeout_odds: u32,
+}
+
+impl Uniform {
+    /// A strategy that has not begun.
+    pub const fn new() -> Self {
+        Uniform { rng: Rng::new(0), timeout_odds: 0 }
+    }
+
+    /// The strand whose deadline fires now, if one does.
+    #[inline]
+    pub(crate) fn deadline<V: View>(&mut self, view: &V) -> Option<StrandId> {
+        if self.timeout_odds == 0 {
+            return None;
+        }
+        let first = *view.timed().first()?;
+        (self.rng.below(self.timeout_odds) == 0).then_some(first)
+    }
+}
+
+impl Default for Uniform {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Strategy for Uniform {
+    fn begin(&mut self, info: &RunInfo) {
+        self.rng = Rng::new(info.seed);
+        self.timeout_odds = match self.rng.below(8) {
+            0 => 8,
+            1 => 64,
+            _ => 0,
+        };
+    }
+
+    #[inline]
+    fn pick<V: View>(&mut self, view: &V) -> Pick {
+        if let Some(strand) = self.deadline(view) {
+            return Pick::Timeout(strand);
+        }
+        let enabled = view.enabled();
+        let mut strand = enabled[self.rng.below(enabled.len() as u32) as usize];
+        if view.yields(strand) {
+            // Most points have no yielding strand, so the scan is off the common path.
+            let others = enabled.iter().filter(|&&other| !view.yields(other)).count() as u32;
+            if others > 0 {
+                let nth = self.rng.below(others) as usize;
+                if let Some(&other) = enabled.iter().filter(|&&other| !view.yields(other)).nth(nth) {
+                    strand = other;
+                }
+            }
+        }
+        Pick::Run(strand)
+    }
+
+    fn choose(&mut self, options: u32) -> u32 {
+        self.rng.below(options)
+    }
+}
