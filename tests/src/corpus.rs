@@ -14,6 +14,7 @@
 //! | `timeout` | of one run |
 //! | `bare` | what the plain run does: `pass` (default for passing programs), `fail`, `hang` or `any` |
 //! | `message` | a part of the finding's message |
+//! | `replays` | the most runs of it that the replay check makes again (for runs that take long; 0 if it depends on another process) |
 //! | `strands` | how many strands the largest run has at least |
 //!
 //! A line that ends with `//~ here` must be among the places of the finding.
@@ -80,6 +81,8 @@ pub struct Program {
     /// See the module.
     pub message: Option<String>,
     /// See the module.
+    pub replays: u64,
+    /// See the module.
     pub strands: u64,
     /// The line marked with `//~ here`.
     pub line: Option<u64>,
@@ -123,6 +126,7 @@ impl Program {
             timeout: None,
             bare: Bare::Any,
             message: None,
+            replays: u64::MAX,
             strands: 0,
             line: None,
         };
@@ -156,6 +160,7 @@ impl Program {
                 "timeout" => program.timeout = Some(value.to_owned()),
                 "bare" => bare = Some(parse_bare(value).ok_or_else(wrong)?),
                 "message" => program.message = Some(value.to_owned()),
+                "replays" => program.replays = value.parse().map_err(|_| wrong())?,
                 "strands" => program.strands = value.parse().map_err(|_| wrong())?,
                 _ => return Err(wrong()),
             }

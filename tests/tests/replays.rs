@@ -17,9 +17,11 @@ const WANTED: u64 = 10_000;
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
-    // A run that is ended from outside has no whole schedule to follow.
-    let programs: Vec<Program> =
-        corpus::programs().into_iter().filter(|program| program.expect != ["timeout"]).collect();
+    // A run that is ended from outside has no whole schedule to follow; what another process says is not recorded.
+    let programs: Vec<Program> = corpus::programs()
+        .into_iter()
+        .filter(|program| program.expect != ["timeout"] && program.replays > 0)
+        .collect();
     let each = WANTED.div_ceil(programs.len() as u64 * 3 / 4);
     let total = Arc::new(AtomicU64::new(0));
     let trials = programs
@@ -48,7 +50,7 @@ fn check(program: &Program, each: u64, builds: &Path) -> Result<u64, String> {
     let compiler = compile::compilers(program)[0];
     let executable = compile::instrumented(program, compiler, builds)?;
     let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
-    let runs = if program.passes() { each.min(program.runs) } else { each };
+    let runs = if program.passes() { each.min(program.runs) } else { each }.min(program.replays);
     let count = runs.to_string();
     let options = ["--runs", &count, "--keep-going", "--check-replay"];
     let campaign = campaign::run(program, &executable, out.path(), &options)?;

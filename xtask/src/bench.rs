@@ -66,8 +66,22 @@ pub(crate) fn engine() -> Outcome {
 
     let campaign = |runs: &str, additions: &str| -> Outcome<serde_json::Value> {
         let arguments = [
-            "run", "--runs", runs, "--jobs", "1", "--strategy", "random", "--format", "json", "--timeout", "60s",
-            "--out", "out", "--", "./counter", additions,
+            "run",
+            "--runs",
+            runs,
+            "--jobs",
+            "1",
+            "--strategy",
+            "random",
+            "--format",
+            "json",
+            "--timeout",
+            "60s",
+            "--out",
+            "out",
+            "--",
+            "./counter",
+            additions,
         ];
         json(command(&tool, &arguments).current_dir(&folder))
     };
@@ -79,13 +93,12 @@ pub(crate) fn engine() -> Outcome {
         },
         || number(&mut Command::new(&shuttle)),
     )?;
-    let points = Row { what: "points/s, two strands on a counter; peer: Shuttle's random", ours, peer, at_least: 3.0 };
+    let points =
+        Row { what: "points/s, two strands on a counter; peer: Shuttle's random", ours, peer, at_least: 3.0 };
 
     let forkloop: &Path = &folder.join("forkloop");
-    let (ours, peer) = in_turns(
-        || field(&campaign("3000", "3")?, "runs_per_s"),
-        || number(&mut Command::new(forkloop)),
-    )?;
+    let (ours, peer) =
+        in_turns(|| field(&campaign("3000", "3")?, "runs_per_s"), || number(&mut Command::new(forkloop)))?;
     let runs = Row { what: "runs/s, two strands; peer: a bare fork+wait loop", ours, peer, at_least: 0.5 };
     table(&[points, runs])
 }

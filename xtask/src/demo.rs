@@ -4,7 +4,11 @@ use crate::packages;
 use crate::steps::{Outcome, build_tool, command, root, run, run_for_code};
 
 fn expect(code: i32, what: &str) -> Outcome {
-    if code == 1 { Ok(()) } else { Err(format!("{what} was to exit with 1 (a failure found), but did with {code}")) }
+    if code == 1 {
+        Ok(())
+    } else {
+        Err(format!("{what} was to exit with 1 (a failure found), but did with {code}"))
+    }
 }
 
 /// The chore.

@@ -42,6 +42,9 @@ codes! {
         Value = 7, "value";
         /// Virtual time moved: `value` is the new time in nanoseconds.
         Time = 8, "time";
+        /// A caller of the strand's next point: `pc` is the return address. Callers come before their point, the
+        /// innermost first.
+        Caller = 9, "caller";
     }
 }
 

@@ -183,6 +183,7 @@ fn schedule(config: &Config, program_id: &str, failure: &Failure, facts: &RunFac
         entropy: request.entropy,
         points: config.points,
         max_points: config.max_points,
+        in_order: config.params[threadbare_strategy::IN_ORDER] != 0,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         verdict: facts.verdict.kind,
         message: facts.verdict.message.clone(),

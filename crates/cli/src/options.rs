@@ -10,7 +10,7 @@ use std::time::Duration;
 use threadbare_abi::layout::PointMode;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::server::Target;
-use threadbare_strategy::StrategyId;
+use threadbare_strategy::{IN_ORDER, StrategyId};
 
 /// Where findings go unless told otherwise.
 pub(crate) const FOLDER: &str = ".threadbare";
@@ -26,6 +26,15 @@ Examples:
 
 Exit codes: 0 nothing found, 1 a failure was found or reproduced, 2 the request or the set-up is
 wrong, 3 Threadbare itself failed.";
+
+/// When sleeps and timed waits end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Deadlines {
+    /// Also while other strands can go on.
+    Early,
+    /// Only when nothing else can go on.
+    InOrder,
+}
 
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -79,6 +88,10 @@ pub(crate) struct CampaignOptions {
     /// End a run as a livelock after this many points [default: no bound].
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) max_points: u64,
+    /// When sleeps and timed waits end: `early` (also while other strands can go on, as on a slow machine) or
+    /// `in-order` (only when nothing else can go on).
+    #[arg(long, value_enum, default_value = "early")]
+    pub(crate) deadlines: Deadlines,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
@@ -107,7 +120,7 @@ impl CampaignOptions {
         Config {
             target: Arc::new(target),
             strategy: self.strategy,
-            params: [0; 8],
+            params: params(self.deadlines == Deadlines::InOrder),
             seed: self.seed,
             runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
             time: self.time,
@@ -119,4 +132,11 @@ impl CampaignOptions {
             check_replay: self.check_replay,
         }
     }
+}
+
+/// The strategies' parameters.
+pub(crate) fn params(in_order: bool) -> [u64; 8] {
+    let mut params = [0; 8];
+    params[IN_ORDER] = u64::from(in_order);
+    params
 }

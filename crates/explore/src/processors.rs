@@ -25,9 +25,15 @@ pub(crate) fn bind(job: usize) {
     }
 }
 
-/// The set this thread was allowed before it was bound, in the runtime's notation; `None` if it is not bound.
+/// The set this thread was allowed before it was bound, or is allowed when it is not, in the runtime's notation. The
+/// program finds it in its environment, above its stack: a replay without it would have other addresses.
 pub(crate) fn allowed() -> Option<String> {
-    ALLOWED.with_borrow(Clone::clone)
+    let bound = ALLOWED.with_borrow(Clone::clone);
+    bound.or_else(|| {
+        let allowed = sched_getaffinity(None).ok()?;
+        let last = (0..CpuSet::MAX_CPU).rev().find(|&cpu| allowed.is_set(cpu))?;
+        Some(mask(&allowed, last))
+    })
 }
 
 /// Whole words, lowest byte first, as the kernel writes them.
@@ -42,6 +48,17 @@ fn mask(set: &CpuSet, last: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bound_thread_tells_what_a_free_one_does() {
+        let free = allowed();
+        let bound = std::thread::spawn(|| {
+            bind(0);
+            allowed()
+        });
+        assert_eq!(bound.join().unwrap(), free);
+        assert!(free.is_none_or(|mask| mask.len().is_multiple_of(16)));
+    }
 
     #[test]
     fn masks_are_whole_words() {

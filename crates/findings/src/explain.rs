@@ -133,9 +133,8 @@ fn detail(strand: &StrandReport, facts: &RunFacts, strands: &Strands, places: &d
         stack = places.at(failing_pc(facts));
     }
     if stack.iter().all(|place| place.library)
-        && let Some(pending) = strand
-            .pending
-            .filter(|pending| pending.pc != 0 && !(failed && pending.pc == facts.verdict.pc))
+        && let Some(pending) =
+            strand.pending.filter(|pending| pending.pc != 0 && !(failed && pending.pc == facts.verdict.pc))
     {
         stack.extend(places.at(pending.pc));
     }

@@ -10,8 +10,8 @@ use std::fmt::Write;
 use threadbare_abi::event::{ChoiceKind, Event};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
-use threadbare_findings::{Place, Places};
 use threadbare_findings::explain::{object, place_text};
+use threadbare_findings::{Place, Places};
 use threadbare_trace::events::{Happening, TraceEvent};
 use threadbare_trace::strands::Strands;
 
@@ -27,7 +27,9 @@ pub struct TracePrinter<'a> {
     /// The line of a switch, and the strand it left: that one tells afterwards what it waits for.
     switch: Option<(StrandId, String)>,
     /// Texts of places and objects: a run has few of them and many points.
-    place_texts: HashMap<u64, PlaceText>,
+    place_texts: HashMap<Vec<u64>, PlaceText>,
+    /// Callers of the next point, the innermost first.
+    callers: Vec<u64>,
     object_texts: HashMap<(u8, u64), String>,
 }
 
@@ -43,6 +45,7 @@ impl<'a> TracePrinter<'a> {
             running: StrandId(0),
             switch: None,
             place_texts: HashMap::new(),
+            callers: Vec::new(),
             object_texts: HashMap::new(),
         }
     }
@@ -53,6 +56,7 @@ impl<'a> TracePrinter<'a> {
         self.points = 0;
         self.running = StrandId(0);
         self.switch = None;
+        self.callers.clear();
         self.object_texts.clear();
     }
 
@@ -66,6 +70,10 @@ impl<'a> TracePrinter<'a> {
         let Some(TraceEvent { strand, happening }) = TraceEvent::decode(event) else { return };
         if let Happening::Created { parent, ordinal } = happening {
             self.strands.created(strand, parent, ordinal);
+        }
+        if let Happening::Caller(pc) = happening {
+            self.callers.push(pc);
+            return;
         }
         let left = self.switch.as_ref().map(|(left, _)| *left);
         if !(matches!(happening, Happening::Blocked { .. }) && left == Some(strand)) {
@@ -106,7 +114,7 @@ impl<'a> TracePrinter<'a> {
                 let object = self.object(op, addr, 0);
                 writeln!(out, "{:>8}  {name:<8} waits: {} {object}", "", op.name())
             }
-            Happening::Choice { kind: ChoiceKind::Strand, .. } => Ok(()),
+            Happening::Choice { kind: ChoiceKind::Strand, .. } | Happening::Caller(_) => Ok(()),
             Happening::Choice { kind, taken, options } => {
                 writeln!(out, "{:>8}  {name:<8} choice: {} {} of {options}", "", kind.name(), taken + 1)
             }
@@ -136,11 +144,16 @@ impl<'a> TracePrinter<'a> {
 
     fn place(&mut self, pc: u64) -> &PlaceText {
         let places = self.places;
-        self.place_texts.entry(pc).or_insert_with(|| {
-            let frames = if pc == 0 { Vec::new() } else { places.at(pc) };
-            match frames.is_empty() && pc != 0 {
+        let mut chain = std::mem::take(&mut self.callers);
+        chain.insert(0, pc);
+        self.place_texts.entry(chain).or_insert_with_key(|chain| {
+            if pc == 0 {
+                return PlaceText::default();
+            }
+            let frames = places.at(pc);
+            match frames.is_empty() {
                 true => PlaceText { at: format!("{pc:#x}"), ..PlaceText::default() },
-                false => PlaceText::of(&frames),
+                false => PlaceText::of(frames, chain[1..].iter().flat_map(|&caller| places.at(caller))),
             }
         })
     }
@@ -156,8 +169,17 @@ struct PlaceText {
 }
 
 impl PlaceText {
-    fn of(frames: &[Place]) -> PlaceText {
+    /// Of the functions at the instruction, and of its callers where all those are a library's.
+    fn of(mut frames: Vec<Place>, callers: impl Iterator<Item = Place>) -> PlaceText {
         let own = |frame: &Place| !frame.library && frame.file.is_some();
+        if !frames.iter().any(own) {
+            let mut found = false;
+            let called: Vec<Place> =
+                callers.take_while(|frame| !std::mem::replace(&mut found, own(frame))).collect();
+            if called.last().is_some_and(own) {
+                frames.extend(called);
+            }
+        }
         let first = frames.iter().position(own);
         let Some(shown) = frames.get(first.unwrap_or(0)) else { return PlaceText::default() };
         let outer = match first {
@@ -311,15 +333,22 @@ mod tests {
         };
         let lock = frame("__gthread_mutex_lock", Some("/usr/include/gthr.h"), true);
         let guard = frame("std::lock_guard::lock_guard", Some("/usr/include/std_mutex.h"), true);
-        let (any, main) = (frame("Stock::any", Some("stock.cc"), false), frame("main", Some("stock.cc"), false));
-        let text = PlaceText::of(&[lock.clone(), guard.clone(), any, main]);
+        let (any, main) =
+            (frame("Stock::any", Some("stock.cc"), false), frame("main", Some("stock.cc"), false));
+        let text = PlaceText::of(vec![lock.clone(), guard.clone(), any.clone(), main], [].into_iter());
         assert_eq!(text.fitting(99), "Stock::any stock.cc:7 [in main stock.cc:7]");
         assert_eq!(text.fitting(40), "Stock::any stock.cc:7");
         assert_eq!(text.fitting(17), "Stock… stock.cc:7");
         assert_eq!(text.fitting(8), "…ck.cc:7");
-        let library = PlaceText::of(&[lock, guard]);
-        assert!(library.fitting(200).starts_with("__gthread_mutex_lock /usr/include/gthr.h:7 [in std::lock_guard"));
-        let nameless = PlaceText::of(&[frame("std::thread::_M_start_thread", None, true)]);
+        let called = PlaceText::of(vec![lock.clone()], [guard.clone(), any].into_iter());
+        assert_eq!(called.fitting(99), "Stock::any stock.cc:7", "by its callers");
+        let library = PlaceText::of(vec![lock, guard], [].into_iter());
+        assert!(
+            library
+                .fitting(200)
+                .starts_with("__gthread_mutex_lock /usr/include/gthr.h:7 [in std::lock_guard")
+        );
+        let nameless = PlaceText::of(vec![frame("std::thread::_M_start_thread", None, true)], [].into_iter());
         assert_eq!(nameless.fitting(99), "std::thread::_M_start_thread", "told once");
     }
 }

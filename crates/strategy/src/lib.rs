@@ -28,9 +28,12 @@ pub struct RunInfo {
     pub estimate_points: u64,
     /// Strands an earlier run made, 0 if unknown.
     pub estimate_strands: u64,
-    /// The strategy's own parameters.
+    /// The strategy's own parameters; the last one is [`IN_ORDER`] for all of them.
     pub params: [u64; 8],
 }
+
+/// The parameter that keeps deadlines from firing while a strand can go on: 1 in the last place.
+pub const IN_ORDER: usize = 7;
 
 /// What a strategy sees at a point: the strands that can go on, each with the operation it stands before.
 pub trait View {

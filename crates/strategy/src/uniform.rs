@@ -4,7 +4,7 @@
 //! run of four, at few points, so that both the usual order and the late one are seen.
 
 use crate::rng::Rng;
-use crate::{Pick, RunInfo, Strategy, View};
+use crate::{IN_ORDER, Pick, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
 
 /// The strategy's state.
@@ -41,6 +41,7 @@ impl Strategy for Uniform {
     fn begin(&mut self, info: &RunInfo) {
         self.rng = Rng::new(info.seed);
         self.timeout_odds = match self.rng.below(8) {
+            _ if info.params[IN_ORDER] != 0 => 0,
             0 => 8,
             1 => 64,
             _ => 0,

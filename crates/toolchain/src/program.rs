@@ -82,7 +82,8 @@ pub enum ProgramProblem {
 impl ProgramProblem {
     /// The next step, for the `help:` line.
     pub fn help(&self) -> String {
-        const BUILD: &str = "`threadbare cc`, `threadbare c++`, `threadbare rustc` or `cargo threadbare build`";
+        const BUILD: &str =
+            "`threadbare cc`, `threadbare c++`, `threadbare rustc` or `cargo threadbare build`";
         match self {
             Self::NotFound(path) if path.components().count() == 1 && Path::new(path).exists() => {
                 format!("the program in this folder is `./{}`", path.display())

@@ -60,6 +60,8 @@ pub enum Happening {
     Value(u64),
     /// Virtual time moved to this nanosecond.
     Time(u64),
+    /// A caller of the strand's next point: the return address. The innermost comes first.
+    Caller(u64),
 }
 
 /// A record with its strand.
@@ -102,6 +104,7 @@ impl TraceEvent {
             },
             EventKind::Value => Happening::Value(event.value),
             EventKind::Time => Happening::Time(event.value),
+            EventKind::Caller => Happening::Caller(event.pc),
         };
         Some(TraceEvent { strand: StrandId(event.strand), happening })
     }

@@ -1,4 +1,5 @@
 //@ expect: pass
+//@ replays: 0
 //@ runs: 50
 // std::process::Command from two strands.
 use std::process::{Command, Stdio};

@@ -1,5 +1,4 @@
 //@ expect: deadlock
-//@ timeout: 2s
 // Who sees the other first listens first. Both can see each other, and then both listen.
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 use crate::commands::run::print;
 use crate::conduct;
 use crate::exit::{Exit, Trouble};
-use crate::options::{FOLDER, Format};
+use crate::options::{FOLDER, Format, params};
 use crate::{embedded, gdb};
 use std::io::{StdoutLock, Write};
 use std::path::{Path, PathBuf};
@@ -162,7 +162,7 @@ fn request(schedule: &Schedule) -> Request {
         seed,
         entropy: schedule.entropy,
         strategy,
-        params: [0; 8],
+        params: params(schedule.in_order),
         points: schedule.points,
         record: Record::Nothing,
         flags,
@@ -331,7 +331,11 @@ mod tests {
     #[test]
     fn what_must_be_the_same_in_a_replay() {
         let same = |kind, one, two| essence(kind, one) == essence(kind, two);
-        assert!(same(VerdictKind::Exit, "the program ended with code 3", "the program ended with code 3: pid 7"));
+        assert!(same(
+            VerdictKind::Exit,
+            "the program ended with code 3",
+            "the program ended with code 3: pid 7"
+        ));
         assert!(!same(VerdictKind::Exit, "the program ended with code 3", "the program ended with code 4"));
         assert!(same(VerdictKind::Crash, "SIGSEGV at address 0x0", "SIGSEGV at address 0x8"));
         assert!(!same(VerdictKind::Crash, "SIGSEGV at address 0x0", "SIGBUS at address 0x0"));

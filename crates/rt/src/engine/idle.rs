@@ -15,7 +15,7 @@ use threadbare_abi::verdict::VerdictKind;
 
 /// Real milliseconds the kernel gets to deliver what is under way on loopback.
 const GRACE_MS: u64 = 2;
-/// Real milliseconds at the most that time waits for processes the program started.
+/// Real milliseconds at a time that virtual time waits for processes the program started.
 const CHILD_GRACE_MS: u64 = 200;
 
 /// Makes some strand able to go on, or ends the run.
@@ -29,18 +29,8 @@ pub fn wait_for_something() {
     }
     let earliest = e.timed.iter().map(|&id| strand(id).wait.deadline).min().unwrap_or(u64::MAX).min(e.timer);
     if earliest != u64::MAX {
-        if waits_for_io {
-            let ahead = earliest.saturating_sub(sched::now()) / 1_000_000;
-            let grace = if crate::model::process::children_alive() {
-                ahead.min(CHILD_GRACE_MS) as i32
-            } else if core::mem::take(&mut e.io_recent) {
-                ahead.min(GRACE_MS) as i32
-            } else {
-                0
-            };
-            if grace > 0 && io::poll_wait(grace) {
-                return;
-            }
+        if waits_for_io && give_others_time(earliest) {
+            return;
         }
         sched::advance_to(earliest);
         sched::wake_due();
@@ -66,6 +56,22 @@ pub fn wait_for_something() {
         return;
     }
     deadlock();
+}
+
+/// Before time jumps to `earliest`: gives the kernel, or processes the program started, a moment. True if something is
+/// ready, or if less time has passed than that.
+fn give_others_time(earliest: u64) -> bool {
+    let ahead = earliest.saturating_sub(sched::now()) / 1_000_000;
+    if crate::model::process::children_alive() {
+        let pause = ahead.min(CHILD_GRACE_MS);
+        if io::poll_wait(pause as i32) {
+            return true;
+        }
+        sched::advance(pause * 1_000_000);
+        return pause < ahead;
+    }
+    let recent = core::mem::take(&mut engine().io_recent);
+    recent && ahead > 0 && io::poll_wait(ahead.min(GRACE_MS) as i32)
 }
 
 /// Strands spin, and nothing can change.

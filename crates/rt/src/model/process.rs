@@ -57,6 +57,11 @@ pub fn children_alive() -> bool {
 /// Whether this process is a child that the program forked off the run.
 static FORKED: Single<bool> = Single::new(false);
 
+/// Whether this process is a child that the program forked.
+pub fn forked() -> bool {
+    *FORKED.get()
+}
+
 /// Whether this strand is all that a forked child has, so that it may use the kernel's time and signals directly.
 pub fn alone_in_child() -> bool {
     *FORKED.get() && engine::live_strands() == 1

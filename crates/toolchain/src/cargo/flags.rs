@@ -54,6 +54,8 @@ fn ours(request: &CargoRequest<'_>, bare_linker: bool) -> Vec<OsString> {
         "-Cpasses=tsan-module".into(),
         "-Cpasses=tsan".into(),
         "-Cllvm-args=-force-attribute=sanitize_thread".into(),
+        // rustix would make its system calls itself, out of the runtime's sight; this is its own switch for libc's.
+        "--cfg=rustix_use_libc".into(),
         search,
         "-ldylib=threadbare_rt".into(),
     ];

@@ -81,6 +81,8 @@ pub struct Schedule {
     pub points: PointMode,
     /// The bound on points, 0 if there was none.
     pub max_points: u64,
+    /// Deadlines did not fire while a strand could go on.
+    pub in_order: bool,
     /// How long the run may take, in milliseconds.
     pub timeout_ms: u64,
     /// What the run was found to be.

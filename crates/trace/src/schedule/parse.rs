@@ -184,7 +184,7 @@ struct Header {
     known: Vec<u64>,
 }
 
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "program",
     "program-id",
     "arg0",
@@ -196,6 +196,7 @@ const KEYS: [&str; 17] = [
     "entropy",
     "points",
     "max-points",
+    "deadlines",
     "timeout-ms",
     "verdict",
     "message",
@@ -312,6 +313,7 @@ impl Header {
             entropy: self.number(end, "entropy")?,
             points,
             max_points: self.optional(end, "max-points")?.unwrap_or(0),
+            in_order: self.optional_text(end, "deadlines")?.is_some_and(|word| word == "in-order"),
             timeout_ms: self.number(end, "timeout-ms")?,
             verdict,
             message: self.words(end, "message")?,

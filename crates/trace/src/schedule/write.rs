@@ -61,6 +61,9 @@ fn header(out: &mut String, schedule: &Schedule) {
     if schedule.max_points != 0 {
         line("max-points", &schedule.max_points);
     }
+    if schedule.in_order {
+        line("deadlines", &"in-order");
+    }
     line("timeout-ms", &schedule.timeout_ms);
     line("verdict", &schedule.verdict.name());
     line("message", &escape(OsStr::new(&schedule.message)));
