@@ -43,8 +43,9 @@ fn show(tool: &std::path::Path, work: &std::path::Path) -> Outcome {
     println!("\n--- a Rust package ---");
     let package = root().join("examples/bank-rs");
     let cargo_tool = tool.with_file_name("cargo-threadbare");
+    let out = work.join("findings");
     let code = run_for_code(
-        command(cargo_tool, &["threadbare", "test"])
+        command(cargo_tool, &["threadbare", "test", "--out", &out.to_string_lossy()])
             .current_dir(package)
             .env("CARGO_TARGET_DIR", work.join("target")),
     )?;
