@@ -93,8 +93,12 @@ pub(crate) fn engine() -> Outcome {
         },
         || number(&mut Command::new(&shuttle)),
     )?;
-    let points =
-        Row { what: "points/s, two strands on a counter, `uniform`; peer: Shuttle's `random`", ours, peer, at_least: 3.0 };
+    let points = Row {
+        what: "points/s, two strands on a counter, `uniform`; peer: Shuttle's `random`",
+        ours,
+        peer,
+        at_least: 3.0,
+    };
 
     let forkloop: &Path = &folder.join("forkloop");
     let (ours, peer) =

@@ -246,10 +246,22 @@ pub fn publish(op: Op) {
     }
 }
 
+/// Callers that a trace is told of: enough to come out of a library.
+const CALLERS: u32 = 8;
+
 #[cold]
 fn published_slow(id: StrandId) {
     let op = strand(id).op;
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        if engine().plan.record == threadbare_abi::layout::Record::Points as u32 {
+            let mut left = CALLERS;
+            frames::walk(strand(id), id == engine().current, |pc| {
+                if left > 0 {
+                    left -= 1;
+                    record::push(EventKind::Caller, id, Op::new(OpKind::Start, 0, pc), 0);
+                }
+            });
+        }
         record::push(EventKind::Point, id, op, live().events);
     }
     let limit = engine().plan.max_points;
