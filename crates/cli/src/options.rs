@@ -57,7 +57,7 @@ pub(crate) enum Mode {
 /// What a campaign is to do.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
-    /// Who decides which strand goes on: `random` or `round-robin`.
+    /// Who decides which strand goes on: `random`, `uniform` or `round-robin`.
     #[arg(long, value_name = "NAME", default_value = "random", value_parser = values::strategy)]
     pub(crate) strategy: StrategyId,
     /// The most runs [default: 1000, without a bound if --time is given].

@@ -22,7 +22,7 @@ Examples:
   cargo threadbare build --release";
 
 /// Options of ours that take a value.
-const WITH_VALUE: [&str; 10] = [
+const WITH_VALUE: [&str; 11] = [
     "--strategy",
     "--runs",
     "--time",
@@ -31,6 +31,7 @@ const WITH_VALUE: [&str; 10] = [
     "--points",
     "--mode",
     "--max-points",
+    "--deadlines",
     "--out",
     "--stdin",
 ];
