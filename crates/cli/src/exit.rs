@@ -108,8 +108,10 @@ impl From<threadbare_toolchain::Error> for Trouble {
     fn from(error: threadbare_toolchain::Error) -> Trouble {
         if matches!(&error, threadbare_toolchain::Error::CargoFailed { status } if status.code().is_some_and(|code| code != 0))
         {
-            // cargo has told why.
-            return Trouble { exit: Exit::Usage, message: String::new(), help: None };
+            // cargo has told why; what is left to say is whose word it was.
+            let help =
+                "that was cargo's word, before Threadbare ran anything: mend it, then try again".to_owned();
+            return Trouble { exit: Exit::Usage, message: String::new(), help: Some(help) };
         }
         Trouble { exit: Exit::Usage, message: chain(&error), help: error.help() }
     }
