@@ -225,7 +225,10 @@ fn touch(addr: u64, write: bool, pc: u64) -> bool {
     let flag = if write { WRITTEN } else { 0 };
     // SAFETY: `cell` is in the shadow.
     unsafe {
-        let old = if *cell == 0 { first_owner(addr, me) } else { *cell };
+        let old = *cell;
+        if old == 0 {
+            note_stack(addr, me);
+        }
         let many = if old == 0 || old & OWNER == me { old & MANY } else { MANY };
         let shared = (old & WRITTEN | flag | many) == (MANY | WRITTEN);
         if shared && old & OWNER != me && old >> PC_SHIFT != 0 {
@@ -262,25 +265,23 @@ pub fn stacks_shared() -> bool {
     !unsafe { HOT }.is_null() && is_hot(STACKS_SHARED)
 }
 
-/// Whose untouched memory this is: a strand does not note what it does to its own stack until another strand touches
-/// that; from then on it does, and is taken to have written to it.
-fn first_owner(addr: u64, me: u64) -> u64 {
+/// Untouched memory is touched: if it is another strand's stack, that strand has to note what it does to it from now on,
+/// and in later runs from the beginning. (It need not as long as nobody else touches it.)
+fn note_stack(addr: u64, me: u64) {
     /// Below it are the program's own data and heap, no stacks.
     const STACKS: u64 = 0x7000_0000_0000;
     let e = engine();
     if addr < STACKS {
-        return 0;
+        return;
     }
     for index in 0..e.strands.len() {
         let other = strand(StrandId(index as u16));
         let (low, high) = other.stack;
-        if (low as u64..high as u64).contains(&addr) && other.id.0 as u64 + 1 != me {
+        if (low as u64..high as u64).contains(&addr) && other.id.0 as u64 + 1 != me && !other.stack_shared {
             other.stack_shared = true;
             learn(STACKS_SHARED);
-            return (other.id.0 as u64 + 1) | WRITTEN;
         }
     }
-    0
 }
 
 /// Whether an address lies in the running strand's stack, and nobody else has touched that.
