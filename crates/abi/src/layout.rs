@@ -37,7 +37,7 @@ pub const EVENTS_CAPACITY: usize = 1 << 17;
 /// Where the segments to follow are (driver to runtime).
 pub const FOLLOW_OFFSET: usize = EVENTS_OFFSET + EVENTS_CAPACITY * 32;
 /// How many segments each of the two tables holds.
-pub const SEGMENTS_CAPACITY: usize = 1 << 22;
+pub const SEGMENTS_CAPACITY: usize = 1 << 20;
 /// Where the segments of this run are (runtime to driver).
 pub const TAKEN_OFFSET: usize = FOLLOW_OFFSET + SEGMENTS_CAPACITY * 32;
 /// The size of the file.

@@ -45,6 +45,8 @@ pub trait View {
     fn current_enabled(&self) -> bool;
     /// The operation the strand stands before.
     fn op(&self, strand: StrandId) -> Op;
+    /// Whether any strand yields: most points need not ask for each.
+    fn any_yields(&self) -> bool;
     /// Whether the strand asked to give way, and nobody else has moved since.
     fn yields(&self, strand: StrandId) -> bool;
     /// The strand whose timed wait could end now, if there is one: the one whose deadline comes first. Time jumps to it
@@ -105,6 +107,9 @@ mod tests {
         }
         fn op(&self, strand: StrandId) -> Op {
             Op::new(OpKind::Yield, strand.0 as u64, 0)
+        }
+        fn any_yields(&self) -> bool {
+            false
         }
         fn yields(&self, _strand: StrandId) -> bool {
             false

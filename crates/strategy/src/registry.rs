@@ -53,7 +53,7 @@ macro_rules! strategies {
             fn begin(&mut self, info: &RunInfo) {
                 match self { $(Any::$variant(s) => s.begin(info),)* }
             }
-            #[inline]
+            #[inline(always)]
             fn pick<V: View>(&mut self, view: &V) -> Pick {
                 match self { $(Any::$variant(s) => s.pick(view),)* }
             }

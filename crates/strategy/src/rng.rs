@@ -21,8 +21,14 @@ impl Rng {
     /// A number below `bound` (which is not 0).
     #[inline]
     pub const fn below(&mut self, bound: u32) -> u32 {
-        (((self.next() >> 32) * bound as u64) >> 32) as u32
+        scale(self.next(), bound)
     }
+}
+
+/// A random number as one below `bound`.
+#[inline]
+pub const fn scale(random: u64, bound: u32) -> u32 {
+    (((random >> 32) * bound as u64) >> 32) as u32
 }
 
 /// SplitMix64's finalizer: spreads a number over 64 bits.

@@ -3,7 +3,7 @@
 //! A strand that asked to give way is left out while another can go on. Deadlines of timed waits fire early in one
 //! run of four, at few points, so that both the usual order and the late one are seen.
 
-use crate::rng::Rng;
+use crate::rng::{Rng, scale};
 use crate::{IN_ORDER, Pick, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
 
@@ -12,12 +12,14 @@ use threadbare_abi::strand::StrandId;
 pub struct Uniform {
     rng: Rng,
     timeout_odds: u32,
+    /// Drawn at the point before: the number is at hand when it is needed.
+    drawn: u64,
 }
 
 impl Uniform {
     /// A strategy that has not begun.
     pub const fn new() -> Self {
-        Uniform { rng: Rng::new(0), timeout_odds: 0 }
+        Uniform { rng: Rng::new(0), timeout_odds: 0, drawn: 0 }
     }
 
     /// The strand whose deadline fires now, if one does.
@@ -46,16 +48,18 @@ impl Strategy for Uniform {
             1 => 64,
             _ => 0,
         };
+        self.drawn = self.rng.next();
     }
 
-    #[inline]
+    #[inline(always)]
     fn pick<V: View>(&mut self, view: &V) -> Pick {
         if let Some(strand) = self.deadline(view) {
             return Pick::Timeout(strand);
         }
         let enabled = view.enabled();
-        let mut strand = enabled[self.rng.below(enabled.len() as u32) as usize];
-        if view.yields(strand) {
+        let drawn = core::mem::replace(&mut self.drawn, self.rng.next());
+        let mut strand = enabled[scale(drawn, enabled.len() as u32) as usize];
+        if view.any_yields() && view.yields(strand) {
             // Most points have no yielding strand, so the scan is off the common path.
             let others = enabled.iter().filter(|&&other| !view.yields(other)).count() as u32;
             if others > 0 {

@@ -97,6 +97,8 @@ pub struct Engine {
     pub io: Vec<IoWait>,
     /// Input or output was made since time last jumped.
     pub io_recent: bool,
+    /// Some strand gives way.
+    pub yielding: bool,
     /// Where the run stands.
     pub phase: Phase,
     /// The schedule that is followed.
@@ -149,6 +151,7 @@ pub fn init() {
         spinners: Vec::with_capacity(16),
         io: Vec::new(),
         io_recent: false,
+        yielding: false,
         phase: Phase::Before,
         follow: Follow::NONE,
         strategy: Any::new(StrategyId::Random),
@@ -181,6 +184,10 @@ impl View for EngineView {
     #[inline]
     fn op(&self, id: StrandId) -> Op {
         strand(id).op
+    }
+    #[inline]
+    fn any_yields(&self) -> bool {
+        engine().yielding
     }
     #[inline]
     fn yields(&self, id: StrandId) -> bool {
@@ -318,10 +325,12 @@ pub fn point(op: Op) {
 
 /// A point at which the strand gives way to others.
 pub fn yield_point(pc: u64) {
-    let this = strand(engine().current);
-    this.yields = engine().enabled.len() > 1;
+    let yields = engine().enabled.len() > 1;
+    this().yields = yields;
+    engine().yielding = yields;
     point(Op::new(OpKind::Yield, 0, pc));
-    strand(engine().current).yields = false;
+    this().yields = false;
+    engine().yielding = false;
 }
 
 /// The running strand did something that others can see: it does not spin.
@@ -339,7 +348,7 @@ pub fn attend_signals() -> bool {
 }
 
 /// Chooses who goes on, and goes on with it. Returns when the calling strand goes on again.
-#[inline]
+#[inline(always)]
 pub fn reschedule(how: Stop) {
     let (next, by_timeout) = decide(how);
     let e = engine();
@@ -363,7 +372,7 @@ fn kind_of(by_timeout: bool) -> ChoiceKind {
     if by_timeout { ChoiceKind::Timeout } else { ChoiceKind::Strand }
 }
 
-#[inline]
+#[inline(always)]
 fn decide(how: Stop) -> (StrandId, bool) {
     loop {
         if live().events >= engine().due_events {
@@ -571,7 +580,7 @@ fn remove(list: &mut Vec<StrandId>, at: usize, moved: impl Fn(&mut Strand, u32))
 }
 
 /// Goes on with another strand.
-#[inline]
+#[inline(always)]
 fn go(next: StrandId, by_timeout: bool, how: StopKind) {
     let e = engine();
     close_segment(how);
@@ -581,7 +590,10 @@ fn go(next: StrandId, by_timeout: bool, how: StopKind) {
     counters.current = next.0 as u32;
     let old = this();
     let new = strand(next);
-    old.yields = false;
+    if e.yielding {
+        old.yields = false;
+        e.yielding = false;
+    }
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
         let op = Op { addr: by_timeout as u64, ..new.op };
         record::push(EventKind::Switch, next, op, counters.events);
@@ -596,7 +608,7 @@ fn go(next: StrandId, by_timeout: bool, how: StopKind) {
 }
 
 /// Ends the running strand's segment at the operation it stands before.
-#[inline]
+#[inline(always)]
 pub fn close_segment(how: StopKind) {
     let e = engine();
     if e.phase == Phase::Before {

@@ -38,18 +38,19 @@ struct Place {
 }
 
 /// What a strand has lately loaded without progress.
+#[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SpinTrack {
-    places: [Place; PLACES],
     used: u8,
     next: u8,
-    repeats: u32,
-    limit: u32,
-    /// A set of hashes of accesses made since the last progress.
-    seen: [u64; SEEN],
-    novel: u32,
     /// It spins: it waits at its next point.
     pub due: bool,
+    repeats: u32,
+    limit: u32,
+    novel: u32,
+    places: [Place; PLACES],
+    /// A set of hashes of accesses made since the last progress.
+    seen: [u64; SEEN],
 }
 
 impl SpinTrack {

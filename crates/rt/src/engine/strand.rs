@@ -19,7 +19,8 @@ pub enum State {
     Ended,
 }
 
-/// A strand.
+/// A strand. What a switch touches comes first, close together.
+#[repr(C)]
 pub struct Strand {
     /// Saved stack pointer while it does not run.
     pub sp: usize,
@@ -29,40 +30,40 @@ pub struct Strand {
     pub op: Op,
     /// Next free entry of its shadow stack while it does not run.
     pub frames: *mut FrameEntry,
+    /// Its name as a number.
+    pub path: StrandPath,
+    /// Index.
+    pub id: StrandId,
     /// What it is doing.
     pub state: State,
     /// It asked to give way, and nobody else has moved since.
     pub yields: bool,
     /// It has ended (its model state says so too).
     pub ended: bool,
+    /// Another strand has touched its stack.
+    pub stack_shared: bool,
     /// Not to be preempted while above 0.
     pub pinned: u32,
     /// Place in the enabled list, `u32::MAX` if not in it.
     pub enabled_at: u32,
     /// Place in the timed list, `u32::MAX` if not in it.
     pub timed_at: u32,
-    /// Index.
-    pub id: StrandId,
+    /// Lowest and highest address of its stack.
+    pub stack: (usize, usize),
+    /// Whether it is spinning.
+    pub spin: SpinTrack,
+    /// What it waits for.
+    pub wait: Wait,
     /// Who created it.
     pub parent: StrandId,
     /// Its number among its parent's children, from 1.
     pub ordinal: u32,
     /// Children it has created.
     pub children: u32,
-    /// Its name as a number.
-    pub path: StrandPath,
-    /// What it waits for.
-    pub wait: Wait,
-    /// Whether it is spinning.
-    pub spin: SpinTrack,
     /// libc's handle of its carrier.
     pub pthread: usize,
     /// Its carrier; none for the main strand and after it was given back.
     pub carrier: Option<Carrier>,
-    /// Lowest and highest address of its stack.
-    pub stack: (usize, usize),
-    /// Another strand has touched its stack.
-    pub stack_shared: bool,
     /// What the models keep for it.
     pub model: PerStrand,
 }

@@ -18,6 +18,7 @@ pub struct PerStrand {
 
 /// libc's function that runs the list of whoever calls it.
 fn libc_runs() -> Option<unsafe extern "C" fn()> {
+    #[used]
     #[unsafe(link_section = "threadbare_real")]
     static ENTRY: Entry = Entry::new("__call_tls_dtors\0", "GLIBC_PRIVATE\0");
     // SAFETY: the symbol takes and returns nothing.

@@ -24,8 +24,8 @@ pub fn next_versioned(name: &'static str, version: &'static str) -> usize {
     unsafe { dlvsym(RTLD_NEXT, name.as_ptr().cast(), version.as_ptr().cast()) as usize }
 }
 
-/// One place in the code that calls libc's own version of a function; all of them lie in one section, with gaps of
-/// zeros where the linker joins what several compilations made.
+/// One place in the code that calls libc's own version of a function; all of them lie in one section, one behind the
+/// other (each is marked as used, or the compiler would take it apart).
 #[repr(C, align(64))]
 pub struct Entry {
     name: *const c_char,
@@ -101,9 +101,7 @@ pub fn look_up_all() {
     unsafe {
         let mut entry = (&raw const __start_threadbare_real).cast::<Entry>();
         while entry < (&raw const __stop_threadbare_real).cast() {
-            if !(*entry).name.is_null() {
-                (*entry).find();
-            }
+            (*entry).find();
             entry = entry.add(1);
         }
     }
@@ -120,6 +118,7 @@ macro_rules! real {
         $crate::real!(@ $name, concat!($version, "\0"), ($($arg),*), ($($ret)?))
     };
     (@ $name:ident, $version:expr, ($($arg:ty),*), ($($ret:ty)?)) => {{
+        #[used]
         #[unsafe(link_section = "threadbare_real")]
         static ENTRY: $crate::sys::real::Entry =
             $crate::sys::real::Entry::new(concat!(stringify!($name), "\0"), $version);
