@@ -15,16 +15,36 @@ pub struct FrameEntry {
 
 /// Entries a strand may have; deeper calls are not recorded.
 const DEPTH: usize = 1 << 15;
+/// The first strands' stacks are smaller and lie close together, so that small programs touch few page tables.
+const NEAR: usize = 8;
+const NEAR_DEPTH: usize = 1 << 12;
 
 /// Next free entry of the running strand; null when nothing is recorded.
 static mut TOP: *mut FrameEntry = core::ptr::null_mut();
 static mut LIMIT: *mut FrameEntry = core::ptr::null_mut();
 static mut REGION: usize = 0;
+static mut NEAR_REGION: usize = 0;
 
 /// Reserves address space for all shadow stacks. Once, before the first strand.
 pub fn init() {
     // SAFETY: called once at init on the only kernel thread.
-    unsafe { REGION = super::memory::reserve(MAX_STRANDS * DEPTH * size_of::<FrameEntry>()) }
+    unsafe {
+        NEAR_REGION = super::memory::reserve(NEAR * NEAR_DEPTH * size_of::<FrameEntry>());
+        REGION = super::memory::reserve(MAX_STRANDS * DEPTH * size_of::<FrameEntry>());
+    }
+}
+
+/// Where a strand's shadow stack begins.
+#[inline]
+fn start_of(index: usize) -> *mut FrameEntry {
+    // SAFETY: both are set before the first strand; address arithmetic within what is reserved.
+    unsafe {
+        if index < NEAR {
+            (NEAR_REGION as *mut FrameEntry).wrapping_add(index * NEAR_DEPTH)
+        } else {
+            (REGION as *mut FrameEntry).wrapping_add(index * DEPTH)
+        }
+    }
 }
 
 /// The first entry of a strand's shadow stack: a sentinel no frame is above.
@@ -34,7 +54,7 @@ pub fn base_of(index: usize) -> *mut FrameEntry {
         if REGION == 0 {
             return core::ptr::null_mut();
         }
-        let base = (REGION as *mut FrameEntry).add(index * DEPTH);
+        let base = start_of(index);
         base.write(FrameEntry { pc: 0, sp: usize::MAX });
         base.add(1)
     }
@@ -56,7 +76,8 @@ pub fn switch_to(strand: &Strand) -> *mut FrameEntry {
 #[inline]
 pub fn limit_of(index: usize) -> *mut FrameEntry {
     // SAFETY: address arithmetic within the reserved region.
-    unsafe { (REGION as *mut FrameEntry).wrapping_add((index + 1) * DEPTH - 1) }
+    let depth = if index < NEAR { NEAR_DEPTH } else { DEPTH };
+    start_of(index).wrapping_add(depth - 1)
 }
 
 /// `__tsan_func_entry`.

@@ -7,8 +7,16 @@ const MAP_PRIVATE: usize = 2;
 const MAP_ANONYMOUS: usize = 0x20;
 const MAP_NORESERVE: usize = 0x4000;
 
+/// What is smaller lies with the runtime's other data: a region of its own would cost every run page tables of its own.
+const FAR: usize = 1 << 20;
+
 /// Zeroed address space that costs memory only where it is touched; ends the run if there is none.
 pub fn reserve(size: usize) -> usize {
+    if size <= FAR
+        && let Some(at) = crate::heap::own::Own::pages(size)
+    {
+        return at;
+    }
     // SAFETY: a new anonymous mapping touches nothing that exists.
     let at = unsafe {
         syscall6(nr::MMAP, 0, size, PROT_RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, usize::MAX, 0)
