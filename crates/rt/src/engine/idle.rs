@@ -48,9 +48,15 @@ pub fn wait_for_something() {
         }
         livelock();
     }
-    if waits_for_io && !io::nobody_outside() {
-        io::poll_wait(-1);
-        return;
+    if waits_for_io {
+        if !io::nobody_outside() {
+            io::poll_wait(-1);
+            return;
+        }
+        // A child that has just ended may have written before.
+        if io::poll_now() {
+            return;
+        }
     }
     if crate::model::signal::route() {
         return;
