@@ -75,7 +75,6 @@ pub fn switch_to(strand: &Strand) -> *mut FrameEntry {
 /// The highest entry a strand with this index may use.
 #[inline]
 pub fn limit_of(index: usize) -> *mut FrameEntry {
-    // SAFETY: address arithmetic within the reserved region.
     let depth = if index < NEAR { NEAR_DEPTH } else { DEPTH };
     start_of(index).wrapping_add(depth - 1)
 }

@@ -242,15 +242,9 @@ unsafe extern "C" fn assert_fail(
             format_args!("assertion `{}' at {}:{line}", Lossy(expression), Lossy(file)),
         );
     }
-    type AssertFail = unsafe extern "C" fn(
-        *const core::ffi::c_char,
-        *const core::ffi::c_char,
-        u32,
-        *const core::ffi::c_char,
-    ) -> !;
-    let found = crate::sys::real::next("__assert_fail\0");
+    type Text = *const core::ffi::c_char;
     // SAFETY: libc's own function of this prototype.
-    unsafe { core::mem::transmute::<usize, AssertFail>(found)(expression, file, line, function) }
+    unsafe { real!(__assert_fail: fn(Text, Text, u32, Text) -> !)(expression, file, line, function) }
 }
 
 struct Lossy<'a>(&'a core::ffi::CStr);

@@ -10,20 +10,6 @@ unsafe extern "C" {
 
 const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
 
-/// The next definition of a symbol after ours; 0 if there is none. `name` ends in a zero byte.
-pub fn next(name: &'static str) -> usize {
-    debug_assert!(name.ends_with('\0'));
-    // SAFETY: `name` is a C string.
-    unsafe { dlsym(RTLD_NEXT, name.as_ptr().cast()) as usize }
-}
-
-/// The next definition with a symbol version (`pthread_cond_*` has two).
-pub fn next_versioned(name: &'static str, version: &'static str) -> usize {
-    debug_assert!(name.ends_with('\0') && version.ends_with('\0'));
-    // SAFETY: both are C strings.
-    unsafe { dlvsym(RTLD_NEXT, name.as_ptr().cast(), version.as_ptr().cast()) as usize }
-}
-
 /// One place in the code that calls libc's own version of a function; all of them lie in one section, one behind the
 /// other (each is marked as used, or the compiler would take it apart).
 #[repr(C, align(64))]
