@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -40,8 +40,12 @@ pub const FOLLOW_OFFSET: usize = EVENTS_OFFSET + EVENTS_CAPACITY * 32;
 pub const SEGMENTS_CAPACITY: usize = 1 << 20;
 /// Where the segments of this run are (runtime to driver).
 pub const TAKEN_OFFSET: usize = FOLLOW_OFFSET + SEGMENTS_CAPACITY * 32;
+/// Where the [`Watch`]es are (driver to runtime).
+pub const WATCH_OFFSET: usize = TAKEN_OFFSET + SEGMENTS_CAPACITY * 32;
+/// How many of them there may be.
+pub const WATCHES_CAPACITY: usize = 128;
 /// The size of the file.
-pub const FILE_SIZE: usize = TAKEN_OFFSET + SEGMENTS_CAPACITY * 32;
+pub const FILE_SIZE: usize = WATCH_OFFSET + WATCHES_CAPACITY * size_of::<Watch>();
 
 /// What the file begins with.
 #[repr(C)]
@@ -79,6 +83,10 @@ pub struct Plan {
     pub follow: u64,
     /// Pcs in the known table.
     pub known: u64,
+    /// 1 if data races are looked for.
+    pub races: u32,
+    /// Entries of the watch table that the runtime is to look out for.
+    pub watches: u32,
     /// Points seen in earlier runs (for strategies that need an estimate), 0 if unknown.
     pub estimate_points: u64,
     /// Strands seen in earlier runs, 0 if unknown.
@@ -96,6 +104,36 @@ pub mod flags {
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)
     pub const ENDS_IN_LIVELOCK: u32 = 4;
+}
+
+/// Something whose stack the driver wants to know when the same run is made again.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Watch {
+    /// A [`WatchKind`] code.
+    pub kind: u32,
+    /// The strand: see the kind.
+    pub strand: u32,
+    /// The event: see the kind.
+    pub event: u64,
+    /// The address: see the kind.
+    pub addr: u64,
+    /// The instruction, or 0 for any.
+    pub pc: u64,
+}
+
+crate::op::codes! {
+    /// What a [`Watch`] looks out for.
+    WatchKind {
+        /// The access or call that `strand` makes when the run's event count is `event`.
+        Event = 0, "event";
+        /// The allocation of the heap block that begins at `addr`; the last one counts.
+        Allocation = 1, "allocation";
+        /// The freeing of the heap block that begins at `addr`; the last one counts.
+        Release = 2, "release";
+        /// The creation of `strand`.
+        Creation = 3, "creation";
+    }
 }
 
 crate::op::codes! {
@@ -173,6 +211,8 @@ pub struct Live {
     pub ended: u32,
     /// The run's process, written by the fork server; 0 before it is made.
     pub pid: i32,
+    /// Different data races the run showed.
+    pub races: u32,
 }
 
 /// The ring's indices; both only grow.

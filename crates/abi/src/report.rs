@@ -43,6 +43,26 @@ codes! {
         Divergence = 8, "divergence";
         /// A lock the strand holds: `a` address, `b` pc where taken.
         Held = 9, "held";
+        /// A data race: `a` the address where the two accesses overlap, `b` the bytes they share. Two [`RecordTag::Access`]
+        /// records follow: the later access, then the earlier one.
+        Race = 10, "race";
+        /// An access of the record before: `a` pc, `b` the event it was made at, `c` an [`crate::op::OpKind`] (low 8 bits)
+        /// and its bytes (from bit 8 on). [`RecordTag::AccessFrame`] and [`RecordTag::AccessHeld`] records may follow.
+        Access = 11, "access";
+        /// One caller of the access or watched event before it, innermost first: `a` pc.
+        AccessFrame = 12, "access-frame";
+        /// A lock the strand held at the access or watched event before it: `a` address, `b` pc where taken.
+        AccessHeld = 13, "access-held";
+        /// A [`crate::layout::Watch`] was met: `a` its index, `b` the event, `c` the pc. Frames and locks may follow.
+        /// A later record with the same index replaces it.
+        Watched = 14, "watched";
+        /// The heap block the verdict concerns: `a` its address, `b` its bytes, `c` 1 if it had been freed.
+        Block = 15, "block";
+        /// A wake that nobody waited for: `a` the object, `b` the event, `c` pc; `strand` made it.
+        LostWake = 16, "lost-wake";
+        /// Locks in an order: the strand took `b` at the pc `c` while it held `a`. Each pair of locks and
+        /// places comes once a run.
+        LockOrder = 17, "lock-order";
     }
 }
 

@@ -18,7 +18,7 @@ impl StrandId {
 }
 
 /// The most strands a run may create.
-pub const MAX_STRANDS: usize = 32_768;
+pub const MAX_STRANDS: usize = 32_767;
 
 /// A strand's name as a number: a hash of its place in the creation tree, the same in every run that creates it at
 /// the same place. `0` is main, `0.1` its first child, `0.1.2` the second child of that.

@@ -37,5 +37,7 @@ codes! {
         Internal = 14, "internal";
         /// Memory outside an allocated block was used.
         HeapOverflow = 15, "heap-overflow";
+        /// The stack of a strand that has ended was used.
+        StackUseAfterEnd = 16, "stack-use-after-end";
     }
 }

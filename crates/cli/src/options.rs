@@ -130,6 +130,7 @@ impl CampaignOptions {
             points: self.points,
             max_points: self.max_points,
             check_replay: self.check_replay,
+            races: true,
         }
     }
 }

@@ -46,6 +46,8 @@ pub struct Config {
     pub max_points: u64,
     /// Make every run a second time from its own schedule and compare.
     pub check_replay: bool,
+    /// Whether data races are looked for.
+    pub races: bool,
 }
 
 impl Config {
@@ -63,6 +65,8 @@ impl Config {
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
+            races: self.races,
+            watches: Vec::new(),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
-use threadbare_abi::layout::{Plan, PointMode, Record};
+use threadbare_abi::layout::{Plan, PointMode, Record, Watch};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_strategy::StrategyId;
 use threadbare_trace::report::RunReport;
@@ -50,6 +50,10 @@ pub struct Request {
     pub timeout: Duration,
     /// Points and strands earlier runs had.
     pub estimates: (u64, u64),
+    /// Whether data races are looked for.
+    pub races: bool,
+    /// What the runtime is to tell the stacks of.
+    pub watches: Vec<Watch>,
 }
 
 /// Which choices the run follows before its strategy decides.
@@ -165,6 +169,8 @@ impl Server {
             max_points: request.max_points,
             follow,
             known: self.known_count,
+            races: u32::from(request.races),
+            watches: self.memory.set_watches(&request.watches),
             estimate_points: request.estimates.0,
             estimate_strands: request.estimates.1,
             params: request.params,
@@ -308,6 +314,7 @@ impl Server {
             segments,
             stdout,
             stderr,
+            events: Vec::new(),
         })
     }
 

@@ -15,7 +15,7 @@ use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, HEADER_OFFSET, Header, KNOWN_OFFSET,
     LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, PCS_CAPACITY, PLAN_OFFSET, Plan, REPORT_OFFSET, REPORT_SIZE,
-    RING_OFFSET, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET, VERSION,
+    RING_OFFSET, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY, Watch,
 };
 use threadbare_trace::run::Counters;
 
@@ -54,6 +54,8 @@ pub struct LiveCopy {
     pub ended: bool,
     /// The run's process, 0 before it is made.
     pub pid: i32,
+    /// Different data races the run showed.
+    pub races: u32,
 }
 
 impl SharedMemory {
@@ -105,6 +107,13 @@ impl SharedMemory {
         fit.len() as u64
     }
 
+    /// Sets what the runtime is to look out for; returns how many fit.
+    pub fn set_watches(&self, watches: &[Watch]) -> u32 {
+        let fit = &watches[..watches.len().min(WATCHES_CAPACITY)];
+        self.write(WATCH_OFFSET, fit);
+        fit.len() as u32
+    }
+
     /// The live page.
     pub fn live(&self) -> LiveCopy {
         // SAFETY: the page lies in the mapping, is aligned, and any bytes are a valid `Live`: integers only. The copy
@@ -134,6 +143,7 @@ impl SharedMemory {
             verdict_pc: live.verdict_pc,
             verdict_addr: live.verdict_addr,
             pid: live.pid,
+            races: live.races,
             ended: live.ended != 0,
         }
     }

@@ -120,6 +120,7 @@ mod tests {
             segments: Vec::new(),
             stdout: Output::default(),
             stderr: Output::default(),
+            events: Vec::new(),
         }
     }
 

@@ -43,6 +43,11 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         points: facts.counters.points,
         locations: locations(facts, &strands, &details, places),
         strands: details,
+        accesses: Vec::new(),
+        object: None,
+        created: Vec::new(),
+        steps: Vec::new(),
+        notes: Vec::new(),
         warnings,
         program: program.to_owned(),
         stdout: tail(&facts.stdout),
@@ -251,6 +256,7 @@ mod tests {
             segments: Vec::new(),
             stdout: Output { bytes: b"end".to_vec(), dropped: 9 },
             stderr: Output::default(),
+            events: Vec::new(),
         }
     }
 

@@ -31,6 +31,21 @@ pub struct Finding {
     pub locations: Vec<Location>,
     /// What each strand was doing.
     pub strands: Vec<StrandDetail>,
+    /// The two accesses of a race, the later one first; the access of a memory error.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<AccessDetail>,
+    /// The memory that a race or a memory error concerns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<ObjectDetail>,
+    /// Where the strands that matter were created.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub created: Vec<Creation>,
+    /// The last steps of the strands that matter, in the order they were made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+    /// Facts that help to mend it, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// What else the user should know.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -90,4 +105,92 @@ pub struct HeldLock {
     pub object: String,
     /// Where it was taken.
     pub taken_at: Option<Place>,
+}
+
+/// An access to memory.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct AccessDetail {
+    /// Who.
+    pub strand: String,
+    /// `read`, `write`, `atomic-store`, `free`, …
+    pub operation: String,
+    /// Bytes.
+    pub size: u64,
+    /// Its stack, innermost first.
+    pub stack: Vec<Place>,
+    /// Locks the strand held.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<HeldLock>,
+}
+
+/// A piece of memory.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ObjectDetail {
+    /// The variable, field or element, where it is known.
+    pub name: Option<String>,
+    /// Its address.
+    pub address: String,
+    /// Bytes.
+    pub size: u64,
+    /// The heap block it lies in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<BlockDetail>,
+}
+
+/// A heap block.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct BlockDetail {
+    /// Its address.
+    pub address: String,
+    /// Bytes.
+    pub size: u64,
+    /// Who allocated it, and where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated: Option<Happening>,
+    /// Who freed it, and where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freed: Option<Happening>,
+}
+
+/// Something a strand did.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Happening {
+    /// Who.
+    pub strand: String,
+    /// Where, innermost first.
+    pub stack: Vec<Place>,
+}
+
+/// Where a strand was created.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Creation {
+    /// The strand.
+    pub strand: String,
+    /// The name the program gave it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Who created it.
+    pub by: String,
+    /// Where, innermost first.
+    pub stack: Vec<Place>,
+}
+
+/// One step of a strand, for the picture of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Step {
+    /// Who.
+    pub strand: String,
+    /// What: the name of an operation.
+    pub operation: String,
+    /// What it concerns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// Where.
+    pub place: Option<Place>,
+    /// The line itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// Whether the strand had to wait here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
 }

@@ -3,6 +3,7 @@
 //! The bytes come from a process that may have died in the middle of a write, so the reader takes what is whole and
 //! stops at the first record that is not.
 
+use std::collections::BTreeMap;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::{RecordTag, StrandState};
 
@@ -135,6 +136,98 @@ pub struct RunReport {
     pub warnings: Vec<Warning>,
     /// The divergence, when the run was one.
     pub divergence: Option<Divergence>,
+    /// The data races, in the order they came.
+    pub races: Vec<Race>,
+    /// What the driver asked the runtime to look out for and was met, by the watch's index.
+    pub watched: BTreeMap<u64, Moment>,
+    /// The heap block the verdict concerns.
+    pub block: Option<Block>,
+    /// Wakes that nobody waited for.
+    pub lost_wakes: Vec<LostWake>,
+    /// Pairs of locks that strands took one inside the other.
+    pub lock_orders: Vec<LockOrder>,
+    /// What frames and locks that come next belong to.
+    moment: Option<Open>,
+}
+
+/// Where an access or another event happened.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Moment {
+    /// The strand.
+    pub strand: u16,
+    /// The instruction.
+    pub pc: u64,
+    /// The run's event count then.
+    pub event: u64,
+    /// The pcs of the callers, innermost first.
+    pub frames: Vec<u64>,
+    /// Locks the strand held: address and the pc where each was taken.
+    pub held: Vec<(u64, u64)>,
+}
+
+/// One of the two accesses of a race.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// What it is.
+    pub op: OpKind,
+    /// Its bytes.
+    pub size: u32,
+    /// Where it happened.
+    pub moment: Moment,
+}
+
+/// A data race.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Race {
+    /// Where the two accesses overlap.
+    pub addr: u64,
+    /// The bytes they share.
+    pub size: u64,
+    /// The later access, then the earlier one.
+    pub accesses: Vec<Access>,
+}
+
+/// A heap block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// Where it begins.
+    pub addr: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Whether it had been freed.
+    pub freed: bool,
+}
+
+/// A wake that nobody waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LostWake {
+    /// Who made it.
+    pub strand: u16,
+    /// The condition variable, or what else is waited on.
+    pub addr: u64,
+    /// The run's event count then.
+    pub event: u64,
+    /// The instruction.
+    pub pc: u64,
+}
+
+/// A strand took one lock while it held another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LockOrder {
+    /// Who.
+    pub strand: u16,
+    /// The lock it held.
+    pub held: u64,
+    /// The lock it took.
+    pub taken: u64,
+    /// Where it took it.
+    pub pc: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Open {
+    Access,
+    Watched(u64),
 }
 
 impl RunReport {
@@ -187,6 +280,40 @@ impl RunReport {
             RecordTag::Holder => self.entry(strand).holder = Some(a as u16),
             RecordTag::Frame => self.entry(strand).frames.push(a),
             RecordTag::Held => self.entry(strand).held.push((a, b)),
+            RecordTag::Race => self.races.push(Race { addr: a, size: b, accesses: Vec::new() }),
+            RecordTag::Access => {
+                let (Some(race), Some(op)) = (self.races.last_mut(), OpKind::from_code(c as u8)) else {
+                    return;
+                };
+                let moment = Moment { strand, pc: a, event: b, ..Moment::default() };
+                race.accesses.push(Access { op, size: (c >> 8) as u32, moment });
+                self.moment = Some(Open::Access);
+            }
+            RecordTag::Watched => {
+                let moment = Moment { strand, pc: c, event: b, ..Moment::default() };
+                self.watched.insert(a, moment);
+                self.moment = Some(Open::Watched(a));
+            }
+            RecordTag::AccessFrame => {
+                if let Some(moment) = self.open_moment() {
+                    moment.frames.push(a);
+                }
+            }
+            RecordTag::AccessHeld => {
+                if let Some(moment) = self.open_moment() {
+                    moment.held.push((a, b));
+                }
+            }
+            RecordTag::Block => self.block = Some(Block { addr: a, size: b, freed: c != 0 }),
+            RecordTag::LostWake => self.lost_wakes.push(LostWake { strand, addr: a, event: b, pc: c }),
+            RecordTag::LockOrder => self.lock_orders.push(LockOrder { strand, held: a, taken: b, pc: c }),
+        }
+    }
+
+    fn open_moment(&mut self) -> Option<&mut Moment> {
+        match self.moment? {
+            Open::Access => Some(&mut self.races.last_mut()?.accesses.last_mut()?.moment),
+            Open::Watched(index) => self.watched.get_mut(&index),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is known of one run when it is over.
 
 use crate::report::RunReport;
-use threadbare_abi::event::Segment;
+use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::verdict::VerdictKind;
 
 /// The counters of a run.
@@ -139,4 +139,6 @@ pub struct RunFacts {
     pub stdout: Output,
     /// What it wrote to its standard error.
     pub stderr: Output,
+    /// The last events before its end, when the run was made again for its details.
+    pub events: Vec<Event>,
 }

@@ -77,6 +77,8 @@ fn request(run: u64) -> Request {
         max_points: 0,
         timeout: Duration::from_secs(60),
         estimates: (0, 0),
+        races: false,
+        watches: Vec::new(),
     }
 }
 
@@ -271,6 +273,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         points: PointMode::Shared,
         max_points: 0,
         check_replay: false,
+        races: false,
     }
 }
 

@@ -38,6 +38,11 @@ fn assertion() -> Finding {
             ],
             ..StrandDetail::default()
         }],
+        accesses: Vec::new(),
+        object: None,
+        created: Vec::new(),
+        steps: Vec::new(),
+        notes: Vec::new(),
         warnings: vec!["ptrace is not modelled (at bank.c:3)".into()],
         program: "/home/me/bank".into(),
         stdout: (0..25).map(|n| format!("line {n}\n")).collect(),
