@@ -146,8 +146,6 @@ pub struct RunReport {
     pub lost_wakes: Vec<LostWake>,
     /// Pairs of locks that strands took one inside the other.
     pub lock_orders: Vec<LockOrder>,
-    /// What frames and locks that come next belong to.
-    moment: Option<Open>,
 }
 
 /// Where an access or another event happened.
@@ -234,8 +232,10 @@ impl RunReport {
     /// Decodes a report area.
     pub fn decode(bytes: &[u8]) -> RunReport {
         let mut report = RunReport::default();
+        // What frames and locks that come next belong to.
+        let mut open = None;
         for record in records(bytes) {
-            report.take(record);
+            report.take(record, &mut open);
         }
         report.strands.sort_by_key(|strand| strand.index);
         report
@@ -257,7 +257,7 @@ impl RunReport {
         Some(module.base.wrapping_add(stop & ((1 << 48) - 1)))
     }
 
-    fn take(&mut self, record: Record) {
+    fn take(&mut self, record: Record, open: &mut Option<Open>) {
         let Record { tag, strand, a, b, c, text } = record;
         match tag {
             RecordTag::Message => self.message = text,
@@ -287,20 +287,20 @@ impl RunReport {
                 };
                 let moment = Moment { strand, pc: a, event: b, ..Moment::default() };
                 race.accesses.push(Access { op, size: (c >> 8) as u32, moment });
-                self.moment = Some(Open::Access);
+                *open = Some(Open::Access);
             }
             RecordTag::Watched => {
                 let moment = Moment { strand, pc: c, event: b, ..Moment::default() };
                 self.watched.insert(a, moment);
-                self.moment = Some(Open::Watched(a));
+                *open = Some(Open::Watched(a));
             }
             RecordTag::AccessFrame => {
-                if let Some(moment) = self.open_moment() {
+                if let Some(moment) = self.moment(*open) {
                     moment.frames.push(a);
                 }
             }
             RecordTag::AccessHeld => {
-                if let Some(moment) = self.open_moment() {
+                if let Some(moment) = self.moment(*open) {
                     moment.held.push((a, b));
                 }
             }
@@ -310,8 +310,8 @@ impl RunReport {
         }
     }
 
-    fn open_moment(&mut self) -> Option<&mut Moment> {
-        match self.moment? {
+    fn moment(&mut self, open: Option<Open>) -> Option<&mut Moment> {
+        match open? {
             Open::Access => Some(&mut self.races.last_mut()?.accesses.last_mut()?.moment),
             Open::Watched(index) => self.watched.get_mut(&index),
         }
