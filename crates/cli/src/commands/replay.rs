@@ -169,6 +169,8 @@ fn request(schedule: &Schedule) -> Request {
         max_points: schedule.max_points,
         timeout: Duration::from_millis(schedule.timeout_ms.max(1)),
         estimates,
+        races: true,
+        watches: Vec::new(),
     }
 }
 
