@@ -8,7 +8,7 @@
 use super::live::live;
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
-use super::{memory, record, shared, spin, strand};
+use super::{addressable, memory, record, shared, spin, strand};
 use threadbare_abi::layout::{self, PointMode};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::strand::StrandId;
@@ -305,9 +305,23 @@ pub fn forget(addr: u64, size: u64) {
     }
 }
 
+/// Memory is freed: a write to all of it, so that what others do to it becomes points.
+pub fn released(addr: u64, size: u64, pc: u64) {
+    // SAFETY: reading the gate on the single kernel thread.
+    if unsafe { GATE } == 0 || size > 1 << 16 {
+        return;
+    }
+    let mut at = addr & !7;
+    while at < addr + size {
+        touch(at, true, pc);
+        at += 8;
+    }
+}
+
 /// A plain access while several strands are alive.
 #[inline]
 pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    addressable::check(kind, addr, size, pc);
     // SAFETY: single kernel thread.
     let mode = unsafe { MODE };
     let write = !matches!(kind, OpKind::Read | OpKind::ReadRange);

@@ -8,6 +8,7 @@
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
 //! | `spin` | strands that wait for memory |
+//! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
@@ -17,6 +18,7 @@
 //! | `start` | whether there is a driver, and what it gave us |
 //! | `live`, `shared`, `record`, `report`, `modules`, `debug` | what the driver and a debugger see |
 
+pub mod addressable;
 pub mod carriers;
 pub mod debug;
 pub mod follow;
@@ -143,6 +145,7 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
         return Err(crate::sys::errno::EAGAIN);
     }
     let carrier = carriers::take(stack)?;
+    addressable::strand_begins(carrier.stack);
     let e = engine();
     let id = StrandId(e.strands.len() as u16);
     let parent = strand(e.current);
@@ -207,6 +210,7 @@ pub fn forked_child() {
     shared::detach();
     ATTENTION.store(0, core::sync::atomic::Ordering::Relaxed);
     sched::keep_only_current();
+    addressable::stop();
     learn::set_gate(false);
 }
 
@@ -238,7 +242,9 @@ pub fn heap_allocated(user: usize, size: usize, _pc: u64) {
 }
 
 /// Freed memory. Safe before init.
-pub fn heap_freed(_user: usize, _size: usize, _pc: u64) {}
+pub fn heap_freed(user: usize, size: usize, pc: u64) {
+    learn::released(user as u64, size as u64, pc);
+}
 
 /// A block that grew or shrank in place. Safe before init.
 pub fn heap_resized(user: usize, old: usize, new: usize, _pc: u64) {

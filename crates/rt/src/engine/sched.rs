@@ -5,7 +5,7 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{frames, idle, learn, record, spin, stops, strand};
+use super::{addressable, frames, idle, learn, record, spin, stops, strand};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -305,6 +305,7 @@ fn attend_at_point() {
 /// A point: the running strand is about to do `op`; returns when it goes on.
 #[inline(always)]
 pub fn point(op: Op) {
+    addressable::check_object(op);
     publish(op);
     let e = engine();
     if e.live < 2 && ATTENTION.load(Ordering::Relaxed) == 0 && live().events < e.due_events {
@@ -321,6 +322,7 @@ pub fn point(op: Op) {
     if ATTENTION.load(Ordering::Relaxed) & attention::CANCEL != 0 {
         crate::model::cancel::check_asynchronous();
     }
+    addressable::check_again(op);
 }
 
 /// A point at which the strand gives way to others.
@@ -554,6 +556,7 @@ pub fn end_current() -> ! {
     let e = engine();
     let this = strand(e.current);
     disable(this);
+    addressable::strand_ended(this);
     this.state = State::Ended;
     this.ended = true;
     e.live -= 1;

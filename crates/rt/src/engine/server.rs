@@ -120,6 +120,7 @@ fn serve() {
     modules::refresh();
     warm_text();
     learn::init();
+    crate::heap::open();
     carriers::grow(2);
     crate::model::signal::init();
     crate::model::process::init();
@@ -235,6 +236,7 @@ fn begin(plan: Plan) {
     for index in 0..e.strands.len() {
         super::strand(super::StrandId(index as u16)).stack_shared = shared;
     }
+    super::addressable::begin();
     super::stops::begin();
     follow::begin();
 }
