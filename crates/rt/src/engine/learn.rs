@@ -9,7 +9,7 @@ use super::live::live;
 use super::race::{self, SYNC};
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
-use super::{memory, record, shadow, shared, spin, strand};
+use super::{addressable, memory, record, shadow, shared, spin, strand};
 use threadbare_abi::layout::{self, PointMode};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::strand::StrandId;
@@ -210,9 +210,23 @@ fn is_private(addr: u64) -> bool {
     !this.stack_shared && addr >= this.stack.0 as u64 && addr < this.stack.1 as u64
 }
 
+/// Memory is freed: a write to all of it, so that what others do to it becomes points.
+pub fn released(addr: u64, size: u64, pc: u64) {
+    // SAFETY: reading the gate on the single kernel thread.
+    if unsafe { GATE } == 0 || size > 1 << 16 {
+        return;
+    }
+    let mut at = addr & !7;
+    while at < addr + size {
+        touch(at, true, pc);
+        at += 8;
+    }
+}
+
 /// A plain access while several strands are alive.
 #[inline]
 pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    addressable::check(kind, addr, size, pc);
     // SAFETY: single kernel thread.
     let mode = unsafe { MODE };
     let write = !matches!(kind, OpKind::Read | OpKind::ReadRange);

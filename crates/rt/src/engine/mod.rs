@@ -9,6 +9,7 @@
 //! | `io` | strands that wait for file descriptors |
 //! | `spin` | strands that wait for memory |
 //! | `shadow` | what is known of the program's memory |
+//! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
 //! | `race` | data races |
 //! | `watch` | moments whose stacks the driver wants |
@@ -20,6 +21,7 @@
 //! | `start` | whether there is a driver, and what it gave us |
 //! | `live`, `shared`, `record`, `report`, `modules`, `debug` | what the driver and a debugger see |
 
+pub mod addressable;
 pub mod carriers;
 pub mod debug;
 pub mod follow;
@@ -149,6 +151,7 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
         return Err(crate::sys::errno::EAGAIN);
     }
     let carrier = carriers::take(stack)?;
+    addressable::strand_begins(carrier.stack);
     let e = engine();
     let id = StrandId(e.strands.len() as u16);
     let parent = strand(e.current);
@@ -219,6 +222,7 @@ pub fn forked_child() {
     shared::detach();
     ATTENTION.store(0, core::sync::atomic::Ordering::Relaxed);
     sched::keep_only_current();
+    addressable::stop();
     learn::set_gate(false);
     race::set_on(false);
 }
@@ -256,6 +260,7 @@ pub fn heap_allocated(user: usize, size: usize, pc: u64) {
 /// Memory is about to be freed. `seen`: by code that the compiler's pass has seen, so that whatever ordered the free
 /// after the last access was seen too. Safe before init.
 pub fn heap_frees(user: usize, size: usize, pc: u64, seen: bool) {
+    learn::released(user as u64, size as u64, pc);
     if seen {
         race::freed(user as u64, size as u64, pc);
     }

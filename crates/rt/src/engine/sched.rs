@@ -5,7 +5,7 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{frames, idle, learn, race, record, spin, stops, strand, watch};
+use super::{addressable, frames, idle, learn, race, record, spin, stops, strand, watch};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -307,6 +307,7 @@ fn attend_at_point() {
 /// A point: the running strand is about to do `op`; returns when it goes on.
 #[inline(always)]
 pub fn point(op: Op) {
+    addressable::check_object(op);
     publish(op);
     let e = engine();
     if e.live < 2 && ATTENTION.load(Ordering::Relaxed) == 0 && live().events < e.due_events {
@@ -323,6 +324,7 @@ pub fn point(op: Op) {
     if ATTENTION.load(Ordering::Relaxed) & (attention::CANCEL | attention::WATCH) != 0 {
         chosen_slow();
     }
+    addressable::check_again(op);
 }
 
 /// What is seldom to be done when a strand goes on from its point.
@@ -570,6 +572,7 @@ pub fn end_current() -> ! {
     let e = engine();
     let this = strand(e.current);
     disable(this);
+    addressable::strand_ended(this);
     this.state = State::Ended;
     this.ended = true;
     e.live -= 1;

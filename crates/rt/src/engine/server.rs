@@ -122,6 +122,7 @@ fn serve() {
     super::shadow::init();
     learn::init();
     super::race::init();
+    crate::heap::open();
     carriers::grow(2);
     crate::model::signal::init();
     crate::model::process::init();
@@ -239,6 +240,7 @@ fn begin(plan: Plan) {
     for index in 0..e.strands.len() {
         super::strand(super::StrandId(index as u16)).stack_shared = shared;
     }
+    super::addressable::begin();
     super::stops::begin();
     follow::begin();
 }

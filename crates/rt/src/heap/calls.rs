@@ -4,9 +4,10 @@ use core::ptr::null_mut;
 
 use threadbare_abi::verdict::VerdictKind;
 
-use super::arena::Refused;
+use super::arena::{Block, Refused};
 use super::with;
 use crate::engine;
+use crate::engine::addressable::{self, Bytes};
 use crate::sys::errno::{EINVAL, ENOMEM};
 use crate::sys::{c_int, c_void, nr, set_errno, syscall3};
 
@@ -98,6 +99,7 @@ pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) 
     let user = block as usize;
     let old = match with(|arena| arena.block(user)) {
         Ok(old) => old,
+        Err(Refused::Twice(block)) => used_freed("resized", block, user, pc),
         Err(why) => refuse(why, user, pc),
     };
     if size < 1 << 39 && with(|arena| arena.resize(user, size, pc)) == Ok(true) {
@@ -160,20 +162,24 @@ fn refuse(why: Refused, user: usize, pc: u64) -> ! {
         engine::fatal("a process outlived exit_group");
     }
     let addr = user as u64;
+    addressable::tell_block(match why {
+        Refused::Twice(block) => Some(block),
+        Refused::Wild(block) => block,
+    });
     match why {
         Refused::Twice(block) => engine::fail_run(
             VerdictKind::DoubleFree,
             0,
             addr,
             pc,
-            format_args!("a block of {} bytes is freed a second time", block.size),
+            format_args!("a block of {} is freed a second time", Bytes(block.size)),
         ),
         Refused::Wild(Some(block)) if user > block.user => engine::fail_run(
             VerdictKind::InvalidFree,
             0,
             addr,
             pc,
-            format_args!("{} bytes into a block of {} bytes is freed", user - block.user, block.size),
+            format_args!("{} into a block of {} is freed", Bytes(user - block.user), Bytes(block.size)),
         ),
         Refused::Wild(_) => engine::fail_run(
             VerdictKind::InvalidFree,
@@ -183,6 +189,21 @@ fn refuse(why: Refused, user: usize, pc: u64) -> ! {
             format_args!("what is freed was never allocated"),
         ),
     }
+}
+
+/// A freed block is passed to a call that needs a live one.
+fn used_freed(how: &str, block: Block, user: usize, pc: u64) -> ! {
+    if !engine::controlled() {
+        refuse(Refused::Twice(block), user, pc)
+    }
+    addressable::tell_block(Some(block));
+    engine::fail_run(
+        VerdictKind::UseAfterFree,
+        0,
+        user as u64,
+        pc,
+        format_args!("a block of {} is {how} after it was freed", Bytes(block.size)),
+    )
 }
 
 /// A block with an alignment that is a power of two.
@@ -247,6 +268,7 @@ unsafe extern "C" fn malloc_usable_size_hook(block: *mut c_void, pc: u64) -> usi
     }
     match with(|arena| arena.block(block as usize)) {
         Ok(found) => found.size,
+        Err(Refused::Twice(found)) => used_freed("asked for its size", found, block as usize, pc),
         Err(why) => refuse(why, block as usize, pc),
     }
 }

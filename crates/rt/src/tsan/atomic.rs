@@ -5,7 +5,7 @@
 //! consistent. Safe before init, in a signal (single kernel thread), after fork.
 
 use crate::engine::sched::{self, ATTENTION, attention, engine};
-use crate::engine::{controlled, learn, race, record, spin};
+use crate::engine::{addressable, controlled, learn, race, record, spin};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind, Order};
@@ -18,6 +18,7 @@ fn order(code: i32) -> Order {
 #[inline(always)]
 fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
     if controlled() {
+        addressable::check(kind, addr, size, pc);
         // SAFETY: a byte that only the single kernel thread writes.
         if unsafe { learn::GATE } == 0 && ATTENTION.load(Ordering::Relaxed) == 0 {
             sched::publish(Op { kind, order: order(mo), size, addr, pc });
