@@ -6,7 +6,7 @@
 
 use super::sched::{self, Stop, engine, reschedule};
 use super::strand::State;
-use super::{me, strand};
+use super::{deadlock, me, strand};
 use alloc::vec::Vec;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::Op;
@@ -155,6 +155,7 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
     if sched::attend_signals() || crate::model::cancel::wanted(strand(me()).op.kind) {
         return Wake::Interrupted;
     }
+    deadlock::look_again();
     let e = engine();
     e.arrivals += 1;
     let this = strand(e.current);
@@ -168,6 +169,9 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
         outcome: Wake::Go,
     };
     sched::set_blocked(this);
+    if deadline.is_none() {
+        deadlock::waits(this);
+    }
     reschedule(Stop::Blocked);
     let outcome = core::mem::replace(&mut strand(me()).wait, Wait::NONE).outcome;
     if outcome == Wake::Interrupted {
