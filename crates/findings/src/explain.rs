@@ -122,7 +122,8 @@ fn locations(
                     .as_deref()
                     .is_some_and(|file| file.ends_with(place.file.trim_start_matches("./")))
         });
-        let function = in_stack.and_then(|frame| frame.function.clone());
+        let found = || places.function_at(&place.file, place.line);
+        let function = in_stack.cloned().or_else(found).and_then(|frame| frame.function);
         let source = places.source(&place.file, place.line);
         return vec![Location {
             file: Some(place.file.clone()),

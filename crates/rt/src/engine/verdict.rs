@@ -68,6 +68,7 @@ fn stop_for_debugger() {
 /// The program is about to end with this code.
 pub fn exits(code: i32) {
     if code != 0 && engine().phase == Phase::Running {
+        report::strands(true);
         stop_for_debugger();
     }
 }
