@@ -81,7 +81,7 @@ impl Program {
                 _ => {}
             }
         }
-        assert!(!modules.is_empty() && !(pcs.is_empty() && blocks.is_empty()), "{told}");
+        assert!(!modules.is_empty() && pcs.len() + blocks.len() > 0, "{told}");
         let symbols = Symbols::with_folder(modules, sources());
         Program { symbols, pcs, data, blocks, source, _folder: folder }
     }
