@@ -107,6 +107,23 @@ pub fn leave() {
     }
 }
 
+/// Whether a call whose return address lies at `sp` was made by the innermost function itself. Entries below it were
+/// left behind.
+#[inline]
+pub fn is_innermost(sp: usize) -> bool {
+    // SAFETY: TOP is null or above the running strand's sentinel, which no stack pointer is above.
+    unsafe {
+        if TOP.is_null() {
+            return false;
+        }
+        let mut entry = TOP.sub(1);
+        while (*entry).sp < sp {
+            entry = entry.sub(1);
+        }
+        (*entry).sp == sp
+    }
+}
+
 /// Calls `visit` with the pc of each caller of the strand, innermost first.
 pub fn walk(strand: &Strand, running: bool, mut visit: impl FnMut(u64)) {
     // SAFETY: entries between the sentinel and the top were written by `enter`.

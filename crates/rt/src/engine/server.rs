@@ -121,6 +121,7 @@ fn serve() {
     warm_text();
     learn::init();
     crate::heap::open();
+    crate::tsan::strings::init();
     carriers::grow(2);
     crate::model::signal::init();
     crate::model::process::init();
