@@ -232,6 +232,8 @@ fn copy_of(carrier: &Carrier) -> *const u8 {
 }
 
 fn refresh(carrier: &Carrier) {
+    // What other strands did on this stack and to these thread-local variables is over.
+    super::forget(carrier.stack.0 as u64, (carrier.stack.1 - carrier.stack.0) as u64);
     let mut from = carrier.fresh;
     for (start, size) in pieces(carrier.fs) {
         // SAFETY: the copy was made of these pieces, and nobody runs on the carrier.

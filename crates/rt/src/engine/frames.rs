@@ -107,8 +107,8 @@ pub fn leave() {
     }
 }
 
-/// Whether a call whose return address lies at `sp` was made by the innermost function itself. Entries below it were
-/// left behind.
+/// Whether a function whose return address lies at `sp` was called by the innermost function on the shadow stack: by code
+/// that the compiler's pass has seen, and not by a library that this code has called. Entries below it were left behind.
 #[inline]
 pub fn is_innermost(sp: usize) -> bool {
     // SAFETY: TOP is null or above the running strand's sentinel, which no stack pointer is above.
@@ -122,6 +122,23 @@ pub fn is_innermost(sp: usize) -> bool {
         }
         (*entry).sp == sp
     }
+}
+
+/// The innermost callers of the running strand; 0 behind the last one.
+pub fn innermost<const N: usize>() -> [u64; N] {
+    let mut found = [0; N];
+    // SAFETY: as in `walk`.
+    unsafe {
+        let mut entry = TOP;
+        for pc in &mut found {
+            if entry.is_null() || (*entry.sub(1)).sp == usize::MAX {
+                break;
+            }
+            entry = entry.sub(1);
+            *pc = (*entry).pc;
+        }
+    }
+    found
 }
 
 /// Calls `visit` with the pc of each caller of the strand, innermost first.

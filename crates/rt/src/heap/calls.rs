@@ -27,8 +27,8 @@ interpose!(malloc, 1, malloc_hook);
 interpose!(calloc, 2, calloc_hook);
 interpose!(realloc, 2, realloc_hook);
 interpose!(reallocarray, 3, reallocarray_hook);
-interpose!(free, 1, free_hook);
-interpose!(cfree, 1, free_hook);
+interpose_sp!(free, 1, free_hook);
+interpose_sp!(cfree, 1, free_hook);
 interpose!(posix_memalign, 3, posix_memalign_hook);
 interpose!(aligned_alloc, 2, aligned_alloc_hook);
 interpose!(memalign, 2, memalign_hook);
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) 
         return allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block);
     }
     if size == 0 {
-        release(block as usize, pc);
+        release(block as usize, pc, false);
         return null_mut();
     }
     let user = block as usize;
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) 
     let Some((other, _)) = allocate(size, 16, pc) else { return no_memory() };
     // SAFETY: both blocks are live and at least that long.
     unsafe { core::ptr::copy_nonoverlapping(block.cast::<u8>(), other.cast::<u8>(), old.size.min(size)) };
-    release(user, pc);
+    release(user, pc, false);
     other
 }
 
@@ -125,7 +125,7 @@ unsafe extern "C" fn reallocarray_hook(
     unsafe { realloc_hook(block, bytes, pc) }
 }
 
-unsafe extern "C" fn free_hook(block: *mut c_void, pc: u64) {
+unsafe extern "C" fn free_hook(block: *mut c_void, pc: u64, sp: usize) {
     if block.is_null() {
         return;
     }
@@ -133,14 +133,16 @@ unsafe extern "C" fn free_hook(block: *mut c_void, pc: u64) {
         // SAFETY: glibc's own block, or a bare program's.
         return unsafe { __libc_free(block) };
     }
-    release(block as usize, pc);
+    release(block as usize, pc, engine::frames::is_innermost(sp));
 }
 
-fn release(user: usize, pc: u64) {
+fn release(user: usize, pc: u64, seen: bool) {
     count();
-    match with(|arena| arena.release(user, pc)) {
-        Ok(block) => engine::heap_freed(user, block.size, pc),
-        Err(why) => refuse(why, user, pc),
+    if let Ok(block) = with(|arena| arena.block(user)) {
+        engine::heap_frees(user, block.size, pc, seen);
+    }
+    if let Err(why) = with(|arena| arena.release(user, pc)) {
+        refuse(why, user, pc);
     }
 }
 
