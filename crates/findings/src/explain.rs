@@ -2,6 +2,7 @@
 
 use crate::finding::{FORMAT_VERSION, Finding, HeldLock, Location, StrandDetail};
 use crate::places::{Place, Places, shown};
+use crate::waits;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -31,7 +32,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
     if facts.counters.segments_lost > 0 {
         warnings.push("the run is too long to list: its schedule is the seed of its strategy".to_owned());
     }
-    Finding {
+    let mut finding = Finding {
         format_version: FORMAT_VERSION,
         id: String::new(),
         kind: facts.verdict.kind.name().to_owned(),
@@ -52,7 +53,9 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         program: program.to_owned(),
         stdout: tail(&facts.stdout),
         stderr: tail(&facts.stderr),
-    }
+    };
+    waits::tell(&mut finding, facts, &strands, places);
+    finding
 }
 
 /// A warning with its place.
@@ -124,7 +127,8 @@ fn locations(
     place.map(|place| location(place, strand, places)).into_iter().collect()
 }
 
-fn location(place: &Place, strand: Option<String>, places: &dyn Places) -> Location {
+/// A place of a finding, with its line.
+pub(crate) fn location(place: &Place, strand: Option<String>, places: &dyn Places) -> Location {
     let source = place.file.as_deref().zip(place.line).and_then(|(file, line)| places.source(file, line));
     Location { file: place.file.clone(), line: place.line, function: place.function.clone(), strand, source }
 }

@@ -8,6 +8,7 @@ pub mod explain;
 pub mod finding;
 pub mod places;
 pub mod symbol_places;
+pub mod waits;
 
 pub use collection::Findings;
 pub use finding::{Finding, Location, StrandDetail};
