@@ -11,6 +11,7 @@ use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
 use crate::engine::locks::{self, Held};
+use crate::engine::race::{self, objects};
 use crate::engine::{self, Class, Ready, WaitKey, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
@@ -87,6 +88,7 @@ impl RwLock {
         self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         locks::taken(Held { shared: true, ..Held::alone(Class::RwLock, self.addr, pc) });
         engine::retract(self.key());
+        race::locked(self.addr);
         0
     }
 
@@ -94,6 +96,8 @@ impl RwLock {
         self.writer.set(engine::me().0 as u32 + 1);
         locks::taken(Held::alone(Class::RwLock, self.addr, pc));
         engine::retract(self.key());
+        race::locked(self.addr);
+        race::acquire(objects::READERS, self.addr as u64);
         0
     }
 
@@ -156,8 +160,10 @@ impl RwLock {
 
     fn unlock(self) -> c_int {
         if self.mine() {
+            race::unlocked(self.addr);
             self.writer.set(0);
         } else if self.readers.get() != 0 {
+            race::release(objects::READERS, self.addr as u64);
             self.readers.set(self.readers.get() - 1);
             self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         } else {

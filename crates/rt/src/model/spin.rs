@@ -8,7 +8,7 @@ use super::single::Single;
 use super::word::Word;
 use super::{cancel, hook};
 use crate::engine::locks::{self, Held};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::errno::EBUSY;
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
@@ -58,6 +58,7 @@ fn take(lock: *mut c_void, pc: u64) -> c_int {
     let id = engine::me().0 as u32 + 1;
     word(lock).set(if free_value() == 1 { id.wrapping_neg() } else { id });
     engine::retract(key(lock));
+    race::locked(lock as usize);
     0
 }
 
@@ -88,6 +89,7 @@ hook! {
         if !matches!(ready(lock), Ready::Yes) {
             locks::given_back_by_any(Class::Spin, lock as usize);
         }
+        race::unlocked(lock as usize);
         word(lock).set(free_value());
         engine::notify(key(lock));
         0
