@@ -86,10 +86,10 @@ hook! {
     /// As `pthread_spin_lock`.
     pthread_spin_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinUnlock, lock as u64, pc));
+        race::unlocked(lock as usize);
         if !matches!(ready(lock), Ready::Yes) {
             locks::given_back_by_any(Class::Spin, lock as usize);
         }
-        race::unlocked(lock as usize);
         word(lock).set(free_value());
         engine::notify(key(lock));
         0

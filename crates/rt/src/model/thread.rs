@@ -156,8 +156,8 @@ fn ready(id: StrandId) -> Ready {
 
 /// The strand is joined by whoever called.
 fn collect(id: StrandId, out: *mut *mut c_void) -> c_int {
-    engine::locks::joined(id);
     race::joined(id);
+    engine::locks::joined(id);
     let state = of(id);
     state.joined = true;
     state.joiner = StrandId::NONE;
