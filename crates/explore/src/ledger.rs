@@ -260,7 +260,17 @@ impl Ledger {
             failed |= fails && !hidden;
             let (known, estimates) = (Arc::clone(&self.known), self.estimates);
             let verdict = outcome.verdict.kind;
-            self.failures.push(Failure { run, predicted, key, fails, hidden, verdict, facts, known, estimates });
+            self.failures.push(Failure {
+                run,
+                predicted,
+                key,
+                fails,
+                hidden,
+                verdict,
+                facts,
+                known,
+                estimates,
+            });
         }
         if failed {
             self.counts.failed += 1;

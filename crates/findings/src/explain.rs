@@ -187,6 +187,7 @@ pub fn object(op: OpKind, addr: u64, strands: &Strands, places: &dyn Places) -> 
     }
 }
 
+/// Memory by the name of its variable, or its address.
 pub(crate) fn variable(op: OpKind, addr: u64, places: &dyn Places) -> String {
     places.variable(addr, object_size(op)).unwrap_or_else(|| format!("{addr:#x}"))
 }

@@ -7,6 +7,7 @@ pub mod collection;
 pub mod explain;
 pub mod finding;
 mod memory;
+pub mod orders;
 pub mod places;
 mod race;
 mod stacks;

@@ -1,6 +1,6 @@
 //! Orders of locks in words: what was predicted from them.
 
-use crate::explain::{memory, place_text};
+use crate::explain::{place_text, variable};
 use crate::places::{Places, shown};
 use threadbare_abi::op::OpKind;
 use threadbare_trace::locks::LockOrder;
@@ -30,7 +30,7 @@ pub fn unproved(cycle: &[LockOrder], tries: u64, places: &dyn Places) -> String 
 }
 
 fn lock_name(order: &LockOrder, places: &dyn Places) -> String {
-    let name = memory(OpKind::MutexLock, order.held, places);
+    let name = variable(OpKind::MutexLock, order.held, places);
     if !name.starts_with("0x") {
         return format!("`{name}`");
     }
