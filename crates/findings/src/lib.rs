@@ -7,11 +7,13 @@ pub mod collection;
 pub mod explain;
 pub mod finding;
 mod memory;
+pub mod orders;
 pub mod places;
 mod race;
 mod stacks;
 pub mod suppressions;
 pub mod symbol_places;
+pub mod waits;
 
 pub use collection::Findings;
 pub use finding::{Finding, Location, Severity, StrandDetail};
