@@ -47,6 +47,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         object: None,
         created: Vec::new(),
         steps: Vec::new(),
+        sources: Vec::new(),
         notes: Vec::new(),
         warnings,
         program: program.to_owned(),

@@ -4,9 +4,12 @@
 //! places are one ([`collection`]). Places come from whoever knows the program's symbols ([`places`]).
 
 pub mod collection;
+pub mod done;
 pub mod explain;
 pub mod finding;
 pub mod places;
+pub mod sources;
+pub mod steps;
 pub mod symbol_places;
 
 pub use collection::Findings;

@@ -4,7 +4,13 @@
 //! ([`text`], [`campaign`] as JSON), the [`progress`] line is for a terminal's standard error.
 
 pub mod campaign;
+pub mod columns;
+pub mod excerpt;
+pub mod lanes;
 pub mod progress;
+#[cfg(test)]
+mod samples;
+pub mod screen;
 pub mod style;
 pub mod table;
 pub mod tests;
@@ -13,4 +19,5 @@ pub mod trace;
 pub mod width;
 
 pub use campaign::CampaignReport;
+pub use screen::Screen;
 pub use style::Style;
