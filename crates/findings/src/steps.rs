@@ -39,6 +39,11 @@ impl Focus {
     pub fn of(facts: &RunFacts) -> Focus {
         let mut focus = Focus::default();
         match facts.verdict.kind {
+            VerdictKind::Race => {
+                if let Some(race) = facts.report.races.first() {
+                    focus = Focus::on_race(race);
+                }
+            }
             VerdictKind::Deadlock | VerdictKind::Livelock => focus.waits(facts),
             VerdictKind::UseAfterFree
             | VerdictKind::DoubleFree
@@ -369,7 +374,7 @@ mod tests {
             size: 4,
             moment: Moment { strand, event, ..Moment::default() },
         };
-        let race = Race { addr: 8, size: 4, accesses: vec![access(1, 2), access(0, 1)] };
+        let race = Race { addr: 8, size: 4, block: None, accesses: vec![access(1, 2), access(0, 1)] };
         let strands = Strands::from_report(&facts.report);
         let steps = steps_about(&Focus::on_race(&race), &facts, &strands, &Known);
         assert_eq!(lines(&steps), ["996+0 write v8 1", "0+0.1 read v8 50"]);

@@ -192,7 +192,7 @@ fn places(out: &mut String, finding: &Finding, screen: Screen) {
         marks.push(Mark {
             file,
             line,
-            column: frame.and_then(strands::column),
+            column: frame.and_then(|place| place.column),
             function: location.function.clone(),
             name: None,
             label,

@@ -146,17 +146,12 @@ pub(super) fn mark(place: &Place, label: String, main: bool) -> Option<Mark> {
     Some(Mark {
         file: place.file.clone()?,
         line: place.line?,
-        column: column(place),
+        column: place.column,
         function: place.function.clone(),
         name: None,
         label,
         main,
     })
-}
-
-/// The column of a place, where debug information has it.
-pub(super) fn column(_place: &Place) -> Option<u32> {
-    None
 }
 
 /// A text in lines that have room; the second one on is indented further.

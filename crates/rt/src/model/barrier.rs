@@ -6,7 +6,7 @@
 
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
@@ -49,11 +49,13 @@ hook! {
         let barrier = Barrier::at(barrier);
         let arrived = barrier.arrived.get() + 1;
         let round = barrier.rounds.get();
+        race::unlocked(barrier.addr);
         if arrived >= barrier.size.get() {
             barrier.arrived.set(0);
             barrier.rounds.set(round.wrapping_add(1));
             engine::wake_all(barrier.key(), u32::MAX);
             engine::notify(barrier.destroy_key());
+            race::locked(barrier.addr);
             return SERIAL_THREAD;
         }
         barrier.arrived.set(arrived);
@@ -64,6 +66,7 @@ hook! {
                 break;
             }
         }
+        race::locked(barrier.addr);
         0
     }
 }

@@ -10,7 +10,7 @@
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use alloc::vec::Vec;
@@ -129,6 +129,7 @@ impl Mutex {
         self.count.set(1);
         engine::strand(me).model.mutex.held.push(Held { addr: self.addr, pc, robust });
         engine::retract(self.key());
+        race::locked(self.addr);
         if died { EOWNERDEAD } else { 0 }
     }
 
@@ -190,6 +191,7 @@ impl Mutex {
                 return 0;
             }
         }
+        race::unlocked(self.addr);
         let lost = robust && self.owner.get() == INCONSISTENT;
         self.owner.set(if lost { NOT_RECOVERABLE } else { 0 });
         self.count.set(0);
@@ -215,6 +217,7 @@ pub fn owner_ended(strand: StrandId) {
         // SAFETY: POSIX asks that a robust mutex outlives its holder.
         let mutex = unsafe { Mutex::at(entry.addr as *mut c_void) };
         if mutex.holder() == strand {
+            race::unlocked(mutex.addr);
             let lost = mutex.owner.get() == NOT_RECOVERABLE;
             mutex.lock.set((mutex.lock.get() & CEILING_MASK) | if lost { 0 } else { OWNER_DIED });
             if !lost {

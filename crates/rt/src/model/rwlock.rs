@@ -10,6 +10,7 @@
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
+use crate::engine::race::{self, objects};
 use crate::engine::{self, Class, Ready, WaitKey, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
@@ -85,12 +86,15 @@ impl RwLock {
         self.readers.set(readers + 1);
         self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         engine::retract(self.key());
+        race::locked(self.addr);
         0
     }
 
     fn take_write(self) -> c_int {
         self.writer.set(engine::me().0 as u32 + 1);
         engine::retract(self.key());
+        race::locked(self.addr);
+        race::acquire(objects::READERS, self.addr as u64);
         0
     }
 
@@ -142,8 +146,10 @@ impl RwLock {
 
     fn unlock(self) -> c_int {
         if self.mine() {
+            race::unlocked(self.addr);
             self.writer.set(0);
         } else if self.readers.get() != 0 {
+            race::release(objects::READERS, self.addr as u64);
             self.readers.set(self.readers.get() - 1);
             self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         } else {

@@ -7,7 +7,7 @@
 use super::single::Single;
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::errno::EBUSY;
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
@@ -48,6 +48,7 @@ fn take(lock: *mut c_void) -> c_int {
     let id = engine::me().0 as u32 + 1;
     word(lock).set(if free_value() == 1 { id.wrapping_neg() } else { id });
     engine::retract(key(lock));
+    race::locked(lock as usize);
     0
 }
 
@@ -74,6 +75,7 @@ hook! {
     /// As `pthread_spin_lock`.
     pthread_spin_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinUnlock, lock as u64, pc));
+        race::unlocked(lock as usize);
         word(lock).set(free_value());
         engine::notify(key(lock));
         0

@@ -5,7 +5,7 @@
 
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::{cancel, exit, hook, identity, keys, mutex, signal, tls};
-use crate::engine::{self, Class, Ready, StackWish, Start, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, StackWish, Start, WaitKey, Wake, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -155,6 +155,7 @@ fn ready(id: StrandId) -> Ready {
 
 /// The strand is joined by whoever called.
 fn collect(id: StrandId, out: *mut *mut c_void) -> c_int {
+    race::joined(id);
     let state = of(id);
     state.joined = true;
     state.joiner = StrandId::NONE;
