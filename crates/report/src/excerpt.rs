@@ -36,6 +36,8 @@ pub struct Mark {
     pub name: Option<String>,
     /// What happened there.
     pub label: String,
+    /// Who.
+    pub strand: Option<String>,
     /// Whether it is the place the finding is about.
     pub main: bool,
 }

@@ -7,6 +7,7 @@ pub mod campaign;
 pub mod columns;
 pub mod excerpt;
 pub mod lanes;
+pub mod marks;
 pub mod progress;
 #[cfg(test)]
 mod samples;

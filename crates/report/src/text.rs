@@ -3,15 +3,15 @@
 //! A finding is told from what matters most to what matters least: a headline, the places in their source, what the
 //! program printed, the last steps as lanes, facts that help to mend it, and the line that replays it.
 
-mod accesses;
 mod facts;
 mod strands;
 pub mod words;
 
 use crate::campaign::CampaignReport;
 use crate::columns::{printable, wrap};
-use crate::excerpt::{Mark, Sources, excerpts};
+use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
+use crate::marks::{self, is_about_all};
 use crate::screen::Screen;
 use std::fmt::Write;
 use std::time::Duration;
@@ -68,9 +68,7 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
     let mut out = String::new();
     headline(&mut out, finding, screen);
     section(&mut out, |out| {
-        if !finding.accesses.is_empty() {
-            accesses::all(out, finding, screen);
-        } else if is_about_all(finding) {
+        if is_about_all(finding) && finding.accesses.is_empty() {
             strands::all(out, finding, screen);
         } else {
             places(out, finding, screen);
@@ -131,11 +129,6 @@ pub fn replay_command(schedule: &str) -> String {
     }
 }
 
-/// Whether all strands have part in the failure, not one.
-fn is_about_all(finding: &Finding) -> bool {
-    matches!(finding.kind.as_str(), "deadlock" | "livelock" | "timeout")
-}
-
 fn headline(out: &mut String, finding: &Finding, screen: Screen) {
     let style = screen.style;
     let run = format!("run {} failed:", finding.run);
@@ -175,44 +168,23 @@ fn names_place(message: &str, place: &str) -> bool {
     })
 }
 
-/// The places of a failure that one strand made.
+/// The places that a finding is about; what has no source is told in a line.
 fn places(out: &mut String, finding: &Finding, screen: Screen) {
-    let mut marks = Vec::new();
-    for (index, location) in finding.locations.iter().enumerate() {
-        let label = failure_label(finding, location);
-        let whole = location.file.clone().zip(location.line);
-        let Some((file, line)) = whole else {
-            let function = location.function.as_deref().map(|function| format!(", in {function}"));
-            strands::paragraph(out, &format!("{label}{}", function.unwrap_or_default()), 2, screen);
-            continue;
-        };
-        let frames = finding.strands.iter().flat_map(|strand| &strand.stack);
-        let frame =
-            frames.into_iter().find(|place| (&place.file, place.line) == (&location.file, location.line));
-        marks.push(Mark {
-            file,
-            line,
-            column: frame.and_then(|place| place.column),
-            function: location.function.clone(),
-            name: None,
-            label,
-            main: index == 0,
-        });
-    }
-    excerpts(out, &marks, Sources::of(finding), screen);
-}
-
-fn failure_label(finding: &Finding, location: &Location) -> String {
-    let what = match finding.kind.as_str() {
-        "assertion" => "the assertion fails",
-        "panic" => "the panic",
-        "crash" => "the crash",
-        "exit" => "the exit",
-        kind => kind,
+    let told = match finding.accesses.is_empty() {
+        true => marks::failure(finding),
+        false => marks::accesses(finding).into_iter().chain(marks::block(finding)).collect(),
     };
-    let strand =
-        location.strand.as_deref().map(|strand| format!(" in {}", accesses::strand(finding, strand)));
-    format!("{what}{}", strand.unwrap_or_default())
+    let mut found = Vec::new();
+    for told in told {
+        match told.mark {
+            Some(mark) => found.push(mark),
+            None => {
+                let place = told.place.map(|place| format!(", {place}")).unwrap_or_default();
+                strands::paragraph(out, &format!("{}{place}", told.label), 2, screen);
+            }
+        }
+    }
+    excerpts(out, &found, Sources::of(finding), screen);
 }
 
 fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {

@@ -1,8 +1,8 @@
 //! What helps to mend a finding, in a line each.
 
 use crate::columns::{fit, printable, wrap};
+use crate::marks::{is_about_all, strand};
 use crate::screen::Screen;
-use crate::text::accesses::strand;
 use crate::text::words::{counted, place_in_function, quoted};
 use std::fmt::Write;
 use threadbare_findings::explain::place_text;
@@ -58,8 +58,7 @@ fn calls(facts: &mut Vec<String>, finding: &Finding, screen: Screen) {
         let whose = if several { format!(" by strand {}", access.strand) } else { String::new() };
         facts.push(format!("the {}{whose}: {calls}", access.operation.replace('-', " ")));
     }
-    let all = matches!(finding.kind.as_str(), "deadlock" | "livelock" | "timeout");
-    if !finding.accesses.is_empty() || all {
+    if !finding.accesses.is_empty() || is_about_all(finding) {
         return;
     }
     let Some(first) = finding.locations.first() else { return };

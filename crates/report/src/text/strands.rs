@@ -1,14 +1,15 @@
-//! Findings that concern all strands: each with what it waits for, and what it holds.
+//! Strands in words: what each waits for and holds, at length or in a line.
 
 use crate::columns::{printable, wrap};
 use crate::excerpt::{Mark, Sources, excerpts};
+use crate::marks::{doing, of_strand, parted};
 use crate::screen::Screen;
 use crate::text::words::{place_in_function, quoted};
 use std::fmt::Write;
 use threadbare_findings::explain::place_text;
 use threadbare_findings::finding::HeldLock;
 use threadbare_findings::places::shown;
-use threadbare_findings::{Finding, Place, StrandDetail};
+use threadbare_findings::{Finding, StrandDetail};
 
 /// Strands that are shown.
 const STRANDS: usize = 16;
@@ -17,17 +18,14 @@ const WITH_SOURCE: usize = 8;
 
 /// Each strand that waits, with its source; those that only wait for others to end, in a line each.
 pub(super) fn all(out: &mut String, finding: &Finding, screen: Screen) {
-    let joins = |strand: &&StrandDetail| strand.operation.as_deref() == Some("join");
-    let (joining, others): (Vec<&StrandDetail>, Vec<&StrandDetail>) = finding.strands.iter().partition(joins);
-    // Where all wait for an end, those waits are the matter.
-    let (detailed, brief) = if others.is_empty() { (joining, Vec::new()) } else { (others, joining) };
-    let detailed_count = detailed.len().min(WITH_SOURCE);
-    for (index, strand) in detailed[..detailed_count].iter().enumerate() {
+    let (detailed, brief) = parted(finding);
+    let at_length = detailed.len().min(WITH_SOURCE);
+    for (index, strand) in detailed[..at_length].iter().enumerate() {
         if index > 0 {
             out.push('\n');
         }
         paragraph(out, &doing(strand), 2, screen);
-        let marks = marks(strand, finding);
+        let marks = of_strand(strand, finding);
         if marks.is_empty()
             && let Some(place) = shown(&strand.stack)
         {
@@ -38,11 +36,11 @@ pub(super) fn all(out: &mut String, finding: &Finding, screen: Screen) {
             paragraph(out, &holds(held), 4, screen);
         }
     }
-    let rest: Vec<&StrandDetail> = detailed[detailed_count..].iter().chain(&brief).copied().collect();
+    let rest: Vec<&StrandDetail> = detailed[at_length..].iter().chain(&brief).copied().collect();
     if !rest.is_empty() {
         out.push('\n');
     }
-    briefly(out, &rest, detailed_count, screen);
+    briefly(out, &rest, at_length, screen);
 }
 
 /// What the strands beside the failing one were doing, in a line each.
@@ -67,68 +65,6 @@ fn briefly(out: &mut String, strands: &[&StrandDetail], shown_before: usize, scr
     }
 }
 
-/// What a strand does, in a sentence.
-fn doing(strand: &StrandDetail) -> String {
-    let name = if strand.name.is_empty() { String::new() } else { format!(" ({})", strand.name) };
-    let what = match (strand.state.as_str(), &strand.operation) {
-        ("blocked", Some(operation)) if operation == "spin-wait" => "spins on".to_owned(),
-        ("blocked", Some(operation)) => format!("waits: {operation}"),
-        ("ready", Some(operation)) => format!("can go on, before: {operation}"),
-        ("running", _) => "runs".to_owned(),
-        (state, _) => format!("is {state}"),
-    };
-    let object = strand.object.as_deref().filter(|_| strand.state != "running");
-    let object = object.map(|object| format!(" {}", quoted(object))).unwrap_or_default();
-    let joins = strand.operation.as_deref() == Some("join");
-    let holder = match &strand.held_by {
-        _ if joins => String::new(),
-        Some(holder) if *holder == strand.strand => ", which it holds itself".to_owned(),
-        Some(holder) => format!(", held by strand {holder}"),
-        None => String::new(),
-    };
-    format!("strand {}{name} {what}{object}{holder}", strand.strand)
-}
-
-fn marks(strand: &StrandDetail, finding: &Finding) -> Vec<Mark> {
-    let of_strand =
-        |location: &&threadbare_findings::Location| location.strand.as_ref() == Some(&strand.strand);
-    let location = finding.locations.iter().find(of_strand);
-    let place = match location {
-        Some(location) => strand
-            .stack
-            .iter()
-            .find(|place| (&place.file, place.line) == (&location.file, location.line))
-            .or_else(|| shown(&strand.stack)),
-        None => shown(&strand.stack),
-    };
-    let label = match (strand.state.as_str(), strand.operation.as_deref()) {
-        ("running", _) => "runs here".to_owned(),
-        ("blocked", Some("spin-wait")) => "spins here".to_owned(),
-        ("blocked", _) => "waits here".to_owned(),
-        _ => "stands here".to_owned(),
-    };
-    let from_location = || {
-        let location = location?;
-        Some(Mark {
-            file: location.file.clone()?,
-            line: location.line?,
-            function: location.function.clone(),
-            label: label.clone(),
-            main: true,
-            ..Mark::default()
-        })
-    };
-    let mut marks: Vec<Mark> =
-        place.and_then(|place| mark(place, label.clone(), true)).or_else(from_location).into_iter().collect();
-    for held in &strand.holds {
-        let place = held.taken_at.as_ref();
-        marks.extend(
-            place.and_then(|place| mark(place, format!("took {} here", quoted(&held.object)), false)),
-        );
-    }
-    marks
-}
-
 fn is_marked(held: &HeldLock, marks: &[Mark]) -> bool {
     let at = held.taken_at.as_ref().and_then(|place| place.file.as_deref().zip(place.line));
     at.is_some_and(|(file, line)| {
@@ -136,22 +72,9 @@ fn is_marked(held: &HeldLock, marks: &[Mark]) -> bool {
     })
 }
 
-pub(super) fn holds(held: &HeldLock) -> String {
+fn holds(held: &HeldLock) -> String {
     let at = held.taken_at.as_ref().map(|place| format!(", taken at {}", place_text(place)));
     format!("holds {}{}", quoted(&held.object), at.unwrap_or_default())
-}
-
-/// A mark at a place that has a file and a line.
-pub(super) fn mark(place: &Place, label: String, main: bool) -> Option<Mark> {
-    Some(Mark {
-        file: place.file.clone()?,
-        line: place.line?,
-        column: place.column,
-        function: place.function.clone(),
-        name: None,
-        label,
-        main,
-    })
 }
 
 /// A text in lines that have room; the second one on is indented further.
