@@ -52,7 +52,8 @@ impl<'a> Sources<'a> {
         Sources(finding)
     }
 
-    fn line(&self, file: &str, line: u32) -> Option<&'a str> {
+    /// A line, if it was kept.
+    pub fn line(&self, file: &str, line: u32) -> Option<&'a str> {
         let within = |text: &&SourceText| text.file == file && line >= text.line;
         let kept = self.0.sources.iter().filter(within);
         let kept = kept.filter_map(|text| text.lines.get((line - text.line) as usize)).next();
