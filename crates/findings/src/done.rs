@@ -39,7 +39,6 @@ pub struct Doer {
     /// What each strand stands before.
     pending: HashMap<StrandId, Pending>,
     callers: Vec<u64>,
-    points: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -50,19 +49,19 @@ struct Pending {
 
 impl Default for Doer {
     fn default() -> Doer {
-        Doer { running: StrandId::MAIN, pending: HashMap::new(), callers: Vec::new(), points: 0 }
+        Doer { running: StrandId::MAIN, pending: HashMap::new(), callers: Vec::new() }
     }
 }
 
 impl Doer {
-    /// The operations of a whole stream, and how many points it had.
-    pub fn all(events: &[Event]) -> (Vec<Done>, u64) {
+    /// The operations of a whole stream.
+    pub fn all(events: &[Event]) -> Vec<Done> {
         let (mut doer, mut out) = (Doer::default(), Vec::new());
         for event in events {
             doer.event(event, &mut out);
         }
         doer.finish(&mut out);
-        (out, doer.points)
+        out
     }
 
     /// Takes an event; adds what is known to be done by it.
@@ -72,7 +71,6 @@ impl Doer {
             Happening::Point { op, size, addr, pc, events, .. } => {
                 self.running = strand;
                 self.went_on(strand, out);
-                self.points += 1;
                 let callers = std::mem::take(&mut self.callers);
                 let done = Done {
                     strand,
@@ -161,7 +159,7 @@ mod tests {
     }
 
     fn told(events: &[Event]) -> Vec<(u16, OpKind, u64, bool)> {
-        Doer::all(events).0.iter().map(|done| (done.strand.0, done.op, done.addr, done.waits)).collect()
+        Doer::all(events).iter().map(|done| (done.strand.0, done.op, done.addr, done.waits)).collect()
     }
 
     #[test]
@@ -216,6 +214,6 @@ mod tests {
                 (1, OpKind::Write, 16, false),
             ]
         );
-        assert!(Doer::all(&events).0[2].by_deadline);
+        assert!(Doer::all(&events)[2].by_deadline);
     }
 }

@@ -7,12 +7,17 @@ pub mod collection;
 pub mod done;
 pub mod explain;
 pub mod finding;
+mod memory;
 pub mod places;
+mod race;
 pub mod sources;
+mod stacks;
 pub mod steps;
+pub mod suppressions;
 pub mod symbol_places;
 
 pub use collection::Findings;
-pub use finding::{Finding, Location, StrandDetail};
+pub use finding::{Finding, Location, Severity, StrandDetail};
 pub use places::{NoPlaces, Place, Places};
+pub use suppressions::Suppressions;
 pub use symbol_places::SymbolPlaces;

@@ -106,7 +106,7 @@ pub fn steps(facts: &RunFacts, strands: &Strands, places: &dyn Places) -> Vec<St
 
 /// The steps that have to do with this.
 pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &dyn Places) -> Vec<Step> {
-    let (mut all, points) = Doer::all(&facts.events);
+    let mut all = Doer::all(&facts.events);
     if let Some(until) = focus.until {
         let end = all.iter().rposition(|done| done.event <= until && done.event != 0);
         all.truncate(end.map_or(all.len(), |at| at + 1));
@@ -114,8 +114,7 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
     let matters = selection(focus, &all);
     let mut texts = Texts { strands, places, placed: HashMap::new(), named: HashMap::new() };
     let mut steps = Vec::new();
-    // Points before the first event that was kept.
-    let mut skipped = facts.counters.points.saturating_sub(points);
+    let mut skipped = 0;
     for (done, matters) in all.iter().zip(matters) {
         if !matters {
             skipped += u64::from(!done.waits);
@@ -326,7 +325,7 @@ mod tests {
         let steps = steps(&facts, &Strands::from_report(&facts.report), &Known);
         assert_eq!(
             lines(&steps),
-            ["993+0 write v8 1", "3+0.1 read v8 4", "1+0 write v16 6"],
+            ["0+0 write v8 1", "3+0.1 read v8 4", "1+0 write v16 6"],
             "the memory that both touch, and each one's last step"
         );
         assert_eq!(steps[0].source.as_deref(), Some("source 1"));
@@ -358,7 +357,7 @@ mod tests {
         let steps = steps(&facts, &Strands::from_report(&facts.report), &Known);
         assert_eq!(
             lines(&steps),
-            ["996+0 create strand 0.1 1", "0+0.1 lock v100 2", "2+0.1 lock v200 4 waits"]
+            ["1+0 create strand 0.1 1", "0+0.1 lock v100 2", "2+0.1 lock v200 4 waits"]
         );
     }
 
@@ -377,7 +376,7 @@ mod tests {
         let race = Race { addr: 8, size: 4, block: None, accesses: vec![access(1, 2), access(0, 1)] };
         let strands = Strands::from_report(&facts.report);
         let steps = steps_about(&Focus::on_race(&race), &facts, &strands, &Known);
-        assert_eq!(lines(&steps), ["996+0 write v8 1", "0+0.1 read v8 50"]);
+        assert_eq!(lines(&steps), ["0+0 write v8 1", "0+0.1 read v8 50"]);
     }
 
     #[test]

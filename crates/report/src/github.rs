@@ -6,6 +6,7 @@ use crate::text::{replay_command, sentence};
 use crate::uri::relative;
 use std::fmt::Write;
 use std::path::Path;
+use threadbare_findings::Severity;
 
 /// The findings as workflow commands; files below `folder` are named relative to it.
 pub fn github(findings: &[Shown<'_>], folder: &Path) -> String {
@@ -13,12 +14,13 @@ pub fn github(findings: &[Shown<'_>], folder: &Path) -> String {
     for shown in findings {
         let finding = shown.finding;
         let test = shown.test.map(|test| format!(" in {test}")).unwrap_or_default();
+        let command = if finding.severity == Severity::Note { "notice" } else { "error" };
         let title = property(&format!("{}{test}", finding.kind));
         let notes: String = finding.notes.iter().map(|note| format!("\n{note}")).collect();
         let whole = format!("{}{notes}\nreplay: {}", sentence(finding), replay_command(&finding.schedule));
         let marks = marks::all(finding);
         if marks.is_empty() {
-            let _ = writeln!(out, "::error title={title}::{}", data(&whole));
+            let _ = writeln!(out, "::{command} title={title}::{}", data(&whole));
         }
         for (index, mark) in marks.iter().enumerate() {
             let file = relative(&mark.file, folder).unwrap_or_else(|| mark.file.clone());
@@ -26,7 +28,7 @@ pub fn github(findings: &[Shown<'_>], folder: &Path) -> String {
             let text = if index == 0 { format!("{}\n{whole}", mark.label) } else { mark.label.clone() };
             let _ = writeln!(
                 out,
-                "::error file={},line={}{column},title={title}::{}",
+                "::{command} file={},line={}{column},title={title}::{}",
                 property(&file),
                 mark.line,
                 data(&text)

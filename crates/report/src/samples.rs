@@ -329,6 +329,7 @@ pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {
         seed: 7,
         coverage: Coverage { shared_instructions: 12 },
         findings,
+        suppressed: 0,
         trace_hash: "00ff".into(),
         replays: 0,
         warnings: vec!["the program forked; the child runs uncontrolled (at bank.c:9)".into()],

@@ -17,7 +17,7 @@ use log::{
 use std::collections::BTreeMap;
 use std::path::Path;
 use threadbare_findings::finding::Step;
-use threadbare_findings::{Finding, Place};
+use threadbare_findings::{Finding, Place, Severity};
 
 /// The folder that relative paths start from.
 const ROOT: &str = "%SRCROOT%";
@@ -132,7 +132,7 @@ impl Writer<'_> {
         ResultItem {
             rule_id: finding.kind.clone(),
             rule_index: kinds.iter().position(|kind| *kind == finding.kind).unwrap_or(0),
-            level: "error",
+            level: if finding.severity == Severity::Note { "note" } else { "error" },
             message: Message::new(text),
             locations,
             related_locations: related,

@@ -5,6 +5,7 @@
 //! | `sched` | points, decisions, switches, segments, virtual time |
 //! | `wait` | the two kinds of wait all models are made of |
 //! | `follow` | a schedule instead of a strategy |
+//! | `deadlock`, `locks`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
 //! | `spin` | strands that wait for memory |
@@ -23,6 +24,7 @@
 
 pub mod addressable;
 pub mod carriers;
+pub mod deadlock;
 pub mod debug;
 pub mod follow;
 pub mod frames;
@@ -30,6 +32,8 @@ pub mod idle;
 pub mod io;
 pub mod learn;
 pub mod live;
+pub mod locks;
+pub mod lost;
 pub mod memory;
 pub mod modules;
 pub mod race;
@@ -182,6 +186,7 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
     }
     let (parent, ordinal) = (new.parent, new.ordinal);
     sched::add(Box::into_raw(Box::new(new)));
+    locks::created(id);
     if ATTENTION.load(core::sync::atomic::Ordering::Relaxed) & attention::RECORD != 0 {
         let op = Op::new(OpKind::Create, parent.0 as u64, 0);
         record::push(EventKind::Created, id, op, ordinal as u64);

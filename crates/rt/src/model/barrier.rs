@@ -41,6 +41,12 @@ impl Barrier {
     }
 }
 
+/// How many have come to the barrier that a strand waits at, and how many it waits for.
+pub fn arrivals(addr: usize) -> (u32, u32) {
+    let barrier = Barrier::at(addr as *mut c_void);
+    (barrier.arrived.get(), barrier.size.get())
+}
+
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
     pthread_barrier_wait / 1 => on_wait(barrier: *mut c_void; pc) -> c_int {

@@ -8,7 +8,7 @@ use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit};
 use super::waitv;
 use super::word::Word;
-use crate::engine::{self, Class, WaitKey, Wake, race};
+use crate::engine::{self, Class, WaitKey, Wake, lost, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -40,6 +40,16 @@ pub fn key(addr: usize) -> WaitKey {
 /// Waiters for a priority-inheriting lock sleep apart from plain waiters of the same word.
 fn pi_key(addr: usize) -> WaitKey {
     WaitKey { class: Class::Futex, addr: addr + 1 }
+}
+
+/// Who holds the priority-inheriting lock that strands wait for at this address; `NONE` if it is no such wait.
+pub fn holder_of(addr: usize) -> StrandId {
+    if addr % 4 != 1 {
+        return StrandId::NONE;
+    }
+    // SAFETY: a strand waits for it, so it is there.
+    let word = unsafe { Word::at(addr - 1) }.get();
+    super::identity::strand_of((word & TID_MASK) as i32).unwrap_or(StrandId::NONE)
 }
 
 fn error(errno: c_int) -> isize {
@@ -169,7 +179,9 @@ fn wake(addr: usize, count: u32, mask: u32, pc: u64) -> Result<usize, isize> {
         return Err(error(EINVAL));
     }
     wake_point(addr, count, pc);
-    Ok(wake_some(addr, count, mask))
+    let woken = wake_some(addr, count, mask);
+    lost::woke(key(addr), woken, pc);
+    Ok(woken)
 }
 
 fn requeue(

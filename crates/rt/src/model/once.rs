@@ -89,6 +89,14 @@ fn key(control: usize) -> WaitKey {
     WaitKey { class: Class::Once, addr: control }
 }
 
+/// Who is in the initialisation at an address that a strand waits for; `NONE` if nobody is.
+pub fn runner_of(control: usize) -> StrandId {
+    // SAFETY: a strand waits for it, so it is there.
+    let value = unsafe { Word::at(control) }.get();
+    let id = value >> 2;
+    if value & STATE_MASK != IN_PROGRESS || id == 0 { StrandId::NONE } else { StrandId((id - 1) as u16) }
+}
+
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
     pthread_once / 2 => on_once(control: *mut c_void, routine: unsafe extern "C" fn(); pc) -> c_int {

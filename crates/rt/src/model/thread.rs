@@ -92,6 +92,7 @@ pub fn strand_end(result: *mut c_void) -> ! {
     mutex::owner_ended(me);
     of(me).done = true;
     engine::notify(key(me));
+    engine::deadlock::ended(me);
     if of(me).detached {
         engine::release(me);
     }
@@ -156,6 +157,7 @@ fn ready(id: StrandId) -> Ready {
 /// The strand is joined by whoever called.
 fn collect(id: StrandId, out: *mut *mut c_void) -> c_int {
     race::joined(id);
+    engine::locks::joined(id);
     let state = of(id);
     state.joined = true;
     state.joiner = StrandId::NONE;
