@@ -7,8 +7,9 @@
 
 use crate::error::Error;
 use crate::ledger::{Failure, Ledger, Stop};
-use crate::run::{Follow, Job, Request};
-use crate::server::Target;
+use crate::outcome::{Filter, Outcome, Policy, Races};
+use crate::run::{Ended, Follow, Job, Request};
+use crate::server::{Server, Target};
 use crate::{interrupt, outcome, processors};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -46,8 +47,10 @@ pub struct Config {
     pub max_points: u64,
     /// Make every run a second time from its own schedule and compare.
     pub check_replay: bool,
-    /// Whether data races are looked for.
-    pub races: bool,
+    /// What is done with data races.
+    pub races: Races,
+    /// Who knows what is not to be told.
+    pub filter: Option<Arc<dyn Filter>>,
 }
 
 impl Config {
@@ -65,7 +68,7 @@ impl Config {
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
-            races: self.races,
+            races: self.races != Races::Off,
             watches: Vec::new(),
         }
     }
@@ -88,7 +91,7 @@ pub struct Progress {
 
 /// Who is told of a campaign while it goes on. Failures come in the order of their runs.
 pub trait Observer {
-    /// A run failed. `known` are the pcs the run knew.
+    /// A run showed something. A run that showed several things is told of several times.
     fn failed(&mut self, failure: Failure) -> Result<(), Error>;
     /// A little time has passed.
     fn progress(&mut self, progress: &Progress);
@@ -275,19 +278,26 @@ fn next(shared: &Shared) -> Option<crate::ledger::Ticket> {
 }
 
 /// One run, with its second making if that is asked for.
-fn one(
-    config: &Config,
-    job: &mut Job,
-    request: &Request,
-    shared: &Shared,
-) -> Result<outcome::Outcome, Error> {
+fn one(config: &Config, job: &mut Job, request: &Request, shared: &Shared) -> Result<Outcome, Error> {
     let ended = job.run(request, &[])?;
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
-    let mut outcome =
-        outcome::Outcome::of(server, request, &ended, |key| shared.lock().wants(key, request.run))?;
-    if !config.check_replay || !outcome::can_follow(&ended) {
-        return Ok(outcome);
+    let policy = Policy { races: config.races, filter: config.filter.as_deref() };
+    let wants = |keys: &[u64]| shared.lock().wants(keys, request.run);
+    let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
+    if config.check_replay && outcome::can_follow(&ended) {
+        check_replay(server, request, &ended, &mut outcome)?;
     }
+    outcome.look_closer(server, request, policy);
+    Ok(outcome)
+}
+
+/// Makes the run that has just ended a second time and compares.
+fn check_replay(
+    server: &mut Server,
+    request: &Request,
+    ended: &Ended,
+    outcome: &mut Outcome,
+) -> Result<(), Error> {
     let mut again = request.clone();
     let follow = if ended.live.counters.segments_lost == 0 {
         again.flags |= flags::STRICT;
@@ -300,6 +310,6 @@ fn one(
     };
     let second = server.run(&again, follow, None)?;
     let facts = server.facts(&again, &second, false)?;
-    outcome.compare(&ended, &facts);
-    Ok(outcome)
+    outcome.compare(ended, &facts);
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::campaign::{Ending, Progress, Summary};
 use crate::error::Error;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Shown};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,13 +22,17 @@ pub(crate) struct Ticket {
     pub(crate) estimates: (u64, u64),
 }
 
-/// A failing run.
+/// Something a run showed: its failure, or a data race.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The run.
     pub run: u64,
-    /// The same for runs that surely failed the same way.
+    /// The same for what is surely the same.
     pub key: u64,
+    /// Whether the run has failed by it; else it is only told.
+    pub fails: bool,
+    /// Whether nobody is to hear of it.
+    pub hidden: bool,
     /// What is known of it; `None` when an earlier run had the same key.
     pub facts: Option<Box<RunFacts>>,
     /// The pcs the run knew.
@@ -65,6 +69,8 @@ pub(crate) struct Ledger {
     estimates: (u64, u64),
     seen: (u64, u64),
     keys: HashMap<u64, u64>,
+    /// Whether what has this key is hidden, by the first run that showed it.
+    hidden: HashMap<u64, bool>,
     failures: Vec<Failure>,
     counts: Progress,
     first_failure: Option<u64>,
@@ -93,6 +99,7 @@ impl Ledger {
             estimates: (0, 0),
             seen: (0, 0),
             keys: HashMap::new(),
+            hidden: HashMap::new(),
             failures: Vec::new(),
             counts: Progress::default(),
             first_failure: None,
@@ -134,12 +141,15 @@ impl Ledger {
         }
     }
 
-    /// Whether the details of a failure with this key are needed: not when an earlier run has them.
-    pub(crate) fn wants(&mut self, key: u64, run: u64) -> bool {
-        let first = self.keys.entry(key).or_insert(run);
-        let wanted = run <= *first;
-        *first = run.min(*first);
-        wanted
+    /// Whether the details of what a run showed are needed, by their keys: not when an earlier run has them.
+    pub(crate) fn wants(&mut self, keys: &[u64], run: u64) -> Vec<bool> {
+        let mut wants = |key: &u64| {
+            let first = self.keys.entry(*key).or_insert(run);
+            let wanted = run <= *first;
+            *first = run.min(*first);
+            wanted
+        };
+        keys.iter().map(|key| wants(key)).collect()
     }
 
     /// A run has ended.
@@ -179,20 +189,27 @@ impl Ledger {
         if let Some((facts, why)) = outcome.mismatch {
             self.stop(Stop::Internal(facts, format!("run {run} and its replay differ: {why}")));
         }
-        let Some((key, facts)) = outcome.failure else { return };
         if outcome.verdict.is_internal() {
-            if let Some(facts) = facts {
+            if let Some(facts) = outcome.shown.into_iter().find_map(|shown| shown.facts) {
                 let why = format!("{}: {}", outcome.verdict.kind.name(), outcome.verdict.message);
                 self.stop(Stop::Internal(facts, why));
             }
             return;
         }
-        self.counts.failed += 1;
-        self.first_failure.get_or_insert(run);
-        let (known, estimates) = (Arc::clone(&self.known), self.estimates);
-        self.failures.push(Failure { run, key, facts, known, estimates });
-        if !self.keep_going {
-            self.stop(Stop::Failure);
+        let mut failed = false;
+        for Shown { key, fails, hidden, facts } in outcome.shown {
+            // The first run that showed it has the facts, and decides for all.
+            let hidden = *self.hidden.entry(key).or_insert(hidden);
+            failed |= fails && !hidden;
+            let (known, estimates) = (Arc::clone(&self.known), self.estimates);
+            self.failures.push(Failure { run, key, fails, hidden, facts, known, estimates });
+        }
+        if failed {
+            self.counts.failed += 1;
+            self.first_failure.get_or_insert(run);
+            if !self.keep_going {
+                self.stop(Stop::Failure);
+            }
         }
     }
 
@@ -254,21 +271,17 @@ mod tests {
     use threadbare_trace::run::{Counters, Verdict};
 
     fn clean(run: u64) -> Outcome {
-        Outcome {
-            counters: Counters { points: run + 1, trace_hash: run, ..Counters::default() },
-            learnt: vec![run],
-            warnings: Vec::new(),
-            modules: Vec::new(),
-            verdict: Verdict::clean(),
-            failure: None,
-            replayed: false,
-            mismatch: None,
-        }
+        let counters = Counters { points: run + 1, trace_hash: run, ..Counters::default() };
+        Outcome::clean(counters, vec![run])
+    }
+
+    fn shown(key: u64, fails: bool, hidden: bool) -> Shown {
+        Shown { key, fails, hidden, facts: None }
     }
 
     fn failing(run: u64) -> Outcome {
         let verdict = Verdict { kind: VerdictKind::Exit, ..Verdict::clean() };
-        Outcome { verdict, failure: Some((9, None)), ..clean(run) }
+        Outcome { verdict, shown: vec![shown(9, true, false)], ..clean(run) }
     }
 
     /// Makes runs with so many under way at once, ending in the order `pick` says.
@@ -321,9 +334,32 @@ mod tests {
     #[test]
     fn details_are_wanted_from_the_earliest_run() {
         let mut ledger = Ledger::new(10, true);
-        assert!(ledger.wants(5, 7));
-        assert!(!ledger.wants(5, 8));
-        assert!(ledger.wants(5, 3));
-        assert!(!ledger.wants(5, 7));
+        assert_eq!(ledger.wants(&[5, 6], 7), [true, true]);
+        assert_eq!(ledger.wants(&[5], 8), [false]);
+        assert_eq!(ledger.wants(&[5], 3), [true]);
+        assert_eq!(ledger.wants(&[5, 6], 7), [false, true]);
+    }
+
+    #[test]
+    fn what_is_only_told_or_hidden_fails_no_run() {
+        let mut ledger = Ledger::new(4, false);
+        let runs: [Vec<Shown>; 4] = [
+            vec![shown(1, false, false), shown(2, true, true)],
+            // What the first run has hidden stays hidden.
+            vec![shown(2, true, false), shown(1, false, false)],
+            vec![shown(2, true, false), shown(3, true, false), shown(1, false, false)],
+            vec![],
+        ];
+        for list in runs {
+            if let Some(ticket) = ledger.take_ticket() {
+                ledger.finish(ticket.run, Outcome { shown: list, ..clean(ticket.run) });
+            }
+        }
+        let told: Vec<_> = ledger.take_failures().iter().map(|it| (it.run, it.key, it.hidden)).collect();
+        assert_eq!(told[..4], [(0, 1, false), (0, 2, true), (1, 2, true), (1, 1, false)]);
+        assert_eq!(told[4..], [(2, 2, true), (2, 3, false), (2, 1, false)]);
+        let summary = ledger.summary(Duration::ZERO).unwrap();
+        assert_eq!((summary.progress.failed, summary.first_failure), (1, Some(2)));
+        assert_eq!(summary.ending, Ending::Failure);
     }
 }

@@ -9,6 +9,9 @@ pub struct Place {
     pub file: Option<String>,
     /// The line, from 1.
     pub line: Option<u32>,
+    /// The column, from 1, counted in bytes; many line tables have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
     /// Whether the compiler put this function into the next one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inlined: bool,

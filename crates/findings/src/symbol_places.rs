@@ -31,6 +31,7 @@ impl SymbolPlaces {
             function: frame.name.as_ref().map(|_| frame.short_name().to_owned()),
             file: frame.file.as_deref().map(|file| self.symbols.shown_path(file)),
             line: frame.line,
+            column: frame.column,
             inlined: frame.inlined,
             library: frame.is_library(),
             address,

@@ -24,3 +24,17 @@ macro_rules! interpose {
         };
     };
 }
+
+/// `interpose_sp!(name, 1, target)`: the same, and the address of the return address is one more argument.
+#[macro_export]
+macro_rules! interpose_sp {
+    ($name:ident, 1, $target:path) => {
+        const _: () = {
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn $name() {
+        core::arch::naked_asm!("mov rsi, [rsp]", "mov rdx, rsp", "jmp {target}", target = sym $target)
+            }
+        };
+    };
+}

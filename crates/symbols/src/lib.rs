@@ -24,6 +24,7 @@ mod debug_file;
 mod demangle;
 mod elf_symbols;
 mod frame;
+mod heap;
 mod image;
 mod locals;
 mod map;
@@ -37,6 +38,7 @@ mod variable;
 
 pub use demangle::Name;
 pub use frame::{Frame, Origin, Pc, first_user_frame};
+pub use heap::HeapField;
 pub use locals::{Local, Place};
 pub use program_id::{NotAProgramId, ProgramId, build_id};
 pub use source::Sources;

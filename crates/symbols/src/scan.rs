@@ -17,8 +17,10 @@ pub(crate) struct Scope<'a> {
     parent: Option<usize>,
     /// What it is.
     pub(crate) tag: DwTag,
-    /// Its own name; the one of what it completes is not looked up.
-    pub(crate) name: Option<Slice<'a>>,
+    /// The attribute with its own name; the one of what it completes is not looked up.
+    pub(crate) name: Option<AttributeValue<Slice<'a>>>,
+    /// The bytes a value takes, for a type that has fields.
+    pub(crate) size: Option<u64>,
 }
 
 /// A variable with a fixed address.
@@ -71,16 +73,18 @@ impl<'a> UnitScan<'a> {
             let tag = abbreviation.tag();
             let specs = abbreviation.attributes();
             if is_scope(tag) && abbreviation.has_children() {
-                let mut name = None;
+                let (mut name, mut size) = (None, None);
                 for spec in specs {
                     let attribute = entries.read_attribute(*spec)?;
-                    if attribute.name() == gimli::DW_AT_name {
-                        name = unit.attr_string(attribute.value()).ok();
+                    match attribute.name() {
+                        gimli::DW_AT_name => name = Some(attribute.value()),
+                        gimli::DW_AT_byte_size if has_fields(tag) => size = attribute.udata_value(),
+                        _ => {}
                     }
                 }
                 let parent = open.last().map(|(scope, _)| *scope);
                 open.push((self.scopes.len(), depth));
-                self.scopes.push(Scope { begin: offset, end: UnitOffset(0), parent, tag, name });
+                self.scopes.push(Scope { begin: offset, end: UnitOffset(0), parent, tag, name, size });
             } else if tag == gimli::DW_TAG_variable {
                 for spec in specs {
                     let attribute = entries.read_attribute(*spec)?;
@@ -97,6 +101,11 @@ impl<'a> UnitScan<'a> {
         Ok(())
     }
 
+    /// The types with fields whose values take just this many bytes.
+    pub(crate) fn types_of_size(&self, size: u64) -> impl Iterator<Item = UnitOffset> {
+        self.scopes.iter().filter(move |scope| scope.size == Some(size)).map(|scope| scope.begin)
+    }
+
     /// The scopes around a DIE, innermost first.
     pub(crate) fn around(&self, die: UnitOffset) -> impl Iterator<Item = &Scope<'a>> {
         let begun = self.scopes.partition_point(|scope| scope.begin < die);
@@ -106,6 +115,10 @@ impl<'a> UnitScan<'a> {
         })
         .filter(move |scope| die < scope.end)
     }
+}
+
+fn has_fields(tag: DwTag) -> bool {
+    matches!(tag, gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type)
 }
 
 fn is_scope(tag: DwTag) -> bool {
@@ -123,7 +136,10 @@ fn is_scope(tag: DwTag) -> bool {
 }
 
 /// The address of a location that is one, whatever strand asks: no register, no thread-local, no piece.
-fn fixed_address(unit: UnitRef<'_, Slice<'_>>, location: AttributeValue<Slice<'_>>) -> Option<u64> {
+pub(crate) fn fixed_address(
+    unit: UnitRef<'_, Slice<'_>>,
+    location: AttributeValue<Slice<'_>>,
+) -> Option<u64> {
     let mut operations = location.exprloc_value()?.operations(unit.encoding());
     let mut address = match operations.next().ok()?? {
         Operation::Address { address } => address,

@@ -1,12 +1,13 @@
 //! The modules of a program, asked by address.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::demangle::Name;
 use crate::elf_symbols::ElfSymbol;
 use crate::frame::{Frame, Pc};
+use crate::heap::{self, BlockAccess, HeapField};
 use crate::image::{Arena, Image, ImageData};
 use crate::locals::{self, Local};
 use crate::source::{Sources, normalized};
@@ -227,9 +228,48 @@ impl Symbols {
         let inside = pc.inside();
         let Some((index, _)) = self.locate(inside) else { return Vec::new() };
         let find = self.with_linked(index, inside, |image, arena, linked| {
-            locals::find(image, arena, linked, inside.wrapping_sub(linked))
+            locals::find(image, arena, linked, inside.wrapping_sub(linked), index)
         });
         find.unwrap_or_default()
+    }
+
+    /// The field at `offset` of a heap block of `block_size` bytes, as code at `stack` touches it: `account.balance`.
+    ///
+    /// `stack` is the access with its callers, innermost first; it is read down to the first frame that is the
+    /// program's own. There is an answer only if debug info and the source line leave no doubt.
+    pub fn field_of(&self, stack: &[Pc], block_size: u64, offset: u64) -> Option<String> {
+        self.field_access(stack, block_size, offset, 1).map(|field| field.to_string())
+    }
+
+    /// The same for an access of `size` bytes, with the types.
+    pub fn field_access(&self, stack: &[Pc], block_size: u64, offset: u64, size: u64) -> Option<HeapField> {
+        let size = size.max(1);
+        if offset.checked_add(size)? > block_size {
+            return None;
+        }
+        let own = |pc: &Pc| self.frames(*pc).iter().any(|frame| !frame.is_library());
+        let stack = &stack[..=stack.iter().position(own)?];
+        let mut by_module: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for pc in stack {
+            let (index, _) = self.locate(pc.inside())?;
+            by_module.entry(index).or_default().push(pc.inside());
+        }
+        let access = BlockAccess { block: block_size, offset, size };
+        let candidates = by_module.into_iter().flat_map(|(index, loaded)| {
+            let base = self.modules[index].module.base;
+            let found = self.with_image(index, |image, arena| {
+                let base = if image.is_relocated() { base } else { 0 };
+                let linked: Vec<u64> = loaded.iter().map(|address| address - base).collect();
+                heap::candidates(image, arena, &linked, access)
+            });
+            found.unwrap_or_default()
+        });
+        let text = stack.last().and_then(|pc| {
+            let frames = self.frames(*pc);
+            let frame = frames.iter().find(|frame| !frame.is_library())?;
+            self.sources.statement(frame.file.as_deref()?, frame.line?)
+        });
+        heap::decide(candidates.collect(), text.as_deref())
     }
 
     /// A line of a source file (from 1).

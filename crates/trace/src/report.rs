@@ -146,6 +146,8 @@ pub struct RunReport {
     pub lost_wakes: Vec<LostWake>,
     /// Pairs of locks that strands took one inside the other.
     pub lock_orders: Vec<LockOrder>,
+    /// What a second making of the run told.
+    pub details: Details,
 }
 
 /// Where an access or another event happened.
@@ -183,6 +185,21 @@ pub struct Race {
     pub size: u64,
     /// The later access, then the earlier one.
     pub accesses: Vec<Access>,
+    /// The heap block the memory belongs to.
+    pub block: Option<Block>,
+}
+
+/// Stacks of the moments that matter, where the run was made a second time for them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Details {
+    /// The last allocation of a heap block, by the block's address.
+    pub allocations: BTreeMap<u64, Moment>,
+    /// The last release of a heap block, by the block's address.
+    pub releases: BTreeMap<u64, Moment>,
+    /// The creation of a strand, by its index.
+    pub creations: BTreeMap<u16, Moment>,
+    /// Other events, by strand and event.
+    pub events: BTreeMap<(u16, u64), Moment>,
 }
 
 /// A heap block.
@@ -224,6 +241,7 @@ pub struct LockOrder {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Open {
+    Race,
     Access,
     Watched(u64),
 }
@@ -260,7 +278,10 @@ impl RunReport {
     fn take(&mut self, record: Record, open: &mut Option<Open>) {
         let Record { tag, strand, a, b, c, text } = record;
         match tag {
-            RecordTag::Message => self.message = text,
+            RecordTag::Message => {
+                self.message = text;
+                *open = None;
+            }
             RecordTag::Module => self.modules.push(Module { base: a, size: b, path: text }),
             RecordTag::Warning => self.warnings.push(Warning { text, pc: a }),
             RecordTag::Divergence => {
@@ -280,7 +301,10 @@ impl RunReport {
             RecordTag::Holder => self.entry(strand).holder = Some(a as u16),
             RecordTag::Frame => self.entry(strand).frames.push(a),
             RecordTag::Held => self.entry(strand).held.push((a, b)),
-            RecordTag::Race => self.races.push(Race { addr: a, size: b, accesses: Vec::new() }),
+            RecordTag::Race => {
+                self.races.push(Race { addr: a, size: b, ..Race::default() });
+                *open = Some(Open::Race);
+            }
             RecordTag::Access => {
                 let (Some(race), Some(op)) = (self.races.last_mut(), OpKind::from_code(c as u8)) else {
                     return;
@@ -304,7 +328,14 @@ impl RunReport {
                     moment.held.push((a, b));
                 }
             }
-            RecordTag::Block => self.block = Some(Block { addr: a, size: b, freed: c != 0 }),
+            RecordTag::Block => {
+                let block = Some(Block { addr: a, size: b, freed: c != 0 });
+                // Behind a race or its accesses it is the race's, else the verdict's.
+                match (open, self.races.last_mut()) {
+                    (Some(Open::Race | Open::Access), Some(race)) => race.block = block,
+                    _ => self.block = block,
+                }
+            }
             RecordTag::LostWake => self.lost_wakes.push(LostWake { strand, addr: a, event: b, pc: c }),
             RecordTag::LockOrder => self.lock_orders.push(LockOrder { strand, held: a, taken: b, pc: c }),
         }
@@ -312,6 +343,7 @@ impl RunReport {
 
     fn moment(&mut self, open: Option<Open>) -> Option<&mut Moment> {
         match open? {
+            Open::Race => None,
             Open::Access => Some(&mut self.races.last_mut()?.accesses.last_mut()?.moment),
             Open::Watched(index) => self.watched.get_mut(&index),
         }
@@ -387,6 +419,36 @@ mod tests {
         // A record cut in its middle is left out, the ones before it stay.
         assert_eq!(RunReport::decode(&bytes[..45]), RunReport::default());
         assert!(!has_warning(&bytes[..45]));
+    }
+
+    #[test]
+    fn races_have_their_accesses_and_their_block() {
+        let access = |strand, pc, op: OpKind| record(11, strand, [pc, 7, op as u64 | 4 << 8], "");
+        let bytes = [
+            record(10, 2, [0x9010, 4, 0], ""),
+            access(2, 0x40_1000, OpKind::Write),
+            record(12, 2, [0x40_2000, 0, 0], ""),
+            record(13, 2, [0x7000, 0x40_3000, 0], ""),
+            access(1, 0x40_1500, OpKind::Read),
+            record(15, u16::MAX, [0x9000, 64, 0], ""),
+            record(10, 2, [0x8000, 8, 0], ""),
+            record(1, 0, [0; 3], "used after it was freed"),
+            record(15, u16::MAX, [0xa000, 16, 1], ""),
+        ]
+        .concat();
+        let report = RunReport::decode(&bytes);
+        let [race, bare] = &report.races[..] else { panic!("{:?}", report.races) };
+        assert_eq!((race.addr, race.size), (0x9010, 4));
+        assert_eq!(race.block, Some(Block { addr: 0x9000, size: 64, freed: false }));
+        let [later, earlier] = &race.accesses[..] else { panic!("{race:?}") };
+        assert_eq!((later.op, later.size, later.moment.strand), (OpKind::Write, 4, 2));
+        assert_eq!(
+            (later.moment.frames.as_slice(), later.moment.held.as_slice()),
+            (&[0x40_2000][..], &[(0x7000, 0x40_3000)][..])
+        );
+        assert_eq!((earlier.op, earlier.moment.pc, earlier.moment.event), (OpKind::Read, 0x40_1500, 7));
+        assert_eq!((bare.accesses.len(), bare.block), (0, None));
+        assert_eq!(report.block, Some(Block { addr: 0xa000, size: 16, freed: true }));
     }
 
     proptest! {

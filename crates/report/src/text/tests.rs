@@ -9,7 +9,7 @@ fn assertion() -> Finding {
         line: Some(line),
         inlined,
         library,
-        address: String::new(),
+        ..Place::default()
     };
     Finding {
         format_version: 1,

@@ -42,6 +42,11 @@ fn of(strand: StrandId) -> &'static mut PerStrand {
     &mut engine::strand(strand).model.cancel
 }
 
+/// Whether a request would be acted on wherever the strand is.
+pub fn is_asynchronous(id: StrandId) -> bool {
+    of(id).asynchronous && !of(id).disabled
+}
+
 /// Whether this strand is to be cancelled at a cancellation point.
 pub fn due() -> bool {
     of(engine::me()).due()

@@ -6,7 +6,7 @@
 mod locate;
 mod walk;
 
-pub(crate) use walk::size_of;
+pub(crate) use walk::{Library, is_field, library_kind, part_at, size_of, stripped};
 
 use std::fmt;
 use std::path::PathBuf;
@@ -80,9 +80,7 @@ fn describe(
 ) -> Option<Variable> {
     let entry = die.entry()?;
     let offset = address.checked_sub(start)?;
-    let ty = die
-        .with_attribute(&entry, gimli::DW_AT_type)
-        .and_then(|(home, entry)| home.reference(&entry, gimli::DW_AT_type));
+    let ty = die.type_of(&entry);
     let size = ty.as_ref().and_then(walk::size_of).unwrap_or(0);
     // The symbol knows the size of what the type leaves open (`int tail[]`).
     let end = symbol_end.unwrap_or(0).max(start.saturating_add(size.max(1)));

@@ -38,3 +38,9 @@ void show(const char *label, const void *address) {
     printf("data %s %p\n", label, address);
     fflush(stdout);
 }
+
+void heap(const char *label, const void *block, unsigned long size, const volatile void *part) {
+    printf("heap %s %p %lx %lx\n", label, __builtin_return_address(0), size,
+           (unsigned long)((const char *)part - (const char *)block));
+    fflush(stdout);
+}

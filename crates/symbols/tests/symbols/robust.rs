@@ -1,8 +1,6 @@
 //! What cannot be read gives less of an answer, never a failure.
 
-mod program;
-
-use program::{Program, run};
+use crate::program::{Program, run};
 use std::path::Path;
 use threadbare_symbols::{Module, Origin, Pc, ProgramId, Symbols, build_id, first_user_frame};
 
@@ -154,7 +152,7 @@ fn modules_can_come_later() {
 #[test]
 fn programs_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let probe = program::sources().join("probe.c");
+    let probe = crate::program::sources().join("probe.c");
     let probe = probe.to_str().unwrap();
     let id = |name: &str, flags: &[&str]| {
         let arguments: Vec<&str> =
@@ -193,9 +191,9 @@ fn the_test_binary_knows_itself() {
 
     static LANDMARK: [std::sync::atomic::AtomicU32; 3] = [const { std::sync::atomic::AtomicU32::new(7) }; 3];
     let variable = symbols.variable(&raw const LANDMARK[1] as u64).unwrap();
-    assert_eq!(variable.to_string(), "robust::the_test_binary_knows_itself::LANDMARK[1]");
+    assert_eq!(variable.to_string(), "symbols::robust::the_test_binary_knows_itself::LANDMARK[1]");
     let frames = symbols.frames(Pc::At(the_test_binary_knows_itself as fn() as usize as u64));
     let own = frames.last().unwrap();
-    assert_eq!(own.function(), "robust::the_test_binary_knows_itself");
-    assert!(own.file.as_ref().unwrap().ends_with("tests/robust.rs"));
+    assert_eq!(own.function(), "symbols::robust::the_test_binary_knows_itself");
+    assert!(own.file.as_ref().unwrap().ends_with("tests/symbols/robust.rs"));
 }

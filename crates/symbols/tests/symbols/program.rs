@@ -15,6 +15,8 @@ pub(crate) struct Program {
     pub(crate) pcs: HashMap<String, u64>,
     /// Where each `show` pointed.
     pub(crate) data: HashMap<String, u64>,
+    /// Each `heap`: where it returned to, the block's size and the offset in it.
+    pub(crate) blocks: HashMap<String, (u64, u64, u64)>,
     source: PathBuf,
     _folder: TempDir,
 }
@@ -22,6 +24,11 @@ pub(crate) struct Program {
 /// The folder with the sources.
 pub(crate) fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
+}
+
+/// Whether a tool can be called; tests of optional compilers ask.
+pub(crate) fn has(tool: &str) -> bool {
+    Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// Runs a command in a folder and insists on its success.
@@ -46,7 +53,7 @@ impl Program {
         let source = sources().join(source);
         let path = source.to_str().unwrap();
         if compiler == "rustc" {
-            let mut arguments = vec!["--edition=2024", "--crate-name=bank", "-Clink-arg=probe.o", path];
+            let mut arguments = vec!["--edition=2024", "-Clink-arg=probe.o", "-obank", path];
             arguments.extend(flags);
             run(here, compiler, &arguments);
         } else {
@@ -61,18 +68,22 @@ impl Program {
         let program = here.join("bank");
         let told = run(here, program.to_str().unwrap(), &[]);
         let mut modules = Vec::new();
-        let (mut pcs, mut data) = (HashMap::new(), HashMap::new());
+        let (mut pcs, mut data, mut blocks) = (HashMap::new(), HashMap::new(), HashMap::new());
         let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
         for line in told.lines() {
-            match line.splitn(4, ' ').collect::<Vec<_>>()[..] {
+            match line.splitn(5, ' ').collect::<Vec<_>>()[..] {
                 ["module", base, size, path] => modules.push(Module::new(path, number(base), number(size))),
                 ["pc", label, address] => drop(pcs.insert(label.to_owned(), number(address))),
+                ["heap", label, pc, size, offset] => {
+                    blocks.insert(label.to_owned(), (number(pc), number(size), number(offset)));
+                }
                 ["data", label, address] => drop(data.insert(label.to_owned(), number(address))),
                 _ => {}
             }
         }
-        assert!(!modules.is_empty() && !pcs.is_empty() && !data.is_empty(), "{told}");
-        Program { symbols: Symbols::with_folder(modules, sources()), pcs, data, source, _folder: folder }
+        assert!(!modules.is_empty() && !(pcs.is_empty() && blocks.is_empty()), "{told}");
+        let symbols = Symbols::with_folder(modules, sources());
+        Program { symbols, pcs, data, blocks, source, _folder: folder }
     }
 
     /// The line on which a call with this label stands.

@@ -1,21 +1,13 @@
 //! What three compilers write in many forms of debug info must all read the same.
 
-mod program;
-
-use program::{Program, run};
+use crate::program::{Program, has, run};
 use std::path::Path;
-use std::process::Command;
 use threadbare_symbols::{Origin, Pc, Place};
 
 /// A label, and the functions there, innermost first.
 type Marks = [(&'static str, &'static [&'static str])];
 /// A label, the variable there, and a part of its type's name.
 type Shows = [(&'static str, &'static str, &'static str)];
-
-/// Whether a tool can be called; tests of optional compilers ask.
-fn has(tool: &str) -> bool {
-    Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success())
-}
 
 fn check_program(program: &Program, marks: &Marks, shows: &Shows, what: &str) {
     for (label, functions) in marks {
@@ -234,7 +226,7 @@ fn a_debug_file_of_another_build_is_not_taken() {
         let program = Program::build("gcc", "bank.c", flags, |folder| {
             run(folder, "objcopy", &["--only-keep-debug", "bank", "bank.debug"]);
             run(folder, "objcopy", &["--strip-debug", "--add-gnu-debuglink=bank.debug", "bank"]);
-            let probe = program::sources().join("probe.c");
+            let probe = crate::program::sources().join("probe.c");
             run(folder, "gcc", &["-g", "-shared", "-fPIC", probe.to_str().unwrap(), "-o", "bank.debug"]);
         });
         assert!(!program.symbols.has_debug_info(0), "{flags:?}");
