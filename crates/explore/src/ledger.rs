@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
+use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
@@ -33,6 +34,8 @@ pub struct Failure {
     pub fails: bool,
     /// Whether nobody is to hear of it.
     pub hidden: bool,
+    /// The run's own verdict.
+    pub verdict: VerdictKind,
     /// What is known of it; `None` when an earlier run had the same key.
     pub facts: Option<Box<RunFacts>>,
     /// The pcs the run knew.
@@ -143,13 +146,13 @@ impl Ledger {
 
     /// Whether the details of what a run showed are needed, by their keys: not when an earlier run has them.
     pub(crate) fn wants(&mut self, keys: &[u64], run: u64) -> Vec<bool> {
-        let mut wants = |key: &u64| {
+        let wants = |key: &u64| {
             let first = self.keys.entry(*key).or_insert(run);
             let wanted = run <= *first;
             *first = run.min(*first);
             wanted
         };
-        keys.iter().map(|key| wants(key)).collect()
+        keys.iter().map(wants).collect()
     }
 
     /// A run has ended.
@@ -202,7 +205,8 @@ impl Ledger {
             let hidden = *self.hidden.entry(key).or_insert(hidden);
             failed |= fails && !hidden;
             let (known, estimates) = (Arc::clone(&self.known), self.estimates);
-            self.failures.push(Failure { run, key, fails, hidden, facts, known, estimates });
+            let verdict = outcome.verdict.kind;
+            self.failures.push(Failure { run, key, fails, hidden, verdict, facts, known, estimates });
         }
         if failed {
             self.counts.failed += 1;
@@ -267,7 +271,6 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadbare_abi::verdict::VerdictKind;
     use threadbare_trace::run::{Counters, Verdict};
 
     fn clean(run: u64) -> Outcome {

@@ -6,8 +6,19 @@ use serde::{Deserialize, Serialize};
 /// The version of the stored form.
 pub const FORMAT_VERSION: u32 = 1;
 
+/// How much a finding weighs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// A run that shows it has failed.
+    #[default]
+    Failure,
+    /// It is told, and no run fails by it.
+    Note,
+}
+
 /// A bug that one or more runs of a campaign showed.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Finding {
     /// [`FORMAT_VERSION`].
     pub format_version: u32,
@@ -15,6 +26,9 @@ pub struct Finding {
     pub id: String,
     /// The verdict's kind.
     pub kind: String,
+    /// Whether runs fail by it.
+    #[serde(default)]
+    pub severity: Severity,
     /// The failure in words.
     pub message: String,
     /// The schedule's file.

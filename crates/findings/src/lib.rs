@@ -6,10 +6,15 @@
 pub mod collection;
 pub mod explain;
 pub mod finding;
+mod memory;
 pub mod places;
+mod race;
+mod stacks;
+pub mod suppressions;
 pub mod symbol_places;
 
 pub use collection::Findings;
-pub use finding::{Finding, Location, StrandDetail};
+pub use finding::{Finding, Location, Severity, StrandDetail};
 pub use places::{NoPlaces, Place, Places};
+pub use suppressions::Suppressions;
 pub use symbol_places::SymbolPlaces;

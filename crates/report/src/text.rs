@@ -18,10 +18,10 @@ const STRANDS: usize = 16;
 pub fn campaign(report: &CampaignReport, style: Style) -> String {
     let mut out = String::new();
     let elapsed = Duration::from_secs_f64(report.elapsed_s.max(0.0));
-    let outcome = if report.findings.is_empty() {
-        style.good("clean").to_string()
-    } else {
-        style.bad(counted(report.findings.len() as u64, "finding")).to_string()
+    let outcome = match (report.failures(), report.findings.len()) {
+        (0, 0) => style.good("clean").to_string(),
+        (0, told) => format!("{}, {} told", style.good("clean"), counted(told as u64, "finding")),
+        (_, told) => style.bad(counted(told as u64, "finding")).to_string(),
     };
     let _ = writeln!(
         out,
@@ -43,6 +43,9 @@ pub fn campaign(report: &CampaignReport, style: Style) -> String {
             thousands(report.replays),
             counted(report.runs, "run")
         );
+    }
+    if report.suppressed > 0 {
+        let _ = writeln!(out, "{} suppressed", counted(report.suppressed, "finding"));
     }
     for warning in &report.warnings {
         let _ = writeln!(out, "{}: {warning}", style.warn("warning"));

@@ -1,5 +1,6 @@
 use super::*;
 use crate::campaign::{Coverage, FORMAT_VERSION};
+use threadbare_findings::Severity;
 use threadbare_findings::finding::HeldLock;
 
 fn assertion() -> Finding {
@@ -15,6 +16,7 @@ fn assertion() -> Finding {
         format_version: 1,
         id: "assertion-375b27d8".into(),
         kind: "assertion".into(),
+        severity: Severity::Failure,
         message: "assertion `balance == 200' failed".into(),
         schedule: ".threadbare/assertion-375b27d8.schedule".into(),
         run: 37,
@@ -110,6 +112,7 @@ fn report(findings: Vec<Finding>) -> CampaignReport {
         seed: 7,
         coverage: Coverage { shared_instructions: 12 },
         findings,
+        suppressed: 0,
         trace_hash: "00ff".into(),
         replays: 0,
         warnings: vec!["the program forked; the child runs uncontrolled (at bank.c:9)".into()],

@@ -76,7 +76,7 @@ prop_compose! {
             in_order: numbers[3] % 2 == 1,
             races,
             race: race.map(|(offset, module)| {
-                RacePair::new((offset, OpKind::Read), (module << 48 | offset / 2, OpKind::AtomicStore))
+                RacePair::new((offset, OpKind::Read), ((module << 48) | (offset / 2), OpKind::AtomicStore))
             }),
             timeout_ms: numbers[4],
             verdict,

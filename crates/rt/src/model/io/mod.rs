@@ -18,7 +18,7 @@ mod write;
 
 use threadbare_abi::op::{Op, OpKind};
 
-use crate::engine::{self, Class, PollFd, WaitKey, Wake};
+use crate::engine::{self, Class, PollFd, WaitKey, Wake, race};
 use crate::model::kernel::{F_GETFL, O_NONBLOCK, SOL_SOCKET, Stat, TimeVal, call, error::*, raw};
 use crate::model::signal::{self, Interruption};
 use crate::model::single::Single;
@@ -49,6 +49,7 @@ static RETRYING: Single<usize> = Single::new(0);
 /// A call may have made a descriptor ready that another strand waits for.
 pub fn touched() {
     engine::io_touched();
+    race::output();
     if *RETRYING.get() > 0 {
         engine::wake_all(RETRY, u32::MAX);
     }
