@@ -63,3 +63,23 @@ impl Places for NoPlaces {
 pub fn shown(places: &[Place]) -> Option<&Place> {
     places.iter().find(|place| !place.library && place.file.is_some()).or(places.first())
 }
+
+/// The functions at a return address, innermost first. Where all of them are a library's, its callers follow up to the
+/// first function of the program's own.
+pub fn chain(places: &dyn Places, pc: u64, callers: &[u64]) -> Vec<Place> {
+    let own = |frame: &Place| !frame.library && frame.file.is_some();
+    let mut frames = places.at(pc);
+    if frames.iter().any(own) {
+        return frames;
+    }
+    let mut called = Vec::new();
+    for frame in callers.iter().flat_map(|&caller| places.at(caller)) {
+        let found = own(&frame);
+        called.push(frame);
+        if found {
+            frames.extend(called);
+            break;
+        }
+    }
+    frames
+}
