@@ -1,8 +1,8 @@
 //! Memory that a race or a memory error concerns: variable, heap block, who allocated and freed it.
 
 use crate::explain::place_text;
-use crate::finding::{AccessDetail, BlockDetail, Finding, Happening, ObjectDetail};
-use crate::places::{Place, shown};
+use crate::finding::{AccessDetail, BlockDetail, Finding, ObjectDetail};
+use crate::places::Place;
 use crate::stacks::Teller;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::report::{Block, Moment};
@@ -46,9 +46,7 @@ pub(crate) fn explain(finding: &mut Finding, teller: &Teller<'_>) {
     }
     let frames = facts.report.strand(verdict.strand).map(|strand| strand.frames.clone()).unwrap_or_default();
     let moment = Moment { strand: verdict.strand, pc: verdict.pc, frames, ..Moment::default() };
-    let object = object(verdict.addr, 1, block, &[&moment], teller);
-    finding.notes.extend(block_notes(&object));
-    finding.object = Some(object);
+    finding.object = Some(object(verdict.addr, 1, block, &[&moment], teller));
 }
 
 /// A piece of memory that was accessed at these moments.
@@ -99,20 +97,6 @@ pub(crate) fn object_text(addr: u64, object: &ObjectDetail, block: Option<Block>
         ),
         _ => format!("{} at {}", bytes(object.size), object.address),
     }
-}
-
-/// Who allocated and freed the block, one line each.
-pub(crate) fn block_notes(object: &ObjectDetail) -> Vec<String> {
-    let Some(block) = &object.block else { return Vec::new() };
-    let line = |what: &str, happening: &Option<Happening>| {
-        let happening = happening.as_ref()?;
-        let place = function_and_place(shown(&happening.stack)?);
-        Some(format!(
-            "the block of {} bytes was {what} by strand {} in {place}",
-            block.size, happening.strand
-        ))
-    };
-    line("allocated", &block.allocated).into_iter().chain(line("freed", &block.freed)).collect()
 }
 
 /// `deposit (bank.c:14)`.

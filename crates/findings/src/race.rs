@@ -2,7 +2,7 @@
 
 use crate::explain::location;
 use crate::finding::{AccessDetail, Finding};
-use crate::memory::{block_notes, function_and_place, object, object_text};
+use crate::memory::{function_and_place, object, object_text};
 use crate::places::shown;
 use crate::stacks::Teller;
 use std::collections::BTreeSet;
@@ -31,7 +31,6 @@ pub(crate) fn explain(finding: &mut Finding, teller: &Teller<'_>) {
     finding.message =
         format!("data race on {}: {}", object_text(race.addr, &memory, race.block), accesses.join(" and "));
     finding.notes = notes(race, finding, teller);
-    finding.notes.extend(block_notes(&memory));
     finding.object = Some(memory);
 }
 
@@ -243,7 +242,6 @@ mod tests {
             [
                 "the access of strand 0.1 is atomic, that of strand 0.2 is not: both must be",
                 "strand 0.2 frees the memory, and nothing orders that with its use by strand 0.1",
-                "the block of 64 bytes was allocated by strand 0.1 in add (bank.c:50)",
             ]
         );
         let block = finding.object.unwrap().block.unwrap();

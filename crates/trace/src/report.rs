@@ -207,6 +207,8 @@ pub struct Details {
     pub creations: BTreeMap<u16, Moment>,
     /// Other events, by strand and event.
     pub events: BTreeMap<(u16, u64), Moment>,
+    /// Where a strand began to write of its own panic, which is all that is seen of it.
+    pub panic: Option<Moment>,
 }
 
 /// A heap block.
