@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn strand(index: u16, state: StrandState, op: OpKind, addr: u64, pc: u64) -> StrandReport {
-        let pending = Some(Pending { op, addr, pc });
+        let pending = Some(Pending { op, addr, pc, size: 0 });
         let (parent, ordinal) = (0, u32::from(index));
         StrandReport {
             index,
