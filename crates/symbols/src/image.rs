@@ -97,6 +97,40 @@ impl<'a> ImageData<'a> {
         self.file.kind() == object::ObjectKind::Dynamic
     }
 
+    /// How far before the thread pointer a program's thread-local storage begins: its size, aligned.
+    pub(crate) fn thread_local_size(&self) -> Option<u64> {
+        let tls = self.thread_local_segment()?;
+        let before = tls.address.wrapping_neg() % tls.align;
+        tls.size.checked_sub(before)?.checked_next_multiple_of(tls.align)?.checked_add(before)
+    }
+
+    /// Where the initial bytes of the thread-local storage are, as linked.
+    ///
+    /// In split debug info gcc writes where the initial bytes of a thread-local variable are, not its offset.
+    pub(crate) fn thread_local_origin(&self) -> Option<u64> {
+        Some(self.thread_local_segment()?.address)
+    }
+
+    /// The offset in the thread-local storage that debug info means by a number.
+    pub(crate) fn thread_local_offset(&self, written: u64) -> u64 {
+        match self.thread_local_segment() {
+            Some(tls) if written >= tls.size => written.wrapping_sub(tls.address),
+            _ => written,
+        }
+    }
+
+    fn thread_local_segment(&self) -> Option<ThreadLocalSegment> {
+        let object::File::Elf64(file) = &self.file else { return None };
+        let endian = file.endian();
+        let mut headers = file.elf_program_headers().iter();
+        let header = headers.find(|header| header.p_type.get(endian) == object::elf::PT_TLS)?;
+        Some(ThreadLocalSegment {
+            address: header.p_vaddr.get(endian),
+            size: header.p_memsz.get(endian),
+            align: header.p_align.get(endian).max(1),
+        })
+    }
+
     /// A section of the file itself, or of its separate debug file, and where it is loaded.
     pub(crate) fn section_at(&self, name: &str, arena: &'a Arena) -> Option<(Slice<'a>, u64)> {
         let separate = self.separate.as_ref().map(|(_, file)| file);
@@ -282,6 +316,12 @@ impl<'a> ImageData<'a> {
         };
         self.unit_root(arena, index)
     }
+}
+
+struct ThreadLocalSegment {
+    address: u64,
+    size: u64,
+    align: u64,
 }
 
 fn parse(bytes: &[u8]) -> Result<object::File<'_>, String> {

@@ -106,11 +106,21 @@ fn check(compiler: &str, source: &str, flags: &[&str], after: impl FnOnce(&Path)
     };
     let program = Program::build(compiler, source, flags, after);
     check_program(&program, marks, shows, &format!("{compiler} {flags:?}"));
-    for nowhere in ["tls", "stack"] {
-        if let Some(address) = program.data.get(nowhere) {
-            assert_eq!(program.symbols.variable(*address), None, "{nowhere}");
+    let what = format!("{compiler} {flags:?}");
+    let storage = program.symbols.thread_local_base(program.strand).unwrap();
+    let mut thread_locals = 0;
+    for (label, address) in &program.data {
+        if label == "stack" || label.starts_with("tls:") {
+            assert_eq!(program.symbols.variable(*address), None, "{what}: {label}");
+        }
+        if let Some(name) = label.strip_prefix("tls:") {
+            let variable = program.symbols.thread_local(0, address - storage, 4).unwrap();
+            assert_eq!(variable.to_string(), name, "{what}");
+            assert!(variable.line.is_some() && variable.type_name.is_some(), "{what}: {variable:?}");
+            thread_locals += 1;
         }
     }
+    assert!(thread_locals > 0);
 }
 
 const COMMON: &[&[&str]] = &[
