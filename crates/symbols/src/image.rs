@@ -18,6 +18,7 @@ use crate::demangle::Name;
 use crate::elf_symbols::ElfSymbols;
 use crate::map::{Mapped, map};
 use crate::units::{Die, Slice, UnitSet};
+use crate::value::FrameEntry;
 
 /// Keeps the bytes that the rest points into.
 #[derive(Default)]
@@ -58,6 +59,8 @@ pub(crate) struct ImageData<'a> {
     split_units: RefCell<HashMap<DwoId, Option<Arc<UnitSet<'a>>>>>,
     /// All variables with a fixed address, once a full search was needed.
     pub(crate) every_variable: OnceCell<Vec<(u64, Die<'a>)>>,
+    /// The unwind table's entries, once needed.
+    pub(crate) frame_index: OnceCell<Vec<FrameEntry>>,
 }
 
 impl<'a> ImageData<'a> {
@@ -84,6 +87,7 @@ impl<'a> ImageData<'a> {
             split: RefCell::default(),
             split_units: RefCell::default(),
             every_variable: OnceCell::new(),
+            frame_index: OnceCell::new(),
         })
     }
 
@@ -182,9 +186,7 @@ impl<'a> ImageData<'a> {
     /// The root DIE of the `index`-th unit, of its split part if it has one.
     pub(crate) fn unit_root(&self, arena: &'a Arena, index: usize) -> Option<Die<'a>> {
         let set = self.units(arena)?;
-        let unit = set.unit(index)?;
-        let offset = unit.unit.header.root_offset();
-        let skeleton = Die { set: set.clone(), unit, offset };
+        let skeleton = set.root(index)?;
         let Some(id) = skeleton.unit.unit.dwo_id else { return Some(skeleton) };
         let known = self.split_units.borrow().get(&id).cloned();
         let split = known.unwrap_or_else(|| {

@@ -10,7 +10,7 @@ use memchr::memmem;
 
 use crate::image::{Arena, ImageData};
 use crate::scan::{FixedVariable, UnitScan};
-use crate::units::Die;
+use crate::units::{Die, UnitSet};
 
 /// What a number for where a variable is counts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,11 +52,16 @@ pub(super) fn candidates<'a>(
             if space == Space::ThreadLocal {
                 written.extend(image.thread_local_origin().and_then(|origin| start.checked_add(origin)));
             }
+            let Some(set) = image.units(arena) else { return Vec::new() };
+            // `dwz` moves out everything that has no address in it.
+            let shared = set.supplementary().filter(|_| space == Space::ThreadLocal);
             let in_units = |written: u64| {
-                units_naming(image, arena, space, written)
-                    .into_iter()
-                    .filter_map(|index| image.unit_root(arena, index))
-                    .flat_map(move |root| variables_at(&root, space, written))
+                let own = units_naming(set, space, written).into_iter();
+                let own = own.filter_map(|index| image.unit_root(arena, index));
+                let shared = shared.iter().flat_map(move |set| {
+                    units_naming(set, space, written).into_iter().filter_map(|index| set.root(index))
+                });
+                own.chain(shared).flat_map(move |root| variables_at(&root, space, written))
             };
             written.into_iter().flat_map(in_units).map(|die| (start, die)).collect()
         }
@@ -80,8 +85,7 @@ fn variables_at<'a>(root: &Die<'a>, space: Space, start: u64) -> Vec<Die<'a>> {
         .collect()
 }
 
-fn units_naming<'a>(image: &ImageData<'a>, arena: &'a Arena, space: Space, address: u64) -> Vec<usize> {
-    let Some(set) = image.units(arena) else { return Vec::new() };
+fn units_naming(set: &UnitSet<'_>, space: Space, address: u64) -> Vec<usize> {
     let bytes = address.to_le_bytes();
     let mut written_out = [space.opcode(); 9];
     written_out[1..].copy_from_slice(&bytes);
