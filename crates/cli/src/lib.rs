@@ -8,6 +8,7 @@ mod conduct;
 mod embedded;
 mod exit;
 mod gdb;
+mod hide;
 mod options;
 mod values;
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
+use threadbare_explore::Races;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::server::Target;
 use threadbare_strategy::{IN_ORDER, StrategyId};
@@ -54,6 +55,17 @@ pub(crate) enum Mode {
     Free,
 }
 
+/// What is done with data races.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum RaceMode {
+    /// They are not looked for.
+    Off,
+    /// They are told, and no run fails by one.
+    Report,
+    /// A run that shows one has failed.
+    Fail,
+}
+
 /// What a campaign is to do.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
@@ -92,6 +104,13 @@ pub(crate) struct CampaignOptions {
     /// `in-order` (only when nothing else can go on).
     #[arg(long, value_enum, default_value = "early")]
     pub(crate) deadlines: Deadlines,
+    /// Data races: not looked for, told without failing, or failures.
+    #[arg(long, value_enum, default_value = "fail")]
+    pub(crate) races: RaceMode,
+    /// A file with findings that are not to be told, in ThreadSanitizer's syntax: `race:FUNCTION`,
+    /// `deadlock:FILE`, …. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Vec<PathBuf>,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
@@ -130,7 +149,12 @@ impl CampaignOptions {
             points: self.points,
             max_points: self.max_points,
             check_replay: self.check_replay,
-            races: true,
+            races: match self.races {
+                RaceMode::Off => Races::Off,
+                RaceMode::Report => Races::Report,
+                RaceMode::Fail => Races::Fail,
+            },
+            filter: None,
         }
     }
 }

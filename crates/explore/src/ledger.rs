@@ -2,11 +2,13 @@
 
 use crate::campaign::{Ending, Progress, Summary};
 use crate::error::Error;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Shown};
+use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
+use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
@@ -20,15 +22,25 @@ pub(crate) struct Ticket {
     pub(crate) run: u64,
     pub(crate) known: Arc<[u64]>,
     pub(crate) estimates: (u64, u64),
+    /// It is no run of the campaign's own: these tries are to be made instead.
+    pub(crate) prediction: Option<Arc<Prediction>>,
 }
 
-/// A failing run.
+/// Something a run showed: its failure, or a data race.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The run.
+    /// The run; of a predicted deadlock, the run it was predicted from.
     pub run: u64,
-    /// The same for runs that surely failed the same way.
+    /// Whether it was predicted: a run of its own showed it then.
+    pub predicted: bool,
+    /// The same for what is surely the same.
     pub key: u64,
+    /// Whether the run has failed by it; else it is only told.
+    pub fails: bool,
+    /// Whether nobody is to hear of it.
+    pub hidden: bool,
+    /// The run's own verdict.
+    pub verdict: VerdictKind,
     /// What is known of it; `None` when an earlier run had the same key.
     pub facts: Option<Box<RunFacts>>,
     /// The pcs the run knew.
@@ -65,6 +77,8 @@ pub(crate) struct Ledger {
     estimates: (u64, u64),
     seen: (u64, u64),
     keys: HashMap<u64, u64>,
+    /// Whether what has this key is hidden, by the first run that showed it.
+    hidden: HashMap<u64, bool>,
     failures: Vec<Failure>,
     counts: Progress,
     first_failure: Option<u64>,
@@ -73,6 +87,11 @@ pub(crate) struct Ledger {
     warnings: Vec<Warning>,
     warned: BTreeSet<Warning>,
     modules: Vec<Module>,
+    predictions: Predictions,
+    /// What tries came to that is not taken yet, and the number of the next to take.
+    tried: BTreeMap<u64, Tried>,
+    tries_taken: u64,
+    unproved: Vec<Unproved>,
     stop: Option<Stop>,
 }
 
@@ -93,6 +112,7 @@ impl Ledger {
             estimates: (0, 0),
             seen: (0, 0),
             keys: HashMap::new(),
+            hidden: HashMap::new(),
             failures: Vec::new(),
             counts: Progress::default(),
             first_failure: None,
@@ -101,6 +121,10 @@ impl Ledger {
             warnings: Vec::new(),
             warned: BTreeSet::new(),
             modules: Vec::new(),
+            predictions: Predictions::default(),
+            tried: BTreeMap::new(),
+            tries_taken: 0,
+            unproved: Vec::new(),
             stop: None,
         }
     }
@@ -108,6 +132,13 @@ impl Ledger {
     /// The next run of this epoch; of the next epoch when this one is complete.
     pub(crate) fn take_ticket(&mut self) -> Option<Ticket> {
         if self.at_border() {
+            if let Some(prediction) = self.predictions.take() {
+                self.under_way += 1;
+                return Some(self.ticket(prediction.run, Some(prediction)));
+            }
+            if self.predictions.are_open() {
+                return None;
+            }
             self.open_epoch();
         }
         if self.next >= self.epoch_end {
@@ -116,7 +147,11 @@ impl Ledger {
         let run = self.next;
         self.next += 1;
         self.under_way += 1;
-        Some(Ticket { run, known: Arc::clone(&self.known), estimates: self.estimates })
+        Some(self.ticket(run, None))
+    }
+
+    fn ticket(&self, run: u64, prediction: Option<Arc<Prediction>>) -> Ticket {
+        Ticket { run, known: Arc::clone(&self.known), estimates: self.estimates, prediction }
     }
 
     /// Whether all runs of the epoch are in the books.
@@ -134,12 +169,15 @@ impl Ledger {
         }
     }
 
-    /// Whether the details of a failure with this key are needed: not when an earlier run has them.
-    pub(crate) fn wants(&mut self, key: u64, run: u64) -> bool {
-        let first = self.keys.entry(key).or_insert(run);
-        let wanted = run <= *first;
-        *first = run.min(*first);
-        wanted
+    /// Whether the details of what a run showed are needed, by their keys: not when an earlier run has them.
+    pub(crate) fn wants(&mut self, keys: &[u64], run: u64) -> Vec<bool> {
+        let wants = |key: &u64| {
+            let first = self.keys.entry(*key).or_insert(run);
+            let wanted = run <= *first;
+            *first = run.min(*first);
+            wanted
+        };
+        keys.iter().map(wants).collect()
     }
 
     /// A run has ended.
@@ -159,40 +197,87 @@ impl Ledger {
         self.under_way -= 1;
     }
 
-    fn take(&mut self, run: u64, outcome: Outcome) {
+    /// A prediction was tried. Like runs, tries are taken in their order.
+    pub(crate) fn tried(&mut self, number: u64, tried: Tried) {
+        self.under_way -= 1;
+        self.predictions.done();
+        self.tried.insert(number, tried);
+        while self.stop.is_none()
+            && let Some(tried) = self.tried.remove(&self.tries_taken)
+        {
+            self.tries_taken += 1;
+            self.take_tried(tried);
+        }
+    }
+
+    fn take_tried(&mut self, tried: Tried) {
+        let Tried { prediction, tries, outcome } = tried;
+        match outcome {
+            Some(outcome) => self.take_shown(prediction.run, true, *outcome),
+            None => self.unproved.push(Unproved { cycle: prediction.cycle.clone(), tries }),
+        }
+    }
+
+    fn take(&mut self, run: u64, mut outcome: Outcome) {
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
         self.counts.switches += outcome.counters.switches;
         self.seen.0 = self.seen.0.max(outcome.counters.points);
         self.seen.1 = self.seen.1.max(outcome.counters.strands);
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
-        self.learnt.extend(outcome.learnt.into_iter().filter(|&pc| self.learnt_set.insert(pc)));
+        self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
         self.replays += u64::from(outcome.replayed);
-        for warning in outcome.warnings {
+        for warning in outcome.warnings.drain(..) {
             if self.warned.insert(warning.clone()) {
                 self.warnings.push(warning);
             }
         }
         if self.modules.len() < outcome.modules.len() {
-            self.modules = outcome.modules;
+            self.modules = std::mem::take(&mut outcome.modules);
         }
+        for cycle in outcome.cycles.drain(..) {
+            self.predictions.see(run, cycle);
+        }
+        self.take_shown(run, false, outcome);
+    }
+
+    /// Takes what a run showed.
+    fn take_shown(&mut self, run: u64, predicted: bool, outcome: Outcome) {
         if let Some((facts, why)) = outcome.mismatch {
             self.stop(Stop::Internal(facts, format!("run {run} and its replay differ: {why}")));
         }
-        let Some((key, facts)) = outcome.failure else { return };
         if outcome.verdict.is_internal() {
-            if let Some(facts) = facts {
+            if let Some(facts) = outcome.shown.into_iter().find_map(|shown| shown.facts) {
                 let why = format!("{}: {}", outcome.verdict.kind.name(), outcome.verdict.message);
                 self.stop(Stop::Internal(facts, why));
             }
             return;
         }
-        self.counts.failed += 1;
-        self.first_failure.get_or_insert(run);
-        let (known, estimates) = (Arc::clone(&self.known), self.estimates);
-        self.failures.push(Failure { run, key, facts, known, estimates });
-        if !self.keep_going {
-            self.stop(Stop::Failure);
+        let mut failed = false;
+        for Shown { key, fails, hidden, facts } in outcome.shown {
+            // The first run that showed it has the facts, and decides for all.
+            let hidden = *self.hidden.entry(key).or_insert(hidden);
+            failed |= fails && !hidden;
+            let (known, estimates) = (Arc::clone(&self.known), self.estimates);
+            let verdict = outcome.verdict.kind;
+            self.failures.push(Failure {
+                run,
+                predicted,
+                key,
+                fails,
+                hidden,
+                verdict,
+                facts,
+                known,
+                estimates,
+            });
+        }
+        if failed {
+            self.counts.failed += 1;
+            self.first_failure.get_or_insert(run);
+            if !self.keep_going {
+                self.stop(Stop::Failure);
+            }
         }
     }
 
@@ -207,7 +292,8 @@ impl Ledger {
 
     /// Whether no run is under way and none will be.
     pub(crate) fn is_finished(&self) -> bool {
-        self.under_way == 0 && (self.stop.is_some() || self.taken >= self.limit)
+        self.under_way == 0
+            && (self.stop.is_some() || self.taken >= self.limit && !self.predictions.are_open())
     }
 
     /// Whether the main thread has something to do.
@@ -243,6 +329,7 @@ impl Ledger {
             replays: self.replays,
             warnings: self.warnings,
             modules: self.modules,
+            unproved: self.unproved,
         })
     }
 }
@@ -250,25 +337,20 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadbare_abi::verdict::VerdictKind;
     use threadbare_trace::run::{Counters, Verdict};
 
     fn clean(run: u64) -> Outcome {
-        Outcome {
-            counters: Counters { points: run + 1, trace_hash: run, ..Counters::default() },
-            learnt: vec![run],
-            warnings: Vec::new(),
-            modules: Vec::new(),
-            verdict: Verdict::clean(),
-            failure: None,
-            replayed: false,
-            mismatch: None,
-        }
+        let counters = Counters { points: run + 1, trace_hash: run, ..Counters::default() };
+        Outcome::clean(counters, vec![run])
+    }
+
+    fn shown(key: u64, fails: bool, hidden: bool) -> Shown {
+        Shown { key, fails, hidden, facts: None }
     }
 
     fn failing(run: u64) -> Outcome {
         let verdict = Verdict { kind: VerdictKind::Exit, ..Verdict::clean() };
-        Outcome { verdict, failure: Some((9, None)), ..clean(run) }
+        Outcome { verdict, shown: vec![shown(9, true, false)], ..clean(run) }
     }
 
     /// Makes runs with so many under way at once, ending in the order `pick` says.
@@ -321,9 +403,32 @@ mod tests {
     #[test]
     fn details_are_wanted_from_the_earliest_run() {
         let mut ledger = Ledger::new(10, true);
-        assert!(ledger.wants(5, 7));
-        assert!(!ledger.wants(5, 8));
-        assert!(ledger.wants(5, 3));
-        assert!(!ledger.wants(5, 7));
+        assert_eq!(ledger.wants(&[5, 6], 7), [true, true]);
+        assert_eq!(ledger.wants(&[5], 8), [false]);
+        assert_eq!(ledger.wants(&[5], 3), [true]);
+        assert_eq!(ledger.wants(&[5, 6], 7), [false, true]);
+    }
+
+    #[test]
+    fn what_is_only_told_or_hidden_fails_no_run() {
+        let mut ledger = Ledger::new(4, false);
+        let runs: [Vec<Shown>; 4] = [
+            vec![shown(1, false, false), shown(2, true, true)],
+            // What the first run has hidden stays hidden.
+            vec![shown(2, true, false), shown(1, false, false)],
+            vec![shown(2, true, false), shown(3, true, false), shown(1, false, false)],
+            vec![],
+        ];
+        for list in runs {
+            if let Some(ticket) = ledger.take_ticket() {
+                ledger.finish(ticket.run, Outcome { shown: list, ..clean(ticket.run) });
+            }
+        }
+        let told: Vec<_> = ledger.take_failures().iter().map(|it| (it.run, it.key, it.hidden)).collect();
+        assert_eq!(told[..4], [(0, 1, false), (0, 2, true), (1, 2, true), (1, 1, false)]);
+        assert_eq!(told[4..], [(2, 2, true), (2, 3, false), (2, 1, false)]);
+        let summary = ledger.summary(Duration::ZERO).unwrap();
+        assert_eq!((summary.progress.failed, summary.first_failure), (1, Some(2)));
+        assert_eq!(summary.ending, Ending::Failure);
     }
 }

@@ -1,7 +1,11 @@
 //! A failing run in terms of the source: where it failed, what each strand was doing.
 
-use crate::finding::{FORMAT_VERSION, Finding, HeldLock, Location, StrandDetail};
+use crate::finding::{FORMAT_VERSION, Finding, Location, Severity, StrandDetail};
 use crate::places::{Place, Places, shown};
+use crate::sources::sources;
+use crate::stacks::{Teller, held_lock, is_runtime};
+use crate::steps::steps;
+use crate::{memory, race, waits};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -18,11 +22,15 @@ const STRANDS_TOLD: usize = 64;
 /// The finding of one failing run; its id is set by the collection.
 pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding {
     let strands = Strands::from_report(&facts.report);
+    // A race is not the end of its run: where the strands stood then says nothing of it.
+    let told = |strand: &&StrandReport| {
+        strand.state != Some(StrandState::Ended) && facts.verdict.kind != VerdictKind::Race
+    };
     let details: Vec<StrandDetail> = facts
         .report
         .strands
         .iter()
-        .filter(|strand| strand.state != Some(StrandState::Ended))
+        .filter(told)
         .take(STRANDS_TOLD)
         .map(|strand| detail(strand, facts, &strands, places))
         .collect();
@@ -31,10 +39,12 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
     if facts.counters.segments_lost > 0 {
         warnings.push("the run is too long to list: its schedule is the seed of its strategy".to_owned());
     }
-    Finding {
+    let teller = Teller { facts, strands: &strands, places };
+    let mut finding = Finding {
         format_version: FORMAT_VERSION,
         id: String::new(),
         kind: facts.verdict.kind.name().to_owned(),
+        severity: Severity::Failure,
         message: facts.verdict.message.clone(),
         schedule: String::new(),
         run: facts.run,
@@ -45,14 +55,23 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         strands: details,
         accesses: Vec::new(),
         object: None,
-        created: Vec::new(),
+        created: teller.creations(),
         steps: Vec::new(),
+        sources: Vec::new(),
         notes: Vec::new(),
         warnings,
         program: program.to_owned(),
         stdout: tail(&facts.stdout),
         stderr: tail(&facts.stderr),
+    };
+    match facts.verdict.kind {
+        VerdictKind::Race => race::explain(&mut finding, &teller),
+        kind if memory::is_memory_error(kind) => memory::explain(&mut finding, &teller),
+        _ => waits::tell(&mut finding, facts, &strands, places),
     }
+    finding.steps = steps(facts, &strands, places);
+    finding.sources = sources(&finding, places);
+    finding
 }
 
 /// A warning with its place.
@@ -124,7 +143,8 @@ fn locations(
     place.map(|place| location(place, strand, places)).into_iter().collect()
 }
 
-fn location(place: &Place, strand: Option<String>, places: &dyn Places) -> Location {
+/// A place of a finding, with its line.
+pub(crate) fn location(place: &Place, strand: Option<String>, places: &dyn Places) -> Location {
     let source = place.file.as_deref().zip(place.line).and_then(|(file, line)| places.source(file, line));
     Location { file: place.file.clone(), line: place.line, function: place.function.clone(), strand, source }
 }
@@ -154,22 +174,9 @@ fn detail(strand: &StrandReport, facts: &RunFacts, strands: &Strands, places: &d
         operation: pending.map(|pending| pending.op.name().to_owned()),
         object: pending.and_then(|pending| object(pending.op, pending.addr, strands, places)),
         held_by: strand.holder.map(|holder| strands.name(StrandId(holder))),
-        holds: strand
-            .held
-            .iter()
-            .map(|&(addr, pc)| HeldLock {
-                object: memory(OpKind::MutexLock, addr, places),
-                taken_at: shown(&places.at(pc)).cloned().filter(|_| pc != 0),
-            })
-            .collect(),
+        holds: strand.held.iter().map(|&(addr, pc)| held_lock(addr, pc, places)).collect(),
         stack,
     }
-}
-
-/// Whether a frame is the runtime's own, which called `main` or the strand's function.
-fn is_runtime(place: &Place) -> bool {
-    place.address.starts_with("libthreadbare_rt.so+")
-        || place.function.as_deref().is_some_and(|function| function.starts_with("threadbare_rt::"))
 }
 
 /// What an operation concerns, in words.
@@ -180,12 +187,13 @@ pub fn object(op: OpKind, addr: u64, strands: &Strands, places: &dyn Places) -> 
         }
         OpKind::Io | OpKind::IoWait => Some(format!("fd {}", addr as i64)),
         OpKind::Signal => Some(format!("signal {addr}")),
-        op if op.has_memory_address() && addr != 0 => Some(memory(op, addr, places)),
+        op if op.has_memory_address() && addr != 0 => Some(variable(op, addr, places)),
         _ => None,
     }
 }
 
-fn memory(op: OpKind, addr: u64, places: &dyn Places) -> String {
+/// Memory by the name of its variable, or its address.
+pub(crate) fn variable(op: OpKind, addr: u64, places: &dyn Places) -> String {
     places.variable(addr, object_size(op)).unwrap_or_else(|| format!("{addr:#x}"))
 }
 

@@ -13,11 +13,11 @@ use threadbare_abi::layout::{Record, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{EventSink, Follow, Request};
 use threadbare_explore::server::{Server, Target};
-use threadbare_explore::store;
+use threadbare_explore::{details, of_race, store};
 use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, SymbolPlaces};
 use threadbare_report::trace::TracePrinter;
-use threadbare_report::{Style, text, width};
+use threadbare_report::{Screen, Style, text, width};
 use threadbare_toolchain::{Environment, check_program};
 use threadbare_trace::conflicts::Conflicts;
 use threadbare_trace::run::{RunFacts, Verdict};
@@ -81,7 +81,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     } else {
         once(&mut server, &request, &schedule)?
     };
-    judge(&facts, &schedule, &target.program)?;
+    let verdict = facts.verdict.clone();
+    let mut facts = judge(facts, &schedule, &target.program)?;
+    if facts.verdict.is_failure() && schedule.then.is_none() {
+        // Once more, for what a finding tells beside the verdict.
+        facts.segments.clone_from(&schedule.segments);
+        details::add(&mut server, &request, &verdict, vec![&mut facts]);
+    }
     let places = SymbolPlaces::new(&facts.report.modules, &target.program);
     let mut finding = explain(&facts, &target.program.display().to_string(), &places);
     finding.schedule = path.display().to_string();
@@ -169,7 +175,7 @@ fn request(schedule: &Schedule) -> Request {
         max_points: schedule.max_points,
         timeout: Duration::from_millis(schedule.timeout_ms.max(1)),
         estimates,
-        races: true,
+        races: schedule.races || schedule.race.is_some(),
         watches: Vec::new(),
     }
 }
@@ -257,18 +263,29 @@ impl EventSink for Lines<'_> {
     }
 }
 
-/// Sees that the run was the recorded one.
-fn judge(facts: &RunFacts, schedule: &Schedule, program: &Path) -> Result<(), Trouble> {
+/// Sees that the run was the recorded one. The facts of a race that the schedule is kept for have the race as their
+/// verdict.
+fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) -> Result<RunFacts, Trouble> {
     let help = "this is an error of Threadbare unless the program reads something that changes outside it (files, \
                 the network, the real clock): `threadbare replay FILE --trace` shows how far it came";
     if facts.verdict.is_internal() {
         let places = SymbolPlaces::new(&facts.report.modules, program);
-        let divergence = conduct::divergence(facts, &places);
+        let divergence = conduct::divergence(&facts, &places);
         return Err(Trouble::internal(
             format!("the replay left its schedule: {}{divergence}", facts.verdict.message),
             help,
         ));
     }
+    if let Some(pair) = schedule.race {
+        return match facts.report.race_of(pair).cloned() {
+            Some(race) => Ok(of_race(&facts, race)),
+            None => Err(Trouble::internal(
+                format!("the replay did not show the recorded race: {}", schedule.message),
+                help,
+            )),
+        };
+    }
+    facts.report.races.clear();
     let show = |kind: VerdictKind, message: &str| match kind {
         VerdictKind::None => "clean".to_owned(),
         kind => format!("{}: {message}", kind.name()),
@@ -285,7 +302,7 @@ fn judge(facts: &RunFacts, schedule: &Schedule, program: &Path) -> Result<(), Tr
             help,
         ));
     }
-    Ok(())
+    Ok(facts)
 }
 
 /// The words of a verdict that must be the same in a replay. The exit code and the signal are; a line of the program's
@@ -303,13 +320,13 @@ fn essence(kind: VerdictKind, message: &str) -> Vec<&str> {
 }
 
 fn words(finding: &Finding, facts: &RunFacts, traced: bool) -> String {
-    let style = Style::for_stream(&std::io::stdout());
+    let screen = Screen::for_stream(&std::io::stdout());
     let gap = if traced { "\n" } else { "" };
     if facts.verdict.is_failure() {
-        format!("{gap}{}", text::finding(finding, style, false))
+        format!("{gap}{}", text::finding(finding, screen, false))
     } else {
         let switches = text::counted(facts.counters.switches, "switch");
-        format!("{gap}{}: run {} again, {switches}\n", style.good("clean"), facts.run)
+        format!("{gap}{}: run {} again, {switches}\n", screen.style.good("clean"), facts.run)
     }
 }
 

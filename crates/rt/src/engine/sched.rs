@@ -5,7 +5,7 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{frames, idle, learn, record, spin, stops, strand};
+use super::{addressable, frames, idle, learn, race, record, spin, stops, strand, watch};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -56,6 +56,8 @@ pub mod attention {
     pub const LIMIT: u32 = 32;
     /// A strand is to be cancelled at any point.
     pub const CANCEL: u32 = 64;
+    /// The driver wants stacks.
+    pub const WATCH: u32 = 128;
 }
 
 /// Where the run stands.
@@ -305,6 +307,7 @@ fn attend_at_point() {
 /// A point: the running strand is about to do `op`; returns when it goes on.
 #[inline(always)]
 pub fn point(op: Op) {
+    addressable::check_object(op);
     publish(op);
     let e = engine();
     if e.live < 2 && ATTENTION.load(Ordering::Relaxed) == 0 && live().events < e.due_events {
@@ -318,8 +321,21 @@ pub fn point(op: Op) {
     } else {
         reschedule(Stop::Preempted);
     }
+    if ATTENTION.load(Ordering::Relaxed) & (attention::CANCEL | attention::WATCH) != 0 {
+        chosen_slow();
+    }
+    addressable::check_again(op);
+}
+
+/// What is seldom to be done when a strand goes on from its point.
+#[cold]
+#[inline(never)]
+fn chosen_slow() {
     if ATTENTION.load(Ordering::Relaxed) & attention::CANCEL != 0 {
         crate::model::cancel::check_asynchronous();
+    }
+    if watch::is_on() {
+        watch::happens(this().op.pc);
     }
 }
 
@@ -379,7 +395,7 @@ fn decide(how: Stop) -> (StrandId, bool) {
             wake_due();
         }
         let bits = ATTENTION.load(Ordering::Relaxed);
-        if bits & !(attention::RECORD | attention::LIMIT | attention::CANCEL) != 0
+        if bits & !(attention::RECORD | attention::LIMIT | attention::CANCEL | attention::WATCH) != 0
             && let Some(decided) = attend(bits, how)
         {
             return decided;
@@ -477,10 +493,12 @@ fn event_at(time: u64) -> u64 {
     if time == u64::MAX { u64::MAX } else { events_at(time.saturating_sub(engine().time_offset)) }
 }
 
-/// Plain accesses matter while there are several strands, or a timer may interrupt the only one.
+/// Plain accesses matter from the second strand on, or when a timer may interrupt the only one.
 fn set_gate() {
     let e = engine();
-    learn::set_gate(e.phase == Phase::Running && (e.live > 1 || e.timer != u64::MAX));
+    let several = e.phase == Phase::Running && e.strands.len() > 1;
+    learn::set_gate(several || e.phase == Phase::Running && e.timer != u64::MAX);
+    race::set_on(several);
 }
 
 /// The wait of a strand ends by its deadline.
@@ -554,6 +572,7 @@ pub fn end_current() -> ! {
     let e = engine();
     let this = strand(e.current);
     disable(this);
+    addressable::strand_ended(this);
     this.state = State::Ended;
     this.ended = true;
     e.live -= 1;

@@ -19,6 +19,7 @@ pub mod identity;
 pub mod io;
 pub mod kernel;
 pub mod keys;
+pub mod mapping;
 pub mod mutex;
 pub mod once;
 pub mod poll;
