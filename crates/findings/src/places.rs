@@ -65,6 +65,26 @@ pub fn shown(places: &[Place]) -> Option<&Place> {
     known().find(|place| !place.dependency).or_else(|| known().next()).or(places.first())
 }
 
+/// The functions at a return address, innermost first. Where all of them are a library's, its callers follow up to the
+/// first function of the program's own.
+pub fn chain(places: &dyn Places, pc: u64, callers: &[u64]) -> Vec<Place> {
+    let own = |frame: &Place| !frame.library && frame.file.is_some();
+    let mut frames = places.at(pc);
+    if frames.iter().any(own) {
+        return frames;
+    }
+    let mut called = Vec::new();
+    for frame in callers.iter().flat_map(|&caller| places.at(caller)) {
+        let found = own(&frame);
+        called.push(frame);
+        if found {
+            frames.extend(called);
+            break;
+        }
+    }
+    frames
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,24 +105,4 @@ mod tests {
         assert_eq!(name(&stack[..1]).as_deref(), Some("read"));
         assert_eq!(name(&[]), None);
     }
-}
-
-/// The functions at a return address, innermost first. Where all of them are a library's, its callers follow up to the
-/// first function of the program's own.
-pub fn chain(places: &dyn Places, pc: u64, callers: &[u64]) -> Vec<Place> {
-    let own = |frame: &Place| !frame.library && frame.file.is_some();
-    let mut frames = places.at(pc);
-    if frames.iter().any(own) {
-        return frames;
-    }
-    let mut called = Vec::new();
-    for frame in callers.iter().flat_map(|&caller| places.at(caller)) {
-        let found = own(&frame);
-        called.push(frame);
-        if found {
-            frames.extend(called);
-            break;
-        }
-    }
-    frames
 }
