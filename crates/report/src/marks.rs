@@ -210,7 +210,9 @@ fn access_label(finding: &Finding, access: &AccessDetail, race: bool, index: usi
         access.size > 0 && (sizes.iter().any(|size| *size != access.size) || whole != Some(access.size));
     let bytes =
         if odd { format!(" of {}", crate::text::counted(access.size, "byte")) } else { String::new() };
-    let holding = if race { format!(", holding {}", locks(access)) } else { String::new() };
+    // The runtime does not know all locks (std's of Rust, a program's own): "nothing" is said only beside a lock.
+    let known = finding.accesses.iter().any(|access| !access.holds.is_empty());
+    let holding = if race && known { format!(", holding {}", locks(access)) } else { String::new() };
     format!("{earlier}{operation}{bytes} by {}{holding}", strand(finding, &access.strand))
 }
 

@@ -15,7 +15,7 @@ use crate::marks::{self, is_about_all};
 use crate::screen::Screen;
 use std::fmt::Write;
 use std::time::Duration;
-use threadbare_findings::{Finding, Location};
+use threadbare_findings::{Finding, Location, Severity};
 pub use words::{counted, per_second, thousands};
 
 /// Lines of a stream that are shown.
@@ -134,7 +134,10 @@ pub fn replay_command(schedule: &str) -> String {
 
 fn headline(out: &mut String, finding: &Finding, screen: Screen) {
     let style = screen.style;
-    let run = format!("run {} failed:", finding.run);
+    let run = match finding.severity {
+        Severity::Failure => format!("run {} failed:", finding.run),
+        Severity::Note => format!("run {} showed:", finding.run),
+    };
     let text = format!("{run} {}", sentence(finding));
     let mut rows = wrap(&printable(&text), screen.width.saturating_sub(2)).into_iter();
     let first = rows.next().unwrap_or_default();
@@ -155,7 +158,8 @@ pub(crate) fn sentence(finding: &Finding) -> String {
         true => String::new(),
         false => format!(" at {place}"),
     };
-    let said = finding.message.starts_with(&finding.kind);
+    let message = finding.message.strip_prefix("data ").unwrap_or(&finding.message);
+    let said = message.starts_with(&finding.kind);
     let kind = if said { String::new() } else { format!("{}: ", finding.kind) };
     format!("{kind}{}{at}", finding.message)
 }

@@ -9,7 +9,7 @@ use std::io::{StdoutLock, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use threadbare_abi::event::Event;
-use threadbare_abi::layout::{Record, flags};
+use threadbare_abi::layout::{Record, Watch, WatchKind, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{EventSink, Follow, Request};
 use threadbare_explore::server::{Server, Target};
@@ -20,6 +20,7 @@ use threadbare_report::trace::TracePrinter;
 use threadbare_report::{Screen, Style, text, width};
 use threadbare_toolchain::{Environment, check_program};
 use threadbare_trace::conflicts::Conflicts;
+use threadbare_trace::report::{Moment, Race};
 use threadbare_trace::run::{RunFacts, Verdict};
 use threadbare_trace::schedule::Schedule;
 
@@ -74,7 +75,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let mut server = Server::start(&target)?;
     server.set_known(&schedule.known);
     if args.gdb {
-        return gdb::open(&mut server, &request, &schedule.segments, &target.program);
+        let race = schedule.race.is_some().then_some(schedule.message.as_str());
+        if race.is_some() {
+            // A race does not end its run: gdb is opened where its later access is made.
+            let facts = once(&mut server, &request, &schedule)?;
+            let facts = judge(facts, &schedule, &target.program)?;
+            request.watches = facts.report.races.iter().filter_map(later_access).collect();
+        }
+        return gdb::open(&mut server, &request, &schedule.segments, &target.program, race);
     }
     let facts = if args.trace {
         trace(&mut server, &request, &schedule, &target.program, args.timeout)?
@@ -178,6 +186,12 @@ fn request(schedule: &Schedule) -> Request {
         races: schedule.races || schedule.race.is_some(),
         watches: Vec::new(),
     }
+}
+
+/// The moment of a race's later access.
+fn later_access(race: &Race) -> Option<Watch> {
+    let Moment { strand, event, pc, .. } = race.accesses.first()?.moment;
+    Some(Watch { kind: WatchKind::Event as u32, strand: strand.into(), event, addr: 0, pc })
 }
 
 fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<RunFacts, Trouble> {
