@@ -7,7 +7,7 @@
 
 use super::report;
 use super::wait::Class;
-use super::{me, strand, strand_count};
+use super::{me, strand, strand_count, words};
 use crate::model::single::Single;
 use alloc::vec::Vec;
 use core::fmt;
@@ -133,7 +133,10 @@ pub fn joined(other: StrandId) {
 /// The running strand is about to wait for a lock, for ever if need be: the orders this makes are told.
 #[inline]
 pub fn wants(class: Class, addr: usize, pc: u64, shared: bool) {
-    if !held_by(me()).is_empty() {
+    if words::any() {
+        words::settle(me());
+    }
+    if !held_by(me()).is_empty() || !strand(me()).model.words.held.is_empty() {
         tell_orders(class, addr, pc, shared);
     }
 }
@@ -147,11 +150,12 @@ fn tell_orders(class: Class, addr: usize, pc: u64, shared: bool) {
     for word in [me.0 as u64, epoch as u64, addr as u64, pc, shared as u64] {
         hash.add(word);
     }
-    for held in held_by(me).iter() {
+    let all = || held_by(me).iter().chain(strand(me).model.words.held.iter());
+    for held in all() {
         hash.add(held.addr as u64 ^ (held.shared as u64) << 63);
     }
     let Some(occasion) = first_time(hash.0 | 1) else { return };
-    for held in held_by(me).iter() {
+    for held in all() {
         if held.addr == addr && held.class == class {
             continue;
         }
