@@ -2,7 +2,9 @@
 
 use crate::finding::{FORMAT_VERSION, Finding, Location, Severity, StrandDetail};
 use crate::places::{Place, Places, shown};
+use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
+use crate::steps::steps;
 use crate::{memory, race, waits};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
@@ -55,6 +57,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         object: None,
         created: teller.creations(),
         steps: Vec::new(),
+        sources: Vec::new(),
         notes: Vec::new(),
         warnings,
         program: program.to_owned(),
@@ -66,6 +69,8 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         kind if memory::is_memory_error(kind) => memory::explain(&mut finding, &teller),
         _ => waits::tell(&mut finding, facts, &strands, places),
     }
+    finding.steps = steps(facts, &strands, places);
+    finding.sources = sources(&finding, places);
     finding
 }
 

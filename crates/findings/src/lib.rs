@@ -4,13 +4,16 @@
 //! places are one ([`collection`]). Places come from whoever knows the program's symbols ([`places`]).
 
 pub mod collection;
+pub mod done;
 pub mod explain;
 pub mod finding;
 mod memory;
 pub mod orders;
 pub mod places;
 mod race;
+pub mod sources;
 mod stacks;
+pub mod steps;
 pub mod suppressions;
 pub mod symbol_places;
 pub mod waits;

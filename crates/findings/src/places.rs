@@ -28,6 +28,11 @@ pub trait Places {
     fn at(&self, pc: u64) -> Vec<Place>;
     /// The variable, or the part of one, that `size` bytes at an address belong to.
     fn variable(&self, addr: u64, size: u64) -> Option<String>;
+    /// The part of a heap block that an access touches, named by the type of the object: `account.balance`. `stack` are
+    /// the pcs of the access and its callers, innermost first.
+    fn field(&self, _stack: &[u64], _block: u64, _offset: u64, _size: u64) -> Option<String> {
+        None
+    }
     /// A line of a source file.
     fn source(&self, file: &str, line: u32) -> Option<String>;
 }
@@ -53,4 +58,24 @@ impl Places for NoPlaces {
 /// The place a report shows first: the innermost of the program's own code, else the innermost.
 pub fn shown(places: &[Place]) -> Option<&Place> {
     places.iter().find(|place| !place.library && place.file.is_some()).or(places.first())
+}
+
+/// The functions at a return address, innermost first. Where all of them are a library's, its callers follow up to the
+/// first function of the program's own.
+pub fn chain(places: &dyn Places, pc: u64, callers: &[u64]) -> Vec<Place> {
+    let own = |frame: &Place| !frame.library && frame.file.is_some();
+    let mut frames = places.at(pc);
+    if frames.iter().any(own) {
+        return frames;
+    }
+    let mut called = Vec::new();
+    for frame in callers.iter().flat_map(|&caller| places.at(caller)) {
+        let found = own(&frame);
+        called.push(frame);
+        if found {
+            frames.extend(called);
+            break;
+        }
+    }
+    frames
 }

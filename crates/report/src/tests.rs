@@ -1,6 +1,7 @@
 //! The campaigns of `cargo threadbare test`: a line for each as it ends, the findings, and a table.
 
 use crate::campaign::{CampaignReport, FORMAT_VERSION};
+use crate::screen::Screen;
 use crate::style::Style;
 use crate::table::Table;
 use crate::text::{counted, finding, per_second, thousands};
@@ -87,7 +88,8 @@ pub fn line(test: &TestResult, style: Style) -> String {
 }
 
 /// The findings, then the table, then the count.
-pub fn text(report: &TestsReport, style: Style) -> String {
+pub fn text(report: &TestsReport, screen: Screen) -> String {
+    let style = screen.style;
     let mut out = String::new();
     for test in &report.tests {
         for warning in &test.campaign.warnings {
@@ -95,7 +97,7 @@ pub fn text(report: &TestsReport, style: Style) -> String {
         }
         for found in &test.campaign.findings {
             out.push_str(&format!("{} {}\n", style.strong("test"), test.name));
-            out.push_str(&finding(found, style, true));
+            out.push_str(&finding(found, screen, true));
             out.push('\n');
         }
     }

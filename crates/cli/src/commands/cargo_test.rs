@@ -10,7 +10,7 @@ use threadbare_explore::interrupt;
 use threadbare_explore::store::Store;
 use threadbare_report::progress::ProgressLine;
 use threadbare_report::tests::{TestResult, TestsReport};
-use threadbare_report::{Style, tests};
+use threadbare_report::{Screen, Style, tests};
 use threadbare_toolchain::cargo::{self, TestBinary, TestCase, TestPlan};
 
 /// The file of all tests' campaigns.
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
                 // The findings follow on standard output; on a terminal they stand apart.
                 eprintln!();
             }
-            print(&tests::text(&report, Style::for_stream(&std::io::stdout())));
+            print(&tests::text(&report, Screen::for_stream(&std::io::stdout())));
         }
     }
     Ok(if report.failed() > 0 { Exit::Failure } else { Exit::Clean })

@@ -17,7 +17,7 @@ use threadbare_explore::{details, of_race, store};
 use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, SymbolPlaces};
 use threadbare_report::trace::TracePrinter;
-use threadbare_report::{Style, text, width};
+use threadbare_report::{Screen, Style, text, width};
 use threadbare_toolchain::{Environment, check_program};
 use threadbare_trace::conflicts::Conflicts;
 use threadbare_trace::run::{RunFacts, Verdict};
@@ -320,13 +320,13 @@ fn essence(kind: VerdictKind, message: &str) -> Vec<&str> {
 }
 
 fn words(finding: &Finding, facts: &RunFacts, traced: bool) -> String {
-    let style = Style::for_stream(&std::io::stdout());
+    let screen = Screen::for_stream(&std::io::stdout());
     let gap = if traced { "\n" } else { "" };
     if facts.verdict.is_failure() {
-        format!("{gap}{}", text::finding(finding, style, false))
+        format!("{gap}{}", text::finding(finding, screen, false))
     } else {
         let switches = text::counted(facts.counters.switches, "switch");
-        format!("{gap}{}: run {} again, {switches}\n", style.good("clean"), facts.run)
+        format!("{gap}{}: run {} again, {switches}\n", screen.style.good("clean"), facts.run)
     }
 }
 

@@ -10,7 +10,7 @@ use threadbare_explore::interrupt;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_report::progress::ProgressLine;
-use threadbare_report::{Style, text};
+use threadbare_report::{Screen, text};
 use threadbare_toolchain::{Environment, check_program, find_program};
 
 const EXAMPLES: &str = "\
@@ -65,7 +65,7 @@ pub(crate) fn campaign(options: &CampaignOptions, target: Target) -> Result<Exit
     let report = conducted.report;
     match options.format {
         Format::Json => print(&report.to_json()),
-        Format::Text => print(&text::campaign(&report, Style::for_stream(&std::io::stdout()))),
+        Format::Text => print(&text::campaign(&report, Screen::for_stream(&std::io::stdout()))),
     }
     Ok(if report.runs_failed > 0 { Exit::Failure } else { Exit::Clean })
 }
