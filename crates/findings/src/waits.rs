@@ -56,8 +56,8 @@ impl Teller<'_> {
                  side holds when it makes the condition true, whether there is still something to wait for"
                     .to_owned(),
             );
-        } else if let [cause] = causes[..] {
-            finding.message = self.of_cause(cause);
+        } else if let Some(message) = self.of_cause(&causes) {
+            finding.message = message;
         } else if !causes.is_empty() {
             let list: Vec<String> = causes
                 .iter()
@@ -173,7 +173,7 @@ impl Teller<'_> {
             .iter()
             .filter(|other| other.holders.contains(&strand.index))
             .filter_map(|other| other.pending.as_ref())
-            .filter(|pending| is_lock(pending.op))
+            .filter(|pending| is_lock(pending.op) && holds(strand, pending.addr))
             .map(|pending| self.memory(pending))
             .collect();
         match wanted.first() {
@@ -197,6 +197,7 @@ impl Teller<'_> {
             OpKind::CondWait | OpKind::CondTimedWait => format!("waits for a signal on {what}"),
             OpKind::SemWait => format!("waits for a post of {what}"),
             OpKind::BarrierWait => format!("waits at the barrier {what} ({} have come)", strand.detail),
+            OpKind::FutexWait if !strand.holders.is_empty() => format!("waits for {what}"),
             OpKind::FutexWait => format!("waits for a wake of {what}"),
             OpKind::Io | OpKind::IoWait => format!("waits for file descriptor {}", pending.addr as i64),
             OpKind::Signal => "waits for a signal of the system".to_owned(),
@@ -211,6 +212,9 @@ impl Teller<'_> {
     fn memory(&self, pending: &Pending) -> String {
         match object(pending.op, pending.addr, self.strands, self.places) {
             Some(name) if name.starts_with("0x") => match pending.op {
+                OpKind::FutexWait if !self.facts.report.strands.iter().any(|it| holds(it, pending.addr)) => {
+                    format!("the word at {name}")
+                }
                 op if is_lock(op) => format!("the lock at {name}"),
                 _ => format!("the memory at {name}"),
             },
@@ -242,7 +246,12 @@ impl Teller<'_> {
         let holders: Vec<String> =
             strand.holders.iter().take(NAMED).map(|&holder| self.holder(strand, holder, pending)).collect();
         if pending.is_some() && !holders.is_empty() {
-            line += &format!(", held by {}", holders.join(" and "));
+            let behind = pending.is_some_and(|pending| pending.op == OpKind::ReadLock)
+                && !self.facts.report.strands.iter().any(|it| {
+                    strand.holders.contains(&it.index) && pending.is_some_and(|at| holds(it, at.addr))
+                });
+            let how = if behind { "behind" } else { "held by" };
+            line += &format!(", {how} {}", holders.join(" and "));
         }
         line
     }
@@ -253,12 +262,15 @@ impl Teller<'_> {
         if report.is_some_and(|report| report.state == Some(StrandState::Ended)) {
             return text + ", which has ended";
         }
-        let taken = pending.and_then(|pending| {
-            let held = &report?.held;
-            held.iter().rev().find(|(addr, _)| *addr == pending.addr).map(|&(_, pc)| pc)
-        });
-        if let Some(place) = taken.filter(|&pc| pc != 0).and_then(|pc| shown(&self.places.at(pc)).cloned()) {
-            text += &format!(" (taken at {})", place_text(&place));
+        let Some((pending, report)) = pending.zip(report) else { return text };
+        if !holds(report, pending.addr) {
+            let behind = pending.op == OpKind::ReadLock;
+            return text + if behind { ", which waits to write" } else { "" };
+        }
+        let at = report.held.iter().rposition(|(addr, _)| *addr == pending.addr);
+        let lock = at.and_then(|at| self.detail(report)?.holds.get(at));
+        if let Some(place) = lock.and_then(|lock| lock.taken_at.as_ref()) {
+            text += &format!(" (taken at {})", place_text(place));
         }
         text
     }
@@ -328,9 +340,24 @@ impl Teller<'_> {
         )
     }
 
-    /// The only strand that waits for something no strand holds.
-    fn of_cause(&self, cause: &StrandReport) -> String {
-        let wait = self.wait(cause);
+    /// Strands that all wait for the same, which no strand holds.
+    fn of_cause(&self, causes: &[&StrandReport]) -> Option<String> {
+        let [cause, rest @ ..] = causes else { return None };
+        let same = |other: &&StrandReport| {
+            let what = |strand: &StrandReport| strand.pending.map(|pending| (pending.op, pending.addr));
+            what(other) == what(cause)
+        };
+        if !rest.iter().all(same) {
+            return None;
+        }
+        let mut wait = self.wait(cause);
+        let names: Vec<String> = causes.iter().take(NAMED).map(|strand| self.name(strand.index)).collect();
+        let mut who = format!("strand {}", names.join(" and "));
+        if causes.len() > 1 {
+            let more = if causes.len() > NAMED { ", …" } else { "" };
+            who = format!("strands {}{more}", names.join(", "));
+            wait = wait.replacen("waits", "wait", 1);
+        }
         let rest = match cause.pending.map(|pending| pending.op) {
             Some(OpKind::CondWait) => ", and no strand is left that could give it",
             Some(OpKind::SemWait) => ", and no strand is left that could post it",
@@ -338,14 +365,19 @@ impl Teller<'_> {
             Some(OpKind::BarrierWait) => ", and no strand is left that could come",
             _ => ", for ever",
         };
-        let others = self.waiting().count() - 1;
+        let others = self.waiting().count() - causes.len();
         let waiting = match others {
             0 => String::new(),
             1 => "; another strand waits for it".to_owned(),
             count => format!("; {count} other strands wait for it"),
         };
-        format!("strand {} {wait}{rest}{waiting}", self.name(cause.index))
+        Some(format!("{who} {wait}{rest}{waiting}"))
     }
+}
+
+/// Whether the strand holds the lock at an address.
+fn holds(strand: &StrandReport, addr: u64) -> bool {
+    strand.held.iter().any(|(held, _)| *held == addr)
 }
 
 /// Whether the operation takes a lock.

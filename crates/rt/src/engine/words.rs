@@ -75,6 +75,13 @@ pub fn holder_of(addr: usize) -> StrandId {
     recorded(addr)
 }
 
+/// Where a strand tried to take the word that it waits on, if it did that in sight.
+pub fn tried(id: StrandId) -> Option<u64> {
+    let key = strand(id).wait.key;
+    let (addr, pc) = of(id).tried?;
+    (key.class == Class::Futex && key.addr == addr).then_some(pc)
+}
+
 /// The words that a strand holds and others wait on.
 pub fn contended(id: StrandId) -> impl Iterator<Item = Held> {
     of(id).held.clone().into_iter().filter(|held| value(held.addr) == CONTENDED)
