@@ -16,8 +16,6 @@ use threadbare_trace::strands::Strands;
 
 /// Strands that a message names.
 const NAMED: usize = 4;
-/// Notes on strands.
-const NOTED: usize = 8;
 
 /// Says in the finding what the strands wait for, where its verdict is about that.
 pub fn tell(finding: &mut Finding, facts: &RunFacts, strands: &Strands, places: &dyn Places) {
@@ -25,7 +23,7 @@ pub fn tell(finding: &mut Finding, facts: &RunFacts, strands: &Strands, places: 
     match facts.verdict.kind {
         VerdictKind::Deadlock => teller.deadlock(finding),
         VerdictKind::Livelock => teller.livelock(finding),
-        VerdictKind::Timeout => finding.notes.extend(teller.doing(|_| true)),
+        VerdictKind::Timeout => finding.notes.extend(teller.cycle_besides()),
         _ => {}
     }
 }
@@ -43,7 +41,7 @@ impl Teller<'_> {
         if let Some(message) = self.of_cycle(&cycle) {
             finding.message = message + &self.bystanders(&cycle);
             finding.locations = cycle.iter().filter_map(|strand| self.location(strand)).collect();
-            finding.notes.extend(cycle.iter().take(NOTED).map(|strand| self.note(strand)));
+            finding.notes.extend(cycle.iter().filter_map(|strand| self.behind(strand)));
             finding.notes.extend(self.order_hint(&cycle));
             return;
         }
@@ -68,7 +66,6 @@ impl Teller<'_> {
             let count = self.waiting().count();
             finding.message = format!("all {count} strands wait: {}{more}", list.join(", "));
         }
-        finding.notes.extend(self.doing(|strand| strand.state != Some(StrandState::Ended)));
     }
 
     fn livelock(&self, finding: &mut Finding) {
@@ -93,19 +90,7 @@ impl Teller<'_> {
                 list.join(", ")
             );
         }
-        let waiting = |strand: &StrandReport| !spins(&strand);
-        finding.notes.extend(self.doing(waiting));
-    }
-
-    /// What each of these strands does, one line each; those that have ended do nothing.
-    fn doing(&self, which: impl Fn(&StrandReport) -> bool) -> Vec<String> {
-        let alive = self.facts.report.strands.iter().filter(|it| it.state != Some(StrandState::Ended));
-        let all: Vec<&StrandReport> = alive.filter(|strand| which(strand)).collect();
-        let mut lines: Vec<String> = all.iter().take(NOTED).map(|strand| self.note(strand)).collect();
-        if all.len() > NOTED {
-            lines.push(format!("{} more strands", all.len() - NOTED));
-        }
-        lines
+        finding.notes.extend(self.cycle_besides());
     }
 
     fn name(&self, index: u16) -> String {
@@ -233,46 +218,39 @@ impl Teller<'_> {
         Some(location(shown(&detail.stack)?, Some(detail.strand.clone()), self.places))
     }
 
-    /// A strand in one line: what it does, where, and who keeps it from going on.
-    fn note(&self, strand: &StrandReport) -> String {
-        let running = strand.state == Some(StrandState::Running);
-        let mut line = format!("strand {}", self.name(strand.index));
-        let does = if running { "runs".to_owned() } else { self.wait(strand) };
-        line += &format!(" {does}");
-        if let Some(place) = self.detail(strand).and_then(|detail| shown(&detail.stack)) {
-            line += &format!(" at {}", place_text(place));
+    /// A reader that no holder keeps out, but a writer that waits.
+    fn behind(&self, strand: &StrandReport) -> Option<String> {
+        let pending = strand.pending.filter(|pending| pending.op == OpKind::ReadLock)?;
+        let report = &self.facts.report;
+        let holds = |index: &u16| report.strand(*index).is_some_and(|it| holds(it, pending.addr));
+        if strand.holders.iter().any(holds) {
+            return None;
         }
-        let pending = strand.pending.as_ref().filter(|pending| pending.op != OpKind::Join && !running);
-        let holders: Vec<String> =
-            strand.holders.iter().take(NAMED).map(|&holder| self.holder(strand, holder, pending)).collect();
-        if pending.is_some() && !holders.is_empty() {
-            let behind = pending.is_some_and(|pending| pending.op == OpKind::ReadLock)
-                && !self.facts.report.strands.iter().any(|it| {
-                    strand.holders.contains(&it.index) && pending.is_some_and(|at| holds(it, at.addr))
-                });
-            let how = if behind { "behind" } else { "held by" };
-            line += &format!(", {how} {}", holders.join(" and "));
-        }
-        line
+        let writers: Vec<String> = strand.holders.iter().take(NAMED).map(|&it| self.name(it)).collect();
+        Some(format!(
+            "{} prefers writers: strand {} waits to read behind {}, which waits to write",
+            self.memory(&pending),
+            self.name(strand.index),
+            writers.join(", ")
+        ))
     }
 
-    fn holder(&self, waiter: &StrandReport, holder: u16, pending: Option<&Pending>) -> String {
-        let mut text = if holder == waiter.index { "itself".to_owned() } else { self.name(holder) };
-        let report = self.facts.report.strand(holder);
-        if report.is_some_and(|report| report.state == Some(StrandState::Ended)) {
-            return text + ", which has ended";
-        }
-        let Some((pending, report)) = pending.zip(report) else { return text };
-        if !holds(report, pending.addr) {
-            let behind = pending.op == OpKind::ReadLock;
-            return text + if behind { ", which waits to write" } else { "" };
-        }
-        let at = report.held.iter().rposition(|(addr, _)| *addr == pending.addr);
-        let lock = at.and_then(|at| self.detail(report)?.holds.get(at));
-        if let Some(place) = lock.and_then(|lock| lock.taken_at.as_ref()) {
-            text += &format!(" (taken at {})", place_text(place));
-        }
-        text
+    /// A cycle of waits beside another verdict.
+    fn cycle_besides(&self) -> Option<String> {
+        let report = &self.facts.report;
+        let waits = |index: u16| report.strand(index).filter(|it| it.state == Some(StrandState::Blocked));
+        let from = self.waiting().find_map(|strand| {
+            let mut path = vec![strand.index];
+            while let Some(next) = waits(*path.last()?).and_then(|it| it.holder) {
+                if let Some(at) = path.iter().position(|&index| index == next) {
+                    return Some(path.split_off(at));
+                }
+                path.push(next);
+            }
+            None
+        })?;
+        let cycle: Vec<&StrandReport> = from.iter().filter_map(|&index| waits(index)).collect();
+        Some(format!("strands wait for each other besides: {}", self.of_cycle(&cycle)?))
     }
 
     /// How many others go on while the strands of the cycle cannot.
@@ -392,3 +370,6 @@ fn is_lock(op: OpKind) -> bool {
             | OpKind::FutexWait
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@
 
 use super::live::live;
 use super::locks;
-use super::sched::{self, engine};
+use super::sched::engine;
 use super::strand::{State, Strand};
 use super::wait::Class;
 use super::{lost, me, strand, strand_count, words};
@@ -274,13 +274,11 @@ pub fn total() -> ! {
         verdict(alloc::vec![id]);
     }
     lost::tell();
-    let this = sched::this();
-    let (addr, pc) = (this.op.addr, this.op.pc);
     let waiting = engine().blocked;
     if waiting == 1 {
-        end(addr, pc, format_args!("the only strand left waits for ever"));
+        end(me(), format_args!("the only strand left waits for ever"));
     }
-    end(addr, pc, format_args!("all {waiting} strands wait"))
+    end(me(), format_args!("all {waiting} strands wait"))
 }
 
 /// Ends the run with the cycle, or with the strand that waits for a lock whose holder has ended.
@@ -289,7 +287,7 @@ fn verdict(mut found: Vec<StrandId>) -> ! {
     let first = (0..found.len()).min_by_key(|&at| found[at]).unwrap_or(0);
     found.rotate_left(first);
     let closing = *found.iter().find(|&&id| id == me()).unwrap_or(&found[0]);
-    let op = strand(closing).op;
+    let end = |message| end(closing, message);
     let joins = found.iter().all(|&id| strand(id).wait.key.class == Class::Join);
     let lock = |id: &StrandId| {
         matches!(strand(*id).wait.key.class, Class::Mutex | Class::RwLock | Class::Spin | Class::Futex)
@@ -299,15 +297,19 @@ fn verdict(mut found: Vec<StrandId>) -> ! {
     let count = found.len();
     STATE.get().told = found;
     match count {
-        1 if ended => end(op.addr, op.pc, format_args!("a strand waits for a lock whose holder has ended")),
-        1 if locks => end(op.addr, op.pc, format_args!("a strand waits for the lock it holds itself")),
-        1 => end(op.addr, op.pc, format_args!("a strand waits for itself")),
-        _ if locks => end(op.addr, op.pc, format_args!("lock cycle of {count} strands")),
-        _ if joins => end(op.addr, op.pc, format_args!("join cycle of {count} strands")),
-        _ => end(op.addr, op.pc, format_args!("cycle of {count} strands")),
+        1 if ended => end(format_args!("a strand waits for a lock whose holder has ended")),
+        1 if locks => end(format_args!("a strand waits for the lock it holds itself")),
+        1 => end(format_args!("a strand waits for itself")),
+        _ if locks => end(format_args!("lock cycle of {count} strands")),
+        _ if joins => end(format_args!("join cycle of {count} strands")),
+        _ => end(format_args!("cycle of {count} strands")),
     }
 }
 
-fn end(addr: u64, pc: u64, message: core::fmt::Arguments) -> ! {
-    super::fail_run(VerdictKind::Deadlock, 0, addr, pc, message)
+/// Ends the run; the verdict is about `id`, whoever runs.
+fn end(id: StrandId, message: core::fmt::Arguments) -> ! {
+    let op = strand(id).op;
+    super::note_verdict(VerdictKind::Deadlock, 0, op.addr, op.pc, message);
+    live().verdict_strand = id.0 as u32;
+    super::fail_run(VerdictKind::Deadlock, 0, op.addr, op.pc, message)
 }
