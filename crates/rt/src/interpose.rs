@@ -30,21 +30,9 @@ macro_rules! interpose {
 /// who the caller is, see `tsan::strings`.
 #[macro_export]
 macro_rules! interpose_slot {
+    ($name:ident, 1, $target:path) => { $crate::interpose!(@@ $name, "rsi", "rsp", $target); };
+    ($name:ident, 2, $target:path) => { $crate::interpose!(@@ $name, "rdx", "rsp", $target); };
     ($name:ident, 3, $target:path) => { $crate::interpose!(@@ $name, "rcx", "rsp", $target); };
     ($name:ident, 4, $target:path) => { $crate::interpose!(@@ $name, "r8", "rsp", $target); };
     ($name:ident, 5, $target:path) => { $crate::interpose!(@@ $name, "r9", "rsp", $target); };
-}
-
-/// `interpose_sp!(name, 1, target)`: the same, and the address of the return address is one more argument.
-#[macro_export]
-macro_rules! interpose_sp {
-    ($name:ident, 1, $target:path) => {
-        const _: () = {
-            #[unsafe(no_mangle)]
-            #[unsafe(naked)]
-            unsafe extern "C" fn $name() {
-        core::arch::naked_asm!("mov rsi, [rsp]", "mov rdx, rsp", "jmp {target}", target = sym $target)
-            }
-        };
-    };
 }

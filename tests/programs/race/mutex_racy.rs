@@ -7,7 +7,10 @@ use std::thread;
 static X: Mutex<u32> = Mutex::new(0);
 
 fn main() {
-    let pointer: *mut u32 = &mut *X.lock().unwrap();
+    let pointer: *mut u32 = {
+        let mut guard = X.lock().unwrap();
+        &mut *guard
+    };
     let strand = thread::spawn(|| {
         let mut value = X.lock().unwrap();
         *value += 1; //~ inside

@@ -1,4 +1,4 @@
-//@ expect: race
+//@ expect: race|use-after-free
 //@ race: assign copy
 // One shared_ptr, assigned by one strand and copied by another: its count is atomic, it is not.
 #include <memory>

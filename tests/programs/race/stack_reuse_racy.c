@@ -12,10 +12,9 @@ int *_Atomic published;
 atomic_int ended;
 
 static void *work(void *arg) {
-    volatile int own[64] = {0};
+    __attribute__((unused)) volatile int own[64] = {0};
     atomic_store_explicit(&published, (int *)&own[7], memory_order_release);
     own[7] = 1; //~ own
-    (void)own[7];
     sem_wait(&looked);
     atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed);
     return arg;

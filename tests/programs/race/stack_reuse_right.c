@@ -11,9 +11,8 @@ int *_Atomic published;
 atomic_int ended;
 
 static void *work(void *arg) {
-    volatile int own[64] = {0};
+    __attribute__((unused)) volatile int own[64] = {0};
     own[7] = 1;
-    (void)own[7];
     atomic_fetch_add_explicit(&ended, 1, memory_order_relaxed);
     return arg;
 }

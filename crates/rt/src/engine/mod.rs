@@ -13,6 +13,7 @@
 //! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
 //! | `race` | data races |
+//! | `unseen` | functions that order strands and are not interposed |
 //! | `watch` | moments whose stacks the driver wants |
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
@@ -47,6 +48,7 @@ pub mod spin;
 pub mod start;
 pub mod stops;
 pub mod strand;
+pub mod unseen;
 pub mod verdict;
 pub mod wait;
 pub mod watch;
@@ -272,6 +274,13 @@ pub fn heap_frees(user: usize, size: usize, pc: u64, seen: bool) {
     }
     if watch::is_on() {
         watch::freed(user as u64, pc);
+    }
+}
+
+/// libc wrote to fresh memory for the program. Safe before init.
+pub fn heap_written(user: usize, size: usize, pc: u64, seen: bool) {
+    if seen && size > 0 {
+        race::access(threadbare_abi::op::OpKind::WriteRange, user as u64, size.min(1 << 20) as u32, pc);
     }
 }
 
