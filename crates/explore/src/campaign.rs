@@ -292,7 +292,6 @@ fn attempt(
     // Most tries are thrown away: none may claim to be the first that showed something, and races are for the runs.
     let base = Request { races: false, ..base.clone() };
     let wants = |keys: &[u64]| vec![true; keys.len()];
-
     let mut tries = 0;
     let mut outcome = None;
     while tries < TRIES && outcome.is_none() {

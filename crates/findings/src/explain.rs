@@ -1,6 +1,6 @@
 //! A failing run in terms of the source: where it failed, what each strand was doing.
 
-use crate::finding::{FORMAT_VERSION, Finding, Location, Severity, StrandDetail};
+use crate::finding::{FORMAT_VERSION, Finding, HeldLock, Location, Severity, StrandDetail};
 use crate::places::{Place, Places, shown};
 use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
@@ -179,9 +179,23 @@ fn detail(strand: &StrandReport, facts: &RunFacts, strands: &Strands, places: &d
         operation: pending.map(|pending| pending.op.name().to_owned()),
         object: pending.and_then(|pending| object(pending.op, pending.addr, strands, places)),
         held_by: strand.holder.map(|holder| strands.name(StrandId(holder))),
-        holds: strand.held.iter().map(|&(addr, pc)| held_lock(addr, pc, places)).collect(),
+        holds: held_locks(strand, places),
         stack,
     }
+}
+
+/// The locks a strand holds, each with the program's own place where it was taken.
+fn held_locks(strand: &StrandReport, places: &dyn Places) -> Vec<HeldLock> {
+    let stacks = strand.held_stacks.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
+    let lock = |(&(addr, pc), stack): (&(u64, u64), &[u64])| {
+        let mut lock = held_lock(addr, pc, places);
+        if stack.len() > 1 && lock.taken_at.as_ref().is_none_or(|place| place.library) {
+            let frames: Vec<Place> = stack.iter().flat_map(|&pc| places.at(pc)).collect();
+            lock.taken_at = shown(&frames).cloned();
+        }
+        lock
+    };
+    strand.held.iter().zip(stacks).map(lock).collect()
 }
 
 /// What an operation concerns, in words.

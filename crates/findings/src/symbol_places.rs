@@ -2,7 +2,7 @@
 
 use crate::places::{Place, Places};
 use std::path::Path;
-use threadbare_symbols::{Frame, Module, Pc, Symbols};
+use threadbare_symbols::{Frame, Module, Origin, Pc, Symbols};
 use threadbare_trace::report::Module as LoadedModule;
 
 /// The symbols of the modules a run had loaded.
@@ -34,6 +34,7 @@ impl SymbolPlaces {
             column: frame.column,
             inlined: frame.inlined,
             library: frame.is_library(),
+            dependency: frame.origin() == Origin::Dependency,
             address,
         }
     }

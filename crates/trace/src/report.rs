@@ -93,6 +93,8 @@ pub struct StrandReport {
     pub frames: Vec<u64>,
     /// Locks it holds: address and the pc where each was taken.
     pub held: Vec<(u64, u64)>,
+    /// For each of them, that pc and its callers, innermost first.
+    pub held_stacks: Vec<Vec<u64>>,
 }
 
 /// The operation a strand stands before.
@@ -302,7 +304,11 @@ impl RunReport {
                 entry.stuck |= b != 0;
             }
             RecordTag::Frame => self.entry(strand).frames.push(a),
-            RecordTag::Held => self.entry(strand).held.push((a, b)),
+            RecordTag::Held => {
+                let entry = self.entry(strand);
+                entry.held.push((a, b));
+                entry.held_stacks.push(crate::locks::pcs(&text));
+            }
             RecordTag::Race => {
                 self.races.push(Race { addr: a, size: b, ..Race::default() });
                 *open = Some(Open::Race);
