@@ -64,11 +64,13 @@ impl Focus {
     /// What a race is about; what came after it does not matter.
     pub fn on_race(race: &Race) -> Focus {
         let moments = || race.accesses.iter().map(|access| &access.moment);
-        Focus {
-            memory: vec![race.addr..race.addr + race.size.max(1)],
+        let mut focus = Focus {
+            memory: Vec::new(),
             strands: moments().map(|moment| moment.strand).collect(),
             until: moments().map(|moment| moment.event).max(),
-        }
+        };
+        focus.memory.push(race.addr..race.addr + race.size.max(1));
+        focus
     }
 
     fn waits(&mut self, facts: &RunFacts) {
@@ -117,7 +119,7 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
     let mut skipped = 0;
     for (done, matters) in all.iter().zip(matters) {
         if !matters {
-            skipped += u64::from(!done.waits);
+            skipped += u64::from(!done.waits && tells(done.op));
             continue;
         }
         let mut step = texts.step(done);
@@ -140,7 +142,7 @@ fn selection(focus: &Focus, all: &[Done]) -> Vec<bool> {
         .map(|done| match done.op {
             OpKind::Create | OpKind::Join => focus.has_strand(done.addr),
             _ if done.by_deadline => true,
-            OpKind::Start | OpKind::Exit | OpKind::Yield | OpKind::Clock => false,
+            op if !tells(op) => false,
             _ if !focus.memory.is_empty() => done.op.has_memory_address() && focus.has_memory(done),
             OpKind::Sleep => true,
             _ => shared.contains(&key(done)),
@@ -148,12 +150,16 @@ fn selection(focus: &Focus, all: &[Done]) -> Vec<bool> {
         .collect();
     let mut seen = HashSet::new();
     for (at, done) in all.iter().enumerate().rev() {
-        let tells = !matches!(done.op, OpKind::Start | OpKind::Exit | OpKind::Yield | OpKind::Clock);
-        if tells && focus.has_strand(u64::from(done.strand.0)) && seen.insert(done.strand) {
+        if tells(done.op) && focus.has_strand(u64::from(done.strand.0)) && seen.insert(done.strand) {
             chosen[at] = true;
         }
     }
     chosen
+}
+
+/// Whether an operation says anything to a reader.
+fn tells(op: OpKind) -> bool {
+    !matches!(op, OpKind::Start | OpKind::Exit | OpKind::Yield | OpKind::Clock)
 }
 
 /// Objects that two strands used, and, of plain memory, one wrote.
@@ -325,7 +331,7 @@ mod tests {
         let steps = steps(&facts, &Strands::from_report(&facts.report), &Known);
         assert_eq!(
             lines(&steps),
-            ["0+0 write v8 1", "3+0.1 read v8 4", "1+0 write v16 6"],
+            ["0+0 write v8 1", "3+0.1 read v8 4", "0+0 write v16 6"],
             "the memory that both touch, and each one's last step"
         );
         assert_eq!(steps[0].source.as_deref(), Some("source 1"));

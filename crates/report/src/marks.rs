@@ -210,13 +210,21 @@ fn access_label(finding: &Finding, access: &AccessDetail, race: bool, index: usi
         access.size > 0 && (sizes.iter().any(|size| *size != access.size) || whole != Some(access.size));
     let bytes =
         if odd { format!(" of {}", crate::text::counted(access.size, "byte")) } else { String::new() };
-    let holding = if race { format!(", holding {}", locks(access)) } else { String::new() };
+    let holding = if race { holding(finding, access) } else { String::new() };
     format!("{earlier}{operation}{bytes} by {}{holding}", strand(finding, &access.strand))
 }
 
-fn locks(access: &AccessDetail) -> String {
+fn holding(finding: &Finding, access: &AccessDetail) -> String {
     let names: Vec<String> = access.holds.iter().map(|held| quoted(&held.object)).collect();
-    if names.is_empty() { "nothing".to_owned() } else { names.join(" and ") }
+    if !names.is_empty() {
+        return format!(", holding {}", names.join(" and "));
+    }
+    // The locks of Rust's std are not seen as locks: that one is held cannot be ruled out.
+    let rust = shown(&access.stack)
+        .and_then(|place| place.file.as_deref())
+        .is_some_and(|file| file.ends_with(".rs"));
+    let known = !rust || finding.accesses.iter().any(|access| !access.holds.is_empty());
+    if known { ", holding nothing".to_owned() } else { String::new() }
 }
 
 fn failure_label(finding: &Finding, location: &Location) -> String {

@@ -15,7 +15,7 @@ use crate::marks::{self, is_about_all};
 use crate::screen::Screen;
 use std::fmt::Write;
 use std::time::Duration;
-use threadbare_findings::{Finding, Location};
+use threadbare_findings::{Finding, Location, Severity};
 pub use words::{counted, per_second, thousands};
 
 /// Lines of a stream that are shown.
@@ -78,6 +78,10 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         }
     });
     section(&mut out, |out| {
+        if finding.kind == "race" {
+            // The run went on: what it printed is not about this.
+            return;
+        }
         stream(out, "stdout", &finding.stdout, screen);
         stream(out, "stderr", &finding.stderr, screen);
     });
@@ -134,7 +138,8 @@ pub fn replay_command(schedule: &str) -> String {
 
 fn headline(out: &mut String, finding: &Finding, screen: Screen) {
     let style = screen.style;
-    let run = format!("run {} failed:", finding.run);
+    let verb = if finding.severity == Severity::Note { "showed" } else { "failed" };
+    let run = format!("run {} {verb}:", finding.run);
     let text = format!("{run} {}", sentence(finding));
     let mut rows = wrap(&printable(&text), screen.width.saturating_sub(2)).into_iter();
     let first = rows.next().unwrap_or_default();
@@ -155,7 +160,7 @@ pub(crate) fn sentence(finding: &Finding) -> String {
         true => String::new(),
         false => format!(" at {place}"),
     };
-    let said = finding.message.starts_with(&finding.kind);
+    let said = finding.message.starts_with(&finding.kind) || finding.message.starts_with("data race");
     let kind = if said { String::new() } else { format!("{}: ", finding.kind) };
     format!("{kind}{}{at}", finding.message)
 }
