@@ -14,6 +14,7 @@ usage: cargo xtask <chore>
   demo           build Threadbare; find, replay and show a bug in a C and in a Rust example
   test           everything a change must pass: format, lints, all tests
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
+  bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
 ";
 
 fn main() -> ExitCode {
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::run_demo(),
         ["test"] => test::run_tests(),
         ["bench"] | ["bench", "engine"] => bench::engine(),
+        ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

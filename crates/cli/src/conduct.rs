@@ -9,6 +9,7 @@ use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Sum
 use threadbare_explore::store::Store;
 use threadbare_explore::{Error, Failure};
 use threadbare_findings::explain::warning_text;
+use threadbare_findings::orders;
 use threadbare_findings::{Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
 use threadbare_report::CampaignReport;
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
@@ -117,6 +118,9 @@ impl Observer for Conductor<'_> {
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
         let path = self.store.write(&name, schedule.to_text().as_bytes())?;
         finding.schedule = path.display().to_string();
+        if failure.predicted {
+            finding.notes.push(threadbare_findings::orders::predicted(failure.run));
+        }
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
         self.store.write(&format!("{}.json", finding.id), &json)?;
@@ -183,6 +187,7 @@ impl Conductor<'_> {
                 .warnings
                 .iter()
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
+                .chain(summary.unproved.iter().map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
             ended_by: match summary.ending {
                 Ending::Runs => "runs",

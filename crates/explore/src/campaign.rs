@@ -4,10 +4,14 @@
 //! earlier runs learnt, so they are grouped in epochs (1, 1, 2, 4, … 64, 64, …): all runs of an epoch know what all
 //! runs of the earlier epochs learnt, and nothing else. And results are taken in the order of the runs, so counts, the
 //! first failure and the end of the campaign do not depend on which job was faster.
+//!
+//! Between two epochs, predicted deadlocks are tried (`predict`). These runs have no number of their own and teach the
+//! campaign nothing, so its own runs stay what they are.
 
 use crate::error::Error;
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
+use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
 use crate::server::{Server, Target};
 use crate::{interrupt, outcome, processors};
@@ -133,6 +137,8 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// The modules of a run that warned: where the warnings' places are.
     pub modules: Vec<Module>,
+    /// Cycles in the order of locks that were tried and did not deadlock.
+    pub unproved: Vec<Unproved>,
 }
 
 struct Shared {
@@ -236,11 +242,17 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         job.set_known(&ticket.known);
         let mut request = config.request(ticket.run);
         request.estimates = ticket.estimates;
-        let outcome = one(config, &mut job, &request, shared);
+        let result = match &ticket.prediction {
+            Some(prediction) => attempt(config, &mut job, &request, prediction, shared).map(Made::Tried),
+            None => one(config, &mut job, &request, shared).map(Made::Run),
+        };
         let mut ledger = shared.lock();
-        match outcome {
-            Ok(outcome) => {
-                ledger.finish(ticket.run, outcome);
+        match result {
+            Ok(made) => {
+                match made {
+                    Made::Run(outcome) => ledger.finish(ticket.run, outcome),
+                    Made::Tried(tried) => ledger.tried(tried.prediction.number, tried),
+                }
                 if ledger.is_stopping() {
                     shared.cancel.store(true, Ordering::Relaxed);
                 }
@@ -259,6 +271,36 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         }
     }
     shared.news.notify_one();
+}
+
+/// What a job has made for a ticket.
+enum Made {
+    Run(Outcome),
+    Tried(Tried),
+}
+
+/// Tries a predicted deadlock until a run fails; `base` is the request of the run that showed it.
+fn attempt(
+    config: &Config,
+    job: &mut Job,
+    base: &Request,
+    prediction: &Arc<Prediction>,
+    shared: &Shared,
+) -> Result<Tried, Error> {
+    let mut tries = 0;
+    let mut outcome = None;
+    while tries < TRIES && outcome.is_none() {
+        let made = one(config, job, &prediction.request(base, tries), shared)?;
+        tries += 1;
+        // A run that is killed has no schedule to keep, and the next ones would take as long.
+        if made.verdict.kind == VerdictKind::Timeout || made.counters.segments_lost > 0 {
+            break;
+        }
+        if made.verdict.is_failure() || made.verdict.is_internal() || made.mismatch.is_some() {
+            outcome = Some(Box::new(made));
+        }
+    }
+    Ok(Tried { prediction: Arc::clone(prediction), tries, outcome })
 }
 
 fn next(shared: &Shared) -> Option<crate::ledger::Ticket> {

@@ -133,7 +133,7 @@ fn wanted(facts: &RunFacts) -> Vec<Watch> {
         }
         VerdictKind::Deadlock | VerdictKind::Livelock => {
             for wake in &report.lost_wakes {
-                event(wake.strand, wake.event, wake.pc);
+                event(wake.moment.strand, wake.moment.event, wake.moment.pc);
             }
             let waiting = report.strands.iter().filter(|strand| strand.state != Some(StrandState::Ended));
             strands.extend(waiting.map(|strand| strand.index).take(STRANDS));

@@ -3,6 +3,7 @@
 use crate::campaign::{Ending, Progress, Summary};
 use crate::error::Error;
 use crate::outcome::{Outcome, Shown};
+use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +22,17 @@ pub(crate) struct Ticket {
     pub(crate) run: u64,
     pub(crate) known: Arc<[u64]>,
     pub(crate) estimates: (u64, u64),
+    /// It is no run of the campaign's own: these tries are to be made instead.
+    pub(crate) prediction: Option<Arc<Prediction>>,
 }
 
 /// Something a run showed: its failure, or a data race.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The run.
+    /// The run; of a predicted deadlock, the run it was predicted from.
     pub run: u64,
+    /// Whether it was predicted: a run of its own showed it then.
+    pub predicted: bool,
     /// The same for what is surely the same.
     pub key: u64,
     /// Whether the run has failed by it; else it is only told.
@@ -82,6 +87,11 @@ pub(crate) struct Ledger {
     warnings: Vec<Warning>,
     warned: BTreeSet<Warning>,
     modules: Vec<Module>,
+    predictions: Predictions,
+    /// What tries came to that is not taken yet, and the number of the next to take.
+    tried: BTreeMap<u64, Tried>,
+    tries_taken: u64,
+    unproved: Vec<Unproved>,
     stop: Option<Stop>,
 }
 
@@ -111,6 +121,10 @@ impl Ledger {
             warnings: Vec::new(),
             warned: BTreeSet::new(),
             modules: Vec::new(),
+            predictions: Predictions::default(),
+            tried: BTreeMap::new(),
+            tries_taken: 0,
+            unproved: Vec::new(),
             stop: None,
         }
     }
@@ -118,6 +132,13 @@ impl Ledger {
     /// The next run of this epoch; of the next epoch when this one is complete.
     pub(crate) fn take_ticket(&mut self) -> Option<Ticket> {
         if self.at_border() {
+            if let Some(prediction) = self.predictions.take() {
+                self.under_way += 1;
+                return Some(self.ticket(prediction.run, Some(prediction)));
+            }
+            if self.predictions.are_open() {
+                return None;
+            }
             self.open_epoch();
         }
         if self.next >= self.epoch_end {
@@ -126,7 +147,11 @@ impl Ledger {
         let run = self.next;
         self.next += 1;
         self.under_way += 1;
-        Some(Ticket { run, known: Arc::clone(&self.known), estimates: self.estimates })
+        Some(self.ticket(run, None))
+    }
+
+    fn ticket(&self, run: u64, prediction: Option<Arc<Prediction>>) -> Ticket {
+        Ticket { run, known: Arc::clone(&self.known), estimates: self.estimates, prediction }
     }
 
     /// Whether all runs of the epoch are in the books.
@@ -172,23 +197,52 @@ impl Ledger {
         self.under_way -= 1;
     }
 
-    fn take(&mut self, run: u64, outcome: Outcome) {
+    /// A prediction was tried. Like runs, tries are taken in their order.
+    pub(crate) fn tried(&mut self, number: u64, tried: Tried) {
+        self.under_way -= 1;
+        self.predictions.done();
+        self.tried.insert(number, tried);
+        while self.stop.is_none()
+            && let Some(tried) = self.tried.remove(&self.tries_taken)
+        {
+            self.tries_taken += 1;
+            self.take_tried(tried);
+        }
+    }
+
+    fn take_tried(&mut self, tried: Tried) {
+        let Tried { prediction, tries, outcome } = tried;
+        match outcome {
+            Some(outcome) => self.take_shown(prediction.run, true, *outcome),
+            None => self.unproved.push(Unproved { cycle: prediction.cycle.clone(), tries }),
+        }
+    }
+
+    fn take(&mut self, run: u64, mut outcome: Outcome) {
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
         self.counts.switches += outcome.counters.switches;
         self.seen.0 = self.seen.0.max(outcome.counters.points);
         self.seen.1 = self.seen.1.max(outcome.counters.strands);
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
-        self.learnt.extend(outcome.learnt.into_iter().filter(|&pc| self.learnt_set.insert(pc)));
+        self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
         self.replays += u64::from(outcome.replayed);
-        for warning in outcome.warnings {
+        for warning in outcome.warnings.drain(..) {
             if self.warned.insert(warning.clone()) {
                 self.warnings.push(warning);
             }
         }
         if self.modules.len() < outcome.modules.len() {
-            self.modules = outcome.modules;
+            self.modules = std::mem::take(&mut outcome.modules);
         }
+        for cycle in outcome.cycles.drain(..) {
+            self.predictions.see(run, cycle);
+        }
+        self.take_shown(run, false, outcome);
+    }
+
+    /// Takes what a run showed.
+    fn take_shown(&mut self, run: u64, predicted: bool, outcome: Outcome) {
         if let Some((facts, why)) = outcome.mismatch {
             self.stop(Stop::Internal(facts, format!("run {run} and its replay differ: {why}")));
         }
@@ -206,7 +260,17 @@ impl Ledger {
             failed |= fails && !hidden;
             let (known, estimates) = (Arc::clone(&self.known), self.estimates);
             let verdict = outcome.verdict.kind;
-            self.failures.push(Failure { run, key, fails, hidden, verdict, facts, known, estimates });
+            self.failures.push(Failure {
+                run,
+                predicted,
+                key,
+                fails,
+                hidden,
+                verdict,
+                facts,
+                known,
+                estimates,
+            });
         }
         if failed {
             self.counts.failed += 1;
@@ -228,7 +292,8 @@ impl Ledger {
 
     /// Whether no run is under way and none will be.
     pub(crate) fn is_finished(&self) -> bool {
-        self.under_way == 0 && (self.stop.is_some() || self.taken >= self.limit)
+        self.under_way == 0
+            && (self.stop.is_some() || self.taken >= self.limit && !self.predictions.are_open())
     }
 
     /// Whether the main thread has something to do.
@@ -264,6 +329,7 @@ impl Ledger {
             replays: self.replays,
             warnings: self.warnings,
             modules: self.modules,
+            unproved: self.unproved,
         })
     }
 }

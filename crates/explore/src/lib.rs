@@ -3,7 +3,7 @@
 //! The way of a run: a [`server`] holds the program just before its `main`; [`run`] writes a plan into the shared
 //! memory ([`shm`]), has the server fork, and waits; [`verdict`] judges what came out; [`campaign`] does this many
 //! times on many servers, in an order that does not depend on how many. What is new in a run is looked at closer in a
-//! second making of it ([`details`]).
+//! second making of it ([`details`]); deadlocks that only nearly happened are tried (`predict`).
 
 pub mod campaign;
 mod capture;
@@ -12,6 +12,7 @@ pub mod error;
 pub mod interrupt;
 mod ledger;
 mod outcome;
+mod predict;
 mod processors;
 pub mod run;
 pub mod server;
@@ -25,3 +26,4 @@ mod wire;
 pub use error::Error;
 pub use ledger::Failure;
 pub use outcome::{Filter, Races, of_race};
+pub use predict::{Cycle, Unproved};

@@ -4,15 +4,16 @@
 //! facts: those of a race have the race as their verdict and no other race.
 
 use crate::error::Error;
+use crate::predict::{self, Cycle};
 use crate::run::{Ended, Request};
 use crate::server::Server;
 use crate::{details, verdict};
 use std::fmt;
-use threadbare_abi::report::StrandState;
+use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::race::RacePair;
-use threadbare_trace::report::{Module, Race, RunReport, Warning, has_warning};
+use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
 use threadbare_trace::run::{Counters, End, RunFacts, Verdict};
 
 /// What is done with data races.
@@ -66,6 +67,8 @@ pub(crate) struct Outcome {
     pub(crate) shown: Vec<Shown>,
     /// The pairs of places that raced, in order.
     pub(crate) races: Vec<RacePair>,
+    /// Cycles in the order of locks that did not close in this run.
+    pub(crate) cycles: Vec<Cycle>,
     /// The run was made again and was the same.
     pub(crate) replayed: bool,
     /// The run was made again and was another: the facts of the second, and what differs.
@@ -83,6 +86,7 @@ impl Outcome {
             verdict: Verdict::clean(),
             shown: Vec::new(),
             races: Vec::new(),
+            cycles: Vec::new(),
             replayed: false,
             mismatch: None,
         }
@@ -101,9 +105,12 @@ impl Outcome {
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
             let bytes = server.report_bytes(ended);
-            if has_warning(&bytes) {
+            if has_warning(&bytes) || has_record(&bytes, RecordTag::LockOrder) {
                 let report = RunReport::decode(&bytes);
-                (outcome.warnings, outcome.modules) = (report.warnings, report.modules);
+                outcome.cycles = predict::cycles(&report.lock_orders);
+                if !report.warnings.is_empty() || !outcome.cycles.is_empty() {
+                    (outcome.warnings, outcome.modules) = (report.warnings, report.modules);
+                }
             }
             return Ok(outcome);
         }
@@ -113,6 +120,12 @@ impl Outcome {
             outcome.modules = facts.report.modules.clone();
         }
         outcome.verdict = facts.verdict.clone();
+        if facts.verdict.kind == VerdictKind::None {
+            outcome.cycles = predict::cycles(&facts.report.lock_orders);
+            if !outcome.cycles.is_empty() {
+                outcome.modules = facts.report.modules.clone();
+            }
+        }
         let races =
             if facts.verdict.is_internal() { Vec::new() } else { std::mem::take(&mut facts.report.races) };
         let exact = policy.filter.is_some();
@@ -243,11 +256,13 @@ fn failure_key(facts: &RunFacts, exact: bool) -> u64 {
     }
     hash.write(&relative(&facts.report, verdict.pc));
     let waits = matches!(verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock);
+    // Where a cycle is, the strands outside it may stand anywhere.
+    let cycle = facts.report.strands.iter().any(|strand| strand.stuck);
     let mut places: Vec<_> = facts
         .report
         .strands
         .iter()
-        .filter(|strand| strand.state != Some(StrandState::Ended))
+        .filter(|strand| if cycle { strand.stuck } else { strand.state != Some(StrandState::Ended) })
         .filter_map(|strand| strand.pending.map(|pending| (pending.op, relative(&facts.report, pending.pc))))
         .filter(|_| waits)
         .collect();
@@ -263,7 +278,8 @@ fn failure_key(facts: &RunFacts, exact: bool) -> u64 {
         (false, _) => 0,
     };
     for strand in &facts.report.strands {
-        if strand.index == verdict.strand || exact && waits {
+        let matters = waits && (strand.stuck || !cycle);
+        if strand.index == verdict.strand && !cycle || exact && matters {
             write_frames(&mut hash, &facts.report, &strand.frames, told);
         }
     }

@@ -4,7 +4,9 @@ use crate::explain::explain;
 use crate::finding::{AccessDetail, Finding, Location};
 use crate::places::{Place, Places, shown};
 use std::collections::HashMap;
+use threadbare_abi::op::OpKind;
 use threadbare_trace::hash::Fnv;
+use threadbare_trace::race::coarse;
 use threadbare_trace::run::RunFacts;
 
 /// The findings so far, in the order they were found.
@@ -107,11 +109,12 @@ fn id_of(finding: &Finding, label: &str) -> String {
 
 /// What is done where: for a race the operation matters, and so does the function, since a line may hold several.
 fn access_text(access: &AccessDetail) -> String {
-    let Some(place) = shown(&access.stack) else { return access.operation.clone() };
+    let operation = OpKind::from_name(&access.operation).map_or("", |op| coarse(op).name());
+    let Some(place) = shown(&access.stack) else { return operation.to_owned() };
     let location = Location { file: place.file.clone(), line: place.line, ..Location::default() };
     let at = place_text(&location);
     let function = place.function.as_ref().unwrap_or(&place.address);
-    format!("{} in {function} at {at}", access.operation)
+    format!("{operation} in {function} at {at}")
 }
 
 fn place_text(location: &Location) -> String {
@@ -126,7 +129,6 @@ fn place_text(location: &Location) -> String {
 mod tests {
     use super::*;
     use crate::places::NoPlaces;
-    use threadbare_abi::op::OpKind;
     use threadbare_abi::verdict::VerdictKind;
     use threadbare_trace::report::{Access, Moment, Race, RunReport};
     use threadbare_trace::run::{Counters, End, Output, SourcePlace, Verdict};

@@ -5,7 +5,7 @@ use crate::places::{Place, Places, shown};
 use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
 use crate::steps::steps;
-use crate::{memory, race};
+use crate::{memory, race, waits};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -67,7 +67,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
     match facts.verdict.kind {
         VerdictKind::Race => race::explain(&mut finding, &teller),
         kind if memory::is_memory_error(kind) => memory::explain(&mut finding, &teller),
-        _ => {}
+        _ => waits::tell(&mut finding, facts, &strands, places),
     }
     finding.steps = steps(facts, &strands, places);
     finding.sources = sources(&finding, places);
@@ -143,6 +143,7 @@ fn locations(
     place.map(|place| location(place, strand, places)).into_iter().collect()
 }
 
+/// A place of a finding, with its line.
 pub(crate) fn location(place: &Place, strand: Option<String>, places: &dyn Places) -> Location {
     let source = place.file.as_deref().zip(place.line).and_then(|(file, line)| places.source(file, line));
     Location { file: place.file.clone(), line: place.line, function: place.function.clone(), strand, source }
@@ -191,6 +192,7 @@ pub fn object(op: OpKind, addr: u64, strands: &Strands, places: &dyn Places) -> 
     }
 }
 
+/// Memory by the name of its variable, or its address.
 pub(crate) fn variable(op: OpKind, addr: u64, places: &dyn Places) -> String {
     places.variable(addr, object_size(op)).unwrap_or_else(|| format!("{addr:#x}"))
 }

@@ -8,6 +8,7 @@ pub mod done;
 pub mod explain;
 pub mod finding;
 mod memory;
+pub mod orders;
 pub mod places;
 mod race;
 pub mod sources;
@@ -15,6 +16,7 @@ mod stacks;
 pub mod steps;
 pub mod suppressions;
 pub mod symbol_places;
+pub mod waits;
 
 pub use collection::Findings;
 pub use finding::{Finding, Location, Severity, StrandDetail};

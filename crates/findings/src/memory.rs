@@ -5,7 +5,7 @@ use crate::finding::{AccessDetail, BlockDetail, Finding, Happening, ObjectDetail
 use crate::places::{Place, shown};
 use crate::stacks::Teller;
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_trace::report::Block;
+use threadbare_trace::report::{Block, Moment};
 
 /// Whether a verdict is about the use of memory.
 pub(crate) fn is_memory_error(kind: VerdictKind) -> bool {
@@ -44,16 +44,31 @@ pub(crate) fn explain(finding: &mut Finding, teller: &Teller<'_>) {
     if block.is_none() && verdict.addr == 0 {
         return;
     }
-    let object = object(verdict.addr, 1, block, teller);
+    let frames = facts.report.strand(verdict.strand).map(|strand| strand.frames.clone()).unwrap_or_default();
+    let moment = Moment { strand: verdict.strand, pc: verdict.pc, frames, ..Moment::default() };
+    let object = object(verdict.addr, 1, block, &[&moment], teller);
     finding.notes.extend(block_notes(&object));
     finding.object = Some(object);
 }
 
-/// A piece of memory.
-pub(crate) fn object(addr: u64, size: u64, block: Option<Block>, teller: &Teller<'_>) -> ObjectDetail {
+/// A piece of memory that was accessed at these moments.
+pub(crate) fn object(
+    addr: u64,
+    size: u64,
+    block: Option<Block>,
+    moments: &[&Moment],
+    teller: &Teller<'_>,
+) -> ObjectDetail {
     let details = &teller.facts.report.details;
+    let field = || {
+        let block = block.filter(|block| addr.wrapping_sub(block.addr) < block.size)?;
+        moments.iter().find_map(|moment| {
+            let stack: Vec<u64> = [moment.pc].into_iter().chain(moment.frames.iter().copied()).collect();
+            teller.places.field(&stack, block.size, addr - block.addr, size.max(1))
+        })
+    };
     ObjectDetail {
-        name: teller.places.variable(addr, size.max(1)),
+        name: teller.places.variable(addr, size.max(1)).or_else(field),
         address: format!("{addr:#x}"),
         size,
         block: block.map(|block| BlockDetail {

@@ -28,6 +28,11 @@ pub trait Places {
     fn at(&self, pc: u64) -> Vec<Place>;
     /// The variable, or the part of one, that `size` bytes at an address belong to.
     fn variable(&self, addr: u64, size: u64) -> Option<String>;
+    /// The part of a heap block that an access touches, named by the type of the object: `account.balance`. `stack` are
+    /// the pcs of the access and its callers, innermost first.
+    fn field(&self, _stack: &[u64], _block: u64, _offset: u64, _size: u64) -> Option<String> {
+        None
+    }
     /// A line of a source file.
     fn source(&self, file: &str, line: u32) -> Option<String>;
 }

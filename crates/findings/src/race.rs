@@ -20,7 +20,8 @@ pub(crate) fn explain(finding: &mut Finding, teller: &Teller<'_>) {
             Some(location(shown(&access.stack)?, Some(access.strand.clone()), teller.places))
         })
         .collect();
-    let memory = object(race.addr, race.size, race.block, teller);
+    let moments: Vec<_> = race.accesses.iter().map(|access| &access.moment).collect();
+    let memory = object(race.addr, race.size, race.block, &moments, teller);
     let accesses: Vec<String> = race
         .accesses
         .iter()

@@ -44,6 +44,11 @@ impl Places for SymbolPlaces {
         self.symbols.frames(Pc::Return(pc)).iter().map(|frame| self.place(frame)).collect()
     }
 
+    fn field(&self, stack: &[u64], block: u64, offset: u64, size: u64) -> Option<String> {
+        let stack: Vec<Pc> = stack.iter().map(|&pc| Pc::Return(pc)).collect();
+        self.symbols.field_access(&stack, block, offset, size).map(|field| field.to_string())
+    }
+
     fn source(&self, file: &str, line: u32) -> Option<String> {
         self.symbols.source_line(Path::new(file), line)
     }

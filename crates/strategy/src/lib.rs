@@ -8,6 +8,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod directed;
 pub mod random;
 pub mod registry;
 pub mod rng;

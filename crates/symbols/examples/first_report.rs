@@ -1,46 +1,53 @@
-//! How long the first report on a program takes: `first_report PROGRAM [FRAMES]`.
+//! The first report on a program: `first_report PROGRAM DATA CODE...`, all addresses as linked, in hexadecimal.
 //!
-//! Asks for a variable and for as many addresses of code as a report of two stacks has, spread over the whole program
-//! so that few are in one unit, and prints the milliseconds. `--list` prints the addresses instead, for a peer to look
-//! up. `cargo xtask bench symbols` calls it.
+//! Prints the variable at the address of data, the frames at those of code and the locals of the first of them, and to
+//! stderr how long it took. `first_report --list PROGRAM` prints addresses to ask for: one inside a variable, then ten
+//! inside functions, spread over the whole program so that few are in one unit. `cargo xtask bench symbols` calls it.
 
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use object::{Object, ObjectSymbol, SymbolKind};
 use threadbare_symbols::{Module, Pc, Symbols};
 
-fn main() {
-    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let list = arguments.iter().position(|argument| argument == "--list").map(|at| arguments.remove(at));
-    let [program, rest @ ..] = arguments.as_slice() else {
-        eprintln!("usage: first_report [--list] PROGRAM [FRAMES]");
-        std::process::exit(2);
-    };
-    let count = rest.first().and_then(|count| count.parse().ok()).unwrap_or(10);
-    let (code, data) = addresses(Path::new(program), count);
-    if list.is_some() {
-        code.iter().for_each(|address| println!("{address:#x}"));
-        return;
+const FRAMES: usize = 10;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.as_slice() {
+        [list, program] if list == "--list" => print_addresses(Path::new(program)),
+        [program, data, code @ ..] if !code.is_empty() => report(program, number(data), code),
+        _ => {
+            eprintln!("usage: first_report PROGRAM DATA CODE...\n       first_report --list PROGRAM");
+            return ExitCode::from(2);
+        }
     }
-    let start = Instant::now();
-    let symbols = Symbols::new([Module::new(program, 0, u64::MAX)]);
-    let variable = symbols.variable(data);
-    let after_variable = start.elapsed();
-    let frames: Vec<_> = code.iter().map(|address| symbols.frames(Pc::At(*address))).collect();
-    let fields = symbols.locals(Pc::At(code[0]));
-    let elapsed = start.elapsed();
-    println!("{:.3}", elapsed.as_secs_f64() * 1e3);
-    eprintln!("variable after {:.3} ms", after_variable.as_secs_f64() * 1e3);
-    eprintln!("{}", variable.map_or("?".to_owned(), |variable| variable.to_string()));
-    for frame in frames.iter().flat_map(|frames| frames.iter()) {
-        eprintln!("{frame}");
-    }
-    eprintln!("{} locals", fields.len());
+    ExitCode::SUCCESS
 }
 
-/// Addresses inside functions, spread evenly, and one inside a variable.
-fn addresses(program: &Path, count: usize) -> (Vec<u64>, u64) {
+fn number(text: &str) -> u64 {
+    u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("an address in hexadecimal")
+}
+
+fn report(program: &str, data: u64, code: &[String]) {
+    let start = Instant::now();
+    let symbols = Symbols::new([Module::new(program, 0, u64::MAX)]);
+    match symbols.variable(data) {
+        Some(variable) => println!("{variable}"),
+        None => println!("{data:#x}"),
+    }
+    let after_variable = start.elapsed();
+    for address in code {
+        symbols.frames(Pc::At(number(address))).iter().for_each(|frame| println!("{frame}"));
+    }
+    for local in symbols.locals(Pc::At(number(&code[0]))) {
+        println!("{}: {}", local.name, local.type_name.unwrap_or_default());
+    }
+    eprintln!("{:?}, {:?} of it for the variable", start.elapsed(), after_variable);
+}
+
+fn print_addresses(program: &Path) {
     let bytes = std::fs::read(program).expect("the program can be read");
     let file = object::File::parse(&*bytes).expect("the program is an object file");
     let of_kind = |kind, least| {
@@ -52,10 +59,12 @@ fn addresses(program: &Path, count: usize) -> (Vec<u64>, u64) {
         found.sort_unstable();
         found
     };
-    let functions = of_kind(SymbolKind::Text, 32);
     let data = of_kind(SymbolKind::Data, 64);
-    let step = (functions.len() / count.max(1)).max(1);
-    let code = functions.iter().skip(step / 2).step_by(step).take(count).map(|(at, size)| at + size / 2);
     let (start, size) = data[data.len() / 2];
-    (code.collect(), start + size / 2)
+    println!("{:#x}", start + size / 2);
+    let functions = of_kind(SymbolKind::Text, 32);
+    let step = (functions.len() / FRAMES).max(1);
+    for (start, size) in functions.iter().skip(step / 2).step_by(step).take(FRAMES) {
+        println!("{:#x}", start + size / 2);
+    }
 }

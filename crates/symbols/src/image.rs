@@ -97,6 +97,16 @@ impl<'a> ImageData<'a> {
         self.file.kind() == object::ObjectKind::Dynamic
     }
 
+    /// A section of the file itself, or of its separate debug file, and where it is loaded.
+    pub(crate) fn section_at(&self, name: &str, arena: &'a Arena) -> Option<(Slice<'a>, u64)> {
+        let separate = self.separate.as_ref().map(|(_, file)| file);
+        std::iter::once(&self.file).chain(separate).find_map(|file| {
+            let address = file.section_by_name(name)?.address();
+            let bytes = section(file, name, arena).ok().filter(|bytes| !bytes.is_empty())?;
+            Some((bytes, address))
+        })
+    }
+
     /// The symbol table.
     pub(crate) fn symbols(&self) -> &ElfSymbols<'a> {
         self.symbols.get_or_init(|| {

@@ -34,6 +34,8 @@ mod scan;
 mod source;
 mod symbols;
 mod units;
+mod value;
+mod values;
 mod variable;
 
 pub use demangle::Name;
@@ -43,4 +45,5 @@ pub use locals::{Local, Place};
 pub use program_id::{NotAProgramId, ProgramId, build_id};
 pub use source::Sources;
 pub use symbols::{Module, Symbols};
+pub use value::{Limits, Machine, NoValue, ReadMemory, Registers, ThreadLocals, Value};
 pub use variable::Variable;

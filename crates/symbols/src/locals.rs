@@ -36,8 +36,8 @@ pub struct Local {
 pub(crate) struct Handle {
     /// The index of the module.
     pub(crate) module: usize,
-    /// The address, as linked.
-    pub(crate) address: u64,
+    /// The address, as loaded.
+    pub(crate) loaded: u64,
     /// The variable's DIE, in the unit of the address.
     pub(crate) die: usize,
 }
@@ -151,7 +151,7 @@ impl<'a> Live<'a> {
             place: self.place(die, entry, bias),
             parameter: entry.tag() == gimli::DW_TAG_formal_parameter,
             line,
-            handle: Handle { module, address: self.address, die: die.offset.0 },
+            handle: Handle { module, loaded: self.address.wrapping_add(bias), die: die.offset.0 },
         })
     }
 

@@ -288,7 +288,7 @@ impl Symbols {
     }
 
     /// Calls `f` with the module's file and the address as linked.
-    fn with_linked<T>(
+    pub(crate) fn with_linked<T>(
         &self,
         index: usize,
         address: u64,

@@ -1,7 +1,8 @@
 //! What makes two data races the same: the unordered pair of their places.
 //!
 //! A place is an instruction and what it does. Which strand came first, and who they were, does not matter: the same two
-//! lines of source race in many runs, one way and the other.
+//! lines of source race in many runs, one way and the other. Of the earlier access the runtime remembers only whether it
+//! wrote and whether it was atomic, so no more than that is told apart.
 
 use crate::report::{Access, Race, RunReport};
 use threadbare_abi::op::OpKind;
@@ -27,13 +28,23 @@ impl RacePair {
     /// The pair of a race in a run; `None` where the report has not both accesses.
     pub fn of(race: &Race, report: &RunReport) -> Option<RacePair> {
         let [later, earlier] = &race.accesses[..] else { return None };
-        let place = |access: &Access| (report.stop_of(access.moment.pc), access.op);
+        let place = |access: &Access| (report.stop_of(access.moment.pc), coarse(access.op));
         Some(RacePair::new(place(later), place(earlier)))
     }
 
     /// The two places.
     pub fn places(&self) -> [RacePlace; 2] {
         self.0
+    }
+}
+
+/// What an operation is to a race: a read or a write, plain or atomic.
+pub const fn coarse(op: OpKind) -> OpKind {
+    match op {
+        OpKind::Read | OpKind::ReadRange => OpKind::Read,
+        OpKind::AtomicLoad => OpKind::AtomicLoad,
+        op if op.is_atomic_access() => OpKind::AtomicStore,
+        _ => OpKind::Write,
     }
 }
 
@@ -78,6 +89,14 @@ mod tests {
         let other = RacePair::of(&race((0x5010, Write, 1), (0x1_5020, Write, 2)), &report(0x5000)).unwrap();
         assert_ne!(one, other);
         assert_eq!(RacePair::of(&Race::default(), &report(0)), None);
+        // The earlier access of a range, of a free, of a read-modify-write is remembered as a write.
+        for (op, remembered) in
+            [(OpKind::WriteRange, Write), (OpKind::Free, Write), (OpKind::AtomicCas, OpKind::AtomicStore)]
+        {
+            let now = RacePair::of(&race((0x5010, op, 1), (0x5020, Read, 2)), &report(0x5000));
+            let before = RacePair::of(&race((0x5020, Read, 2), (0x5010, remembered, 1)), &report(0x5000));
+            assert_eq!(now, before);
+        }
         let found =
             RunReport { races: vec![race((0x5010, Read, 1), (0x1_5020, Write, 2))], ..report(0x5000) };
         assert!(found.race_of(one).is_some() && found.race_of(other).is_none());

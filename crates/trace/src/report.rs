@@ -3,6 +3,7 @@
 //! The bytes come from a process that may have died in the middle of a write, so the reader takes what is whole and
 //! stops at the first record that is not.
 
+use crate::locks::LockOrder;
 use std::collections::BTreeMap;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::{RecordTag, StrandState};
@@ -80,8 +81,14 @@ pub struct StrandReport {
     pub state: Option<StrandState>,
     /// What it waits for or is about to do.
     pub pending: Option<Pending>,
+    /// More of what it waits for: how many have come to a barrier, of how many.
+    pub detail: String,
     /// The strand that keeps it waiting.
     pub holder: Option<u16>,
+    /// All strands that keep it waiting.
+    pub holders: Vec<u16>,
+    /// Whether the verdict is about it: it is part of a cycle of waits, or waits for what an ended strand holds.
+    pub stuck: bool,
     /// The pcs of its stack, innermost first.
     pub frames: Vec<u64>,
     /// Locks it holds: address and the pc where each was taken.
@@ -214,29 +221,12 @@ pub struct Block {
 }
 
 /// A wake that nobody waited for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LostWake {
-    /// Who made it.
-    pub strand: u16,
     /// The condition variable, or what else is waited on.
     pub addr: u64,
-    /// The run's event count then.
-    pub event: u64,
-    /// The instruction.
-    pub pc: u64,
-}
-
-/// A strand took one lock while it held another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LockOrder {
-    /// Who.
-    pub strand: u16,
-    /// The lock it held.
-    pub held: u64,
-    /// The lock it took.
-    pub taken: u64,
-    /// Where it took it.
-    pub pc: u64,
+    /// Who made it, where and when.
+    pub moment: Moment,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -244,6 +234,7 @@ enum Open {
     Race,
     Access,
     Watched(u64),
+    LostWake,
 }
 
 impl RunReport {
@@ -296,9 +287,16 @@ impl RunReport {
             }
             RecordTag::Pending => {
                 let op = OpKind::from_code(a as u8);
-                self.entry(strand).pending = op.map(|op| Pending { op, addr: b, pc: c });
+                let entry = self.entry(strand);
+                entry.pending = op.map(|op| Pending { op, addr: b, pc: c });
+                entry.detail = text;
             }
-            RecordTag::Holder => self.entry(strand).holder = Some(a as u16),
+            RecordTag::Holder => {
+                let entry = self.entry(strand);
+                entry.holder.get_or_insert(a as u16);
+                entry.holders.push(a as u16);
+                entry.stuck |= b != 0;
+            }
             RecordTag::Frame => self.entry(strand).frames.push(a),
             RecordTag::Held => self.entry(strand).held.push((a, b)),
             RecordTag::Race => {
@@ -336,8 +334,14 @@ impl RunReport {
                     _ => self.block = block,
                 }
             }
-            RecordTag::LostWake => self.lost_wakes.push(LostWake { strand, addr: a, event: b, pc: c }),
-            RecordTag::LockOrder => self.lock_orders.push(LockOrder { strand, held: a, taken: b, pc: c }),
+            RecordTag::LostWake => {
+                let moment = Moment { strand, pc: c, event: b, ..Moment::default() };
+                self.lost_wakes.push(LostWake { addr: a, moment });
+                *open = Some(Open::LostWake);
+            }
+            RecordTag::LockOrder => {
+                self.lock_orders.push(LockOrder::of_record(strand, a, b, c, &text));
+            }
         }
     }
 
@@ -346,6 +350,7 @@ impl RunReport {
             Open::Race => None,
             Open::Access => Some(&mut self.races.last_mut()?.accesses.last_mut()?.moment),
             Open::Watched(index) => self.watched.get_mut(&index),
+            Open::LostWake => Some(&mut self.lost_wakes.last_mut()?.moment),
         }
     }
 
@@ -364,9 +369,14 @@ impl RunReport {
 
 /// Whether a report area holds a warning; looks at heads only.
 pub fn has_warning(bytes: &[u8]) -> bool {
+    has_record(bytes, RecordTag::Warning)
+}
+
+/// Whether a report area holds a record of this kind; looks at heads only.
+pub fn has_record(bytes: &[u8], tag: RecordTag) -> bool {
     let mut at = 0usize;
     while let Some(head) = bytes.get(at..at + 8) {
-        if u16::from_le_bytes([head[0], head[1]]) == RecordTag::Warning as u16 {
+        if u16::from_le_bytes([head[0], head[1]]) == tag as u16 {
             return true;
         }
         let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;

@@ -167,6 +167,7 @@ fn fail(kind: OpKind, addr: u64, size: u32, pc: u64, bad: usize, state: u8) {
     };
     let end = block.user + block.size;
     if block.freed {
+        super::learn::freed_early(block.free_pc);
         fail(VerdictKind::UseAfterFree, format_args!("{what}, {} that was freed", Place { at: start, block }))
     } else if start < block.user || start >= end {
         fail(VerdictKind::HeapOverflow, format_args!("{what}, {}", Place { at: start, block }))

@@ -108,10 +108,20 @@ pub fn leave() {
 }
 
 /// Whether a function whose return address lies at `sp` was called by the innermost function on the shadow stack: by code
-/// that the compiler's pass has seen, and not by a library that this code has called.
+/// that the compiler's pass has seen, and not by a library that this code has called. Entries below it were left behind.
+#[inline]
 pub fn is_innermost(sp: usize) -> bool {
-    // SAFETY: as in `leave`.
-    unsafe { !TOP.is_null() && (*TOP.sub(1)).sp == sp }
+    // SAFETY: TOP is null or above the running strand's sentinel, which no stack pointer is above.
+    unsafe {
+        if TOP.is_null() {
+            return false;
+        }
+        let mut entry = TOP.sub(1);
+        while (*entry).sp < sp {
+            entry = entry.sub(1);
+        }
+        (*entry).sp == sp
+    }
 }
 
 /// The innermost callers of the running strand; 0 behind the last one.

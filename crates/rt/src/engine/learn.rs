@@ -217,10 +217,33 @@ pub fn released(addr: u64, size: u64, pc: u64) {
         return;
     }
     let mut at = addr & !7;
+    let mut shared = false;
     while at < addr + size {
-        touch(at, true, pc);
+        shared |= touch(at, true, pc);
         at += 8;
     }
+    if shared {
+        learn(pc);
+    }
+}
+
+/// The program is about to free a block: an event, and a point where that has been learnt. Not in code that nobody sees,
+/// which may hold a lock of its own meanwhile.
+pub fn frees(addr: u64, pc: u64, seen: bool) {
+    // SAFETY: single kernel thread.
+    let (mode, gate, stop_at) = unsafe { (MODE, GATE, STOP_AT) };
+    let next = live().events + 1;
+    let hot = gate != 0 && seen && (mode == PointMode::All || mode == PointMode::Shared && is_hot(pc));
+    if (hot || next >= stop_at && must_stop(next)) && engine().phase == Phase::Running {
+        point(Op::new(OpKind::Free, addr, pc));
+    } else {
+        live().events = next;
+    }
+}
+
+/// The free at this instruction was too early for somebody: others are to go on before it in later runs.
+pub fn freed_early(pc: u64) {
+    learn(pc);
 }
 
 /// A plain access while several strands are alive.

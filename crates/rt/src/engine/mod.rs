@@ -274,6 +274,13 @@ pub fn heap_frees(user: usize, size: usize, pc: u64, seen: bool) {
     }
 }
 
+/// libc wrote to fresh memory for the program. Safe before init.
+pub fn heap_written(user: usize, size: usize, pc: u64, seen: bool) {
+    if seen && size > 0 {
+        race::access(threadbare_abi::op::OpKind::WriteRange, user as u64, size.min(1 << 20) as u32, pc);
+    }
+}
+
 /// Nothing is known of this memory any more. Safe before init.
 pub fn forget(addr: u64, size: u64) {
     // SAFETY: reading the gate on the single kernel thread.

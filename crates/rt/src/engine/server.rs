@@ -123,6 +123,7 @@ fn serve() {
     learn::init();
     super::race::init();
     crate::heap::open();
+    crate::tsan::strings::init();
     carriers::grow(2);
     crate::model::signal::init();
     crate::model::process::init();

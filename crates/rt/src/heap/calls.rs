@@ -24,11 +24,11 @@ const PAGE: usize = 4096;
 const SIGABRT: usize = 6;
 
 interpose!(malloc, 1, malloc_hook);
-interpose!(calloc, 2, calloc_hook);
-interpose!(realloc, 2, realloc_hook);
+interpose_slot!(calloc, 2, calloc_hook);
+interpose_slot!(realloc, 2, realloc_seen_hook);
 interpose!(reallocarray, 3, reallocarray_hook);
-interpose_sp!(free, 1, free_hook);
-interpose_sp!(cfree, 1, free_hook);
+interpose_slot!(free, 1, free_hook);
+interpose_slot!(cfree, 1, free_hook);
 interpose!(posix_memalign, 3, posix_memalign_hook);
 interpose!(aligned_alloc, 2, aligned_alloc_hook);
 interpose!(memalign, 2, memalign_hook);
@@ -37,6 +37,12 @@ interpose!(pvalloc, 1, pvalloc_hook);
 interpose!(malloc_usable_size, 1, malloc_usable_size_hook);
 interpose!(malloc_trim, 1, malloc_trim_hook);
 interpose!(mallopt, 2, mallopt_hook);
+
+/// The return address at `slot`, and whether the caller is code that the compiler's pass has seen.
+fn caller(slot: *const u64) -> (u64, bool) {
+    // SAFETY: the stub passes where its return address lies.
+    (unsafe { *slot }, engine::frames::is_innermost(slot as usize))
+}
 
 fn count() {
     if engine::controlled() {
@@ -65,17 +71,19 @@ unsafe extern "C" fn malloc_hook(size: usize, pc: u64) -> *mut c_void {
     allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block)
 }
 
-unsafe extern "C" fn calloc_hook(number: usize, size: usize, pc: u64) -> *mut c_void {
+unsafe extern "C" fn calloc_hook(number: usize, size: usize, slot: *const u64) -> *mut c_void {
     if !engine::heap_is_ours() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { __libc_calloc(number, size) };
     }
     let Some(bytes) = number.checked_mul(size) else { return no_memory() };
+    let (pc, seen) = caller(slot);
     let Some((block, fresh)) = allocate(bytes, 16, pc) else { return no_memory() };
     if !fresh {
         // SAFETY: the block has `bytes` bytes and is nobody else's.
         unsafe { core::ptr::write_bytes(block.cast::<u8>(), 0, bytes) };
     }
+    engine::heap_written(block as usize, bytes, pc, seen);
     block
 }
 
@@ -84,6 +92,18 @@ unsafe extern "C" fn calloc_hook(number: usize, size: usize, pc: u64) -> *mut c_
 /// # Safety
 /// `block` is null or came from the malloc family.
 pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) -> *mut c_void {
+    // SAFETY: the same contract.
+    unsafe { reallocate(block, size, pc, false) }
+}
+
+unsafe extern "C" fn realloc_seen_hook(block: *mut c_void, size: usize, slot: *const u64) -> *mut c_void {
+    let (pc, seen) = caller(slot);
+    // SAFETY: the caller's request, unchanged.
+    unsafe { reallocate(block, size, pc, seen) }
+}
+
+/// `seen`: called straight from code that the compiler's pass has seen.
+unsafe fn reallocate(block: *mut c_void, size: usize, pc: u64, seen: bool) -> *mut c_void {
     let ours = if block.is_null() { engine::heap_is_ours() } else { super::contains(block as usize) };
     if !ours {
         // SAFETY: glibc's own block, or a bare program's.
@@ -93,7 +113,7 @@ pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) 
         return allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block);
     }
     if size == 0 {
-        release(block as usize, pc, false);
+        release(block as usize, pc, seen);
         return null_mut();
     }
     let user = block as usize;
@@ -110,7 +130,8 @@ pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) 
     let Some((other, _)) = allocate(size, 16, pc) else { return no_memory() };
     // SAFETY: both blocks are live and at least that long.
     unsafe { core::ptr::copy_nonoverlapping(block.cast::<u8>(), other.cast::<u8>(), old.size.min(size)) };
-    release(user, pc, false);
+    engine::heap_written(other as usize, old.size.min(size), pc, seen);
+    release(user, pc, seen);
     other
 }
 
@@ -125,7 +146,7 @@ unsafe extern "C" fn reallocarray_hook(
     unsafe { realloc_hook(block, bytes, pc) }
 }
 
-unsafe extern "C" fn free_hook(block: *mut c_void, pc: u64, sp: usize) {
+unsafe extern "C" fn free_hook(block: *mut c_void, slot: *const u64) {
     if block.is_null() {
         return;
     }
@@ -133,11 +154,14 @@ unsafe extern "C" fn free_hook(block: *mut c_void, pc: u64, sp: usize) {
         // SAFETY: glibc's own block, or a bare program's.
         return unsafe { __libc_free(block) };
     }
-    release(block as usize, pc, engine::frames::is_innermost(sp));
+    let (pc, seen) = caller(slot);
+    release(block as usize, pc, seen);
 }
 
 fn release(user: usize, pc: u64, seen: bool) {
-    count();
+    if engine::controlled() {
+        engine::learn::frees(user as u64, pc, seen);
+    }
     if let Ok(block) = with(|arena| arena.block(user)) {
         engine::heap_frees(user, block.size, pc, seen);
     }

@@ -6,7 +6,7 @@
 mod locate;
 mod walk;
 
-pub(crate) use walk::{Library, is_field, library_kind, part_at, size_of, stripped};
+pub(crate) use walk::{Library, is_field, library_kind, member_start, part_at, size_of, stripped};
 
 use std::fmt;
 use std::path::PathBuf;
@@ -40,6 +40,22 @@ impl fmt::Display for Variable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.name, self.path)
     }
+}
+
+/// The type of the smallest part that holds the bytes at a linked address, and where the part begins.
+pub(crate) fn part_type<'a>(
+    image: &ImageData<'a>,
+    arena: &'a Arena,
+    address: u64,
+    access: u64,
+) -> Option<(Die<'a>, u64)> {
+    let start = image.symbols().object(address).map(|symbol| symbol.start);
+    locate::candidates(image, arena, address, start).into_iter().find_map(|(start, die)| {
+        let ty = die.type_of(&die.entry()?)?;
+        let offset = address.checked_sub(start).filter(|offset| Some(*offset) < walk::size_of(&ty))?;
+        let part = walk::part_at(&ty, offset, access);
+        Some((part.ty, start.checked_add(part.start)?))
+    })
 }
 
 /// The variable at a linked address; `access` is how many bytes are touched there.

@@ -22,13 +22,15 @@ pub(crate) struct Part<'a> {
     pub(crate) owner: Option<(Die<'a>, usize)>,
     /// The last field on the way.
     pub(crate) field: Option<String>,
+    /// How far the part is from the start.
+    pub(crate) start: u64,
 }
 
 /// The smallest part a reader would name that holds `access` bytes at `offset`.
 pub(crate) fn part_at<'a>(ty: &Die<'a>, mut offset: u64, access: u64) -> Part<'a> {
     let access = access.max(1);
     // The way so far; `shown` stays behind while it leads through a library type.
-    let mut way = Part { path: String::new(), ty: ty.clone(), owner: None, field: None };
+    let mut way = Part { path: String::new(), ty: ty.clone(), owner: None, field: None, start: 0 };
     let mut shown = way.clone();
     let mut silent = false;
     for _ in 0..MAX_DEPTH {
@@ -73,6 +75,7 @@ pub(crate) fn part_at<'a>(ty: &Die<'a>, mut offset: u64, access: u64) -> Part<'a
                     }
                 }
                 offset -= member.start;
+                way.start += member.start;
                 way.ty = member.ty;
                 if !silent || named {
                     shown = way.clone();
@@ -96,6 +99,7 @@ pub(crate) fn part_at<'a>(ty: &Die<'a>, mut offset: u64, access: u64) -> Part<'a
                 for index in indices.iter().rev() {
                     way.path.push_str(&format!("[{index}]"));
                 }
+                way.start += offset - offset % size;
                 offset %= size;
                 way.ty = element;
                 let plain = stripped(&way.ty).is_some_and(|(_, entry)| {
@@ -264,7 +268,8 @@ pub(crate) fn member_start<'a>(die: &Die<'a>, child: &Entry<'a>) -> Option<(u64,
     let bits = child.attr(gimli::DW_AT_bit_size).and_then(|bits| bits.udata_value());
     if let Some(first) = child.attr(gimli::DW_AT_data_bit_offset).and_then(|first| first.udata_value()) {
         let start = first / 8;
-        return Some((start, Some((first + bits.unwrap_or(8)).div_ceil(8) - start)));
+        let end = first.checked_add(bits.unwrap_or(8))?.div_ceil(8);
+        return Some((start, Some(end - start)));
     }
     match child.attr_value(gimli::DW_AT_data_member_location) {
         None => Some((0, None)),

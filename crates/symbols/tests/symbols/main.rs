@@ -4,3 +4,4 @@ mod heap;
 mod languages;
 mod program;
 mod robust;
+mod values;

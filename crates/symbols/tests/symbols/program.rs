@@ -18,7 +18,43 @@ pub(crate) struct Program {
     /// Each `heap`: where it returned to, the block's size and the offset in it.
     pub(crate) blocks: HashMap<String, (u64, u64, u64)>,
     source: PathBuf,
-    _folder: TempDir,
+    folder: TempDir,
+}
+
+/// What a program tells of itself, line by line.
+#[derive(Default)]
+pub(crate) struct Told {
+    modules: Vec<Module>,
+    pcs: HashMap<String, u64>,
+    data: HashMap<String, u64>,
+    blocks: HashMap<String, (u64, u64, u64)>,
+}
+
+impl Told {
+    /// A number in hexadecimal.
+    pub(crate) fn number(text: &str) -> u64 {
+        u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap()
+    }
+
+    /// Takes a line in.
+    pub(crate) fn line(&mut self, line: &str) {
+        let number = Told::number;
+        match line.splitn(5, ' ').collect::<Vec<_>>()[..] {
+            ["module", base, size, path] => self.modules.push(Module::new(path, number(base), number(size))),
+            ["pc", label, address] => drop(self.pcs.insert(label.to_owned(), number(address))),
+            ["data", label, address] => drop(self.data.insert(label.to_owned(), number(address))),
+            ["heap", label, pc, size, offset] => {
+                self.blocks.insert(label.to_owned(), (number(pc), number(size), number(offset)));
+            }
+            _ => {}
+        }
+    }
+
+    /// The symbols of the modules.
+    pub(crate) fn symbols(&self) -> Symbols {
+        assert!(!self.modules.is_empty());
+        Symbols::with_folder(self.modules.clone(), sources())
+    }
 }
 
 /// The folder with the sources.
@@ -66,24 +102,16 @@ impl Program {
         }
         after(here);
         let program = here.join("bank");
-        let told = run(here, program.to_str().unwrap(), &[]);
-        let mut modules = Vec::new();
-        let (mut pcs, mut data, mut blocks) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap();
-        for line in told.lines() {
-            match line.splitn(5, ' ').collect::<Vec<_>>()[..] {
-                ["module", base, size, path] => modules.push(Module::new(path, number(base), number(size))),
-                ["pc", label, address] => drop(pcs.insert(label.to_owned(), number(address))),
-                ["heap", label, pc, size, offset] => {
-                    blocks.insert(label.to_owned(), (number(pc), number(size), number(offset)));
-                }
-                ["data", label, address] => drop(data.insert(label.to_owned(), number(address))),
-                _ => {}
-            }
-        }
-        assert!(!modules.is_empty() && !(pcs.is_empty() && blocks.is_empty()), "{told}");
-        let symbols = Symbols::with_folder(modules, sources());
-        Program { symbols, pcs, data, blocks, source, _folder: folder }
+        let output = run(here, program.to_str().unwrap(), &[]);
+        let mut told = Told::default();
+        output.lines().for_each(|line| told.line(line));
+        let symbols = told.symbols();
+        Program { symbols, pcs: told.pcs, data: told.data, blocks: told.blocks, source, folder }
+    }
+
+    /// The compiled program.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("bank")
     }
 
     /// The line on which a call with this label stands.

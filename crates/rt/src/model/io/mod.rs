@@ -4,6 +4,7 @@
 //! run, and tries again. Descriptors keep their flags, because other processes may share them: what cannot be asked
 //! for without blocking is asked for only when `poll` says that it will not block. Timeouts of sockets are virtual.
 
+mod buffers;
 mod files;
 mod locks;
 mod message;
