@@ -8,7 +8,7 @@ mod strands;
 pub mod words;
 
 use crate::campaign::CampaignReport;
-use crate::columns::{printable, wrap};
+use crate::columns::{pieces, printable, wrap};
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
 use crate::marks::{self, is_about_all};
@@ -200,13 +200,19 @@ fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
     if lines.is_empty() {
         return;
     }
-    let left_out = lines.len().saturating_sub(OUTPUT_LINES);
-    let _ = match left_out {
+    let end = lines.len().saturating_sub(OUTPUT_LINES);
+    // A panic's message comes before its backtrace.
+    let panic = lines.iter().rposition(|line| line.contains("panicked at"));
+    let first = panic.map_or(end, |at| at.min(end));
+    let shown = &lines[first..lines.len().min(first + OUTPUT_LINES)];
+    let _ = match lines.len() - shown.len() {
         0 => writeln!(out, "  {name}:"),
-        n => writeln!(out, "  {name} (last {OUTPUT_LINES} of {} lines):", n + OUTPUT_LINES),
+        _ => writeln!(out, "  {name} ({} of {} lines):", shown.len(), lines.len()),
     };
-    for line in &lines[left_out..] {
-        let _ = writeln!(out, "    {} {}", screen.style.faint(screen.bar()), printable(line));
+    for line in shown {
+        for row in pieces(&printable(line), screen.width.saturating_sub(7)) {
+            let _ = writeln!(out, "    {} {row}", screen.style.faint(screen.bar()));
+        }
     }
 }
 
