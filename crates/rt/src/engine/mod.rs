@@ -13,6 +13,7 @@
 //! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
 //! | `race` | data races |
+//! | `unseen` | functions that order strands and are not interposed |
 //! | `watch` | moments whose stacks the driver wants |
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
@@ -47,6 +48,7 @@ pub mod spin;
 pub mod start;
 pub mod stops;
 pub mod strand;
+pub mod unseen;
 pub mod verdict;
 pub mod wait;
 pub mod watch;

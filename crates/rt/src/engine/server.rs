@@ -122,6 +122,7 @@ fn serve() {
     super::shadow::init();
     learn::init();
     super::race::init();
+    super::unseen::init();
     crate::heap::open();
     crate::tsan::strings::init();
     carriers::grow(2);

@@ -201,6 +201,13 @@ pub fn futex_wakes(addr: usize) {
     }
 }
 
+/// The running strand parks: if its token is there already, whoever left it came before.
+pub fn parks() {
+    if is_on() {
+        hidden::acquire_all(this());
+    }
+}
+
 /// The running strand goes on after the point at which it woke.
 pub fn futex_woke() {
     if is_on() {
