@@ -238,10 +238,8 @@ impl Texts<'_> {
         let name = done.op.name();
         let named = matches!(done.op, OpKind::Create | OpKind::Join) || done.waits;
         let frames = self.frames(done);
-        let own = frames.iter().any(|frame| !frame.library && frame.file.is_some());
-        // Without any place (no debug information) nothing tells whose it is.
-        let placed = frames.iter().any(|frame| frame.file.is_some());
-        !named && (placed && !own || is_bookkeeping(name, frames))
+        let library = !frames.is_empty() && frames.iter().all(|frame| frame.library);
+        !named && (library || is_bookkeeping(name, frames))
     }
 
     /// The step, and whether it is part of a call of std's.

@@ -248,7 +248,7 @@ fn short(object: &str, screen: Screen) -> String {
 }
 
 fn position(step: &Step) -> Option<(&str, u32)> {
-    let place = step.place.as_ref()?;
+    let place = step.place.as_ref().filter(|place| !place.library)?;
     place.file.as_deref().zip(place.line)
 }
 

@@ -204,7 +204,10 @@ fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
     // A panic's message comes before its backtrace.
     let panic = lines.iter().rposition(|line| line.contains("panicked at"));
     let first = panic.map_or(end, |at| at.min(end));
-    let shown = &lines[first..lines.len().min(first + OUTPUT_LINES)];
+    // The stack is told elsewhere, and shorter.
+    let backtrace = lines[first..].iter().position(|line| line.trim() == "stack backtrace:");
+    let most = backtrace.filter(|_| panic.is_some()).unwrap_or(OUTPUT_LINES).min(OUTPUT_LINES);
+    let shown = &lines[first..lines.len().min(first + most)];
     let _ = match lines.len() - shown.len() {
         0 => writeln!(out, "  {name}:"),
         _ => writeln!(out, "  {name} ({} of {} lines):", shown.len(), lines.len()),
