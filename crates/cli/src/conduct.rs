@@ -114,7 +114,10 @@ impl Observer for Conductor<'_> {
         if !failure.fails {
             finding.severity = Severity::Note;
         }
-        let schedule = schedule(self.config, &self.program_id, &failure, facts, &finding.message);
+        // A replay compares what the run itself says; a race says nothing.
+        let race = facts.verdict.kind == VerdictKind::Race;
+        let message = if race { &finding.message } else { &facts.verdict.message };
+        let schedule = schedule(self.config, &self.program_id, &failure, facts, message);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
         let path = self.store.write(&name, schedule.to_text().as_bytes())?;
         finding.schedule = path.display().to_string();
