@@ -114,7 +114,10 @@ impl Observer for Conductor<'_> {
         if !failure.fails {
             finding.severity = Severity::Note;
         }
-        let schedule = schedule(self.config, &self.program_id, &failure, facts, &finding.message);
+        // A replay compares the verdict's own words; a race has none but the finding's.
+        let race = facts.verdict.kind == VerdictKind::Race;
+        let words = if race { &finding.message } else { &facts.verdict.message };
+        let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
         let path = self.store.write(&name, schedule.to_text().as_bytes())?;
         finding.schedule = path.display().to_string();
@@ -187,7 +190,7 @@ impl Conductor<'_> {
                 .warnings
                 .iter()
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
-                .chain(summary.unproved.iter().map(|it| orders::unproved(&it.cycle, it.tries, places)))
+                .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
             ended_by: match summary.ending {
                 Ending::Runs => "runs",

@@ -36,6 +36,10 @@ pub trait Places {
     fn field(&self, _stack: &[u64], _block: u64, _offset: u64, _size: u64) -> Option<String> {
         None
     }
+    /// The function that a line of a source file is in.
+    fn function_at(&self, _file: &str, _line: u32) -> Option<Place> {
+        None
+    }
     /// A line of a source file.
     fn source(&self, file: &str, line: u32) -> Option<String>;
 }

@@ -50,6 +50,10 @@ impl Places for SymbolPlaces {
         self.symbols.field_access(&stack, block, offset, size).map(|field| field.to_string())
     }
 
+    fn function_at(&self, file: &str, line: u32) -> Option<Place> {
+        self.symbols.function_at(Path::new(file), line).map(|frame| self.place(&frame))
+    }
+
     fn source(&self, file: &str, line: u32) -> Option<String> {
         self.symbols.source_line(Path::new(file), line)
     }

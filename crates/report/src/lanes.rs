@@ -181,7 +181,7 @@ fn rows<'a>(finding: &'a Finding, screen: Screen) -> Vec<Row<'a>> {
         let creates = step.object.as_deref().filter(|_| step.operation == "create");
         rows.push(Row {
             strand: &step.strand,
-            text: text(step),
+            text: text(step, screen),
             place: position(step),
             waits: step.waits,
             creates: creates.map(|object| object.trim_start_matches("strand ")),
@@ -225,26 +225,30 @@ fn main_steps(finding: &Finding) -> BTreeSet<usize> {
 }
 
 /// A step in a few words.
-fn text(step: &Step) -> String {
+fn text(step: &Step, screen: Screen) -> String {
     let operation = step.operation.trim_start_matches("atomic-");
-    let object = step.object.as_deref().map(short).unwrap_or_default();
+    let object = step.object.as_deref().map(|object| short(object, screen)).unwrap_or_default();
     let waits = if step.waits { "waits: " } else { "" };
     format!("{waits}{operation} {object}").trim_end().to_owned()
 }
 
-/// A name without the modules it lies in, a strand by its name alone.
-pub(crate) fn short(object: &str) -> &str {
+/// A name without the modules it lies in, a strand by its name alone, of an address what tells it from others.
+fn short(object: &str, screen: Screen) -> String {
+    const DIGITS: usize = 5;
     if let Some(strand) = object.strip_prefix("strand ") {
-        return strand;
+        return strand.to_owned();
+    }
+    if object.starts_with("0x") && object.len() > DIGITS + 3 {
+        return format!("0x{}{}", screen.ellipsis(), &object[object.len() - DIGITS..]);
     }
     match object.rfind("::") {
-        Some(at) if !object.contains(['<', '{', '(']) => &object[at + 2..],
-        _ => object,
+        Some(at) if !object.contains(['<', '{', '(']) => object[at + 2..].to_owned(),
+        _ => object.to_owned(),
     }
 }
 
 fn position(step: &Step) -> Option<(&str, u32)> {
-    let place = step.place.as_ref()?;
+    let place = step.place.as_ref().filter(|place| !place.library)?;
     place.file.as_deref().zip(place.line)
 }
 

@@ -27,6 +27,7 @@ mod elf_symbols;
 mod frame;
 mod heap;
 mod image;
+mod lines;
 mod locals;
 mod map;
 mod naming;

@@ -9,6 +9,7 @@ use crate::elf_symbols::ElfSymbol;
 use crate::frame::{Frame, Pc};
 use crate::heap::{self, BlockAccess, HeapField};
 use crate::image::{Arena, Image, ImageData};
+use crate::lines;
 use crate::locals::{self, Local};
 use crate::source::{Sources, normalized};
 use crate::variable::{self, Space, Variable};
@@ -284,6 +285,28 @@ impl Symbols {
             self.sources.statement(frame.file.as_deref()?, frame.line?)
         });
         heap::decide(candidates.collect(), text.as_deref())
+    }
+
+    /// The function that a line of a source file is in, as the frame that stands there; the innermost where code was
+    /// inlined. `file` may be relative to any folder.
+    pub fn function_at(&self, file: &Path, line: u32) -> Option<Frame> {
+        (0..self.modules.len()).find_map(|index| {
+            let base = self.modules[index].module.base;
+            let addresses = self.with_image(index, |image, arena| {
+                let base = if image.is_relocated() { base } else { 0 };
+                let linked = lines::addresses(image, arena, file, line);
+                linked.into_iter().map(|address| base + address).collect::<Vec<_>>()
+            })?;
+            addresses.into_iter().find_map(|address| {
+                let frames = self.frames(Pc::At(address));
+                let stands = |frame: &&Frame| {
+                    frame.line == Some(line)
+                        && frame.name.is_some()
+                        && frame.file.as_deref().is_some_and(|known| lines::same(known, file))
+                };
+                frames.iter().find(stands).cloned()
+            })
+        })
     }
 
     /// A line of a source file (from 1).

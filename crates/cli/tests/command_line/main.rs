@@ -2,5 +2,6 @@
 
 mod bad_input;
 mod campaigns;
+mod races;
 mod replays;
 mod workbench;
