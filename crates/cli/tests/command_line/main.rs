@@ -3,4 +3,5 @@
 mod bad_input;
 mod campaigns;
 mod replays;
+mod reports;
 mod workbench;
