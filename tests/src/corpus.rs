@@ -15,6 +15,7 @@
 //! | `bare` | what the plain run does: `pass` (default for passing programs), `fail`, `hang` or `any` |
 //! | `message` | a part of the finding's message |
 //! | `replays` | the most runs of it that the replay check makes again (for runs that take long; 0 if it depends on another process) |
+//! | `warns` | a part of one of the campaign's warnings, or `none` if there are to be none (passing programs) |
 //! | `strands` | how many strands the largest run has at least |
 //! | `race` | the labels of the two lines of a race that must be told; may be repeated |
 //! | `may-race` | the same of a race that comes with the others, but not in every campaign |
@@ -88,6 +89,8 @@ pub struct Program {
     /// See the module.
     pub message: Option<String>,
     /// See the module.
+    pub warns: Option<String>,
+    /// See the module.
     pub replays: u64,
     /// See the module.
     pub strands: u64,
@@ -154,6 +157,7 @@ impl Program {
             timeout: None,
             bare: Bare::Any,
             message: None,
+            warns: None,
             replays: u64::MAX,
             strands: 0,
             line: None,
@@ -190,6 +194,7 @@ impl Program {
                 "compilers" => program.compilers = words().collect(),
                 "timeout" => program.timeout = Some(value.to_owned()),
                 "bare" => bare = Some(parse_bare(value).ok_or_else(wrong)?),
+                "warns" => program.warns = Some(value.to_owned()),
                 "message" => program.message = Some(value.to_owned()),
                 "replays" => program.replays = value.parse().map_err(|_| wrong())?,
                 "strands" => program.strands = value.parse().map_err(|_| wrong())?,

@@ -82,6 +82,17 @@ fn check_passing(program: &Program, executable: &Path, out: &Path) -> Result<(),
     if !campaign.findings().is_empty() || !campaign.report["first_failure_run"].is_null() {
         return Err(campaign.complain("a clean campaign with findings"));
     }
+    let warnings = campaign.report["warnings"].as_array().map_or(&[][..], Vec::as_slice);
+    let said = |part: &str| warnings.iter().any(|text| text.as_str().is_some_and(|text| text.contains(part)));
+    match program.warns.as_deref() {
+        Some("none") if !warnings.is_empty() => {
+            return Err(campaign.complain("there should be no warnings"));
+        }
+        Some(part) if part != "none" && !said(part) => {
+            return Err(campaign.complain(&format!("no warning says `{part}`")));
+        }
+        _ => {}
+    }
     if campaign.number("strands")? < program.strands {
         return Err(campaign.complain(&format!("fewer than {} strands", program.strands)));
     }

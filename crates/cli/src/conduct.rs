@@ -190,7 +190,7 @@ impl Conductor<'_> {
                 .warnings
                 .iter()
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
-                .chain(summary.unproved.iter().map(|it| orders::unproved(&it.cycle, it.tries, places)))
+                .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
             ended_by: match summary.ending {
                 Ending::Runs => "runs",

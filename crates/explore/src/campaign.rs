@@ -244,13 +244,13 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         request.estimates = ticket.estimates;
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction, shared).map(Made::Tried),
-            None => one(config, &mut job, &request, shared).map(Made::Run),
+            None => one(config, &mut job, &request, shared).map(|outcome| Made::Run(Box::new(outcome))),
         };
         let mut ledger = shared.lock();
         match result {
             Ok(made) => {
                 match made {
-                    Made::Run(outcome) => ledger.finish(ticket.run, outcome),
+                    Made::Run(outcome) => ledger.finish(ticket.run, *outcome),
                     Made::Tried(tried) => ledger.tried(tried.prediction.number, tried),
                 }
                 if ledger.is_stopping() {
@@ -275,7 +275,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
 
 /// What a job has made for a ticket.
 enum Made {
-    Run(Outcome),
+    Run(Box<Outcome>),
     Tried(Tried),
 }
 

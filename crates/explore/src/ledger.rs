@@ -337,6 +337,7 @@ impl Ledger {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadbare_trace::locks::LockOrder;
     use threadbare_trace::run::{Counters, Verdict};
 
     fn clean(run: u64) -> Outcome {
@@ -407,6 +408,39 @@ mod tests {
         assert_eq!(ledger.wants(&[5], 8), [false]);
         assert_eq!(ledger.wants(&[5], 3), [true]);
         assert_eq!(ledger.wants(&[5, 6], 7), [false, true]);
+    }
+
+    fn with_cycle(run: u64) -> Outcome {
+        let order = |strand, held, taken| LockOrder { strand, held, taken, ..LockOrder::default() };
+        Outcome { cycles: vec![vec![order(1, 1, 2), order(2, 2, 1)]], ..clean(run) }
+    }
+
+    #[test]
+    fn predictions_are_tried_between_epochs() {
+        for (fails, runs) in [(true, 1), (false, 3)] {
+            let mut ledger = Ledger::new(3, false);
+            let first = ledger.take_ticket().unwrap();
+            ledger.finish(first.run, with_cycle(0));
+            let ticket = ledger.take_ticket().unwrap();
+            let prediction = ticket.prediction.unwrap();
+            assert_eq!((ticket.run, prediction.number), (0, 0));
+            // The next epoch waits for what comes out.
+            assert!(ledger.take_ticket().is_none() && !ledger.is_finished());
+            let outcome = fails.then(|| Box::new(failing(0)));
+            ledger.tried(0, Tried { prediction, tries: 20, outcome });
+            while let Some(ticket) = ledger.take_ticket().filter(|_| !ledger.is_stopping()) {
+                assert!(ticket.prediction.is_none(), "a cycle is tried once");
+                ledger.finish(ticket.run, with_cycle(ticket.run));
+            }
+            let failures = ledger.take_failures();
+            assert!(failures.iter().all(|failure| failure.predicted));
+            let summary = ledger.summary(Duration::ZERO).unwrap();
+            assert_eq!((summary.progress.runs, failures.len()), (runs, usize::from(fails)));
+            assert_eq!(
+                (summary.first_failure, summary.unproved.len()),
+                (fails.then_some(0), usize::from(!fails))
+            );
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A failing run in terms of the source: where it failed, what each strand was doing.
 
-use crate::finding::{FORMAT_VERSION, Finding, Location, Severity, StrandDetail};
+use crate::finding::{FORMAT_VERSION, Finding, HeldLock, Location, Severity, StrandDetail};
 use crate::places::{Place, Places, shown};
 use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
@@ -26,7 +26,8 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
     let told = |strand: &&StrandReport| {
         strand.state != Some(StrandState::Ended) && facts.verdict.kind != VerdictKind::Race
     };
-    let details: Vec<StrandDetail> = facts
+    let teller = Teller { facts, strands: &strands, places };
+    let mut details: Vec<StrandDetail> = facts
         .report
         .strands
         .iter()
@@ -34,12 +35,15 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         .take(STRANDS_TOLD)
         .map(|strand| detail(strand, facts, &strands, places))
         .collect();
+    if let Some(panicked) = teller.panicked() {
+        details.retain(|detail| detail.strand != panicked.strand);
+        details.push(panicked);
+    }
     let mut warnings: Vec<String> =
         facts.report.warnings.iter().map(|warning| warning_text(&warning.text, warning.pc, places)).collect();
     if facts.counters.segments_lost > 0 {
         warnings.push("the run is too long to list: its schedule is the seed of its strategy".to_owned());
     }
-    let teller = Teller { facts, strands: &strands, places };
     let mut finding = Finding {
         format_version: FORMAT_VERSION,
         id: String::new(),
@@ -128,7 +132,8 @@ fn locations(
                     .as_deref()
                     .is_some_and(|file| file.ends_with(place.file.trim_start_matches("./")))
         });
-        let function = in_stack.and_then(|frame| frame.function.clone());
+        let found = || places.function_at(&place.file, place.line);
+        let function = in_stack.cloned().or_else(found).and_then(|frame| frame.function);
         let source = places.source(&place.file, place.line);
         return vec![Location {
             file: Some(place.file.clone()),
@@ -175,9 +180,23 @@ fn detail(strand: &StrandReport, facts: &RunFacts, strands: &Strands, places: &d
         operation: pending.map(|pending| pending.op.name().to_owned()),
         object: pending.and_then(|pending| object(pending.op, pending.addr, strands, places)),
         held_by: strand.holder.map(|holder| strands.name(StrandId(holder))),
-        holds: strand.held.iter().map(|&(addr, pc)| held_lock(addr, pc, places)).collect(),
+        holds: held_locks(strand, places),
         stack,
     }
+}
+
+/// The locks a strand holds, each with the program's own place where it was taken.
+fn held_locks(strand: &StrandReport, places: &dyn Places) -> Vec<HeldLock> {
+    let stacks = strand.held_stacks.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
+    let lock = |(&(addr, pc), stack): (&(u64, u64), &[u64])| {
+        let mut lock = held_lock(addr, pc, places);
+        if stack.len() > 1 && lock.taken_at.as_ref().is_none_or(|place| place.library) {
+            let frames: Vec<Place> = stack.iter().flat_map(|&pc| places.at(pc)).collect();
+            lock.taken_at = shown(&frames).cloned();
+        }
+        lock
+    };
+    strand.held.iter().zip(stacks).map(lock).collect()
 }
 
 /// What an operation concerns, in words.
@@ -270,7 +289,7 @@ mod tests {
     }
 
     fn strand(index: u16, state: StrandState, op: OpKind, addr: u64, pc: u64) -> StrandReport {
-        let pending = Some(Pending { op, addr, pc });
+        let pending = Some(Pending { op, addr, pc, size: 0 });
         let (parent, ordinal) = (0, u32::from(index));
         StrandReport {
             index,

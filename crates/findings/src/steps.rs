@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn of_a_deadlock_the_locks_and_the_strands_matter() {
         use OpKind::{Join, MutexLock, Write};
-        let on = |op, addr| Some(Pending { op, addr, pc: 0 });
+        let on = |op, addr| Some(Pending { op, addr, pc: 0, size: 0 });
         let mut holder = strand(1, on(MutexLock, 200));
         holder.held = vec![(100, 0)];
         let strands = vec![strand(0, on(Join, 1)), holder];

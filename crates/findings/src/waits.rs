@@ -16,8 +16,6 @@ use threadbare_trace::strands::Strands;
 
 /// Strands that a message names.
 const NAMED: usize = 4;
-/// Notes on strands.
-const NOTED: usize = 8;
 
 /// Says in the finding what the strands wait for, where its verdict is about that.
 pub fn tell(finding: &mut Finding, facts: &RunFacts, strands: &Strands, places: &dyn Places) {
@@ -25,7 +23,7 @@ pub fn tell(finding: &mut Finding, facts: &RunFacts, strands: &Strands, places: 
     match facts.verdict.kind {
         VerdictKind::Deadlock => teller.deadlock(finding),
         VerdictKind::Livelock => teller.livelock(finding),
-        VerdictKind::Timeout => finding.notes.extend(teller.doing(|_| true)),
+        VerdictKind::Timeout => finding.notes.extend(teller.cycle_besides()),
         _ => {}
     }
 }
@@ -43,7 +41,7 @@ impl Teller<'_> {
         if let Some(message) = self.of_cycle(&cycle) {
             finding.message = message + &self.bystanders(&cycle);
             finding.locations = cycle.iter().filter_map(|strand| self.location(strand)).collect();
-            finding.notes.extend(cycle.iter().take(NOTED).map(|strand| self.note(strand)));
+            finding.notes.extend(cycle.iter().filter_map(|strand| self.behind(strand)));
             finding.notes.extend(self.order_hint(&cycle));
             return;
         }
@@ -56,8 +54,8 @@ impl Teller<'_> {
                  side holds when it makes the condition true, whether there is still something to wait for"
                     .to_owned(),
             );
-        } else if let [cause] = causes[..] {
-            finding.message = self.of_cause(cause);
+        } else if let Some(message) = self.of_cause(&causes) {
+            finding.message = message;
         } else if !causes.is_empty() {
             let list: Vec<String> = causes
                 .iter()
@@ -68,7 +66,6 @@ impl Teller<'_> {
             let count = self.waiting().count();
             finding.message = format!("all {count} strands wait: {}{more}", list.join(", "));
         }
-        finding.notes.extend(self.doing(|strand| strand.state != Some(StrandState::Ended)));
     }
 
     fn livelock(&self, finding: &mut Finding) {
@@ -93,19 +90,7 @@ impl Teller<'_> {
                 list.join(", ")
             );
         }
-        let waiting = |strand: &StrandReport| !spins(&strand);
-        finding.notes.extend(self.doing(waiting));
-    }
-
-    /// What each of these strands does, one line each; those that have ended do nothing.
-    fn doing(&self, which: impl Fn(&StrandReport) -> bool) -> Vec<String> {
-        let alive = self.facts.report.strands.iter().filter(|it| it.state != Some(StrandState::Ended));
-        let all: Vec<&StrandReport> = alive.filter(|strand| which(strand)).collect();
-        let mut lines: Vec<String> = all.iter().take(NOTED).map(|strand| self.note(strand)).collect();
-        if all.len() > NOTED {
-            lines.push(format!("{} more strands", all.len() - NOTED));
-        }
-        lines
+        finding.notes.extend(self.cycle_besides());
     }
 
     fn name(&self, index: u16) -> String {
@@ -173,7 +158,7 @@ impl Teller<'_> {
             .iter()
             .filter(|other| other.holders.contains(&strand.index))
             .filter_map(|other| other.pending.as_ref())
-            .filter(|pending| is_lock(pending.op))
+            .filter(|pending| is_lock(pending.op) && holds(strand, pending.addr))
             .map(|pending| self.memory(pending))
             .collect();
         match wanted.first() {
@@ -197,6 +182,7 @@ impl Teller<'_> {
             OpKind::CondWait | OpKind::CondTimedWait => format!("waits for a signal on {what}"),
             OpKind::SemWait => format!("waits for a post of {what}"),
             OpKind::BarrierWait => format!("waits at the barrier {what} ({} have come)", strand.detail),
+            OpKind::FutexWait if !strand.holders.is_empty() => format!("waits for {what}"),
             OpKind::FutexWait => format!("waits for a wake of {what}"),
             OpKind::Io | OpKind::IoWait => format!("waits for file descriptor {}", pending.addr as i64),
             OpKind::Signal => "waits for a signal of the system".to_owned(),
@@ -211,6 +197,9 @@ impl Teller<'_> {
     fn memory(&self, pending: &Pending) -> String {
         match object(pending.op, pending.addr, self.strands, self.places) {
             Some(name) if name.starts_with("0x") => match pending.op {
+                OpKind::FutexWait if !self.facts.report.strands.iter().any(|it| holds(it, pending.addr)) => {
+                    format!("the word at {name}")
+                }
                 op if is_lock(op) => format!("the lock at {name}"),
                 _ => format!("the memory at {name}"),
             },
@@ -229,38 +218,39 @@ impl Teller<'_> {
         Some(location(shown(&detail.stack)?, Some(detail.strand.clone()), self.places))
     }
 
-    /// A strand in one line: what it does, where, and who keeps it from going on.
-    fn note(&self, strand: &StrandReport) -> String {
-        let running = strand.state == Some(StrandState::Running);
-        let mut line = format!("strand {}", self.name(strand.index));
-        let does = if running { "runs".to_owned() } else { self.wait(strand) };
-        line += &format!(" {does}");
-        if let Some(place) = self.detail(strand).and_then(|detail| shown(&detail.stack)) {
-            line += &format!(" at {}", place_text(place));
+    /// A reader that no holder keeps out, but a writer that waits.
+    fn behind(&self, strand: &StrandReport) -> Option<String> {
+        let pending = strand.pending.filter(|pending| pending.op == OpKind::ReadLock)?;
+        let report = &self.facts.report;
+        let holds = |index: &u16| report.strand(*index).is_some_and(|it| holds(it, pending.addr));
+        if strand.holders.iter().any(holds) {
+            return None;
         }
-        let pending = strand.pending.as_ref().filter(|pending| pending.op != OpKind::Join && !running);
-        let holders: Vec<String> =
-            strand.holders.iter().take(NAMED).map(|&holder| self.holder(strand, holder, pending)).collect();
-        if pending.is_some() && !holders.is_empty() {
-            line += &format!(", held by {}", holders.join(" and "));
-        }
-        line
+        let writers: Vec<String> = strand.holders.iter().take(NAMED).map(|&it| self.name(it)).collect();
+        Some(format!(
+            "{} prefers writers: strand {} waits to read behind {}, which waits to write",
+            self.memory(&pending),
+            self.name(strand.index),
+            writers.join(", ")
+        ))
     }
 
-    fn holder(&self, waiter: &StrandReport, holder: u16, pending: Option<&Pending>) -> String {
-        let mut text = if holder == waiter.index { "itself".to_owned() } else { self.name(holder) };
-        let report = self.facts.report.strand(holder);
-        if report.is_some_and(|report| report.state == Some(StrandState::Ended)) {
-            return text + ", which has ended";
-        }
-        let taken = pending.and_then(|pending| {
-            let held = &report?.held;
-            held.iter().rev().find(|(addr, _)| *addr == pending.addr).map(|&(_, pc)| pc)
-        });
-        if let Some(place) = taken.filter(|&pc| pc != 0).and_then(|pc| shown(&self.places.at(pc)).cloned()) {
-            text += &format!(" (taken at {})", place_text(&place));
-        }
-        text
+    /// A cycle of waits beside another verdict.
+    fn cycle_besides(&self) -> Option<String> {
+        let report = &self.facts.report;
+        let waits = |index: u16| report.strand(index).filter(|it| it.state == Some(StrandState::Blocked));
+        let from = self.waiting().find_map(|strand| {
+            let mut path = vec![strand.index];
+            while let Some(next) = waits(*path.last()?).and_then(|it| it.holder) {
+                if let Some(at) = path.iter().position(|&index| index == next) {
+                    return Some(path.split_off(at));
+                }
+                path.push(next);
+            }
+            None
+        })?;
+        let cycle: Vec<&StrandReport> = from.iter().filter_map(|&index| waits(index)).collect();
+        Some(format!("strands wait for each other besides: {}", self.of_cycle(&cycle)?))
     }
 
     /// How many others go on while the strands of the cycle cannot.
@@ -328,9 +318,24 @@ impl Teller<'_> {
         )
     }
 
-    /// The only strand that waits for something no strand holds.
-    fn of_cause(&self, cause: &StrandReport) -> String {
-        let wait = self.wait(cause);
+    /// Strands that all wait for the same, which no strand holds.
+    fn of_cause(&self, causes: &[&StrandReport]) -> Option<String> {
+        let [cause, rest @ ..] = causes else { return None };
+        let same = |other: &&StrandReport| {
+            let what = |strand: &StrandReport| strand.pending.map(|pending| (pending.op, pending.addr));
+            what(other) == what(cause)
+        };
+        if !rest.iter().all(same) {
+            return None;
+        }
+        let mut wait = self.wait(cause);
+        let names: Vec<String> = causes.iter().take(NAMED).map(|strand| self.name(strand.index)).collect();
+        let mut who = format!("strand {}", names.join(" and "));
+        if causes.len() > 1 {
+            let more = if causes.len() > NAMED { ", …" } else { "" };
+            who = format!("strands {}{more}", names.join(", "));
+            wait = wait.replacen("waits", "wait", 1);
+        }
         let rest = match cause.pending.map(|pending| pending.op) {
             Some(OpKind::CondWait) => ", and no strand is left that could give it",
             Some(OpKind::SemWait) => ", and no strand is left that could post it",
@@ -338,14 +343,19 @@ impl Teller<'_> {
             Some(OpKind::BarrierWait) => ", and no strand is left that could come",
             _ => ", for ever",
         };
-        let others = self.waiting().count() - 1;
+        let others = self.waiting().count() - causes.len();
         let waiting = match others {
             0 => String::new(),
             1 => "; another strand waits for it".to_owned(),
             count => format!("; {count} other strands wait for it"),
         };
-        format!("strand {} {wait}{rest}{waiting}", self.name(cause.index))
+        Some(format!("{who} {wait}{rest}{waiting}"))
     }
+}
+
+/// Whether the strand holds the lock at an address.
+fn holds(strand: &StrandReport, addr: u64) -> bool {
+    strand.held.iter().any(|(held, _)| *held == addr)
 }
 
 /// Whether the operation takes a lock.
@@ -360,3 +370,6 @@ fn is_lock(op: OpKind) -> bool {
             | OpKind::FutexWait
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,12 +9,16 @@ pub struct LockOrder {
     pub held: u64,
     /// Where it had taken it.
     pub held_pc: u64,
+    /// The callers of that place, innermost first.
+    pub held_callers: Vec<u64>,
     /// It held it for reading only.
     pub held_shared: bool,
     /// The lock it took.
     pub taken: u64,
     /// Where it took it.
     pub pc: u64,
+    /// The callers of that place, innermost first.
+    pub callers: Vec<u64>,
     /// It took it for reading only.
     pub taken_shared: bool,
     /// The number of the occasion: orders of one occasion are all the locks the strand held then.
@@ -24,15 +28,31 @@ pub struct LockOrder {
     pub clock: Vec<u32>,
 }
 
+/// Addresses as a record's text has them: hexadecimal, with commas.
+pub(crate) fn pcs(text: &str) -> Vec<u64> {
+    text.split(',').map_while(|word| u64::from_str_radix(word, 16).ok()).collect()
+}
+
 impl LockOrder {
     /// The order a record tells. Text that is not all there gives what can be read of it.
     pub(crate) fn of_record(strand: u16, held: u64, taken: u64, pc: u64, text: &str) -> LockOrder {
         let mut words = text.split(' ');
-        let mut word = |radix| u64::from_str_radix(words.next().unwrap_or_default(), radix).unwrap_or(0);
-        let (held_pc, held_shared, taken_shared) = (word(16), word(10) != 0, word(10) != 0);
-        let occasion = word(10) as u32;
-        let clock = words.map_while(|word| word.parse().ok()).collect();
-        LockOrder { strand, held, held_pc, held_shared, taken, pc, taken_shared, occasion, clock }
+        let mut word = || words.next().unwrap_or_default();
+        let (held_at, taken_at) = (pcs(word()), pcs(word()));
+        let (held_shared, taken_shared) = (word() == "1", word() == "1");
+        LockOrder {
+            strand,
+            held,
+            held_pc: held_at.first().copied().unwrap_or(0),
+            held_callers: held_at.into_iter().skip(1).collect(),
+            held_shared,
+            taken,
+            pc,
+            callers: taken_at.into_iter().skip(1).collect(),
+            taken_shared,
+            occasion: word().parse().unwrap_or(0),
+            clock: words.map_while(|word| word.parse().ok()).collect(),
+        }
     }
 
     /// Whether this came before the other in every run of the same kind, because of creation and join.
@@ -56,11 +76,15 @@ mod tests {
 
     #[test]
     fn records_are_read() {
-        let order = LockOrder::of_record(1, 0x10, 0x20, 0x30, "4f 0 1 7 2 3");
+        let order = LockOrder::of_record(1, 0x10, 0x20, 0x30, "4f,5a 30,6b,7c 0 1 7 2 3");
         assert_eq!((order.held_pc, order.held_shared, order.taken_shared), (0x4f, false, true));
+        assert_eq!(
+            (order.held_callers.as_slice(), order.callers.as_slice()),
+            (&[0x5a][..], &[0x6b, 0x7c][..])
+        );
         assert_eq!((order.occasion, order.clock.as_slice()), (7, &[2, 3][..]));
         assert_eq!(LockOrder::of_record(1, 0, 0, 0, "").clock, []);
-        assert_eq!(LockOrder::of_record(1, 0, 0, 0, "zz 1 x").occasion, 0);
+        assert_eq!(LockOrder::of_record(1, 0, 0, 0, "zz 30 1 x").occasion, 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::streams::{self, Wanted};
 use crate::{embedded, gdb};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use threadbare_abi::layout::{Record, flags};
+use threadbare_abi::layout::{Record, Watch, WatchKind, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Follow, Request};
 use threadbare_explore::server::{Server, Target};
@@ -17,6 +17,7 @@ use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, SymbolPlaces};
 use threadbare_report::{Screen, text};
 use threadbare_toolchain::{Environment, check_program};
+use threadbare_trace::report::{Moment, Race};
 use threadbare_trace::run::{RunFacts, Verdict};
 use threadbare_trace::schedule::Schedule;
 
@@ -72,7 +73,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let mut server = Server::start(&target)?;
     server.set_known(&schedule.known);
     if args.gdb {
-        return gdb::open(&mut server, &request, &schedule.segments, &target.program);
+        let race = schedule.race.is_some().then_some(schedule.message.as_str());
+        if race.is_some() {
+            // A race does not end its run: gdb is opened where its later access is made.
+            let facts = once(&mut server, &request, &schedule)?;
+            let facts = judge(facts, &schedule, &target.program)?;
+            request.watches = facts.report.races.iter().filter_map(later_access).collect();
+        }
+        return gdb::open(&mut server, &request, &schedule.segments, &target.program, race);
     }
     let wanted = Wanted { lines: args.trace, perfetto: args.perfetto.clone(), timeout: args.timeout };
     let facts = if wanted.anything() {
@@ -177,6 +185,12 @@ fn request(schedule: &Schedule) -> Request {
         races: schedule.races || schedule.race.is_some(),
         watches: Vec::new(),
     }
+}
+
+/// The moment of a race's later access.
+fn later_access(race: &Race) -> Option<Watch> {
+    let Moment { strand, event, pc, .. } = race.accesses.first()?.moment;
+    Some(Watch { kind: WatchKind::Event as u32, strand: strand.into(), event, addr: 0, pc })
 }
 
 fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<RunFacts, Trouble> {

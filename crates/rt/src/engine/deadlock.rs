@@ -6,10 +6,11 @@
 //! When no strand at all can go on, `idle` asks for the cycle too, to tell it.
 //!
 //! A cycle is a verdict at once when nothing but the strands in it could open it. Where the program has a way out in
-//! principle, it is one only if it is still closed after [`PATIENCE`] events of the others:
+//! principle, it is one only if it is still closed when the others have gone on for long ([`PATIENCE`]):
 //!
 //! - a join, or asynchronous cancellation: another strand may cancel;
 //! - a signal handler: it may leave by `longjmp`;
+//! - a futex word, which anybody may wake;
 //! - a normal mutex whose own holder waits for it, or whose holder has ended: the program may use it as a semaphore
 //!   that another strand gives back, which POSIX leaves undefined and Linux allows.
 //!
@@ -18,10 +19,10 @@
 
 use super::live::live;
 use super::locks;
-use super::sched::{self, engine};
+use super::sched::engine;
 use super::strand::{State, Strand};
 use super::wait::Class;
-use super::{lost, me, strand, strand_count};
+use super::{lost, me, strand, strand_count, words};
 use crate::model::single::Single;
 use crate::model::{cancel, futex, mutex, once, rwlock, signal, spin};
 use alloc::vec::Vec;
@@ -29,8 +30,9 @@ use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 
-/// Events of other strands after which a cycle that might be opened from outside is a deadlock.
-const PATIENCE: u64 = 1 << 20;
+/// Events of other strands, and waits they have begun: after so many of either, a cycle that might be opened from outside
+/// is a deadlock.
+const PATIENCE: (u64, u64) = (1 << 20, 1 << 15);
 /// Locks given back by others that are remembered one by one.
 const GIVEN_MOST: usize = 256;
 
@@ -46,8 +48,8 @@ struct Known {
 static STATE: Single<Known> =
     Single::new(Known { told: Vec::new(), doubtful: StrandId::NONE, given: Vec::new() });
 
-/// The event count at which the doubtful cycle is looked at again.
-static mut AGAIN_AT: u64 = u64::MAX;
+/// The event count, and the number of waits, at which the doubtful cycle is looked at again.
+static mut AGAIN_AT: (u64, u64) = (u64::MAX, u64::MAX);
 
 /// A strand gives back a lock that another one holds.
 pub fn given_by_another(addr: usize) {
@@ -82,6 +84,7 @@ pub fn blockers(waiting: &Strand, mut visit: impl FnMut(StrandId)) {
         Class::Spin => one(spin::holder_of(addr)),
         Class::Once => one(once::runner_of(addr)),
         Class::Join => one(StrandId(addr as u16)),
+        Class::Futex if addr.is_multiple_of(4) => one(words::holder_of(addr)),
         Class::Futex => one(futex::holder_of(addr)),
         Class::RwLock => {
             let writer = rwlock::writer_of(addr);
@@ -145,7 +148,8 @@ fn cycle(from: StrandId) -> Option<Vec<StrandId>> {
 fn waits_for_ended(id: StrandId) -> bool {
     let mut found = false;
     let other = strand(id);
-    if waits_for_ever(other) && matches!(other.wait.key.class, Class::Mutex | Class::Spin | Class::RwLock) {
+    let class = other.wait.key.class;
+    if waits_for_ever(other) && matches!(class, Class::Mutex | Class::Spin | Class::RwLock | Class::Futex) {
         blockers(other, |holder| found |= strand(holder).state == State::Ended);
     }
     found
@@ -170,7 +174,7 @@ fn hope(cycle: &[StrandId]) -> Hope {
             return Hope::Likely;
         }
         let alone = cycle.len() == 1 && key.class == Class::Mutex;
-        if alone || key.class == Class::Join || cancel::is_asynchronous(id) {
+        if alone || matches!(key.class, Class::Join | Class::Futex) || cancel::is_asynchronous(id) {
             hope = Hope::Some;
         }
     }
@@ -205,7 +209,7 @@ fn doubt(id: StrandId) {
     if state.doubtful == StrandId::NONE {
         state.doubtful = id;
         // SAFETY: single kernel thread.
-        unsafe { AGAIN_AT = live().events + PATIENCE };
+        unsafe { AGAIN_AT = (live().events + PATIENCE.0, engine().arrivals + PATIENCE.1) };
     }
 }
 
@@ -229,7 +233,8 @@ pub fn ended(id: StrandId) {
 #[inline]
 pub fn look_again() {
     // SAFETY: single kernel thread.
-    if live().events >= unsafe { AGAIN_AT } {
+    let (events, waits) = unsafe { AGAIN_AT };
+    if live().events >= events || engine().arrivals >= waits {
         doubtful();
     }
 }
@@ -240,7 +245,7 @@ fn doubtful() {
     let state = STATE.get();
     let id = core::mem::replace(&mut state.doubtful, StrandId::NONE);
     // SAFETY: single kernel thread.
-    unsafe { AGAIN_AT = u64::MAX };
+    unsafe { AGAIN_AT = (u64::MAX, u64::MAX) };
     if id != StrandId::NONE && waits_for_ever(strand(id)) {
         match cycle(id) {
             Some(found) if hope(&found) != Hope::Likely => verdict(found),
@@ -269,13 +274,11 @@ pub fn total() -> ! {
         verdict(alloc::vec![id]);
     }
     lost::tell();
-    let this = sched::this();
-    let (addr, pc) = (this.op.addr, this.op.pc);
     let waiting = engine().blocked;
     if waiting == 1 {
-        end(addr, pc, format_args!("the only strand left waits for ever"));
+        end(me(), format_args!("the only strand left waits for ever"));
     }
-    end(addr, pc, format_args!("all {waiting} strands wait"))
+    end(me(), format_args!("all {waiting} strands wait"))
 }
 
 /// Ends the run with the cycle, or with the strand that waits for a lock whose holder has ended.
@@ -284,7 +287,7 @@ fn verdict(mut found: Vec<StrandId>) -> ! {
     let first = (0..found.len()).min_by_key(|&at| found[at]).unwrap_or(0);
     found.rotate_left(first);
     let closing = *found.iter().find(|&&id| id == me()).unwrap_or(&found[0]);
-    let op = strand(closing).op;
+    let end = |message| end(closing, message);
     let joins = found.iter().all(|&id| strand(id).wait.key.class == Class::Join);
     let lock = |id: &StrandId| {
         matches!(strand(*id).wait.key.class, Class::Mutex | Class::RwLock | Class::Spin | Class::Futex)
@@ -294,15 +297,19 @@ fn verdict(mut found: Vec<StrandId>) -> ! {
     let count = found.len();
     STATE.get().told = found;
     match count {
-        1 if ended => end(op.addr, op.pc, format_args!("a strand waits for a lock whose holder has ended")),
-        1 if locks => end(op.addr, op.pc, format_args!("a strand waits for the lock it holds itself")),
-        1 => end(op.addr, op.pc, format_args!("a strand waits for itself")),
-        _ if locks => end(op.addr, op.pc, format_args!("lock cycle of {count} strands")),
-        _ if joins => end(op.addr, op.pc, format_args!("join cycle of {count} strands")),
-        _ => end(op.addr, op.pc, format_args!("cycle of {count} strands")),
+        1 if ended => end(format_args!("a strand waits for a lock whose holder has ended")),
+        1 if locks => end(format_args!("a strand waits for the lock it holds itself")),
+        1 => end(format_args!("a strand waits for itself")),
+        _ if locks => end(format_args!("lock cycle of {count} strands")),
+        _ if joins => end(format_args!("join cycle of {count} strands")),
+        _ => end(format_args!("cycle of {count} strands")),
     }
 }
 
-fn end(addr: u64, pc: u64, message: core::fmt::Arguments) -> ! {
-    super::fail_run(VerdictKind::Deadlock, 0, addr, pc, message)
+/// Ends the run; the verdict is about `id`, whoever runs.
+fn end(id: StrandId, message: core::fmt::Arguments) -> ! {
+    let op = strand(id).op;
+    super::note_verdict(VerdictKind::Deadlock, 0, op.addr, op.pc, message);
+    live().verdict_strand = id.0 as u32;
+    super::fail_run(VerdictKind::Deadlock, 0, op.addr, op.pc, message)
 }

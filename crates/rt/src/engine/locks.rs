@@ -7,12 +7,15 @@
 
 use super::report;
 use super::wait::Class;
-use super::{me, strand, strand_count};
+use super::{frames, me, strand, strand_count, words};
 use crate::model::single::Single;
 use alloc::vec::Vec;
 use core::fmt;
 use threadbare_abi::report::RecordTag;
 use threadbare_abi::strand::StrandId;
+
+/// Callers that are kept with a lock: enough to come out of a guard's constructor.
+pub const CALLERS: usize = 4;
 
 /// A lock a strand holds.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +24,8 @@ pub struct Held {
     pub addr: usize,
     /// Where it was taken.
     pub pc: u64,
+    /// The callers of that place, innermost first; 0 behind the last one.
+    pub callers: [u64; CALLERS],
     /// What sort of lock it is.
     pub class: Class,
     /// Taken for reading only.
@@ -30,9 +35,9 @@ pub struct Held {
 }
 
 impl Held {
-    /// A lock that is held by one strand alone.
+    /// A lock that the running strand holds alone.
     pub fn alone(class: Class, addr: usize, pc: u64) -> Held {
-        Held { addr, pc, class, shared: false, robust: false }
+        Held { addr, pc, callers: frames::innermost(), class, shared: false, robust: false }
     }
 }
 
@@ -133,7 +138,10 @@ pub fn joined(other: StrandId) {
 /// The running strand is about to wait for a lock, for ever if need be: the orders this makes are told.
 #[inline]
 pub fn wants(class: Class, addr: usize, pc: u64, shared: bool) {
-    if !held_by(me()).is_empty() {
+    if words::any() {
+        words::settle(me());
+    }
+    if !held_by(me()).is_empty() || !strand(me()).model.words.held.is_empty() {
         tell_orders(class, addr, pc, shared);
     }
 }
@@ -147,11 +155,13 @@ fn tell_orders(class: Class, addr: usize, pc: u64, shared: bool) {
     for word in [me.0 as u64, epoch as u64, addr as u64, pc, shared as u64] {
         hash.add(word);
     }
-    for held in held_by(me).iter() {
+    let all = || held_by(me).iter().chain(strand(me).model.words.held.iter());
+    for held in all() {
         hash.add(held.addr as u64 ^ (held.shared as u64) << 63);
     }
     let Some(occasion) = first_time(hash.0 | 1) else { return };
-    for held in held_by(me).iter() {
+    let callers: [u64; CALLERS] = frames::innermost();
+    for held in all() {
         if held.addr == addr && held.class == class {
             continue;
         }
@@ -160,8 +170,11 @@ fn tell_orders(class: Class, addr: usize, pc: u64, shared: bool) {
             me.0,
             [held.addr as u64, addr as u64, pc],
             format_args!(
-                "{:x} {} {} {occasion}{}",
+                "{:x}{} {:x}{} {} {} {occasion}{}",
                 held.pc,
+                Pcs(&held.callers),
+                pc,
+                Pcs(&callers),
                 held.shared as u8,
                 shared as u8,
                 Numbers(clock(me))
@@ -198,6 +211,15 @@ impl Hash {
     fn add(&mut self, word: u64) {
         self.0 = (self.0.rotate_left(25) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.0 ^= self.0 >> 29;
+    }
+}
+
+/// Callers, each behind a comma.
+pub struct Pcs<'a>(pub &'a [u64]);
+
+impl fmt::Display for Pcs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().take_while(|&&pc| pc != 0).try_for_each(|pc| write!(f, ",{pc:x}"))
     }
 }
 

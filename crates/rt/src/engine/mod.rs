@@ -5,7 +5,7 @@
 //! | `sched` | points, decisions, switches, segments, virtual time |
 //! | `wait` | the two kinds of wait all models are made of |
 //! | `follow` | a schedule instead of a strategy |
-//! | `deadlock`, `locks`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
+//! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
 //! | `spin` | strands that wait for memory |
@@ -52,6 +52,7 @@ pub mod unseen;
 pub mod verdict;
 pub mod wait;
 pub mod watch;
+pub mod words;
 
 use crate::sys::{c_void, pthread_t};
 use alloc::boxed::Box;

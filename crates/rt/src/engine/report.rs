@@ -4,7 +4,7 @@ use super::live::live;
 use super::sched::engine;
 use super::strand::State;
 use super::wait::Class;
-use super::{deadlock, frames, modules, shared, strand};
+use super::{deadlock, frames, locks, modules, shared, strand, words};
 use crate::sys::Text;
 use core::fmt::{self, Write};
 use threadbare_abi::layout;
@@ -66,7 +66,7 @@ pub fn strands(details: bool) {
         }
         let spins = this.state == State::Blocked && this.wait.key.class == Class::Memory;
         let kind = if spins { OpKind::SpinWait } else { this.op.kind };
-        let pending = [kind as u64, this.op.addr, this.op.pc];
+        let pending = [kind as u64 | (this.op.size as u64) << 8, this.op.addr, this.op.pc];
         match this.wait.key.class {
             Class::Barrier if this.state == State::Blocked => {
                 let (arrived, size) = crate::model::barrier::arrivals(this.op.addr as usize);
@@ -87,8 +87,13 @@ pub fn strands(details: bool) {
                 add(RecordTag::Holder, id.0, [this.wait.holder.0 as u64, 0, 0], format_args!(""));
             }
         }
-        for held in &this.model.mutex.held {
-            add(RecordTag::Held, id.0, [held.addr as u64, held.pc, 0], format_args!(""));
+        for held in this.model.mutex.held.iter().copied().chain(words::contended(id)) {
+            let values = [held.addr as u64, held.pc, 0];
+            add(RecordTag::Held, id.0, values, format_args!("{:x}{}", held.pc, locks::Pcs(&held.callers)));
+        }
+        // A wait inside precompiled code: where the strand went there from.
+        if let Some(pc) = words::tried(id).filter(|_| this.state == State::Blocked) {
+            add(RecordTag::Frame, id.0, [pc, 0, 0], format_args!(""));
         }
         let mut told = 0;
         frames::walk(this, id == e.current, |pc| {

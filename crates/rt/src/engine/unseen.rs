@@ -1,16 +1,20 @@
 //! Functions of Rust's precompiled std that order strands and leave no other trace: they are found by their names in the
 //! program's symbol table, and a call of ours is put at their entry.
 //!
-//! `std::thread::park` is the one: where its token is there already it returns at once, and all that came before the
-//! `unpark` comes before that.
+//! `std::thread::park` returns at once where its token is there already, `Once::wait` where the initialisation is over:
+//! all that came before the `unpark`, or before the end of the initialisation, comes before that.
 
 use super::{modules, race};
 use crate::arch::entry;
 use crate::sys::{nr, syscall3, syscall6};
 
-/// What the mangled names contain, and how they go on.
-const MODULE: &[u8] = b"3std6thread";
-const NAMES: [&[u8]; 2] = [b"4park", b"12park_timeout"];
+/// Module and function as both manglings have them; a hash may follow.
+const NAMES: [(&[u8], &[u8]); 4] = [
+    (b"3std6thread", b"4park"),
+    (b"3std6thread", b"12park_timeout"),
+    (b"3std4sync4once", b"4Once4wait"),
+    (b"3std4sync4once", b"4Once10wait_force"),
+];
 
 /// Puts the calls in. Once, in the fork server, before `main`.
 pub fn init() {
@@ -19,18 +23,17 @@ pub fn init() {
     let _ = file.symbols(|name, address| {
         if names_one(name) {
             // SAFETY: the entry of a function of std's; no strand runs.
-            unsafe { entry::call_at_entry((module.base + address) as usize, parks) };
+            unsafe { entry::call_at_entry((module.base + address) as usize, acquires) };
         }
     });
 }
 
-/// Whether a mangled name is one of [`NAMES`], in either mangling; a hash may follow.
 fn names_one(name: &[u8]) -> bool {
-    let Some(at) = find(name, MODULE) else { return false };
-    let rest = &name[at + MODULE.len()..];
-    let rest = rest.strip_prefix(b"9functions").unwrap_or(rest);
-    NAMES.iter().any(|wanted| {
-        rest.strip_prefix(*wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"17h"))
+    NAMES.iter().any(|(module, function)| {
+        let Some(at) = find(name, module) else { return false };
+        let rest = &name[at + module.len()..];
+        rest.ends_with(function)
+            || find(rest, function).is_some_and(|at| rest[at + function.len()..].starts_with(b"17h"))
     })
 }
 
@@ -38,9 +41,9 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-extern "C" fn parks() {
+extern "C" fn acquires() {
     if super::controlled() {
-        race::parks();
+        race::acquires_unseen();
     }
 }
 
@@ -92,7 +95,7 @@ impl File {
         let names = section(small(table, 0x28)? as u64)?;
         let names = self.part(word(names, 0x18)?, word(names, 0x20)?)?;
         // Most programs have no such name at all.
-        find(names, MODULE)?;
+        find(names, b"3std6thread")?;
         for symbol in self.part(word(table, 0x18)?, word(table, 0x20)?)?.chunks_exact(SYMBOL) {
             let address = word(symbol, 8)?;
             if symbol[4] & 15 == FUNCTION && address != 0 {

@@ -8,7 +8,7 @@ use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit};
 use super::waitv;
 use super::word::Word;
-use crate::engine::{self, Class, WaitKey, Wake, lost, race};
+use crate::engine::{self, Class, WaitKey, Wake, lost, race, words};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -131,12 +131,15 @@ fn wait(addr: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> Result<
     signal::arm();
     loop {
         race::futex_waits(addr);
+        words::waits(addr);
         engine::point(op);
         if word.get() != expected {
+            words::waited(addr);
             race::futex_waited(addr);
             return Err(error(EAGAIN));
         }
         let wake = engine::sleep_on(op, key(addr), limit.deadline(), mask);
+        words::waited(addr);
         race::futex_waited(addr);
         match wake {
             Wake::Go => return Ok(0),
@@ -170,6 +173,7 @@ fn wake_some(addr: usize, count: u32, mask: u32) -> usize {
 fn wake_point(addr: usize, count: u32, pc: u64) {
     // Whoever wakes has changed the word before.
     race::futex_wakes(addr);
+    words::wakes();
     engine::point(Op { size: count, ..Op::new(OpKind::FutexWake, addr as u64, pc) });
     race::futex_woke();
 }

@@ -48,6 +48,8 @@ pub struct PerStrand {
     pub cancel: cancel::PerStrand,
     /// Locks it holds.
     pub mutex: mutex::PerStrand,
+    /// Locks it holds that are words of its own.
+    pub words: crate::engine::words::PerStrand,
     /// Initialisations it is in.
     pub once: once::PerStrand,
     /// Thread-local destructors, where libc's list cannot be used.

@@ -5,7 +5,7 @@
 //! consistent. Safe before init, in a signal (single kernel thread), after fork.
 
 use crate::engine::sched::{self, ATTENTION, attention, engine};
-use crate::engine::{addressable, controlled, learn, race, record, spin};
+use crate::engine::{addressable, controlled, learn, race, record, spin, words};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind, Order};
@@ -82,6 +82,24 @@ fn stored(addr: u64, size: u8, value: u64, found: Found, mo: i32, pc: u64) {
     }
 }
 
+/// Whether the order acquires.
+#[inline(always)]
+fn acquires(mo: i32) -> bool {
+    matches!(order(mo), Order::Acquire | Order::AcqRel | Order::SeqCst)
+}
+
+/// A word has been written: if it is 0 and that releases, it may have been a lock.
+#[inline(always)]
+fn released(addr: u64, size: u8, value: u64, mo: i32) {
+    if size == 4
+        && value == 0
+        && words::any()
+        && matches!(order(mo), Order::Release | Order::AcqRel | Order::SeqCst)
+    {
+        words::given_back(addr as usize);
+    }
+}
+
 #[cold]
 fn note_value(addr: u64, size: u8, value: u64, pc: u64) {
     let op = Op { kind: OpKind::AtomicLoad, order: Order::Relaxed, size: size as u32, addr, pc };
@@ -113,6 +131,7 @@ macro_rules! atomics {
                 // SAFETY: the program's own access.
                 unsafe { at(p) }.store(value, Ordering::SeqCst);
                 stored(p as u64, $size, value as u64, Found::Nothing, mo, pc);
+                released(p as u64, $size, value as u64, mo);
             }
 
             pub unsafe extern "C" fn compare(p: *mut $int, expected: $int, new: $int, mo: i32, fail: i32, pc: u64) -> $int {
@@ -121,10 +140,17 @@ macro_rules! atomics {
                 match unsafe { at(p) }.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst) {
                     Ok(old) => {
                         stored(p as u64, $size, new as u64, Found::Expected(old as u64), mo, pc);
+                        if $size == 4 && controlled() && expected == 0 && new == 1 && acquires(mo) {
+                            words::taken(p as usize, pc);
+                        }
+                        released(p as u64, $size, new as u64, mo);
                         old
                     }
                     Err(old) => {
                         refused(p as u64, $size, old as u64, fail, pc);
+                        if $size == 4 && controlled() && expected == 0 && new == 1 && acquires(mo) {
+                            words::refused(p as usize, pc);
+                        }
                         old
                     }
                 }
@@ -151,6 +177,10 @@ macro_rules! atomics {
                     // SAFETY: the program's own access.
                     let old = combine(unsafe { at(p) }, value);
                     stored(p as u64, $size, old as u64, Found::Value(old as u64), mo, pc);
+                    if $size == 4 && words::any() {
+                        // SAFETY: the program's own object.
+                        released(p as u64, $size, unsafe { at(p) }.load(Ordering::Relaxed) as u64, mo);
+                    }
                     old
                 }
             )*

@@ -201,8 +201,8 @@ pub fn futex_wakes(addr: usize) {
     }
 }
 
-/// The running strand parks: if its token is there already, whoever left it came before.
-pub fn parks() {
+/// The running strand is about to see what others published, out of our sight.
+pub fn acquires_unseen() {
     if is_on() {
         hidden::acquire_all(this());
     }
