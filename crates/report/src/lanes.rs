@@ -51,7 +51,7 @@ pub fn lanes(out: &mut String, finding: &Finding, screen: Screen) {
         .iter()
         .filter_map(|path| rows.iter().map(|row| row.strand).find(|name| order(name) == *path))
         .collect();
-    let places = Places::of(&rows);
+    let places = Places::of(&rows, screen);
     let room = screen.width.saturating_sub(EDGE + places.width + 1);
     let needed = rows.iter().map(|row| width(&row.text) + 2).max().unwrap_or(LANE);
     let lane = (room / names.len().max(1)).min(needed.clamp(LANE, WIDE_LANE));
@@ -68,7 +68,7 @@ fn picture(
     rows: &[Row<'_>],
     names: &[&str],
     lane: usize,
-    places: &Places<'_>,
+    places: &Places,
     screen: Screen,
 ) {
     let style = screen.style;
@@ -119,7 +119,7 @@ fn picture(
     }
 }
 
-fn list(out: &mut String, rows: &[Row<'_>], names: &[&str], places: &Places<'_>, screen: Screen) {
+fn list(out: &mut String, rows: &[Row<'_>], names: &[&str], places: &Places, screen: Screen) {
     let style = screen.style;
     let edge = " ".repeat(EDGE);
     let most = screen.width.saturating_sub(EDGE + places.width) / 3;
@@ -241,10 +241,19 @@ fn short(object: &str, screen: Screen) -> String {
     if object.starts_with("0x") && object.len() > DIGITS + 3 {
         return format!("0x{}{}", screen.ellipsis(), &object[object.len() - DIGITS..]);
     }
-    match object.rfind("::") {
-        Some(at) if !object.contains(['<', '{', '(']) => object[at + 2..].to_owned(),
-        _ => object.to_owned(),
+    // What lies in brackets is part of a name, not a module.
+    let mut depth = 0;
+    let mut start = 0;
+    let bytes = object.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'<' | b'(' | b'{' | b'[' => depth += 1,
+            b'>' | b')' | b'}' | b']' => depth -= 1,
+            b':' if depth == 0 && bytes.get(at + 1) == Some(&b':') => start = at + 2,
+            _ => {}
+        }
     }
+    object.get(start..).filter(|rest| !rest.is_empty()).unwrap_or(object).to_owned()
 }
 
 fn position(step: &Step) -> Option<(&str, u32)> {
@@ -258,22 +267,26 @@ fn order(strand: &str) -> Vec<u32> {
 }
 
 /// The column of places: line numbers if all steps lie in one file.
-struct Places<'a> {
-    head: &'a str,
+struct Places {
+    /// The file, if it is one.
+    head: String,
     width: usize,
 }
 
 /// The most columns of a place.
 const PLACE: usize = 20;
 
-impl<'a> Places<'a> {
-    fn of(rows: &[Row<'a>]) -> Places<'a> {
+impl Places {
+    fn of(rows: &[Row<'_>], screen: Screen) -> Places {
         let mut files = rows.iter().filter_map(|row| row.place).map(|(file, _)| file);
         let one = files.next().filter(|first| files.all(|file| file == *first));
-        let head = one.map_or("", file_name);
-        let all = Places { head, width: 0 };
+        // Where there is little room the lanes need it more than the file's name.
+        let most = if screen.width < 80 { PLACE / 2 } else { PLACE };
+        let head = fit_end(one.map_or("", file_name), most, screen);
+        let mut all = Places { head, width: 0 };
         let widest = rows.iter().map(|row| width(&all.whole(row))).max().unwrap_or(0);
-        Places { head, width: widest.max(width(head)).min(PLACE) }
+        all.width = widest.max(width(&all.head)).min(PLACE);
+        all
     }
 
     fn whole(&self, row: &Row<'_>) -> String {
@@ -291,4 +304,22 @@ impl<'a> Places<'a> {
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short() {
+        let short = |object| super::short(object, Screen::PLAIN);
+        assert_eq!(short("strand 0.1"), "0.1");
+        assert_eq!(short("bank::ledger::BALANCE"), "BALANCE");
+        assert_eq!(short("std::vector<std::string>"), "vector<std::string>");
+        assert_eq!(short("a::f::{closure#0}::MIN"), "MIN");
+        assert_eq!(short("accounts[3].lock"), "accounts[3].lock");
+        assert_eq!(short("0x600000000d90"), "0x…00d90");
+        assert_eq!(short("fd 3"), "fd 3");
+        assert_eq!(short("a::"), "a::");
+    }
 }

@@ -213,21 +213,15 @@ fn access_label(finding: &Finding, access: &AccessDetail, race: bool, index: usi
         access.size > 0 && (sizes.iter().any(|size| *size != access.size) || whole != Some(access.size));
     let bytes =
         if odd { format!(" of {}", crate::text::counted(access.size, "byte")) } else { String::new() };
-    let holding = if race { holding(finding, access) } else { String::new() };
+    // The runtime does not know all locks (std's of Rust, a program's own): "nothing" is said only beside a lock.
+    let known = finding.accesses.iter().any(|access| !access.holds.is_empty());
+    let holding = if race && known { format!(", holding {}", locks(access)) } else { String::new() };
     format!("{earlier}{operation}{bytes} by {}{holding}", strand(finding, &access.strand))
 }
 
-fn holding(finding: &Finding, access: &AccessDetail) -> String {
+fn locks(access: &AccessDetail) -> String {
     let names: Vec<String> = access.holds.iter().map(|held| quoted(&held.object)).collect();
-    if !names.is_empty() {
-        return format!(", holding {}", names.join(" and "));
-    }
-    // The locks of Rust's std are not seen as locks: that one is held cannot be ruled out.
-    let rust = shown(&access.stack)
-        .and_then(|place| place.file.as_deref())
-        .is_some_and(|file| file.ends_with(".rs"));
-    let known = !rust || finding.accesses.iter().any(|access| !access.holds.is_empty());
-    if known { ", holding nothing".to_owned() } else { String::new() }
+    if names.is_empty() { "nothing".to_owned() } else { names.join(" and ") }
 }
 
 fn failure_label(finding: &Finding, location: &Location) -> String {

@@ -138,8 +138,10 @@ pub fn replay_command(schedule: &str) -> String {
 
 fn headline(out: &mut String, finding: &Finding, screen: Screen) {
     let style = screen.style;
-    let verb = if finding.severity == Severity::Note { "showed" } else { "failed" };
-    let run = format!("run {} {verb}:", finding.run);
+    let run = match finding.severity {
+        Severity::Failure => format!("run {} failed:", finding.run),
+        Severity::Note => format!("run {} showed:", finding.run),
+    };
     let text = format!("{run} {}", sentence(finding));
     let mut rows = wrap(&printable(&text), screen.width.saturating_sub(2)).into_iter();
     let first = rows.next().unwrap_or_default();
@@ -160,7 +162,8 @@ pub(crate) fn sentence(finding: &Finding) -> String {
         true => String::new(),
         false => format!(" at {place}"),
     };
-    let said = finding.message.starts_with(&finding.kind) || finding.message.starts_with("data race");
+    let message = finding.message.strip_prefix("data ").unwrap_or(&finding.message);
+    let said = message.starts_with(&finding.kind);
     let kind = if said { String::new() } else { format!("{}: ", finding.kind) };
     format!("{kind}{}{at}", finding.message)
 }
