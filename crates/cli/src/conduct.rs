@@ -115,7 +115,10 @@ impl Observer for Conductor<'_> {
         if !failure.fails {
             finding.severity = Severity::Note;
         }
-        let schedule = schedule(self.config, &self.program_id, &failure, facts, &finding.message);
+        // A replay compares the verdict's own words; a race has none but the finding's.
+        let race = facts.verdict.kind == VerdictKind::Race;
+        let words = if race { &finding.message } else { &facts.verdict.message };
+        let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
         let path = self.store.write(&name, schedule.to_text().as_bytes())?;
         finding.schedule = path.display().to_string();

@@ -8,7 +8,7 @@ mod strands;
 pub mod words;
 
 use crate::campaign::CampaignReport;
-use crate::columns::{printable, wrap};
+use crate::columns::{pieces, printable, wrap};
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
 use crate::marks::{self, is_about_all};
@@ -78,6 +78,10 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         }
     });
     section(&mut out, |out| {
+        if finding.kind == "race" {
+            // The run went on: what it printed is not about this.
+            return;
+        }
         stream(out, "stdout", &finding.stdout, screen);
         stream(out, "stderr", &finding.stderr, screen);
     });
@@ -199,13 +203,22 @@ fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
     if lines.is_empty() {
         return;
     }
-    let left_out = lines.len().saturating_sub(OUTPUT_LINES);
-    let _ = match left_out {
+    let end = lines.len().saturating_sub(OUTPUT_LINES);
+    // A panic's message comes before its backtrace.
+    let panic = lines.iter().rposition(|line| line.contains("panicked at"));
+    let first = panic.map_or(end, |at| at.min(end));
+    // The stack is told elsewhere, and shorter.
+    let backtrace = lines[first..].iter().position(|line| line.trim() == "stack backtrace:");
+    let most = backtrace.filter(|_| panic.is_some()).unwrap_or(OUTPUT_LINES).min(OUTPUT_LINES);
+    let shown = &lines[first..lines.len().min(first + most)];
+    let _ = match lines.len() - shown.len() {
         0 => writeln!(out, "  {name}:"),
-        n => writeln!(out, "  {name} (last {OUTPUT_LINES} of {} lines):", n + OUTPUT_LINES),
+        _ => writeln!(out, "  {name} ({} of {} lines):", shown.len(), lines.len()),
     };
-    for line in &lines[left_out..] {
-        let _ = writeln!(out, "    {} {}", screen.style.faint(screen.bar()), printable(line));
+    for line in shown {
+        for row in pieces(&printable(line), screen.width.saturating_sub(7)) {
+            let _ = writeln!(out, "    {} {row}", screen.style.faint(screen.bar()));
+        }
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn all(out: &mut String, finding: &Finding, screen: Screen) {
         let who = strand(finding, &creation.strand);
         facts.push(format!("{who} was created by strand {}{}", creation.by, at.unwrap_or_default()));
     }
-    facts.extend(finding.notes.iter().cloned());
+    facts.extend(finding.notes.iter().filter(|note| !is_told(finding, note)).cloned());
     facts.dedup();
     for fact in facts {
         let mut sign = "=";
@@ -48,6 +48,18 @@ pub(super) fn all(out: &mut String, finding: &Finding, screen: Screen) {
             edge = "    ".to_owned();
         }
     }
+}
+
+/// Whether a note says what the places say already: what each strand waits for, where the block comes from.
+fn is_told(finding: &Finding, note: &str) -> bool {
+    let of_strand = |strand: &str| {
+        let rest = note.strip_prefix("strand ").and_then(|rest| rest.strip_prefix(strand));
+        let does = [" waits ", " spins ", " runs", " sleeps", " goes on"];
+        rest.is_some_and(|rest| does.iter().any(|verb| rest.starts_with(verb)))
+    };
+    let block = finding.object.as_ref().is_some_and(|object| object.block.is_some());
+    is_about_all(finding) && finding.strands.iter().any(|strand| of_strand(&strand.strand))
+        || block && note.starts_with("the block of ")
 }
 
 /// Who called the functions that are shown: of each access, or of the place that failed.
@@ -102,7 +114,8 @@ fn object(facts: &mut Vec<String>, finding: &Finding) {
     let Some(object) = &finding.object else { return };
     let name = object.name.as_deref().map_or_else(|| "the memory".to_owned(), quoted);
     let size = if object.size > 0 { format!("{} at ", counted(object.size, "byte")) } else { String::new() };
-    if !object.address.is_empty() {
+    // Of a block that is used wrongly the block is the matter, not the byte.
+    if !object.address.is_empty() && (object.block.is_none() || finding.kind == "race") {
         facts.push(format!("{name}: {size}{}", object.address));
     }
     let Some(block) = &object.block else { return };
@@ -113,5 +126,6 @@ fn object(facts: &mut Vec<String>, finding: &Finding) {
     };
     let allocated = block.allocated.as_ref().filter(|_| !told_above).map(by);
     let allocated = allocated.map(|by| format!(", allocated{by}")).unwrap_or_default();
-    facts.push(format!("in the block of {} at {}{allocated}", counted(block.size, "byte"), block.address));
+    let which = if told_above { "the block has" } else { "it lies in a block of" };
+    facts.push(format!("{which} {} at {}{allocated}", counted(block.size, "byte"), block.address));
 }
