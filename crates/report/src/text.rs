@@ -199,10 +199,13 @@ fn places(out: &mut String, finding: &Finding, screen: Screen) {
 }
 
 fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
-    let lines = without_harness(text.lines().collect());
-    if lines.is_empty() {
+    let mut lines = without_harness(text.lines().collect());
+    lines.retain(|line| !line.starts_with("note: run with `RUST_BACKTRACE=1`"));
+    let written = |line: &&str| !line.trim().is_empty();
+    let (Some(start), Some(last)) = (lines.iter().position(written), lines.iter().rposition(written)) else {
         return;
-    }
+    };
+    let lines = &lines[start..=last];
     let end = lines.len().saturating_sub(OUTPUT_LINES);
     // A panic's message comes before its backtrace.
     let panic = lines.iter().rposition(|line| line.contains("panicked at"));
