@@ -253,7 +253,9 @@ impl Texts<'_> {
         let source = at.and_then(|(file, line)| places.source(file, line));
         let named = self.named.entry((done.op as u8, done.addr, done.size));
         let object = named.or_insert_with(|| operand(done.op, done.addr, done.size, strands, places));
-        let mut object = object.clone();
+        // Where a strand is parked is its own affair.
+        let parks = matches!(word, Some("park" | "unpark"));
+        let mut object = object.clone().filter(|name| !(parks && name.starts_with("0x")));
         if object.as_ref().is_none_or(|name| name.starts_with("0x")) && self.focus.has_memory(done) {
             object = self.focus.name.clone().or(object);
         }
