@@ -244,8 +244,10 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         request.estimates = ticket.estimates;
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
-            None => one(config, &mut job, &request, |keys| shared.lock().wants(keys, request.run))
-                .map(|outcome| Made::Run(Box::new(outcome))),
+            None => {
+                let wants = |keys: &[u64]| shared.lock().wants(keys, ticket.run);
+                one(config, &mut job, &request, &wants).map(|outcome| Made::Run(Box::new(outcome)))
+            }
         };
         let mut ledger = shared.lock();
         match result {
@@ -287,11 +289,13 @@ fn attempt(
     base: &Request,
     prediction: &Arc<Prediction>,
 ) -> Result<Tried, Error> {
+    // Most tries are thrown away: none may claim to be the first that showed something, and races are for the runs.
+    let base = Request { races: false, ..base.clone() };
+    let wants = |keys: &[u64]| vec![true; keys.len()];
     let mut tries = 0;
     let mut outcome = None;
     while tries < TRIES && outcome.is_none() {
-        // What is thrown away again must not count as known.
-        let made = one(config, job, &prediction.request(base, tries), |keys| vec![true; keys.len()])?;
+        let made = one(config, job, &prediction.request(&base, tries), &wants)?;
         tries += 1;
         // A run that is killed has no schedule to keep, and the next ones would take as long.
         if made.verdict.kind == VerdictKind::Timeout || made.counters.segments_lost > 0 {
@@ -320,12 +324,12 @@ fn next(shared: &Shared) -> Option<crate::ledger::Ticket> {
     }
 }
 
-/// One run, with its second making if that is asked for. `wants` tells of each key whether the details are needed.
+/// One run, with its second making if that is asked for.
 fn one(
     config: &Config,
     job: &mut Job,
     request: &Request,
-    wants: impl FnOnce(&[u64]) -> Vec<bool>,
+    wants: &dyn Fn(&[u64]) -> Vec<bool>,
 ) -> Result<Outcome, Error> {
     let ended = job.run(request, &[])?;
     let Some(server) = job.last() else { return Err(Error::Cancelled) };

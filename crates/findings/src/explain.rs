@@ -4,7 +4,7 @@ use crate::finding::{FORMAT_VERSION, Finding, HeldLock, Location, Severity, Stra
 use crate::places::{Place, Places, shown};
 use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
-use crate::steps::steps;
+use crate::steps::{Focus, steps_about};
 use crate::{memory, race, waits};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
@@ -73,7 +73,8 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         kind if memory::is_memory_error(kind) => memory::explain(&mut finding, &teller),
         _ => waits::tell(&mut finding, facts, &strands, places),
     }
-    finding.steps = steps(facts, &strands, places);
+    let name = finding.object.as_ref().and_then(|object| object.name.clone());
+    finding.steps = steps_about(&Focus { name, ..Focus::of(facts) }, facts, &strands, places);
     finding.sources = sources(&finding, places);
     finding
 }

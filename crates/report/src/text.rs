@@ -8,7 +8,7 @@ mod strands;
 pub mod words;
 
 use crate::campaign::CampaignReport;
-use crate::columns::{printable, wrap};
+use crate::columns::{pieces, printable, wrap};
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
 use crate::marks::{self, is_about_all};
@@ -78,6 +78,10 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         }
     });
     section(&mut out, |out| {
+        if finding.kind == "race" {
+            // The run went on: what it printed is not about this.
+            return;
+        }
         stream(out, "stdout", &finding.stdout, screen);
         stream(out, "stderr", &finding.stderr, screen);
     });
@@ -195,18 +199,50 @@ fn places(out: &mut String, finding: &Finding, screen: Screen) {
 }
 
 fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
-    let lines: Vec<&str> = text.lines().collect();
-    if lines.is_empty() {
+    let mut lines = without_harness(text.lines().collect());
+    lines.retain(|line| !line.starts_with("note: run with `RUST_BACKTRACE=1`"));
+    let written = |line: &&str| !line.trim().is_empty();
+    let (Some(start), Some(last)) = (lines.iter().position(written), lines.iter().rposition(written)) else {
         return;
-    }
-    let left_out = lines.len().saturating_sub(OUTPUT_LINES);
-    let _ = match left_out {
-        0 => writeln!(out, "  {name}:"),
-        n => writeln!(out, "  {name} (last {OUTPUT_LINES} of {} lines):", n + OUTPUT_LINES),
     };
-    for line in &lines[left_out..] {
-        let _ = writeln!(out, "    {} {}", screen.style.faint(screen.bar()), printable(line));
+    let lines = &lines[start..=last];
+    let end = lines.len().saturating_sub(OUTPUT_LINES);
+    // A panic's message comes before its backtrace.
+    let panic = lines.iter().rposition(|line| line.contains("panicked at"));
+    let first = panic.map_or(end, |at| at.min(end));
+    // The stack is told elsewhere, and shorter.
+    let backtrace = lines[first..].iter().position(|line| line.trim() == "stack backtrace:");
+    let most = backtrace.filter(|_| panic.is_some()).unwrap_or(OUTPUT_LINES).min(OUTPUT_LINES);
+    let shown = &lines[first..lines.len().min(first + most)];
+    let _ = match lines.len() - shown.len() {
+        0 => writeln!(out, "  {name}:"),
+        _ => writeln!(out, "  {name} ({} of {} lines):", shown.len(), lines.len()),
+    };
+    for line in shown {
+        for row in pieces(&printable(line), screen.width.saturating_sub(7)) {
+            let _ = writeln!(out, "    {} {row}", screen.style.faint(screen.bar()));
+        }
     }
+}
+
+/// Lines without those that Rust's test harness writes around a test: they tell nothing of it.
+fn without_harness(mut lines: Vec<&str>) -> Vec<&str> {
+    if !lines.iter().take(2).any(|line| line.starts_with("running ") && line.contains(" test")) {
+        return lines;
+    }
+    let tested: Vec<String> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("test ")?.split(" ... ").next())
+        .map(|name| format!("    {name}"))
+        .collect();
+    let harness = |line: &str| {
+        line.is_empty()
+            || line == "failures:"
+            || ["running ", "test ", "test result: "].iter().any(|start| line.starts_with(start))
+            || tested.iter().any(|name| name == line)
+    };
+    lines.retain(|line| !harness(line));
+    lines
 }
 
 fn file_and_line(location: &Location) -> String {

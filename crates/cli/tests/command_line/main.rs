@@ -4,4 +4,5 @@ mod bad_input;
 mod campaigns;
 mod races;
 mod replays;
+mod reports;
 mod workbench;
