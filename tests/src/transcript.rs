@@ -161,8 +161,8 @@ pub fn agree(shown: &[String], printed: &[String]) -> bool {
 }
 
 /// Words of lines whose numbers say how long something took, or how many runs and points it was.
-const TALLIES: [&str; 7] =
-    [" in 0.", " runs in ", " run in ", "seen in ", " again, ", "target(s) in ", " runs, "];
+const TALLIES: [&str; 8] =
+    [" in 0.", " runs in ", " run in ", "seen in ", " again, ", "target(s) in ", " runs, ", " panicked at "];
 
 /// A line without what differs from machine to machine.
 pub fn masked(line: &str) -> String {
