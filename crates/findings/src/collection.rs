@@ -127,6 +127,7 @@ fn place_text(location: &Location) -> String {
 mod tests {
     use super::*;
     use crate::places::NoPlaces;
+    use threadbare_abi::op::OpKind;
     use threadbare_abi::verdict::VerdictKind;
     use threadbare_trace::report::{Access, Moment, Race, RunReport};
     use threadbare_trace::run::{Counters, End, Output, SourcePlace, Verdict};
@@ -190,8 +191,8 @@ mod tests {
             }
         }
         assert_eq!((stored, findings.all().len(), findings.all()[0].count), (1, 1, 100));
-        // Another operation at the same lines is another race, and so is one line with itself.
-        assert!(findings.add(7, &race(100, [(1, 20, Write), (2, 40, Write)]), "p", &Lines).is_some());
+        // Another operation at the same lines is the same race; a line with itself is another.
+        assert!(findings.add(7, &race(100, [(1, 20, Write), (2, 40, Write)]), "p", &Lines).is_none());
         assert!(findings.add(8, &race(100, [(1, 20, Write), (2, 20, Write)]), "p", &Lines).is_some());
         assert!(findings.add(9, &race(101, [(2, 20, Write), (3, 21, Write)]), "p", &Lines).is_none());
         assert!(findings.all().iter().all(|finding| finding.id.starts_with("race-")));
