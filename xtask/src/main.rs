@@ -11,7 +11,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
-  demo           build Threadbare; find, replay and show a bug in a C and in a Rust example
+  demo           build Threadbare; find, replay and show the bugs of the examples, as the README does
   test           everything a change must pass: format, lints, all tests
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
