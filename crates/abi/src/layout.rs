@@ -28,6 +28,9 @@ pub const REPORT_SIZE: usize = 4 << 20;
 pub const KNOWN_OFFSET: usize = REPORT_OFFSET + REPORT_SIZE;
 /// How many pcs each of the two tables holds.
 pub const PCS_CAPACITY: usize = 1 << 17;
+/// Stands for a pc in both tables: strands of this program touch each other's stacks, so every run notes all of it from
+/// its beginning.
+pub const STACKS_SHARED: u64 = 1;
 /// Where the pcs are that this run learnt (runtime to driver).
 pub const LEARNT_OFFSET: usize = KNOWN_OFFSET + PCS_CAPACITY * 8;
 /// Where the ring's events are.
@@ -99,7 +102,7 @@ pub struct Plan {
 pub mod flags {
     /// The schedule is followed to its end and must fit exactly: another behaviour is a divergence.
     pub const STRICT: u32 = 1;
-    /// When the run fails, stop the process (SIGSTOP) instead of ending it: a debugger is waiting.
+    /// When the run fails, or a [`super::WatchKind::Event`] is met, stop the process (SIGSTOP): a debugger is waiting.
     pub const STOP_ON_FAILURE: u32 = 2;
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)

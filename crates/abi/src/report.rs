@@ -29,8 +29,8 @@ codes! {
         Message = 1, "message";
         /// A strand: `a` parent index, `b` ordinal, `c` [`StrandState`] code; text: its name, if it has one.
         Strand = 2, "strand";
-        /// What the strand waits for or is about to do: `a` an [`crate::op::OpKind`], `b` its address, `c` its pc; text:
-        /// for a barrier, how many have come of how many.
+        /// What the strand waits for or is about to do: `a` an [`crate::op::OpKind`] (low 8 bits) and its bytes (from bit
+        /// 8 on), `b` its address, `c` its pc; text: for a barrier, how many have come of how many.
         Pending = 3, "pending";
         /// Who keeps the strand waiting: `a` the holder's index, `b` 1 if the verdict is about this wait.
         Holder = 4, "holder";

@@ -4,6 +4,7 @@ use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use threadbare_abi::layout::STACKS_SHARED;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
 use threadbare_explore::store::Store;
@@ -114,7 +115,10 @@ impl Observer for Conductor<'_> {
         if !failure.fails {
             finding.severity = Severity::Note;
         }
-        let schedule = schedule(self.config, &self.program_id, &failure, facts, &finding.message);
+        // A replay compares the verdict's own words; a race has none but the finding's.
+        let race = facts.verdict.kind == VerdictKind::Race;
+        let words = if race { &finding.message } else { &facts.verdict.message };
+        let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
         let path = self.store.write(&name, schedule.to_text().as_bytes())?;
         finding.schedule = path.display().to_string();
@@ -239,7 +243,7 @@ fn schedule(
         segments: Vec::new(),
         names: Names::new(),
         then: None,
-        known: if whole && !bounded { Vec::new() } else { failure.known.to_vec() },
+        known: if whole && !bounded { noted(&failure.known) } else { failure.known.to_vec() },
     };
     if whole {
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
@@ -248,6 +252,12 @@ fn schedule(
         schedule.then = Some(Then { strategy: config.strategy, seed: request.seed, estimates });
     }
     schedule
+}
+
+/// Of what a run knew, what matters to a replay that follows all choices: races on stacks are seen only if the stacks are
+/// noted from the beginning.
+fn noted(known: &[u64]) -> Vec<u64> {
+    known.iter().copied().filter(|&pc| pc == STACKS_SHARED).collect()
 }
 
 /// What to say when Threadbare itself failed.

@@ -46,6 +46,21 @@ pub(crate) enum Format {
     Json,
 }
 
+/// How the results of a campaign are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors.
+    Sarif,
+    /// JUnit XML, for build servers.
+    Junit,
+    /// Annotations of a GitHub workflow run.
+    Github,
+}
+
 /// How strands are run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Mode {
@@ -116,7 +131,7 @@ pub(crate) struct CampaignOptions {
     pub(crate) check_replay: bool,
     /// How results are written.
     #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: Format,
+    pub(crate) format: ReportFormat,
     /// The folder for findings.
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     pub(crate) out: PathBuf,

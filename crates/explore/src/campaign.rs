@@ -243,8 +243,11 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         let mut request = config.request(ticket.run);
         request.estimates = ticket.estimates;
         let result = match &ticket.prediction {
-            Some(prediction) => attempt(config, &mut job, &request, prediction, shared).map(Made::Tried),
-            None => one(config, &mut job, &request, shared).map(|outcome| Made::Run(Box::new(outcome))),
+            Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
+            None => {
+                let wants = |keys: &[u64]| shared.lock().wants(keys, ticket.run);
+                one(config, &mut job, &request, &wants).map(|outcome| Made::Run(Box::new(outcome)))
+            }
         };
         let mut ledger = shared.lock();
         match result {
@@ -285,12 +288,14 @@ fn attempt(
     job: &mut Job,
     base: &Request,
     prediction: &Arc<Prediction>,
-    shared: &Shared,
 ) -> Result<Tried, Error> {
+    // Most tries are thrown away: none may claim to be the first that showed something, and races are for the runs.
+    let base = Request { races: false, ..base.clone() };
+    let wants = |keys: &[u64]| vec![true; keys.len()];
     let mut tries = 0;
     let mut outcome = None;
     while tries < TRIES && outcome.is_none() {
-        let made = one(config, job, &prediction.request(base, tries), shared)?;
+        let made = one(config, job, &prediction.request(&base, tries), &wants)?;
         tries += 1;
         // A run that is killed has no schedule to keep, and the next ones would take as long.
         if made.verdict.kind == VerdictKind::Timeout || made.counters.segments_lost > 0 {
@@ -320,11 +325,15 @@ fn next(shared: &Shared) -> Option<crate::ledger::Ticket> {
 }
 
 /// One run, with its second making if that is asked for.
-fn one(config: &Config, job: &mut Job, request: &Request, shared: &Shared) -> Result<Outcome, Error> {
+fn one(
+    config: &Config,
+    job: &mut Job,
+    request: &Request,
+    wants: &dyn Fn(&[u64]) -> Vec<bool>,
+) -> Result<Outcome, Error> {
     let ended = job.run(request, &[])?;
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
-    let wants = |keys: &[u64]| shared.lock().wants(keys, request.run);
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
     if config.check_replay && outcome::can_follow(&ended) {
         check_replay(server, request, &ended, &mut outcome)?;

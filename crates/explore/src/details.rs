@@ -7,7 +7,7 @@
 use crate::error::Error;
 use crate::run::{EventSink, Follow, Request};
 use crate::server::Server;
-use crate::window::Windows;
+use crate::window::{self, Windows};
 use std::collections::BTreeMap;
 use threadbare_abi::layout::{Record, WATCHES_CAPACITY, Watch, WatchKind, flags};
 use threadbare_abi::report::StrandState;
@@ -40,7 +40,10 @@ pub fn add(server: &mut Server, request: &Request, verdict: &Verdict, mut findin
     for (facts, events) in findings.iter_mut().zip(windows.into_events()) {
         told.give(facts);
         facts.events = events;
-        crate::window::complete(facts);
+        window::complete(facts);
+        if facts.verdict.place.is_some() && facts.verdict.pc == 0 {
+            facts.report.details.panic = window::until_panic(&mut facts.events, facts.verdict.strand);
+        }
     }
 }
 

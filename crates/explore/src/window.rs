@@ -6,8 +6,8 @@
 use crate::run::EventSink;
 use std::collections::VecDeque;
 use threadbare_abi::event::{Event, EventKind};
-use threadbare_abi::op::Order;
-use threadbare_trace::report::Access;
+use threadbare_abi::op::{OpKind, Order};
+use threadbare_trace::report::{Access, Moment};
 use threadbare_trace::run::RunFacts;
 
 /// Events kept for a finding.
@@ -87,13 +87,61 @@ impl EventSink for Windows {
     }
 }
 
-/// Puts the accesses of the facts' races where they belong among the events: one that was no point is not streamed.
+/// Puts what the finding is about where it belongs among the events: what was no point is not streamed.
 pub(crate) fn complete(facts: &mut RunFacts) {
-    for race in &facts.report.races {
+    let (report, verdict) = (&facts.report, &facts.verdict);
+    for race in &report.races {
         for access in &race.accesses {
             insert(&mut facts.events, access, race.addr);
         }
     }
+    let Some(block) = report.block else { return };
+    if let Some(moment) = report.details.releases.get(&block.addr).filter(|_| block.freed) {
+        let free = Access { op: OpKind::Free, size: block.size as u32, moment: moment.clone() };
+        insert(&mut facts.events, &free, block.addr);
+    }
+    let strand = report.strand(verdict.strand);
+    if let Some((pending, frames)) = strand.and_then(|strand| Some((strand.pending?, strand.frames.clone())))
+    {
+        // The access that ended the run is made by nobody any more: it comes after all events.
+        let event = facts.counters.events + 1;
+        let moment = Moment { strand: verdict.strand, pc: pending.pc, event, frames, held: Vec::new() };
+        let access = Access { op: pending.op, size: pending.size, moment };
+        if pending.pc == verdict.pc && (pending.op.is_plain_access() || pending.op.is_atomic_access()) {
+            insert(&mut facts.events, &access, verdict.addr);
+        }
+    }
+}
+
+/// Ends the events where a strand begins to write of its panic, and tells that moment. The panic's words are the last the
+/// strand writes to the standard error; what it does beside writing is little.
+pub(crate) fn until_panic(events: &mut Vec<Event>, strand: u16) -> Option<Moment> {
+    const STDERR: u64 = 2;
+    const BESIDE: usize = 64;
+    let mut begin = None;
+    let mut beside = 0;
+    for (at, event) in events.iter().enumerate().rev() {
+        if event.strand != strand || event.kind != EventKind::Point as u8 {
+            continue;
+        }
+        if event.op == OpKind::Io as u8 && event.addr == STDERR {
+            (begin, beside) = (Some(at), 0);
+        } else if begin.is_some() {
+            beside += 1;
+            if beside > BESIDE {
+                break;
+            }
+        }
+    }
+    let begin = begin?;
+    let (event, pc) = (events[begin].value, events[begin].pc);
+    events.truncate(begin);
+    let mut frames = Vec::new();
+    while let Some(caller) = events.pop_if(|event| event.kind == EventKind::Caller as u8) {
+        frames.push(caller.pc);
+    }
+    frames.reverse();
+    Some(Moment { strand, pc, event, frames, held: Vec::new() })
 }
 
 fn insert(events: &mut Vec<Event>, access: &Access, addr: u64) {
@@ -127,8 +175,6 @@ fn insert(events: &mut Vec<Event>, access: &Access, addr: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadbare_abi::op::OpKind;
-    use threadbare_trace::report::Moment;
 
     fn event(kind: EventKind, strand: u16, value: u64) -> Event {
         Event { strand, kind: kind as u8, value, ..Event::default() }
@@ -166,6 +212,33 @@ mod tests {
             (points(&between), between.last().map(|event| event.kind)),
             (vec![3, 6], Some(EventKind::Switch as u8))
         );
+    }
+
+    #[test]
+    fn a_panic_is_where_the_strand_writes_last() {
+        let write = |strand, value| Event {
+            op: OpKind::Io as u8,
+            addr: 2,
+            pc: 0x50,
+            ..event(EventKind::Point, strand, value)
+        };
+        let mut events = stream(200);
+        events.insert(3, write(1, 4));
+        let end = events.len();
+        events.extend([
+            Event { pc: 0x20, ..event(EventKind::Caller, 1, 0) },
+            Event { pc: 0x30, ..event(EventKind::Caller, 1, 0) },
+            write(1, 601),
+            event(EventKind::Point, 1, 602),
+            write(0, 603),
+            write(1, 604),
+            event(EventKind::Point, 1, 605),
+            write(0, 606),
+        ]);
+        assert_eq!(until_panic(&mut events.clone(), 7), None);
+        let moment = until_panic(&mut events, 1).unwrap();
+        assert_eq!((moment.event, moment.pc, &moment.frames[..]), (601, 0x50, &[0x20, 0x30][..]));
+        assert_eq!(events.len(), end, "what came after it, and its callers, are gone");
     }
 
     #[test]

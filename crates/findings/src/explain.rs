@@ -4,7 +4,7 @@ use crate::finding::{FORMAT_VERSION, Finding, HeldLock, Location, Severity, Stra
 use crate::places::{Place, Places, shown};
 use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
-use crate::steps::steps;
+use crate::steps::{Focus, steps_about};
 use crate::{memory, race, waits};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
@@ -26,7 +26,8 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
     let told = |strand: &&StrandReport| {
         strand.state != Some(StrandState::Ended) && facts.verdict.kind != VerdictKind::Race
     };
-    let details: Vec<StrandDetail> = facts
+    let teller = Teller { facts, strands: &strands, places };
+    let mut details: Vec<StrandDetail> = facts
         .report
         .strands
         .iter()
@@ -34,12 +35,15 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         .take(STRANDS_TOLD)
         .map(|strand| detail(strand, facts, &strands, places))
         .collect();
+    if let Some(panicked) = teller.panicked() {
+        details.retain(|detail| detail.strand != panicked.strand);
+        details.push(panicked);
+    }
     let mut warnings: Vec<String> =
         facts.report.warnings.iter().map(|warning| warning_text(&warning.text, warning.pc, places)).collect();
     if facts.counters.segments_lost > 0 {
         warnings.push("the run is too long to list: its schedule is the seed of its strategy".to_owned());
     }
-    let teller = Teller { facts, strands: &strands, places };
     let mut finding = Finding {
         format_version: FORMAT_VERSION,
         id: String::new(),
@@ -69,7 +73,8 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         kind if memory::is_memory_error(kind) => memory::explain(&mut finding, &teller),
         _ => waits::tell(&mut finding, facts, &strands, places),
     }
-    finding.steps = steps(facts, &strands, places);
+    let name = finding.object.as_ref().and_then(|object| object.name.clone());
+    finding.steps = steps_about(&Focus { name, ..Focus::of(facts) }, facts, &strands, places);
     finding.sources = sources(&finding, places);
     finding
 }
@@ -127,7 +132,8 @@ fn locations(
                     .as_deref()
                     .is_some_and(|file| file.ends_with(place.file.trim_start_matches("./")))
         });
-        let function = in_stack.and_then(|frame| frame.function.clone());
+        let found = || places.function_at(&place.file, place.line);
+        let function = in_stack.cloned().or_else(found).and_then(|frame| frame.function);
         let source = places.source(&place.file, place.line);
         return vec![Location {
             file: Some(place.file.clone()),
@@ -283,7 +289,7 @@ mod tests {
     }
 
     fn strand(index: u16, state: StrandState, op: OpKind, addr: u64, pc: u64) -> StrandReport {
-        let pending = Some(Pending { op, addr, pc });
+        let pending = Some(Pending { op, addr, pc, size: 0 });
         let (parent, ordinal) = (0, u32::from(index));
         StrandReport {
             index,

@@ -13,6 +13,7 @@ pub mod places;
 mod race;
 pub mod sources;
 mod stacks;
+pub mod std_locks;
 pub mod steps;
 pub mod suppressions;
 pub mod symbol_places;

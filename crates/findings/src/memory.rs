@@ -1,11 +1,11 @@
 //! Memory that a race or a memory error concerns: variable, heap block, who allocated and freed it.
 
 use crate::explain::place_text;
-use crate::finding::{AccessDetail, BlockDetail, Finding, Happening, ObjectDetail};
-use crate::places::{Place, shown};
+use crate::finding::{AccessDetail, BlockDetail, Finding, ObjectDetail};
+use crate::places::Place;
 use crate::stacks::Teller;
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_trace::report::{Block, Moment};
+use threadbare_trace::report::{Block, Moment, Pending};
 
 /// Whether a verdict is about the use of memory.
 pub(crate) fn is_memory_error(kind: VerdictKind) -> bool {
@@ -25,17 +25,22 @@ pub(crate) fn explain(finding: &mut Finding, teller: &Teller<'_>) {
     let verdict = &facts.verdict;
     let frees = matches!(verdict.kind, VerdictKind::DoubleFree | VerdictKind::InvalidFree);
     let pending = facts.report.strand(verdict.strand).and_then(|strand| strand.pending);
-    let operation = match pending.filter(|pending| pending.pc == verdict.pc) {
-        _ if frees => "free",
-        Some(pending) if pending.op.is_plain_access() || pending.op.is_atomic_access() => pending.op.name(),
-        _ => "access",
+    let is_access = |pending: &Pending| {
+        pending.pc == verdict.pc && (pending.op.is_plain_access() || pending.op.is_atomic_access())
     };
+    let access = pending.filter(is_access);
+    let operation = match access {
+        _ if frees => "free",
+        Some(access) => access.op.name(),
+        None => "access",
+    };
+    let size = access.map_or(0, |access| u64::from(access.size));
     let strand = teller.name(verdict.strand);
     if let Some(detail) = finding.strands.iter().find(|detail| detail.strand == strand) {
         finding.accesses = vec![AccessDetail {
             strand,
             operation: operation.to_owned(),
-            size: 0,
+            size,
             stack: detail.stack.clone(),
             holds: detail.holds.clone(),
         }];
@@ -46,9 +51,7 @@ pub(crate) fn explain(finding: &mut Finding, teller: &Teller<'_>) {
     }
     let frames = facts.report.strand(verdict.strand).map(|strand| strand.frames.clone()).unwrap_or_default();
     let moment = Moment { strand: verdict.strand, pc: verdict.pc, frames, ..Moment::default() };
-    let object = object(verdict.addr, 1, block, &[&moment], teller);
-    finding.notes.extend(block_notes(&object));
-    finding.object = Some(object);
+    finding.object = Some(object(verdict.addr, size, block, &[&moment], teller));
 }
 
 /// A piece of memory that was accessed at these moments.
@@ -99,20 +102,6 @@ pub(crate) fn object_text(addr: u64, object: &ObjectDetail, block: Option<Block>
         ),
         _ => format!("{} at {}", bytes(object.size), object.address),
     }
-}
-
-/// Who allocated and freed the block, one line each.
-pub(crate) fn block_notes(object: &ObjectDetail) -> Vec<String> {
-    let Some(block) = &object.block else { return Vec::new() };
-    let line = |what: &str, happening: &Option<Happening>| {
-        let happening = happening.as_ref()?;
-        let place = function_and_place(shown(&happening.stack)?);
-        Some(format!(
-            "the block of {} bytes was {what} by strand {} in {place}",
-            block.size, happening.strand
-        ))
-    };
-    line("allocated", &block.allocated).into_iter().chain(line("freed", &block.freed)).collect()
 }
 
 /// `deposit (bank.c:14)`.

@@ -1,9 +1,10 @@
 //! Moments of a run in terms of the source: stacks, locks, creations.
 
 use crate::explain::variable;
-use crate::finding::{Creation, Happening, HeldLock};
+use crate::finding::{Creation, Happening, HeldLock, StrandDetail};
 use crate::places::{Place, Places, shown};
 use threadbare_abi::op::OpKind;
+use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_trace::report::Moment;
 use threadbare_trace::run::RunFacts;
@@ -40,6 +41,25 @@ impl Teller<'_> {
     /// What a strand did at a moment.
     pub(crate) fn happening(&self, moment: &Moment) -> Happening {
         Happening { strand: self.name(moment.strand), stack: self.stack(moment) }
+    }
+
+    /// What the strand was doing that panicked: seen from outside, it has no place but the one in its message.
+    pub(crate) fn panicked(&self) -> Option<StrandDetail> {
+        let (report, verdict) = (&self.facts.report, &self.facts.verdict);
+        let moment = report.details.panic.as_ref()?;
+        let place = verdict.place.as_ref()?;
+        let named = || Place { file: Some(place.file.clone()), line: Some(place.line), ..Place::default() };
+        let mut stack = vec![self.places.function_at(&place.file, place.line).unwrap_or_else(named)];
+        stack.extend(moment.frames.iter().flat_map(|&pc| self.places.at(pc)));
+        stack.retain(|place| !is_runtime(place));
+        let strand = report.strand(moment.strand);
+        Some(StrandDetail {
+            strand: self.name(moment.strand),
+            name: strand.map(|strand| strand.name.clone()).unwrap_or_default(),
+            state: strand.and_then(|strand| strand.state).map_or("running", StrandState::name).to_owned(),
+            stack,
+            ..StrandDetail::default()
+        })
     }
 
     /// Where the strands that matter were created.

@@ -8,6 +8,7 @@ use crate::done::{Doer, Done};
 use crate::explain::object;
 use crate::finding::Step;
 use crate::places::{Place, Places, chain, shown};
+use crate::std_locks::{is_bookkeeping, word};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use threadbare_abi::op::OpKind;
@@ -32,6 +33,8 @@ pub struct Focus {
     pub strands: BTreeSet<u16>,
     /// The event after which nothing matters.
     pub until: Option<u64>,
+    /// What the memory is called where its address tells no name.
+    pub name: Option<String>,
 }
 
 impl Focus {
@@ -64,11 +67,17 @@ impl Focus {
     /// What a race is about; what came after it does not matter.
     pub fn on_race(race: &Race) -> Focus {
         let moments = || race.accesses.iter().map(|access| &access.moment);
-        Focus {
-            memory: vec![race.addr..race.addr + race.size.max(1)],
+        let mut focus = Focus {
+            memory: Vec::new(),
             strands: moments().map(|moment| moment.strand).collect(),
             until: moments().map(|moment| moment.event).max(),
-        }
+            name: None,
+        };
+        focus.memory.push(race.addr..race.addr + race.size.max(1));
+        // A lock that one of them held is what the other one lacks.
+        let held = moments().flat_map(|moment| &moment.held);
+        focus.memory.extend(held.map(|&(addr, _)| addr..addr + LOCK));
+        focus
     }
 
     fn waits(&mut self, facts: &RunFacts) {
@@ -111,16 +120,19 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
         let end = all.iter().rposition(|done| done.event <= until && done.event != 0);
         all.truncate(end.map_or(all.len(), |at| at + 1));
     }
-    let matters = selection(focus, &all);
-    let mut texts = Texts { strands, places, placed: HashMap::new(), named: HashMap::new() };
-    let mut steps = Vec::new();
+    let mut texts = Texts { focus, strands, places, placed: HashMap::new(), named: HashMap::new() };
+    let matters = selection(focus, &all, &mut texts);
+    let mut steps: Vec<Step> = Vec::new();
     let mut skipped = 0;
     for (done, matters) in all.iter().zip(matters) {
         if !matters {
-            skipped += u64::from(!done.waits);
+            skipped += u64::from(!done.waits && tells(done.op));
             continue;
         }
-        let mut step = texts.step(done);
+        let (mut step, of_std) = texts.step(done);
+        if of_std && is_again(&mut steps, &step) {
+            continue;
+        }
         step.skipped = std::mem::take(&mut skipped);
         steps.push(step);
     }
@@ -132,28 +144,53 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
     steps
 }
 
+/// Whether a step of std's only goes on with the one before it: a lock is tried before it is waited for, and one call
+/// may be several operations.
+fn is_again(steps: &mut [Step], step: &Step) -> bool {
+    let Some(last) = steps.last_mut().filter(|last| last.strand == step.strand) else { return false };
+    let same = (&last.operation, &last.object) == (&step.operation, &step.object)
+        && last.place.as_ref().map(|place| (&place.file, place.line))
+            == step.place.as_ref().map(|place| (&place.file, place.line));
+    if !same || last.waits {
+        return false;
+    }
+    last.waits = step.waits;
+    true
+}
+
 /// Which operations matter.
-fn selection(focus: &Focus, all: &[Done]) -> Vec<bool> {
+fn selection(focus: &Focus, all: &[Done], texts: &mut Texts<'_>) -> Vec<bool> {
     let shared = if focus.memory.is_empty() { shared(all) } else { HashSet::new() };
+    let quiet: Vec<bool> = all.iter().map(|done| !tells(done.op) || texts.is_noise(done)).collect();
     let mut chosen: Vec<bool> = all
         .iter()
-        .map(|done| match done.op {
+        .zip(&quiet)
+        .map(|(done, quiet)| match done.op {
             OpKind::Create | OpKind::Join => focus.has_strand(done.addr),
             _ if done.by_deadline => true,
-            OpKind::Start | OpKind::Exit | OpKind::Yield | OpKind::Clock => false,
-            _ if !focus.memory.is_empty() => done.op.has_memory_address() && focus.has_memory(done),
+            op if !tells(op) => false,
+            _ if !focus.memory.is_empty() => {
+                // What the finding is about matters wherever it is done, but for looks at it on the way.
+                let look = *quiet && done.op == OpKind::AtomicLoad;
+                done.op.has_memory_address() && focus.has_memory(done) && !look
+            }
             OpKind::Sleep => true,
-            _ => shared.contains(&key(done)),
+            _ => !quiet && shared.contains(&key(done)),
         })
         .collect();
     let mut seen = HashSet::new();
     for (at, done) in all.iter().enumerate().rev() {
-        let tells = !matches!(done.op, OpKind::Start | OpKind::Exit | OpKind::Yield | OpKind::Clock);
-        if tells && focus.has_strand(u64::from(done.strand.0)) && seen.insert(done.strand) {
+        if !quiet[at] && focus.has_strand(u64::from(done.strand.0)) && seen.insert(done.strand) {
             chosen[at] = true;
         }
     }
     chosen
+}
+
+/// Whether an operation says anything to a reader.
+fn tells(op: OpKind) -> bool {
+    use OpKind::{Annotate, Clock, Detach, Exit, Fence, Start, Yield};
+    !matches!(op, Start | Exit | Yield | Clock | Fence | Detach | Annotate)
 }
 
 /// Objects that two strands used, and, of plain memory, one wrote.
@@ -181,35 +218,62 @@ fn key(done: &Done) -> (bool, u64) {
 
 /// Steps in words; a run has few places and objects, and many points.
 struct Texts<'a> {
+    focus: &'a Focus,
     strands: &'a Strands,
     places: &'a dyn Places,
-    placed: HashMap<Vec<u64>, (Option<Place>, Option<String>)>,
+    placed: HashMap<Vec<u64>, Vec<Place>>,
     named: HashMap<(u8, u64, u32), Option<String>>,
 }
 
 impl Texts<'_> {
-    fn step(&mut self, done: &Done) -> Step {
-        let (strands, places) = (self.strands, self.places);
+    fn frames(&mut self, done: &Done) -> &[Place] {
+        let places = self.places;
         let mut pcs = vec![done.pc];
         pcs.extend(&done.callers);
-        let (place, source) = self.placed.entry(pcs).or_insert_with_key(|pcs| {
-            let frames = if pcs[0] == 0 { Vec::new() } else { chain(places, pcs[0], &pcs[1..]) };
-            let place = shown(&frames).cloned();
-            let at = place.as_ref().and_then(|place| place.file.as_deref().zip(place.line));
-            let source = at.and_then(|(file, line)| places.source(file, line));
-            (place, source)
-        });
+        self.placed.entry(pcs).or_insert_with_key(|pcs| match pcs[0] {
+            0 => Vec::new(),
+            pc => chain(places, pc, &pcs[1..]),
+        })
+    }
+
+    /// Whether an operation is nobody's business but a library's.
+    fn is_noise(&mut self, done: &Done) -> bool {
+        let name = done.op.name();
+        let named = matches!(done.op, OpKind::Create | OpKind::Join) || done.waits;
+        let frames = self.frames(done);
+        let library = !frames.is_empty() && frames.iter().all(|frame| frame.library);
+        !named && (library || is_bookkeeping(name, frames))
+    }
+
+    /// The step, and whether it is part of a call of std's.
+    fn step(&mut self, done: &Done) -> (Step, bool) {
+        let (strands, places) = (self.strands, self.places);
+        let frames = self.frames(done);
+        let place = shown(frames).cloned();
+        let word = word(done.op.name(), frames);
+        let operation = if done.by_deadline { "deadline" } else { word.unwrap_or(done.op.name()) };
+        let at = place.as_ref().and_then(|place| place.file.as_deref().zip(place.line));
+        let source = at.and_then(|(file, line)| places.source(file, line));
         let named = self.named.entry((done.op as u8, done.addr, done.size));
         let object = named.or_insert_with(|| operand(done.op, done.addr, done.size, strands, places));
-        Step {
+        // Where a strand is parked is its own affair.
+        let parks = matches!(word, Some("park" | "unpark"));
+        let mut object = object.clone().filter(|name| !(parks && name.starts_with("0x")));
+        let access = done.op.is_plain_access() || done.op.is_atomic_access() || done.op == OpKind::Free;
+        let nameless = object.as_ref().is_none_or(|name| name.starts_with("0x"));
+        if nameless && access && self.focus.has_memory(done) {
+            object = self.focus.name.clone().or(object);
+        }
+        let step = Step {
             strand: strands.name(done.strand),
-            operation: if done.by_deadline { "deadline" } else { done.op.name() }.to_owned(),
-            object: object.clone(),
-            place: place.clone(),
-            source: source.clone(),
+            operation: operation.to_owned(),
+            object,
+            place,
+            source,
             waits: done.waits,
             skipped: 0,
-        }
+        };
+        (step, word.is_some())
     }
 }
 
@@ -325,7 +389,7 @@ mod tests {
         let steps = steps(&facts, &Strands::from_report(&facts.report), &Known);
         assert_eq!(
             lines(&steps),
-            ["0+0 write v8 1", "3+0.1 read v8 4", "1+0 write v16 6"],
+            ["0+0 write v8 1", "3+0.1 read v8 4", "0+0 write v16 6"],
             "the memory that both touch, and each one's last step"
         );
         assert_eq!(steps[0].source.as_deref(), Some("source 1"));
@@ -334,7 +398,7 @@ mod tests {
     #[test]
     fn of_a_deadlock_the_locks_and_the_strands_matter() {
         use OpKind::{Join, MutexLock, Write};
-        let on = |op, addr| Some(Pending { op, addr, pc: 0 });
+        let on = |op, addr| Some(Pending { op, addr, pc: 0, size: 0 });
         let mut holder = strand(1, on(MutexLock, 200));
         holder.held = vec![(100, 0)];
         let strands = vec![strand(0, on(Join, 1)), holder];

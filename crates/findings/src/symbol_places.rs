@@ -2,7 +2,7 @@
 
 use crate::places::{Place, Places};
 use std::path::Path;
-use threadbare_symbols::{Frame, Module, Pc, Symbols};
+use threadbare_symbols::{Frame, Module, Origin, Pc, Symbols};
 use threadbare_trace::report::Module as LoadedModule;
 
 /// The symbols of the modules a run had loaded.
@@ -34,6 +34,7 @@ impl SymbolPlaces {
             column: frame.column,
             inlined: frame.inlined,
             library: frame.is_library(),
+            dependency: frame.origin() == Origin::Dependency,
             address,
         }
     }
@@ -47,6 +48,10 @@ impl Places for SymbolPlaces {
     fn field(&self, stack: &[u64], block: u64, offset: u64, size: u64) -> Option<String> {
         let stack: Vec<Pc> = stack.iter().map(|&pc| Pc::Return(pc)).collect();
         self.symbols.field_access(&stack, block, offset, size).map(|field| field.to_string())
+    }
+
+    fn function_at(&self, file: &str, line: u32) -> Option<Place> {
+        self.symbols.function_at(Path::new(file), line).map(|frame| self.place(&frame))
     }
 
     fn source(&self, file: &str, line: u32) -> Option<String> {

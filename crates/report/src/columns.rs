@@ -119,6 +119,20 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
     lines
 }
 
+/// A line in pieces of at most `room` columns, broken where it must be: nothing of it is lost or moved.
+pub fn pieces(line: &str, room: usize) -> Vec<&str> {
+    let room = room.max(8);
+    let mut rest = line;
+    let mut out = Vec::new();
+    while width(rest) > room {
+        let (piece, left) = rest.split_at(take(rest.chars(), room).len());
+        out.push(piece);
+        rest = left;
+    }
+    out.push(rest);
+    out
+}
+
 /// The beginning of a long word: behind the last sign that parts names in it, if that is not too near to its start.
 fn breaking(word: &str, room: usize) -> &str {
     let whole = take(word.chars(), room).len().max(word.chars().next().map_or(0, char::len_utf8));
@@ -157,6 +171,8 @@ mod tests {
             ["std::vector<std", "::string>::", "push_back"]
         );
         assert!(wrap("", 10).is_empty());
+        assert_eq!(pieces("a 余额 of 100", 8), ["a 余额 o", "f 100"]);
+        assert_eq!(pieces("", 8), [""]);
         assert!(wrap(&"x".repeat(100), 40).iter().all(|line| width(line) <= 40));
     }
 }

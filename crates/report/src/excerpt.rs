@@ -208,7 +208,7 @@ fn span(source: &str, mark: &Mark) -> Range<usize> {
         mark.column.map(|column| (column as usize).saturating_sub(1)).filter(|&at| at < source.len());
     let named = mark.name.as_deref().and_then(|name| occurrence(source, name, column));
     let bytes =
-        named.or_else(|| column.map(|at| expression(source, at))).unwrap_or_else(|| statement(source));
+        named.or_else(|| column.and_then(|at| expression(source, at))).unwrap_or_else(|| statement(source));
     columns_before(source, bytes.start)..columns_before(source, bytes.end)
 }
 
@@ -220,7 +220,9 @@ fn occurrence(source: &str, name: &str, column: Option<usize>) -> Option<Range<u
     for (at, _) in code.match_indices(name) {
         let before = code[..at].chars().next_back();
         let after = code[at + name.len()..].chars().next();
-        if !before.is_some_and(word) && !after.is_some_and(word) {
+        // What a string says is not meant.
+        let said = !code[..at].matches('"').count().is_multiple_of(2);
+        if !before.is_some_and(word) && !after.is_some_and(word) && !said {
             found.push(at..at + name.len());
         }
     }
@@ -232,10 +234,28 @@ fn occurrence(source: &str, name: &str, column: Option<usize>) -> Option<Range<u
     }
 }
 
-/// The expression that begins at a byte: a name with its fields, calls and indices, or an operator.
-fn expression(source: &str, at: usize) -> Range<usize> {
+/// The expression at a byte: a name with what it belongs to, and a call or an index behind it; or an operator.
+fn expression(source: &str, at: usize) -> Option<Range<usize>> {
     let bytes = source.as_bytes();
     let name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+    let byte = *bytes.get(at)?;
+    // Some compilers name a call by its bracket.
+    let bracket = byte == b'(' && at > 0 && name(bytes[at - 1]);
+    if !name(byte) && !bracket && !matches!(byte, b'*' | b'&') {
+        let operator = bytes[at..].iter().take_while(|byte| b"=+-/%|<>!^".contains(byte)).count();
+        let group = if byte == b'(' { closing(bytes, at).map_or(0, |close| close + 1 - at) } else { 0 };
+        return (operator + group > 0).then_some(at..at + operator + group);
+    }
+    let mut start = at;
+    while start > 0 {
+        let before = &bytes[..start];
+        match before[start - 1] {
+            byte if name(byte) => start -= 1,
+            b'.' => start -= 1,
+            _ if before.ends_with(b"->") || before.ends_with(b"::") => start -= 2,
+            _ => break,
+        }
+    }
     let mut end = at;
     while end < bytes.len() {
         match bytes[end] {
@@ -243,22 +263,17 @@ fn expression(source: &str, at: usize) -> Range<usize> {
             b'.' if bytes.get(end + 1).copied().is_some_and(name) => end += 1,
             b':' if bytes.get(end + 1) == Some(&b':') => end += 2,
             b'-' if end > at && bytes.get(end + 1) == Some(&b'>') => end += 2,
-            b'(' | b'[' if end > at => match closing(bytes, end) {
-                Some(close) => end = close + 1,
-                None => break,
-            },
-            b'*' | b'&' if end == at && bytes.get(end + 1).copied().is_some_and(name) => end += 1,
+            b'*' | b'&' if end == at => end += 1,
+            b'[' if end > at => end = closing(bytes, end)? + 1,
+            b'(' => {
+                end = closing(bytes, end).map_or(end, |close| close + 1);
+                break;
+            }
             _ => break,
         }
     }
-    if end == at {
-        let operator = bytes[at..].iter().take_while(|byte| b"=+-*/%&|<>!^".contains(byte)).count();
-        end = at + operator.max(1);
-    }
-    while !source.is_char_boundary(end) {
-        end += 1;
-    }
-    at..end
+    Some(start..end)
+        .filter(|range| source.is_char_boundary(range.start) && source.is_char_boundary(range.end))
 }
 
 /// Where the bracket that opens at a byte is closed again.

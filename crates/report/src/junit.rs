@@ -6,6 +6,7 @@ use crate::tests::TestsReport;
 use crate::text::{finding, sentence};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
+use threadbare_findings::{Finding, Severity};
 
 /// The tests of packages.
 pub fn tests(report: &TestsReport) -> String {
@@ -24,6 +25,18 @@ pub fn tests(report: &TestsReport) -> String {
         }
     }
     whole(suites)
+}
+
+/// Findings without their campaigns: each is a test that failed.
+pub fn findings(list: &[Finding]) -> String {
+    let mut suite = TestSuite::new("findings");
+    for found in list {
+        let mut case = TestCase::new(found.id.as_str(), status(std::slice::from_ref(found)));
+        case.set_classname(&*found.kind);
+        add_output(&mut case, found);
+        suite.add_test_case(case);
+    }
+    whole(vec![suite])
 }
 
 /// One campaign: the program is the test.
@@ -47,16 +60,7 @@ fn whole(mut suites: Vec<TestSuite>) -> String {
 }
 
 fn case(name: &str, class: &str, campaign: &CampaignReport) -> TestCase {
-    let mut status = TestCaseStatus::success();
-    let (mut stdout, mut stderr) = (String::new(), String::new());
-    if let Some(first) = campaign.findings.first() {
-        let text: Vec<String> =
-            campaign.findings.iter().map(|found| finding(found, Screen::PLAIN, true)).collect();
-        status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-        status.set_message(sentence(first)).set_type(&*first.kind).set_description(text.join("\n"));
-        (stdout, stderr) = (first.stdout.clone(), first.stderr.clone());
-    }
-    let mut case = TestCase::new(name, status);
+    let mut case = TestCase::new(name, status(&campaign.findings));
     case.set_classname(class).set_time(Duration::from_secs_f64(campaign.elapsed_s.max(0.0)));
     for (key, value) in [
         ("runs", campaign.runs.to_string()),
@@ -65,13 +69,30 @@ fn case(name: &str, class: &str, campaign: &CampaignReport) -> TestCase {
     ] {
         case.add_property((key, value.as_str()));
     }
-    if !stdout.is_empty() {
-        case.set_system_out(stdout);
-    }
-    if !stderr.is_empty() {
-        case.set_system_err(stderr);
+    if let Some(first) = campaign.findings.first() {
+        add_output(&mut case, first);
     }
     case
+}
+
+/// A test fails by what makes runs fail; what is only told does not.
+fn status(findings: &[Finding]) -> TestCaseStatus {
+    let Some(first) = findings.iter().find(|found| found.severity == Severity::Failure) else {
+        return TestCaseStatus::success();
+    };
+    let text: Vec<String> = findings.iter().map(|found| finding(found, Screen::PLAIN, true)).collect();
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(sentence(first)).set_type(&*first.kind).set_description(text.join("\n"));
+    status
+}
+
+fn add_output(case: &mut TestCase, found: &Finding) {
+    if !found.stdout.is_empty() {
+        case.set_system_out(&*found.stdout);
+    }
+    if !found.stderr.is_empty() {
+        case.set_system_err(&*found.stderr);
+    }
 }
 
 #[cfg(test)]

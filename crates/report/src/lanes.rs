@@ -51,7 +51,7 @@ pub fn lanes(out: &mut String, finding: &Finding, screen: Screen) {
         .iter()
         .filter_map(|path| rows.iter().map(|row| row.strand).find(|name| order(name) == *path))
         .collect();
-    let places = Places::of(&rows);
+    let places = Places::of(&rows, screen);
     let room = screen.width.saturating_sub(EDGE + places.width + 1);
     let needed = rows.iter().map(|row| width(&row.text) + 2).max().unwrap_or(LANE);
     let lane = (room / names.len().max(1)).min(needed.clamp(LANE, WIDE_LANE));
@@ -68,7 +68,7 @@ fn picture(
     rows: &[Row<'_>],
     names: &[&str],
     lane: usize,
-    places: &Places<'_>,
+    places: &Places,
     screen: Screen,
 ) {
     let style = screen.style;
@@ -119,7 +119,7 @@ fn picture(
     }
 }
 
-fn list(out: &mut String, rows: &[Row<'_>], names: &[&str], places: &Places<'_>, screen: Screen) {
+fn list(out: &mut String, rows: &[Row<'_>], names: &[&str], places: &Places, screen: Screen) {
     let style = screen.style;
     let edge = " ".repeat(EDGE);
     let most = screen.width.saturating_sub(EDGE + places.width) / 3;
@@ -181,7 +181,7 @@ fn rows<'a>(finding: &'a Finding, screen: Screen) -> Vec<Row<'a>> {
         let creates = step.object.as_deref().filter(|_| step.operation == "create");
         rows.push(Row {
             strand: &step.strand,
-            text: text(step),
+            text: text(step, screen),
             place: position(step),
             waits: step.waits,
             creates: creates.map(|object| object.trim_start_matches("strand ")),
@@ -225,26 +225,39 @@ fn main_steps(finding: &Finding) -> BTreeSet<usize> {
 }
 
 /// A step in a few words.
-fn text(step: &Step) -> String {
-    let operation = step.operation.trim_start_matches("atomic-");
-    let object = step.object.as_deref().map(short).unwrap_or_default();
+fn text(step: &Step, screen: Screen) -> String {
+    let operation = step.operation.trim_start_matches("atomic-").trim_end_matches("-range");
+    let object = step.object.as_deref().map(|object| short(object, screen)).unwrap_or_default();
     let waits = if step.waits { "waits: " } else { "" };
     format!("{waits}{operation} {object}").trim_end().to_owned()
 }
 
-/// A name without the modules it lies in, a strand by its name alone.
-pub(crate) fn short(object: &str) -> &str {
+/// A name without the modules it lies in, a strand by its name alone, of an address what tells it from others.
+fn short(object: &str, screen: Screen) -> String {
+    const DIGITS: usize = 5;
     if let Some(strand) = object.strip_prefix("strand ") {
-        return strand;
+        return strand.to_owned();
     }
-    match object.rfind("::") {
-        Some(at) if !object.contains(['<', '{', '(']) => &object[at + 2..],
-        _ => object,
+    if object.starts_with("0x") && object.len() > DIGITS + 3 {
+        return format!("0x{}{}", screen.ellipsis(), &object[object.len() - DIGITS..]);
     }
+    // What lies in brackets is part of a name, not a module.
+    let mut depth = 0;
+    let mut start = 0;
+    let bytes = object.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'<' | b'(' | b'{' | b'[' => depth += 1,
+            b'>' | b')' | b'}' | b']' => depth -= 1,
+            b':' if depth == 0 && bytes.get(at + 1) == Some(&b':') => start = at + 2,
+            _ => {}
+        }
+    }
+    object.get(start..).filter(|rest| !rest.is_empty()).unwrap_or(object).to_owned()
 }
 
 fn position(step: &Step) -> Option<(&str, u32)> {
-    let place = step.place.as_ref()?;
+    let place = step.place.as_ref().filter(|place| !place.library)?;
     place.file.as_deref().zip(place.line)
 }
 
@@ -254,22 +267,26 @@ fn order(strand: &str) -> Vec<u32> {
 }
 
 /// The column of places: line numbers if all steps lie in one file.
-struct Places<'a> {
-    head: &'a str,
+struct Places {
+    /// The file, if it is one.
+    head: String,
     width: usize,
 }
 
 /// The most columns of a place.
 const PLACE: usize = 20;
 
-impl<'a> Places<'a> {
-    fn of(rows: &[Row<'a>]) -> Places<'a> {
+impl Places {
+    fn of(rows: &[Row<'_>], screen: Screen) -> Places {
         let mut files = rows.iter().filter_map(|row| row.place).map(|(file, _)| file);
         let one = files.next().filter(|first| files.all(|file| file == *first));
-        let head = one.map_or("", file_name);
-        let all = Places { head, width: 0 };
+        // Where there is little room the lanes need it more than the file's name.
+        let most = if screen.width < 80 { PLACE / 2 } else { PLACE };
+        let head = fit_end(one.map_or("", file_name), most, screen);
+        let mut all = Places { head, width: 0 };
         let widest = rows.iter().map(|row| width(&all.whole(row))).max().unwrap_or(0);
-        Places { head, width: widest.max(width(head)).min(PLACE) }
+        all.width = widest.max(width(&all.head)).min(PLACE);
+        all
     }
 
     fn whole(&self, row: &Row<'_>) -> String {
@@ -287,4 +304,22 @@ impl<'a> Places<'a> {
 
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short() {
+        let short = |object| super::short(object, Screen::PLAIN);
+        assert_eq!(short("strand 0.1"), "0.1");
+        assert_eq!(short("bank::ledger::BALANCE"), "BALANCE");
+        assert_eq!(short("std::vector<std::string>"), "vector<std::string>");
+        assert_eq!(short("a::f::{closure#0}::MIN"), "MIN");
+        assert_eq!(short("accounts[3].lock"), "accounts[3].lock");
+        assert_eq!(short("0x600000000d90"), "0x…00d90");
+        assert_eq!(short("fd 3"), "fd 3");
+        assert_eq!(short("a::"), "a::");
+    }
 }

@@ -10,6 +10,7 @@ pub mod github;
 pub mod junit;
 pub mod lanes;
 pub mod marks;
+pub mod perfetto;
 pub mod progress;
 #[cfg(test)]
 mod samples;

@@ -4,6 +4,7 @@ use crate::excerpt::Mark;
 use crate::text::words::quoted;
 use threadbare_findings::finding::AccessDetail;
 use threadbare_findings::places::shown;
+use threadbare_findings::std_locks::word;
 use threadbare_findings::{Finding, Location, Place, StrandDetail};
 
 /// All places of a finding, the most telling first; each label says who did what.
@@ -59,7 +60,7 @@ pub(crate) fn is_about_all(finding: &Finding) -> bool {
 /// The accesses: of a race the later one first.
 pub(crate) fn accesses(finding: &Finding) -> Vec<Told> {
     let race = finding.kind == "race";
-    let name = finding.object.as_ref().and_then(|object| object.name.as_deref()).map(last_name);
+    let name = finding.object.as_ref().and_then(|object| object.name.as_deref()).and_then(last_name);
     let told = |(index, access): (usize, &AccessDetail)| {
         let label = access_label(finding, access, race, index);
         let mut told = Told::at(shown(&access.stack), label, &access.strand, index == 0);
@@ -98,7 +99,8 @@ pub(crate) fn failure(finding: &Finding) -> Vec<Told> {
         let mark = whole.map(|(file, line)| Mark {
             file,
             line,
-            column: frame.and_then(|place| place.column),
+            // An assertion is a statement; its column is that of some part of it.
+            column: frame.and_then(|place| place.column).filter(|_| finding.kind == "crash"),
             function: location.function.clone(),
             name: None,
             label: label.clone(),
@@ -157,8 +159,10 @@ pub(crate) fn of_strand(strand: &StrandDetail, finding: &Finding) -> Vec<Mark> {
 /// What a strand does, in a sentence.
 pub(crate) fn doing(strand: &StrandDetail) -> String {
     let name = if strand.name.is_empty() { String::new() } else { format!(" ({})", strand.name) };
-    let what = match (strand.state.as_str(), &strand.operation) {
-        ("blocked", Some(operation)) if operation == "spin-wait" => "spins on".to_owned(),
+    let told =
+        strand.operation.as_deref().map(|operation| word(operation, &strand.stack).unwrap_or(operation));
+    let what = match (strand.state.as_str(), told) {
+        ("blocked", Some("spin-wait")) => "spins on".to_owned(),
         ("blocked", Some(operation)) => format!("waits: {operation}"),
         ("ready", Some(operation)) => format!("can go on, before: {operation}"),
         ("running", _) => "runs".to_owned(),
@@ -210,7 +214,9 @@ fn access_label(finding: &Finding, access: &AccessDetail, race: bool, index: usi
         access.size > 0 && (sizes.iter().any(|size| *size != access.size) || whole != Some(access.size));
     let bytes =
         if odd { format!(" of {}", crate::text::counted(access.size, "byte")) } else { String::new() };
-    let holding = if race { format!(", holding {}", locks(access)) } else { String::new() };
+    // The runtime does not know all locks (std's of Rust, a program's own): "nothing" is said only beside a lock.
+    let known = finding.accesses.iter().any(|access| !access.holds.is_empty());
+    let holding = if race && known { format!(", holding {}", locks(access)) } else { String::new() };
     format!("{earlier}{operation}{bytes} by {}{holding}", strand(finding, &access.strand))
 }
 
@@ -232,7 +238,8 @@ fn failure_label(finding: &Finding, location: &Location) -> String {
 }
 
 /// The part of a variable's name that stands in the source where it is used: the last field, or the variable.
-fn last_name(name: &str) -> String {
+fn last_name(name: &str) -> Option<String> {
     let part = name.rsplit(['.', ':', '>']).next().unwrap_or(name);
-    part.split('[').next().unwrap_or(part).trim_start_matches('*').to_owned()
+    let part = part.split('[').next().unwrap_or(part).trim_start_matches('*');
+    (!part.is_empty()).then(|| part.to_owned())
 }

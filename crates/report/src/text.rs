@@ -8,14 +8,14 @@ mod strands;
 pub mod words;
 
 use crate::campaign::CampaignReport;
-use crate::columns::{printable, wrap};
+use crate::columns::{pieces, printable, wrap};
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
 use crate::marks::{self, is_about_all};
 use crate::screen::Screen;
 use std::fmt::Write;
 use std::time::Duration;
-use threadbare_findings::{Finding, Location};
+use threadbare_findings::{Finding, Location, Severity};
 pub use words::{counted, per_second, thousands};
 
 /// Lines of a stream that are shown.
@@ -78,6 +78,10 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         }
     });
     section(&mut out, |out| {
+        if finding.kind == "race" {
+            // The run went on: what it printed is not about this.
+            return;
+        }
         stream(out, "stdout", &finding.stdout, screen);
         stream(out, "stderr", &finding.stderr, screen);
     });
@@ -134,7 +138,10 @@ pub fn replay_command(schedule: &str) -> String {
 
 fn headline(out: &mut String, finding: &Finding, screen: Screen) {
     let style = screen.style;
-    let run = format!("run {} failed:", finding.run);
+    let run = match finding.severity {
+        Severity::Failure => format!("run {} failed:", finding.run),
+        Severity::Note => format!("run {} showed:", finding.run),
+    };
     let text = format!("{run} {}", sentence(finding));
     let mut rows = wrap(&printable(&text), screen.width.saturating_sub(2)).into_iter();
     let first = rows.next().unwrap_or_default();
@@ -155,7 +162,8 @@ pub(crate) fn sentence(finding: &Finding) -> String {
         true => String::new(),
         false => format!(" at {place}"),
     };
-    let said = finding.message.starts_with(&finding.kind);
+    let message = finding.message.strip_prefix("data ").unwrap_or(&finding.message);
+    let said = message.starts_with(&finding.kind);
     let kind = if said { String::new() } else { format!("{}: ", finding.kind) };
     format!("{kind}{}{at}", finding.message)
 }
@@ -191,18 +199,50 @@ fn places(out: &mut String, finding: &Finding, screen: Screen) {
 }
 
 fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
-    let lines: Vec<&str> = text.lines().collect();
-    if lines.is_empty() {
+    let mut lines = without_harness(text.lines().collect());
+    lines.retain(|line| !line.starts_with("note: run with `RUST_BACKTRACE=1`"));
+    let written = |line: &&str| !line.trim().is_empty();
+    let (Some(start), Some(last)) = (lines.iter().position(written), lines.iter().rposition(written)) else {
         return;
-    }
-    let left_out = lines.len().saturating_sub(OUTPUT_LINES);
-    let _ = match left_out {
-        0 => writeln!(out, "  {name}:"),
-        n => writeln!(out, "  {name} (last {OUTPUT_LINES} of {} lines):", n + OUTPUT_LINES),
     };
-    for line in &lines[left_out..] {
-        let _ = writeln!(out, "    {} {}", screen.style.faint(screen.bar()), printable(line));
+    let lines = &lines[start..=last];
+    let end = lines.len().saturating_sub(OUTPUT_LINES);
+    // A panic's message comes before its backtrace.
+    let panic = lines.iter().rposition(|line| line.contains("panicked at"));
+    let first = panic.map_or(end, |at| at.min(end));
+    // The stack is told elsewhere, and shorter.
+    let backtrace = lines[first..].iter().position(|line| line.trim() == "stack backtrace:");
+    let most = backtrace.filter(|_| panic.is_some()).unwrap_or(OUTPUT_LINES).min(OUTPUT_LINES);
+    let shown = &lines[first..lines.len().min(first + most)];
+    let _ = match lines.len() - shown.len() {
+        0 => writeln!(out, "  {name}:"),
+        _ => writeln!(out, "  {name} ({} of {} lines):", shown.len(), lines.len()),
+    };
+    for line in shown {
+        for row in pieces(&printable(line), screen.width.saturating_sub(7)) {
+            let _ = writeln!(out, "    {} {row}", screen.style.faint(screen.bar()));
+        }
     }
+}
+
+/// Lines without those that Rust's test harness writes around a test: they tell nothing of it.
+fn without_harness(mut lines: Vec<&str>) -> Vec<&str> {
+    if !lines.iter().take(2).any(|line| line.starts_with("running ") && line.contains(" test")) {
+        return lines;
+    }
+    let tested: Vec<String> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("test ")?.split(" ... ").next())
+        .map(|name| format!("    {name}"))
+        .collect();
+    let harness = |line: &str| {
+        line.is_empty()
+            || line == "failures:"
+            || ["running ", "test ", "test result: "].iter().any(|start| line.starts_with(start))
+            || tested.iter().any(|name| name == line)
+    };
+    lines.retain(|line| !harness(line));
+    lines
 }
 
 fn file_and_line(location: &Location) -> String {

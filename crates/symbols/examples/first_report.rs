@@ -1,7 +1,7 @@
 //! The first report on a program: `first_report PROGRAM DATA CODE...`, all addresses as linked, in hexadecimal.
 //!
-//! Prints the variable at the address of data, the frames at those of code and the locals of the first of them, and to
-//! stderr how long it took. `first_report --list PROGRAM` prints addresses to ask for: one inside a variable, then ten
+//! Prints the variable at the address of data, the frames at those of code, the locals of the first of them and the
+//! fields of heap blocks that the code may touch, and to stderr how long each took. `first_report --list PROGRAM` prints addresses to ask for: one inside a variable, then ten
 //! inside functions, spread over the whole program so that few are in one unit. `cargo xtask bench symbols` calls it.
 
 use std::path::Path;
@@ -44,7 +44,18 @@ fn report(program: &str, data: u64, code: &[String]) {
     for local in symbols.locals(Pc::At(number(&code[0]))) {
         println!("{}: {}", local.name, local.type_name.unwrap_or_default());
     }
-    eprintln!("{:?}, {:?} of it for the variable", start.elapsed(), after_variable);
+    let after_frames = start.elapsed();
+    let stack: Vec<Pc> = code.iter().map(|address| Pc::At(number(address))).collect();
+    for block in [48, 64, 96] {
+        if let Some(field) = symbols.field_access(&stack, block, 16, 8) {
+            println!("{field}");
+        }
+    }
+    eprintln!(
+        "variable {after_variable:?}, frames and locals {:?}, heap fields {:?}",
+        after_frames - after_variable,
+        start.elapsed() - after_frames
+    );
 }
 
 fn print_addresses(program: &Path) {

@@ -2,8 +2,9 @@
 //!
 //! The runtime tells of a run in addresses only. [`Symbols`] turns them into what a reader knows: the functions at an
 //! address of code with the inlined ones ([`Frame`]), the variable at an address of data down to its field
-//! ([`Variable`]), and the source text. Files are mapped and read as far as a question needs it, so the first answer
-//! about a big debug binary comes at once.
+//! ([`Variable`]), the field of a heap block that code touches ([`HeapField`]), the local variables in scope ([`Local`])
+//! with their values ([`Value`], read through a [`Machine`]), callers by the unwind tables, and the source text. Files
+//! are mapped and read as far as a question needs it, so the first answer about a big debug binary comes at once.
 //!
 //! Understood: ELF on little-endian machines, DWARF 4 and 5 as gcc, clang and rustc write it, also compressed, in a
 //! file of its own (build id, `.gnu_debuglink`, `dwz`) or split (`.dwo`, `.dwp`).
@@ -26,6 +27,7 @@ mod elf_symbols;
 mod frame;
 mod heap;
 mod image;
+mod lines;
 mod locals;
 mod map;
 mod naming;

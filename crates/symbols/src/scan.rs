@@ -28,7 +28,7 @@ pub(crate) struct Scope<'a> {
 pub(crate) struct FixedVariable {
     /// Its DIE.
     pub(crate) die: UnitOffset,
-    /// Its address, as linked.
+    /// Its address, as linked, or its offset in the module's thread-local storage.
     pub(crate) address: u64,
 }
 
@@ -38,6 +38,8 @@ pub(crate) struct UnitScan<'a> {
     scopes: Vec<Scope<'a>>,
     /// Sorted by address.
     pub(crate) variables: Vec<FixedVariable>,
+    /// Those that every strand has its own of, sorted by offset.
+    pub(crate) thread_locals: Vec<FixedVariable>,
 }
 
 impl<'a> UnitScan<'a> {
@@ -53,6 +55,7 @@ impl<'a> UnitScan<'a> {
             }
         }
         scan.variables.sort_by_key(|variable| variable.address);
+        scan.thread_locals.sort_by_key(|variable| variable.address);
         scan
     }
 
@@ -88,10 +91,13 @@ impl<'a> UnitScan<'a> {
             } else if tag == gimli::DW_TAG_variable {
                 for spec in specs {
                     let attribute = entries.read_attribute(*spec)?;
-                    if attribute.name() == gimli::DW_AT_location
-                        && let Some(address) = fixed_address(unit, attribute.value())
-                    {
+                    if attribute.name() != gimli::DW_AT_location {
+                        continue;
+                    }
+                    if let Some(address) = fixed_address(unit, attribute.value()) {
                         self.variables.push(FixedVariable { die: offset, address });
+                    } else if let Some(address) = thread_local_offset(unit, attribute.value()) {
+                        self.thread_locals.push(FixedVariable { die: offset, address });
                     }
                 }
             } else {
@@ -154,4 +160,19 @@ pub(crate) fn fixed_address(
     }
     // The linker leaves a small number where it dropped the variable.
     (address > 1 && !unit.header.is_tombstone_address(address)).then_some(address)
+}
+
+/// The offset of a location that is one in the module's thread-local storage.
+fn thread_local_offset(unit: UnitRef<'_, Slice<'_>>, location: AttributeValue<Slice<'_>>) -> Option<u64> {
+    let mut operations = location.exprloc_value()?.operations(unit.encoding());
+    let offset = match operations.next().ok()?? {
+        Operation::UnsignedConstant { value } => value,
+        Operation::SignedConstant { value } => u64::try_from(value).ok()?,
+        Operation::ConstantIndex { index } => unit.address(index).ok()?,
+        _ => return None,
+    };
+    match (operations.next().ok()??, operations.next().ok()?) {
+        (Operation::TLS, None) => Some(offset),
+        _ => None,
+    }
 }

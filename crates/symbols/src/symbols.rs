@@ -9,9 +9,10 @@ use crate::elf_symbols::ElfSymbol;
 use crate::frame::{Frame, Pc};
 use crate::heap::{self, BlockAccess, HeapField};
 use crate::image::{Arena, Image, ImageData};
+use crate::lines;
 use crate::locals::{self, Local};
 use crate::source::{Sources, normalized};
-use crate::variable::{self, Variable};
+use crate::variable::{self, Space, Variable};
 
 /// A file in the program's memory, as the runtime's module records tell it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -212,7 +213,7 @@ impl Symbols {
         }
         let found = self.locate(address).and_then(|(index, _)| {
             self.with_linked(index, address, |image, arena, linked| {
-                variable::find(image, arena, linked, size, index)
+                variable::find(image, arena, Space::Linked, linked, size, index)
             })?
         });
         let found = found.map(|variable| {
@@ -220,6 +221,20 @@ impl Symbols {
         });
         lock(&self.variables).insert(key, found.clone());
         found
+    }
+
+    /// The variable that an access of `size` bytes at an offset of a module's thread-local storage touches.
+    pub fn thread_local(&self, module: usize, offset: u64, size: u64) -> Option<Variable> {
+        let variable = self.with_image(module, |image, arena| {
+            variable::find(image, arena, Space::ThreadLocal, offset, size, module)
+        })??;
+        Some(Variable { file: variable.file.as_deref().map(normalized), ..variable })
+    }
+
+    /// Where the thread-local storage of the first module, the program itself, begins for the strand whose thread
+    /// pointer (on x86-64 the FS base) is given.
+    pub fn thread_local_base(&self, thread_pointer: u64) -> Option<u64> {
+        self.with_image(0, |image, _| thread_pointer.checked_sub(image.thread_local_size()?))?
     }
 
     /// The parameters and local variables that live at an address of code, those of inner blocks and inlined
@@ -270,6 +285,28 @@ impl Symbols {
             self.sources.statement(frame.file.as_deref()?, frame.line?)
         });
         heap::decide(candidates.collect(), text.as_deref())
+    }
+
+    /// The function that a line of a source file is in, as the frame that stands there; the innermost where code was
+    /// inlined. `file` may be relative to any folder.
+    pub fn function_at(&self, file: &Path, line: u32) -> Option<Frame> {
+        (0..self.modules.len()).find_map(|index| {
+            let base = self.modules[index].module.base;
+            let addresses = self.with_image(index, |image, arena| {
+                let base = if image.is_relocated() { base } else { 0 };
+                let linked = lines::addresses(image, arena, file, line);
+                linked.into_iter().map(|address| base.wrapping_add(address)).collect::<Vec<_>>()
+            })?;
+            addresses.into_iter().find_map(|address| {
+                let frames = self.frames(Pc::At(address));
+                let stands = |frame: &&Frame| {
+                    frame.line == Some(line)
+                        && frame.name.is_some()
+                        && frame.file.as_deref().is_some_and(|known| lines::same(known, file))
+                };
+                frames.iter().find(stands).cloned()
+            })
+        })
     }
 
     /// A line of a source file (from 1).

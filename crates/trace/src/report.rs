@@ -106,6 +106,8 @@ pub struct Pending {
     pub addr: u64,
     /// The instruction.
     pub pc: u64,
+    /// Bytes of an access.
+    pub size: u32,
 }
 
 /// Where a replay left its schedule.
@@ -209,6 +211,8 @@ pub struct Details {
     pub creations: BTreeMap<u16, Moment>,
     /// Other events, by strand and event.
     pub events: BTreeMap<(u16, u64), Moment>,
+    /// Where a strand began to write of its own panic, which is all that is seen of it.
+    pub panic: Option<Moment>,
 }
 
 /// A heap block.
@@ -290,7 +294,7 @@ impl RunReport {
             RecordTag::Pending => {
                 let op = OpKind::from_code(a as u8);
                 let entry = self.entry(strand);
-                entry.pending = op.map(|op| Pending { op, addr: b, pc: c });
+                entry.pending = op.map(|op| Pending { op, addr: b, pc: c, size: (a >> 8) as u32 });
                 entry.detail = text;
             }
             RecordTag::Holder => {
@@ -334,8 +338,9 @@ impl RunReport {
             }
             RecordTag::Block => {
                 let block = Some(Block { addr: a, size: b, freed: c != 0 });
-                // Behind a race or its accesses it is the race's, else the verdict's.
-                match (open, self.races.last_mut()) {
+                // Behind a race's accesses it is the race's if the race is in it, else the verdict's.
+                let lies_in = |race: &&mut Race| race.block.is_none() && race.addr.wrapping_sub(a) < b;
+                match (open, self.races.last_mut().filter(lies_in)) {
                     (Some(Open::Race | Open::Access), Some(race)) => race.block = block,
                     _ => self.block = block,
                 }
@@ -427,7 +432,10 @@ mod tests {
         assert_eq!(report.message, "no strand can go on");
         let strand = report.strand(1).unwrap();
         assert_eq!((strand.parent, strand.ordinal, strand.name.as_str()), (0, 1, "worker"));
-        assert_eq!(strand.pending, Some(Pending { op: OpKind::MutexLock, addr: 0x7000, pc: 0x40_1000 }));
+        assert_eq!(
+            strand.pending,
+            Some(Pending { op: OpKind::MutexLock, addr: 0x7000, pc: 0x40_1000, size: 0 })
+        );
         assert_eq!((strand.holder, strand.frames.len()), (Some(2), 2));
         assert_eq!(report.module_of(0x40_0fff).unwrap().1.path, "/bin/x");
         assert_eq!(report.module_of(0x40_1000), None);
@@ -448,8 +456,8 @@ mod tests {
             access(1, 0x40_1500, OpKind::Read),
             record(15, u16::MAX, [0x9000, 64, 0], ""),
             record(10, 2, [0x8000, 8, 0], ""),
-            record(1, 0, [0; 3], "used after it was freed"),
             record(15, u16::MAX, [0xa000, 16, 1], ""),
+            record(1, 0, [0; 3], "used after it was freed"),
         ]
         .concat();
         let report = RunReport::decode(&bytes);

@@ -2,8 +2,8 @@
 //!
 //! A C++ and a Rust program are generated, each with more than 50 MB of file, most of it debug info in the shape real
 //! programs have: generic containers of many types, inlined calls, tables. A report is ten frames spread over the whole
-//! program, the variable at an address of data, and the locals of one frame. The peer is binutils' `addr2line` with the
-//! same ten addresses and no variable. Every measurement is a new process; the files are in the page cache.
+//! program, the variable at an address of data, the locals of one frame and the fields of three heap blocks. The peer is
+//! binutils' `addr2line` with the same ten addresses and nothing else. Every measurement is a new process; the files are in the page cache.
 
 use super::{Row, in_turns, output, table};
 use crate::packages;

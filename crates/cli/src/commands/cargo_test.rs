@@ -5,7 +5,8 @@ use crate::commands::run::print;
 use crate::conduct::{self, cannot};
 use crate::exit::{Exit, Trouble};
 use crate::hide::Used;
-use crate::options::Format;
+use crate::options::ReportFormat;
+use crate::output;
 use threadbare_explore::interrupt;
 use threadbare_explore::store::Store;
 use threadbare_report::progress::ProgressLine;
@@ -37,16 +38,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         report.notes.push(warning);
     }
     keep(&report, &store)?;
-    match split.campaign.format {
-        Format::Json => print(&report.to_json()),
-        Format::Text => {
-            if report.failed() > 0 {
-                // The findings follow on standard output; on a terminal they stand apart.
-                eprintln!();
-            }
-            print(&tests::text(&report, Screen::for_stream(&std::io::stdout())));
-        }
+    if split.campaign.format == ReportFormat::Text && report.failed() > 0 {
+        // The findings follow on standard output; on a terminal they stand apart.
+        eprintln!();
     }
+    print(&output::of_tests(&report, split.campaign.format, Screen::for_stream(&std::io::stdout())));
     Ok(if report.failed() > 0 { Exit::Failure } else { Exit::Clean })
 }
 

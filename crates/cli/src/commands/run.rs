@@ -2,15 +2,15 @@
 
 use crate::conduct;
 use crate::exit::{Exit, Trouble};
-use crate::options::{CampaignOptions, Format};
-use crate::{embedded, hide};
+use crate::options::CampaignOptions;
+use crate::{embedded, hide, output};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use threadbare_explore::interrupt;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
+use threadbare_report::Screen;
 use threadbare_report::progress::ProgressLine;
-use threadbare_report::{Screen, text};
 use threadbare_toolchain::{Environment, check_program, find_program};
 
 const EXAMPLES: &str = "\
@@ -63,10 +63,7 @@ pub(crate) fn campaign(options: &CampaignOptions, target: Target) -> Result<Exit
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
     let conducted = conduct::campaign(&config, &store, ProgressLine::on_stderr(), None, &suppressions)?;
     let report = conducted.report;
-    match options.format {
-        Format::Json => print(&report.to_json()),
-        Format::Text => print(&text::campaign(&report, Screen::for_stream(&std::io::stdout()))),
-    }
+    print(&output::of_campaign(&report, options.format, Screen::for_stream(&std::io::stdout())));
     Ok(if report.runs_failed > 0 { Exit::Failure } else { Exit::Clean })
 }
 

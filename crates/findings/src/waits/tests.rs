@@ -30,7 +30,7 @@ fn strand(index: u16, op: OpKind, addr: u64, pc: u64, holders: &[u16]) -> Strand
         parent: 0,
         ordinal: index.into(),
         state: Some(StrandState::Blocked),
-        pending: Some(Pending { op, addr, pc }),
+        pending: Some(Pending { op, addr, pc, size: 0 }),
         holder: holders.first().copied(),
         holders: holders.to_vec(),
         ..StrandReport::default()

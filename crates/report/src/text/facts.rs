@@ -28,11 +28,11 @@ pub(super) fn all(out: &mut String, finding: &Finding, screen: Screen) {
         }
     }
     for creation in &finding.created {
-        let at = shown(&creation.stack).map(|place| format!(" at {}", place_in_function(place)));
+        let at = own(&creation.stack).map(|place| format!(" at {}", place_in_function(place)));
         let who = strand(finding, &creation.strand);
         facts.push(format!("{who} was created by strand {}{}", creation.by, at.unwrap_or_default()));
     }
-    facts.extend(finding.notes.iter().cloned());
+    facts.extend(finding.notes.iter().filter(|note| !is_told(finding, note)).cloned());
     facts.dedup();
     for fact in facts {
         let mut sign = "=";
@@ -48,6 +48,18 @@ pub(super) fn all(out: &mut String, finding: &Finding, screen: Screen) {
             edge = "    ".to_owned();
         }
     }
+}
+
+/// Whether a note says what the places say already: what each strand waits for, where the block comes from.
+fn is_told(finding: &Finding, note: &str) -> bool {
+    let of_strand = |strand: &str| {
+        let rest = note.strip_prefix("strand ").and_then(|rest| rest.strip_prefix(strand));
+        let does = [" waits ", " spins ", " runs", " sleeps", " goes on"];
+        rest.is_some_and(|rest| does.iter().any(|verb| rest.starts_with(verb)))
+    };
+    let block = finding.object.as_ref().is_some_and(|object| object.block.is_some());
+    is_about_all(finding) && finding.strands.iter().any(|strand| of_strand(&strand.strand))
+        || block && note.starts_with("the block of ")
 }
 
 /// Who called the functions that are shown: of each access, or of the place that failed.
@@ -98,20 +110,27 @@ fn callers(stack: &[Place], place: Option<&Place>, screen: Screen) -> Option<Str
     Some(format!("called from {}{more}", texts.join(", from ")))
 }
 
+/// The program's own place in a stack; one in a library says nothing here.
+fn own(stack: &[Place]) -> Option<&Place> {
+    shown(stack).filter(|place| !place.library)
+}
+
 fn object(facts: &mut Vec<String>, finding: &Finding) {
     let Some(object) = &finding.object else { return };
     let name = object.name.as_deref().map_or_else(|| "the memory".to_owned(), quoted);
     let size = if object.size > 0 { format!("{} at ", counted(object.size, "byte")) } else { String::new() };
-    if !object.address.is_empty() {
+    // Of a block that is used wrongly the block is the matter, not the byte.
+    if !object.address.is_empty() && (object.block.is_none() || finding.kind == "race") {
         facts.push(format!("{name}: {size}{}", object.address));
     }
     let Some(block) = &object.block else { return };
     let told_above = finding.kind != "race";
     let by = |happening: &Happening| {
-        let at = shown(&happening.stack).map(|place| format!(" at {}", place_in_function(place)));
+        let at = own(&happening.stack).map(|place| format!(" at {}", place_in_function(place)));
         format!(" by {}{}", strand(finding, &happening.strand), at.unwrap_or_default())
     };
     let allocated = block.allocated.as_ref().filter(|_| !told_above).map(by);
     let allocated = allocated.map(|by| format!(", allocated{by}")).unwrap_or_default();
-    facts.push(format!("in the block of {} at {}{allocated}", counted(block.size, "byte"), block.address));
+    let which = if told_above { "the block has" } else { "it lies in a block of" };
+    facts.push(format!("{which} {} at {}{allocated}", counted(block.size, "byte"), block.address));
 }

@@ -66,7 +66,7 @@ pub fn strands(details: bool) {
         }
         let spins = this.state == State::Blocked && this.wait.key.class == Class::Memory;
         let kind = if spins { OpKind::SpinWait } else { this.op.kind };
-        let pending = [kind as u64, this.op.addr, this.op.pc];
+        let pending = [kind as u64 | (this.op.size as u64) << 8, this.op.addr, this.op.pc];
         match this.wait.key.class {
             Class::Barrier if this.state == State::Blocked => {
                 let (arrived, size) = crate::model::barrier::arrivals(this.op.addr as usize);

@@ -13,29 +13,11 @@ use threadbare_abi::event::{ChoiceKind, EventKind, Segment, StopKind};
 use threadbare_abi::layout::{self, Plan};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
+use threadbare_abi::time::{events_at, time_of};
 use threadbare_strategy::rng::Rng;
 use threadbare_strategy::{Any, Pick, Strategy, StrategyId, View};
 
 pub use threadbare_abi::event::StopKind as Stop;
-
-/// Virtual nanoseconds that pass at every event.
-const TICK: u64 = 20;
-/// Events after which time runs faster, so that a run in which some strand works until another has slept for a second
-/// ends: a run that long is not about the order of the first few milliseconds.
-const LONG: u64 = 1 << 20;
-/// Virtual nanoseconds that pass at every event of a long run.
-const LONG_TICK: u64 = 1000;
-
-/// Virtual time that passes with this many events.
-#[inline]
-fn time_of(events: u64) -> u64 {
-    if events <= LONG { events * TICK } else { LONG * TICK + (events - LONG) * LONG_TICK }
-}
-
-/// The number of events with which this much time has passed.
-fn events_at(time: u64) -> u64 {
-    if time <= LONG * TICK { time.div_ceil(TICK) } else { LONG + (time - LONG * TICK).div_ceil(LONG_TICK) }
-}
 
 /// Reasons to leave the fast path at a point; a bit set.
 pub static ATTENTION: AtomicU32 = AtomicU32::new(0);

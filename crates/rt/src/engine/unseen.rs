@@ -1,36 +1,43 @@
 //! Functions of Rust's precompiled std that order strands and leave no other trace: they are found by their names in the
 //! program's symbol table, and a call of ours is put at their entry.
 //!
-//! `std::thread::park` is the one: where its token is there already it returns at once, and all that came before the
-//! `unpark` comes before that.
+//! `std::thread::park` returns at once where its token is there already, `Once::wait` where the initialisation is over:
+//! all that came before the `unpark`, or before the end of the initialisation, comes before that. The slow paths of its
+//! locks may find the lock free after all.
 
 use super::{modules, race};
-use crate::arch::entry;
+use crate::arch::entry::{self, Hook};
 use crate::sys::{nr, syscall3, syscall6};
 
-/// What the mangled names contain, and how they go on.
-const MODULE: &[u8] = b"3std6thread";
-const NAMES: [&[u8]; 2] = [b"4park", b"12park_timeout"];
+/// Module and function as both manglings have them; a hash may follow.
+const NAMES: [(&[u8], &[u8], Hook); 7] = [
+    (b"3std6thread", b"4park", acquires),
+    (b"3std6thread", b"12park_timeout", acquires),
+    (b"3std4sync4once", b"4Once4wait", acquires),
+    (b"3std4sync4once", b"4Once10wait_force", acquires),
+    (b"3std3sys4sync6rwlock5futex", b"14read_contended", takes),
+    (b"3std3sys4sync6rwlock5futex", b"15write_contended", takes),
+    (b"3std3sys4sync5mutex5futex", b"14lock_contended", takes),
+];
 
 /// Puts the calls in. Once, in the fork server, before `main`.
 pub fn init() {
     let Some(file) = File::open(c"/proc/self/exe") else { return };
     let Some(module) = modules::all().first() else { return };
     let _ = file.symbols(|name, address| {
-        if names_one(name) {
+        if let Some(hook) = hook_of(name) {
             // SAFETY: the entry of a function of std's; no strand runs.
-            unsafe { entry::call_at_entry((module.base + address) as usize, parks) };
+            unsafe { entry::call_at_entry((module.base + address) as usize, hook) };
         }
     });
 }
 
-/// Whether a mangled name is one of [`NAMES`], in either mangling; a hash may follow.
-fn names_one(name: &[u8]) -> bool {
-    let Some(at) = find(name, MODULE) else { return false };
-    let rest = &name[at + MODULE.len()..];
-    let rest = rest.strip_prefix(b"9functions").unwrap_or(rest);
-    NAMES.iter().any(|wanted| {
-        rest.strip_prefix(*wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"17h"))
+fn hook_of(name: &[u8]) -> Option<Hook> {
+    let is_hash = |rest: &[u8]| rest.is_empty() || rest.starts_with(b"17h");
+    NAMES.iter().find_map(|&(module, function, hook)| {
+        let rest = &name[find(name, module)? + module.len()..];
+        let at = find(rest, function)? + function.len();
+        is_hash(&rest[at..]).then_some(hook)
     })
 }
 
@@ -38,9 +45,17 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-extern "C" fn parks() {
+/// The function takes the lock that is its first argument, and may do so without a call of ours.
+extern "C" fn takes(lock: u64) {
     if super::controlled() {
-        race::parks();
+        race::takes_unseen(lock);
+    }
+}
+
+/// The function may return at once because of what another strand did.
+extern "C" fn acquires(_: u64) {
+    if super::controlled() {
+        race::acquires_unseen();
     }
 }
 
@@ -92,7 +107,7 @@ impl File {
         let names = section(small(table, 0x28)? as u64)?;
         let names = self.part(word(names, 0x18)?, word(names, 0x20)?)?;
         // Most programs have no such name at all.
-        find(names, MODULE)?;
+        find(names, b"3std6thread")?;
         for symbol in self.part(word(table, 0x18)?, word(table, 0x20)?)?.chunks_exact(SYMBOL) {
             let address = word(symbol, 8)?;
             if symbol[4] & 15 == FUNCTION && address != 0 {

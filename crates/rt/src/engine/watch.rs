@@ -38,17 +38,20 @@ fn told(index: usize, pc: u64) {
     tell::here(this);
 }
 
-fn each(kind: WatchKind, matches: impl Fn(&Watch) -> bool, pc: u64, once: bool) {
+fn each(kind: WatchKind, matches: impl Fn(&Watch) -> bool, pc: u64, once: bool) -> bool {
+    let mut met = false;
     // SAFETY: single kernel thread.
     let watches = unsafe { &mut *(&raw mut WATCHES) };
     for (index, watch) in watches.iter_mut().enumerate() {
         if watch.kind == kind as u32 && matches(watch) {
+            met = true;
             told(index, pc);
             if once {
                 watch.kind = u32::MAX;
             }
         }
     }
+    met
 }
 
 /// The running strand does something, now.
@@ -59,7 +62,10 @@ pub fn happens(pc: u64) {
     let here = |watch: &Watch| {
         watch.strand == me.0 as u32 && watch.event == now && (watch.pc == 0 || watch.pc == pc)
     };
-    each(WatchKind::Event, here, pc, true);
+    if each(WatchKind::Event, here, pc, true) {
+        // A debugger that waits for a moment of a run, not for its failure.
+        super::verdict::stop_for_debugger();
+    }
 }
 
 /// The running strand has allocated a block.

@@ -79,6 +79,7 @@ impl<'a> Evaluator<'_, 'a> {
                 }
                 EvaluationResult::RequiresTls(offset) => {
                     let locals = self.machine.thread_locals.ok_or(NoValue::Frame)?;
+                    let offset = self.image.thread_local_offset(offset);
                     evaluation.resume_with_tls(locals(self.module, offset).ok_or(NoValue::Frame)?)
                 }
                 EvaluationResult::RequiresRelocatedAddress(address) => {

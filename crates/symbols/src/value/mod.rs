@@ -18,7 +18,7 @@ pub(crate) use evaluate::Evaluator;
 pub use machine::{Machine, ReadMemory, Registers, ThreadLocals};
 pub(crate) use read::Reader;
 pub(crate) use source::Source;
-pub(crate) use unwind::step;
+pub(crate) use unwind::{FrameEntry, step};
 
 /// Why there is no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

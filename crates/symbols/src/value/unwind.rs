@@ -1,7 +1,7 @@
 //! From a frame to its caller: the tables that exceptions are thrown by say where registers were saved.
 
-use gimli::{BaseAddresses, CfaRule, EhFrame, EhFrameHdr, LittleEndian, RegisterRule, UnwindSection};
-use gimli::{DebugFrame, UnwindContext, UnwindExpression, UnwindTableRow};
+use gimli::{BaseAddresses, CfaRule, CieOrFde, DebugFrame, EhFrame, EhFrameOffset, RegisterRule};
+use gimli::{UnwindContext, UnwindExpression, UnwindSection, UnwindTableRow};
 
 use super::machine::{RETURN_ADDRESS, STACK_POINTER};
 use super::{Machine, Registers};
@@ -26,36 +26,55 @@ pub(crate) fn step<'a>(
     address: u64,
     machine: &Machine<'_>,
 ) -> Option<Caller> {
-    let (eh_frame, at) = image.section_at(".eh_frame", arena).unwrap_or((Slice::new(&[], LittleEndian), 0));
-    let mut bases = BaseAddresses::default().set_eh_frame(at);
-    let frames = EhFrame::from(eh_frame);
     let mut context = UnwindContext::new();
-    if let Some((header, at)) = image.section_at(".eh_frame_hdr", arena) {
-        bases = bases.set_eh_frame_hdr(at);
-        let header = EhFrameHdr::from(header).parse(&bases, 8).ok();
-        if let Some(table) = header.as_ref().and_then(|header| header.table())
-            && let Ok(row) = table.unwind_info_for_address(
-                &frames,
-                &bases,
-                &mut context,
-                address,
-                UnwindSection::cie_from_offset,
-            )
+    if let Some((section, at)) = image.section_at(".eh_frame", arena) {
+        let frames = EhFrame::from(section);
+        let bases = BaseAddresses::default().set_eh_frame(at);
+        let index = image.frame_index.get_or_init(|| entries(&frames, &bases));
+        let after = index.partition_point(|entry| entry.start <= address);
+        if let Some(entry) = after.checked_sub(1).map(|last| &index[last]).filter(|entry| address < entry.end)
+            && let Ok(fde) =
+                frames.fde_from_offset(&bases, EhFrameOffset(entry.offset), UnwindSection::cie_from_offset)
+            && let Ok(row) = fde.unwind_info_for_address(&frames, &bases, &mut context, address)
         {
             return apply(&frames, row, machine);
         }
     }
-    if let Ok(row) =
-        frames.unwind_info_for_address(&bases, &mut context, address, UnwindSection::cie_from_offset)
-    {
-        return apply(&frames, row, machine);
-    }
     let (debug_frame, _) = image.section_at(".debug_frame", arena)?;
     let mut frames = DebugFrame::from(debug_frame);
     frames.set_address_size(8);
-    let row =
-        frames.unwind_info_for_address(&bases, &mut context, address, UnwindSection::cie_from_offset).ok()?;
+    let row = frames
+        .unwind_info_for_address(
+            &BaseAddresses::default(),
+            &mut context,
+            address,
+            UnwindSection::cie_from_offset,
+        )
+        .ok()?;
     apply(&frames, row, machine)
+}
+
+/// The code that an entry of the unwind table is for.
+pub(crate) struct FrameEntry {
+    start: u64,
+    end: u64,
+    offset: usize,
+}
+
+/// All entries, by address; damage ends the list.
+fn entries<'a>(frames: &EhFrame<Slice<'a>>, bases: &BaseAddresses) -> Vec<FrameEntry> {
+    let mut found = Vec::new();
+    let mut entries = frames.entries(bases);
+    while let Ok(Some(entry)) = entries.next() {
+        if let CieOrFde::Fde(partial) = entry
+            && let Ok(fde) = partial.parse(UnwindSection::cie_from_offset)
+            && let Some(end) = fde.initial_address().checked_add(fde.len())
+        {
+            found.push(FrameEntry { start: fde.initial_address(), end, offset: fde.offset() });
+        }
+    }
+    found.sort_by_key(|entry| entry.start);
+    found
 }
 
 fn apply<'a, S: UnwindSection<Slice<'a>>>(

@@ -27,6 +27,9 @@ static int module(struct dl_phdr_info *info, size_t size, void *first) {
 __attribute__((constructor)) static void modules(void) {
     int first = 1;
     dl_iterate_phdr(module, &first);
+    void *thread_pointer;
+    __asm__("mov %%fs:0, %0" : "=r"(thread_pointer));
+    printf("strand %p\n", thread_pointer);
 }
 
 void mark(const char *label) {

@@ -37,7 +37,6 @@ struct all {
 };
 
 struct all global = {.s = -3, .p = {1, 2}, .grid = {{1, 2, 3}, {4, 5, 6}}};
-static __thread int per_strand = 3;
 
 __attribute__((noinline)) static long deep(long passed, int kept) {
     stop("deep");
@@ -47,9 +46,10 @@ __attribute__((noinline)) static long deep(long passed, int kept) {
 
 __attribute__((noinline)) static int work(struct all *a, int n, double ratio) {
     static int calls = 4;
+    static __thread int strand_own = 3;
     volatile int local = n * 2;
     struct point pair = {n, n + 1};
-    per_strand += n;
+    strand_own += n;
     stop("work");
     calls++;
     return local + pair.x + (int)ratio + a->p.y;

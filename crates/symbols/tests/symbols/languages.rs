@@ -2,6 +2,7 @@
 
 use crate::program::{Program, has, run};
 use std::path::Path;
+use std::process::Command;
 use threadbare_symbols::{Origin, Pc, Place};
 
 /// A label, and the functions there, innermost first.
@@ -25,9 +26,22 @@ fn check_program(program: &Program, marks: &Marks, shows: &Shows, what: &str) {
         assert_eq!(called.line, Some(program.line_of(label)), "{what}: {label}");
         let file = program.symbols.shown_path(called.file.as_deref().unwrap());
         assert!(["bank.c", "bank.cc", "bank.rs"].contains(&&*file), "{what}: {label}: {file}");
+        // And back from the line to the function.
+        let back = program.symbols.function_at(Path::new(&file), program.line_of(label));
+        match back {
+            Some(back) => assert_eq!(back.short_name(), called.short_name(), "{what}: {label}"),
+            // All code of the line may be that of an inlined function.
+            None => assert!(frames[0].inlined, "{what}: {label}: no code at the line"),
+        }
+        assert!(program.symbols.function_at(Path::new("elsewhere.c"), program.line_of(label)).is_none());
         let text =
             program.symbols.source_line(called.file.as_deref().unwrap(), called.line.unwrap()).unwrap();
         assert!(text.contains(&format!("\"{label}\"")), "{what}: {label}: {text}");
+        let column = called.column.unwrap_or_else(|| panic!("{what}: {label} has no column")) as usize;
+        let at_column = &text[column - 1..];
+        // g++ means a call by its bracket.
+        let call = ["mark(", "here(", "(\""].iter().any(|call| at_column.starts_with(call));
+        assert!(call, "{what}: {label}: column {column} is at `{at_column}`");
     }
     for (label, name, type_name) in shows {
         let variable = program.symbols.variable(program.data[*label]);
@@ -106,11 +120,21 @@ fn check(compiler: &str, source: &str, flags: &[&str], after: impl FnOnce(&Path)
     };
     let program = Program::build(compiler, source, flags, after);
     check_program(&program, marks, shows, &format!("{compiler} {flags:?}"));
-    for nowhere in ["tls", "stack"] {
-        if let Some(address) = program.data.get(nowhere) {
-            assert_eq!(program.symbols.variable(*address), None, "{nowhere}");
+    let what = format!("{compiler} {flags:?}");
+    let storage = program.symbols.thread_local_base(program.strand).unwrap();
+    let mut thread_locals = 0;
+    for (label, address) in &program.data {
+        if label == "stack" || label.starts_with("tls:") {
+            assert_eq!(program.symbols.variable(*address), None, "{what}: {label}");
+        }
+        if let Some(name) = label.strip_prefix("tls:") {
+            let variable = program.symbols.thread_local(0, address - storage, 4).unwrap();
+            assert_eq!(variable.to_string(), name, "{what}");
+            assert!(variable.line.is_some() && variable.type_name.is_some(), "{what}: {variable:?}");
+            thread_locals += 1;
         }
     }
+    assert!(thread_locals > 0);
 }
 
 const COMMON: &[&[&str]] = &[
@@ -217,6 +241,44 @@ fn debug_info_in_a_file_of_its_own() {
         stripped(folder);
         std::fs::create_dir(folder.join(".debug")).unwrap();
         std::fs::rename(folder.join("bank.debug"), folder.join(".debug/bank.debug")).unwrap();
+    });
+}
+
+#[test]
+fn a_debug_file_found_by_its_build_id() {
+    const FOLDER: &str = "DEBUGINFOD_CACHE_PATH";
+    if std::env::var_os("SYMBOLS_BUILD_ID_TEST").is_none() {
+        // The folder is the environment's, so the test runs again in a process of its own.
+        let folder = tempfile::tempdir().unwrap();
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "languages::a_debug_file_found_by_its_build_id"])
+            .env("SYMBOLS_BUILD_ID_TEST", "1")
+            .env(FOLDER, folder.path())
+            .status();
+        assert!(status.unwrap().success());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        return;
+    }
+    check("gcc", "bank.c", &["-O2", "-g", "-Wl,--build-id"], |built| {
+        let id = threadbare_symbols::build_id(&built.join("bank")).unwrap().unwrap();
+        let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let folder = Path::new(&std::env::var_os(FOLDER).unwrap()).join(id);
+        std::fs::create_dir(&folder).unwrap();
+        let debug = folder.join("debuginfo");
+        run(built, "objcopy", &["--only-keep-debug", "bank", debug.to_str().unwrap()]);
+        run(built, "objcopy", &["--strip-all", "bank"]);
+    });
+}
+
+#[test]
+fn debug_info_shared_by_several_files() {
+    if !has("dwz") {
+        return;
+    }
+    check("gcc", "bank.c", &["-O2", "-gdwarf-4", "-Wl,--build-id"], |folder| {
+        std::fs::copy(folder.join("bank"), folder.join("other")).unwrap();
+        run(folder, "dwz", &["-m", "shared.debug", "bank", "other"]);
+        assert!(folder.join("shared.debug").exists());
     });
 }
 

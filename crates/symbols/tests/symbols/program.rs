@@ -17,6 +17,8 @@ pub(crate) struct Program {
     pub(crate) data: HashMap<String, u64>,
     /// Each `heap`: where it returned to, the block's size and the offset in it.
     pub(crate) blocks: HashMap<String, (u64, u64, u64)>,
+    /// The first strand's thread pointer.
+    pub(crate) strand: u64,
     source: PathBuf,
     folder: TempDir,
 }
@@ -28,6 +30,8 @@ pub(crate) struct Told {
     pcs: HashMap<String, u64>,
     data: HashMap<String, u64>,
     blocks: HashMap<String, (u64, u64, u64)>,
+    /// The first strand's thread pointer.
+    pub(crate) strand: u64,
 }
 
 impl Told {
@@ -41,6 +45,7 @@ impl Told {
         let number = Told::number;
         match line.splitn(5, ' ').collect::<Vec<_>>()[..] {
             ["module", base, size, path] => self.modules.push(Module::new(path, number(base), number(size))),
+            ["strand", thread_pointer] => self.strand = number(thread_pointer),
             ["pc", label, address] => drop(self.pcs.insert(label.to_owned(), number(address))),
             ["data", label, address] => drop(self.data.insert(label.to_owned(), number(address))),
             ["heap", label, pc, size, offset] => {
@@ -106,7 +111,8 @@ impl Program {
         let mut told = Told::default();
         output.lines().for_each(|line| told.line(line));
         let symbols = told.symbols();
-        Program { symbols, pcs: told.pcs, data: told.data, blocks: told.blocks, source, folder }
+        let Told { pcs, data, blocks, strand, .. } = told;
+        Program { symbols, pcs, data, blocks, strand, source, folder }
     }
 
     /// The compiled program.

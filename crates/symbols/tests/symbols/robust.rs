@@ -1,8 +1,11 @@
 //! What cannot be read gives less of an answer, never a failure.
 
 use crate::program::{Program, run};
+use object::{Object, ObjectSection};
 use std::path::Path;
-use threadbare_symbols::{Module, Origin, Pc, ProgramId, Symbols, build_id, first_user_frame};
+use threadbare_symbols::{
+    Limits, Machine, Module, Origin, Pc, ProgramId, Symbols, build_id, first_user_frame,
+};
 
 #[test]
 fn without_debug_info_the_symbol_table_answers() {
@@ -90,39 +93,138 @@ fn addresses_outside_all_modules_stay_addresses() {
     assert_eq!(symbols.locate(0x1fff), Some((0, 0xfff)));
 }
 
+/// A fixed generator keeps failures repeatable.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+}
+
+/// Files made of a good one, asked everything.
+struct Damaged {
+    folder: tempfile::TempDir,
+    good: Program,
+    bytes: Vec<u8>,
+    /// Where the sections with debug info are in the file.
+    debug: Vec<std::ops::Range<usize>>,
+}
+
+impl Damaged {
+    fn new(compiler: &str, source: &str, flags: &[&str]) -> Damaged {
+        let folder = tempfile::tempdir().unwrap();
+        let good = Program::build(compiler, source, flags, |built| {
+            std::fs::copy(built.join("bank"), folder.path().join("bank")).unwrap();
+        });
+        let bytes = std::fs::read(folder.path().join("bank")).unwrap();
+        let file = object::File::parse(&*bytes).unwrap();
+        let debug = file
+            .sections()
+            .filter(|section| {
+                let name = section.name().unwrap();
+                name.starts_with(".debug_") || name.starts_with(".eh_frame")
+            })
+            .filter_map(|section| section.file_range())
+            .map(|(start, size)| start as usize..(start + size) as usize)
+            .filter(|range| !range.is_empty())
+            .collect();
+        Damaged { folder, good, bytes, debug }
+    }
+
+    fn ask(&self, bytes: &[u8]) {
+        let path = self.folder.path().join("damaged");
+        std::fs::write(&path, bytes).unwrap();
+        let module = self.good.symbols.modules().next().unwrap();
+        let symbols = Symbols::new([Module::new(&path, module.base, module.size)]);
+        // Memory where a pointer leads back to itself.
+        let memory = |address: u64, bytes: &mut [u8]| {
+            bytes.iter_mut().zip(address.to_le_bytes().into_iter().cycle()).for_each(|(to, from)| *to = from);
+            true
+        };
+        let registers = (0..33).map(|number| (number, 0x7ff0_0000_0000 + 8 * u64::from(number))).collect();
+        let thread_locals = |_, offset| Some(offset);
+        let machine = Machine { thread_locals: Some(&thread_locals), ..Machine::new(registers, &memory) };
+        let codes = self.good.pcs.values().chain(self.good.blocks.values().map(|(pc, ..)| pc));
+        for pc in codes.map(|pc| Pc::Return(*pc)) {
+            assert!(!symbols.frames(pc).is_empty());
+            for local in symbols.locals(pc) {
+                let _ = symbols.value(&local, &machine, Limits::default()).map(|value| value.to_string());
+            }
+            symbols.field_of(&[pc], 88, 8);
+            symbols.caller(pc, &machine);
+        }
+        for data in self.good.data.values() {
+            symbols.variable(*data);
+            let _ = symbols.value_at(*data, 1, &machine, Limits::default());
+        }
+        symbols.function_at(Path::new("bank.c"), 34);
+        symbols.function_at(Path::new("bank.c"), 1);
+        symbols.thread_local(0, 4, 4);
+        symbols.thread_local_base(0x7000_0000);
+        ProgramId::of(&path).unwrap();
+    }
+
+    /// Changes `times` small runs of bytes, mostly in the debug info.
+    fn mutate(&self, random: &mut Random, times: usize) -> Vec<u8> {
+        let mut copy = self.bytes.clone();
+        for _ in 0..times {
+            let range = match random.below(8) {
+                0 => 0..copy.len(),
+                _ => self.debug[random.below(self.debug.len())].clone(),
+            };
+            let at = range.start + random.below(range.len());
+            let end = (at + 1 + random.below(4)).min(copy.len());
+            let kind = random.below(4);
+            for byte in &mut copy[at..end] {
+                *byte = match kind {
+                    0 => 0,
+                    1 => 0xff,
+                    2 => byte.wrapping_add(1),
+                    _ => random.below(256) as u8,
+                };
+            }
+        }
+        copy
+    }
+}
+
 #[test]
 fn damaged_files_are_survived() {
-    let folder = tempfile::tempdir().unwrap();
-    let good = Program::build("gcc", "bank.c", &["-O1", "-g"], |built| {
-        std::fs::copy(built.join("bank"), folder.path().join("bank")).unwrap();
-    });
-    let base = good.symbols.modules().next().unwrap().base;
-    let size = good.symbols.modules().next().unwrap().size;
-    let (pc, data) = (good.pcs["inlined"], good.data["table[3].lock"]);
-    let bytes = std::fs::read(folder.path().join("bank")).unwrap();
-    let damaged = folder.path().join("damaged");
-    let ask = |bytes: &[u8]| {
-        std::fs::write(&damaged, bytes).unwrap();
-        let symbols = Symbols::new([Module::new(&damaged, base, size)]);
-        assert!(!symbols.frames(Pc::Return(pc)).is_empty());
-        symbols.variable(data);
-        ProgramId::of(&damaged).unwrap();
-    };
-    ask(b"");
-    ask(b"#!/bin/sh\n");
-    ask(&bytes[..64]);
-    (1..64).for_each(|part| ask(&bytes[..bytes.len() * part / 64]));
-    // One byte in a thousand changed, differently each time; a fixed generator keeps failures repeatable.
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    for _ in 0..200 {
-        let mut copy = bytes.clone();
-        for _ in 0..bytes.len() / 1000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let at = (state >> 33) as usize % copy.len();
-            copy[at] = (state >> 24) as u8;
-        }
-        ask(&copy);
+    let damaged = Damaged::new("gcc", "bank.c", &["-O1", "-g"]);
+    damaged.ask(b"");
+    damaged.ask(b"#!/bin/sh\n");
+    damaged.ask(&damaged.bytes[..64]);
+    (1..256).for_each(|part| damaged.ask(&damaged.bytes[..damaged.bytes.len() * part / 256]));
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    for round in 0..mutations() {
+        damaged.ask(&damaged.mutate(&mut random, 1 + round % 40));
     }
+}
+
+#[test]
+fn damaged_debug_info_of_other_compilers_is_survived() {
+    for (compiler, source, flags) in [
+        ("clang-19", "bank.c", &["-O2", "-gdwarf-5"][..]),
+        ("gcc", "values.c", &["-O2", "-gdwarf-4"]),
+        ("gcc", "heap.c", &["-O0", "-g"]),
+        ("g++", "heap.cc", &["-O0", "-g", "-fdebug-types-section"]),
+    ] {
+        if !crate::program::has(compiler) {
+            continue;
+        }
+        let damaged = Damaged::new(compiler, source, flags);
+        let mut random = Random(7);
+        for round in 0..mutations() / 20 {
+            damaged.ask(&damaged.mutate(&mut random, 1 + round % 40));
+        }
+    }
+}
+
+/// How many damaged files each test makes; `SYMBOLS_MUTATIONS` asks for more.
+fn mutations() -> usize {
+    std::env::var("SYMBOLS_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000)
 }
 
 #[test]

@@ -16,6 +16,7 @@ struct Stopped {
     pc: Pc,
     registers: Registers,
     memory: File,
+    strand: u64,
     _program: Program,
 }
 
@@ -52,9 +53,20 @@ impl Stopped {
             pc: Pc::Return(registers[0]),
             registers: numbers.into_iter().zip(registers[1..].iter().copied()).collect(),
             memory,
+            strand: told.strand,
             child,
             _program: program,
         }
+    }
+
+    /// The value of a local variable as text.
+    fn thread_local(&self, address_of: impl Fn(u64) -> Option<u64>) -> Option<String> {
+        let read = |address: u64, bytes: &mut [u8]| self.memory.read_exact_at(bytes, address).is_ok();
+        let find = |module: usize, offset: u64| if module == 0 { address_of(offset) } else { None };
+        let machine = Machine { thread_locals: Some(&find), ..Machine::new(self.registers, &read) };
+        let locals = self.symbols.locals(self.pc);
+        let local = locals.iter().find(|local| local.name == "strand_own")?;
+        self.symbols.value(local, &machine, Limits::default()).ok().map(|value| value.to_string())
     }
 
     fn values(&self) -> HashMap<String, Result<Value, NoValue>> {
@@ -108,6 +120,10 @@ fn c() {
                 ("calls", "4"),
             ];
             check(&stopped, &expected, &format!("{compiler} {flags:?}"));
+            let storage = stopped.symbols.thread_local_base(stopped.strand).unwrap();
+            let own = stopped.thread_local(|offset| Some(storage + offset));
+            assert_eq!(own.as_deref(), Some("24"), "{compiler} {flags:?}");
+            assert_eq!(stopped.thread_local(|_| None), None);
         }
     }
 }

@@ -201,10 +201,17 @@ pub fn futex_wakes(addr: usize) {
     }
 }
 
-/// The running strand parks: if its token is there already, whoever left it came before.
-pub fn parks() {
+/// The running strand is about to see what others published, out of our sight.
+pub fn acquires_unseen() {
     if is_on() {
         hidden::acquire_all(this());
+    }
+}
+
+/// The running strand is about to take a lock out of our sight; whether it has to wait is not known.
+pub fn takes_unseen(lock: u64) {
+    if is_on() {
+        hidden::takes(this(), lock);
     }
 }
 
