@@ -15,7 +15,10 @@ pub fn either(small: u64, full: u64) -> u64 {
     if is_full() { full } else { small }
 }
 
-/// All strategies there are, by name.
+/// All strategies a user can ask for, by name.
 pub fn strategies() -> impl Iterator<Item = &'static str> {
-    StrategyId::ALL.iter().map(|strategy| strategy.name())
+    StrategyId::ALL
+        .iter()
+        .filter(|strategy| **strategy != StrategyId::Directed)
+        .map(|strategy| strategy.name())
 }
