@@ -56,6 +56,8 @@ fn ours(request: &CargoRequest<'_>, bare_linker: bool) -> Vec<OsString> {
         "-Cllvm-args=-force-attribute=sanitize_thread".into(),
         // rustix would make its system calls itself, out of the runtime's sight; this is its own switch for libc's.
         "--cfg=rustix_use_libc".into(),
+        // Names lead the runtime to what std does out of its sight, and the reader to the source.
+        "-Cstrip=none".into(),
         search,
         "-ldylib=threadbare_rt".into(),
     ];
