@@ -31,7 +31,7 @@ fn number(command: &mut Command) -> Outcome<f64> {
     text.trim().parse().map_err(|_| format!("not a number: {text}"))
 }
 
-fn json(command: &mut Command) -> Outcome<serde_json::Value> {
+pub(crate) fn json(command: &mut Command) -> Outcome<serde_json::Value> {
     serde_json::from_str(&output(command)?).map_err(|error| error.to_string())
 }
 

@@ -3,6 +3,7 @@
 mod bench;
 mod demo;
 mod packages;
+mod search;
 mod steps;
 mod test;
 
@@ -14,6 +15,8 @@ usage: cargo xtask <chore>
   demo           build Threadbare; find, replay and show a bug in a C and in a Rust example
   test           everything a change must pass: format, lints, all tests
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
+  bench search   runs to the bug for each strategy on the programs of tests/programs/search;
+                 names of programs and strategies and a number of seeds narrow it
 ";
 
 fn main() -> ExitCode {
@@ -23,6 +26,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::run_demo(),
         ["test"] => test::run_tests(),
         ["bench"] | ["bench", "engine"] => bench::engine(),
+        ["bench", "search", words @ ..] => search::search(words),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

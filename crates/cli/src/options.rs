@@ -10,7 +10,7 @@ use std::time::Duration;
 use threadbare_abi::layout::PointMode;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::server::Target;
-use threadbare_strategy::{IN_ORDER, StrategyId};
+use threadbare_strategy::Spec;
 
 /// Where findings go unless told otherwise.
 pub(crate) const FOLDER: &str = ".threadbare";
@@ -57,9 +57,10 @@ pub(crate) enum Mode {
 /// What a campaign is to do.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
-    /// Who decides which strand goes on: `random`, `uniform` or `round-robin`.
-    #[arg(long, value_name = "NAME", default_value = "random", value_parser = values::strategy)]
-    pub(crate) strategy: StrategyId,
+    /// Who decides which strand goes on: `random`, `pos`, `pct:3`, … (see `--help`).
+    #[arg(long, value_name = "NAME[:N]", default_value = "random", value_parser = values::strategy,
+          long_help = values::strategy_help())]
+    pub(crate) strategy: Spec,
     /// The most runs [default: 1000, without a bound if --time is given].
     #[arg(long, value_name = "N", value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
@@ -119,8 +120,8 @@ impl CampaignOptions {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Config {
             target: Arc::new(target),
-            strategy: self.strategy,
-            params: params(self.deadlines == Deadlines::InOrder),
+            strategy: self.strategy.id,
+            params: self.strategy.plan_params(self.deadlines == Deadlines::InOrder),
             seed: self.seed,
             runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
             time: self.time,
@@ -133,11 +134,4 @@ impl CampaignOptions {
             races: true,
         }
     }
-}
-
-/// The strategies' parameters.
-pub(crate) fn params(in_order: bool) -> [u64; 8] {
-    let mut params = [0; 8];
-    params[IN_ORDER] = u64::from(in_order);
-    params
 }

@@ -5,6 +5,7 @@
 //! runs of the earlier epochs learnt, and nothing else. And results are taken in the order of the runs, so counts, the
 //! first failure and the end of the campaign do not depend on which job was faster.
 
+use crate::advice::Advice;
 use crate::error::Error;
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::run::{Follow, Job, Request};
@@ -65,6 +66,7 @@ impl Config {
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
+            guide: Arc::from([]),
             races: self.races,
             watches: Vec::new(),
         }
@@ -160,7 +162,11 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
     let started = Instant::now();
     let cancel = Arc::new(AtomicBool::new(false));
     let shared = Shared {
-        ledger: Mutex::new(Ledger::new(config.runs.unwrap_or(u64::MAX), config.keep_going)),
+        ledger: Mutex::new(Ledger::new(
+            config.runs.unwrap_or(u64::MAX),
+            config.keep_going,
+            Advice::new(config.strategy, config.seed),
+        )),
         epoch: Condvar::new(),
         news: Condvar::new(),
         cancel,
@@ -233,6 +239,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         job.set_known(&ticket.known);
         let mut request = config.request(ticket.run);
         request.estimates = ticket.estimates;
+        request.guide = Arc::clone(&ticket.guide);
         let outcome = one(config, &mut job, &request, shared);
         let mut ledger = shared.lock();
         match outcome {

@@ -1,5 +1,6 @@
 //! The campaign's books: which run is next, what is known, what came out. Pure state, no threads, no processes.
 
+use crate::advice::Advice;
 use crate::campaign::{Ending, Progress, Summary};
 use crate::error::Error;
 use crate::outcome::Outcome;
@@ -20,6 +21,7 @@ pub(crate) struct Ticket {
     pub(crate) run: u64,
     pub(crate) known: Arc<[u64]>,
     pub(crate) estimates: (u64, u64),
+    pub(crate) guide: Arc<[u64]>,
 }
 
 /// A failing run.
@@ -33,8 +35,10 @@ pub struct Failure {
     pub facts: Option<Box<RunFacts>>,
     /// The pcs the run knew.
     pub known: Arc<[u64]>,
-    /// Points and strands the strategy was told of.
+    /// Choices and strands the strategy was told of.
     pub estimates: (u64, u64),
+    /// What it was told besides.
+    pub guide: Arc<[u64]>,
 }
 
 /// Why a campaign is to end.
@@ -63,7 +67,12 @@ pub(crate) struct Ledger {
     learnt: Vec<u64>,
     learnt_set: HashSet<u64>,
     estimates: (u64, u64),
-    seen: (u64, u64),
+    /// Choices of this epoch's runs, and the most strands of any run.
+    choices: Vec<u64>,
+    strands: u64,
+    advice: Advice,
+    /// The guides of the runs that are not in the books yet.
+    guides: HashMap<u64, Arc<[u64]>>,
     keys: HashMap<u64, u64>,
     failures: Vec<Failure>,
     counts: Progress,
@@ -77,7 +86,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(limit: u64, keep_going: bool) -> Ledger {
+    pub(crate) fn new(limit: u64, keep_going: bool, advice: Advice) -> Ledger {
         Ledger {
             limit,
             keep_going,
@@ -91,7 +100,10 @@ impl Ledger {
             learnt: Vec::new(),
             learnt_set: HashSet::new(),
             estimates: (0, 0),
-            seen: (0, 0),
+            choices: Vec::new(),
+            strands: 0,
+            advice,
+            guides: HashMap::new(),
             keys: HashMap::new(),
             failures: Vec::new(),
             counts: Progress::default(),
@@ -116,7 +128,9 @@ impl Ledger {
         let run = self.next;
         self.next += 1;
         self.under_way += 1;
-        Some(Ticket { run, known: Arc::clone(&self.known), estimates: self.estimates })
+        let guide = self.advice.guide(run);
+        self.guides.insert(run, Arc::clone(&guide));
+        Some(Ticket { run, known: Arc::clone(&self.known), estimates: self.estimates, guide })
     }
 
     /// Whether all runs of the epoch are in the books.
@@ -128,7 +142,9 @@ impl Ledger {
         // 1, 1, 2, 4, …: as long as all epochs before it together.
         self.epoch_size = self.epoch_end.clamp(1, LONGEST_EPOCH);
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
-        self.estimates = self.seen;
+        self.estimates = (long_run(&mut self.choices), self.strands);
+        self.choices.clear();
+        self.advice.open_epoch();
         if self.known.len() < self.learnt.len().min(PCS_CAPACITY) {
             self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
         }
@@ -163,8 +179,10 @@ impl Ledger {
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
         self.counts.switches += outcome.counters.switches;
-        self.seen.0 = self.seen.0.max(outcome.counters.points);
-        self.seen.1 = self.seen.1.max(outcome.counters.strands);
+        self.choices.push(outcome.counters.choices);
+        self.strands = self.strands.max(outcome.counters.strands);
+        self.advice.learn(run, outcome.lessons.0, outcome.lessons.1);
+        let guide = self.guides.remove(&run).unwrap_or_default();
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
         self.learnt.extend(outcome.learnt.into_iter().filter(|&pc| self.learnt_set.insert(pc)));
         self.replays += u64::from(outcome.replayed);
@@ -190,7 +208,7 @@ impl Ledger {
         self.counts.failed += 1;
         self.first_failure.get_or_insert(run);
         let (known, estimates) = (Arc::clone(&self.known), self.estimates);
-        self.failures.push(Failure { run, key, facts, known, estimates });
+        self.failures.push(Failure { run, key, facts, known, estimates, guide });
         if !self.keep_going {
             self.stop(Stop::Failure);
         }
@@ -238,13 +256,20 @@ impl Ledger {
             first_failure: self.first_failure,
             ending,
             known: self.learnt.into(),
-            strands: self.seen.1,
+            strands: self.strands,
             trace_hash: self.trace.finish(),
             replays: self.replays,
             warnings: self.warnings,
             modules: self.modules,
         })
     }
+}
+
+/// The most choices of a run, but for the longest eighth: one that spun for long says nothing of the others.
+fn long_run(choices: &mut [u64]) -> u64 {
+    choices.sort_unstable();
+    let shorter = choices.len() - choices.len() / 8;
+    choices[..shorter].last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -257,6 +282,7 @@ mod tests {
         Outcome {
             counters: Counters { points: run + 1, trace_hash: run, ..Counters::default() },
             learnt: vec![run],
+            lessons: (Vec::new(), Vec::new()),
             warnings: Vec::new(),
             modules: Vec::new(),
             verdict: Verdict::clean(),
@@ -278,7 +304,7 @@ mod tests {
         fails: u64,
         pick: impl Fn(usize) -> usize,
     ) -> (Summary, Vec<(u64, usize)>) {
-        let mut ledger = Ledger::new(limit, false);
+        let mut ledger = Ledger::new(limit, false, Advice::None);
         let mut under_way: Vec<Ticket> = Vec::new();
         let mut tickets = Vec::new();
         while !ledger.is_finished() {
@@ -320,7 +346,7 @@ mod tests {
 
     #[test]
     fn details_are_wanted_from_the_earliest_run() {
-        let mut ledger = Ledger::new(10, true);
+        let mut ledger = Ledger::new(10, true, Advice::None);
         assert!(ledger.wants(5, 7));
         assert!(!ledger.wants(5, 8));
         assert!(ledger.wants(5, 3));

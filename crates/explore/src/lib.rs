@@ -4,13 +4,16 @@
 //! memory ([`shm`]), has the server fork, and waits; [`verdict`] judges what came out; [`campaign`] does this many
 //! times on many servers, in an order that does not depend on how many.
 
+mod advice;
 pub mod campaign;
 mod capture;
 pub mod error;
+mod fuzz;
 pub mod interrupt;
 mod ledger;
 mod outcome;
 mod processors;
+mod profile;
 pub mod run;
 pub mod server;
 pub mod shm;

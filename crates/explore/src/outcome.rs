@@ -15,6 +15,8 @@ use threadbare_trace::run::{Counters, End, RunFacts, Verdict};
 pub(crate) struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
+    /// What the strategy noted, and who read from whom.
+    pub(crate) lessons: (Vec<u64>, Vec<u64>),
     pub(crate) warnings: Vec<Warning>,
     /// The modules, where the warnings need them.
     pub(crate) modules: Vec<Module>,
@@ -38,6 +40,7 @@ impl Outcome {
         let mut outcome = Outcome {
             counters: ended.live.counters,
             learnt: if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() },
+            lessons: server.lessons(),
             warnings: Vec::new(),
             modules: Vec::new(),
             verdict: Verdict::clean(),

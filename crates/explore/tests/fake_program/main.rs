@@ -77,6 +77,7 @@ fn request(run: u64) -> Request {
         max_points: 0,
         timeout: Duration::from_secs(60),
         estimates: (0, 0),
+        guide: std::sync::Arc::from([]),
         races: false,
         watches: Vec::new(),
     }

@@ -9,6 +9,8 @@
 //! | `io` | strands that wait for file descriptors |
 //! | `spin` | strands that wait for memory |
 //! | `learn` | which plain accesses are points |
+//! | `guidance` | what strategy and driver tell each other |
+//! | `reads` | who reads from whom |
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
 //! | `server` | fork server, the beginning of a run |
@@ -21,12 +23,14 @@ pub mod carriers;
 pub mod debug;
 pub mod follow;
 pub mod frames;
+pub mod guidance;
 pub mod idle;
 pub mod io;
 pub mod learn;
 pub mod live;
 pub mod memory;
 pub mod modules;
+pub mod reads;
 pub mod record;
 pub mod report;
 pub mod sched;

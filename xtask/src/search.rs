@@ -1,0 +1,120 @@
+//! `cargo xtask bench search`: how many runs each strategy needs to find the bugs of `tests/programs/search`.
+//!
+//! Each strategy makes campaigns with the seeds 0 to 19 on each program. A cell is the mean number of runs to the first
+//! failure; a campaign that finds nothing counts as its bound, and the cell says in how many seeds it did.
+
+use crate::packages;
+use crate::steps::{Outcome, build_tool, command, root};
+use std::path::Path;
+
+/// A program with its argument and the bound on runs.
+struct Case {
+    program: &'static str,
+    args: &'static [&'static str],
+    most: u64,
+}
+
+const fn case(program: &'static str, args: &'static [&'static str], most: u64) -> Case {
+    Case { program, args, most }
+}
+
+const CASES: &[Case] = &[
+    case("reorder", &["3"], 500),
+    case("reorder", &["5"], 500),
+    case("reorder", &["10"], 500),
+    case("reorder", &["20"], 500),
+    case("reorder", &["50"], 200),
+    case("reorder", &["100"], 200),
+    case("twostage", &["20"], 500),
+    case("twostage", &["50"], 200),
+    case("twostage", &["100"], 200),
+    case("bluetooth", &[], 500),
+    case("string_buffer", &[], 500),
+    case("work_stealing", &[], 500),
+    case("token_ring", &[], 500),
+    case("abba", &[], 500),
+    case("three_cycle", &[], 500),
+    case("wrong_lock", &["1"], 500),
+    case("wrong_lock", &["3"], 500),
+    case("circular_buffer", &[], 500),
+    case("lazy_init", &[], 500),
+    case("account", &[], 500),
+    case("philosophers", &["5"], 500),
+    case("philosophers", &["7"], 500),
+    case("two_condvars", &[], 500),
+    case("safestack", &[], 2000),
+];
+
+const STRATEGIES: &[&str] =
+    &["random", "uniform", "round-robin", "pct:2", "pct:3", "pos", "urw", "surw", "delay:2", "rff"];
+
+const SEEDS: u64 = 20;
+
+struct Cell {
+    mean: f64,
+    found: u64,
+}
+
+/// Prints the table. Words narrow it: names of programs or strategies, or a number of seeds.
+pub(crate) fn search(words: &[&str]) -> Outcome {
+    packages::ensure(&[packages::COMPILERS])?;
+    let tool = build_tool()?;
+    let folder = root().join("target/bench/search");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let seeds = words.iter().find_map(|word| word.parse().ok()).unwrap_or(SEEDS);
+    let strategy_words: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| word.parse::<u64>().is_err() && CASES.iter().all(|case| case.program != *word))
+        .collect();
+    let strategies = if strategy_words.is_empty() { STRATEGIES } else { &strategy_words };
+    let programs: Vec<&Case> = CASES.iter().filter(|case| words.contains(&case.program)).collect();
+    let cases = if programs.is_empty() { CASES.iter().collect() } else { programs };
+    println!("\n| program | {} |", strategies.join(" | "));
+    println!("|---|{}", "---|".repeat(strategies.len()));
+    for case in cases {
+        build(&tool, case, &folder)?;
+        let mut line = format!("| {} |", [&[case.program], case.args].concat().join(" "));
+        for strategy in strategies {
+            let Cell { mean, found } = measure(&tool, case, strategy, seeds, &folder)?;
+            line.push_str(&match found {
+                0 => " – |".to_owned(),
+                _ if found == seeds => format!(" {mean:.1} |"),
+                _ => format!(" {mean:.0} ({found}/{seeds}) |"),
+            });
+        }
+        println!("{line}");
+    }
+    Ok(())
+}
+
+fn build(tool: &Path, case: &Case, folder: &Path) -> Outcome {
+    let source = root().join("tests/programs/search").join(case.program).with_extension("c");
+    let source = source.to_string_lossy();
+    let status = command(tool, &["cc", "-g", "-O1", "-pthread", &source, "-o", case.program])
+        .current_dir(folder)
+        .status()
+        .map_err(|error| format!("cannot build {}: {error}", case.program))?;
+    if status.success() { Ok(()) } else { Err(format!("{} did not build", case.program)) }
+}
+
+fn measure(tool: &Path, case: &Case, strategy: &str, seeds: u64, folder: &Path) -> Outcome<Cell> {
+    let (mut sum, mut found) = (0, 0);
+    for seed in 0..seeds {
+        let program = format!("./{}", case.program);
+        let (seed, most) = (seed.to_string(), case.most.to_string());
+        let mut arguments =
+            vec!["run", "--jobs", "1", "--format", "json", "--strategy", strategy, "--out", "out"];
+        arguments.extend(["--seed", &seed, "--runs", &most, "--", &program]);
+        arguments.extend(case.args);
+        let result = crate::bench::json(command(tool, &arguments).current_dir(folder))?;
+        match result["first_failure_run"].as_u64() {
+            Some(run) => {
+                sum += run + 1;
+                found += 1;
+            }
+            None => sum += case.most,
+        }
+    }
+    Ok(Cell { mean: sum as f64 / seeds as f64, found })
+}
