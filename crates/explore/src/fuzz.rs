@@ -6,14 +6,15 @@
 //! schedule into the corpus.
 //!
 //! Differences from the paper:
-//! 1. Half of the constraints that are added ask for a pair that could be and was not seen yet: every read of a place with
-//!    every write to it, and with none.
+//! 1. Pairs that could be and were not seen yet (every read of a place with every write to it, and with none) are asked for
+//!    first, in turn: alone at the first try, together with an abstract schedule of the corpus at the next. One that
+//!    did not come a few times is left to the mutations.
 //! 2. When locks are taken while others are held, one run of five only holds strands back before they do so.
-//! 3. One run of eight has no constraints.
+//! 3. One run of eight has no constraints, and one of two when there is nothing left to ask for.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use threadbare_strategy::reads::{RECORD_WORDS, flags};
+use threadbare_strategy::reads::{RECORD_WORDS, STRAND_SHIFT, flags};
 use threadbare_strategy::rff::{CONSTRAINTS, GUIDE_WORDS, HEAD_WORDS, Kind};
 use threadbare_strategy::rng::{Rng, mix, run_seed};
 use threadbare_trace::hash::Fnv;
@@ -26,6 +27,8 @@ const PLACES: usize = 4096;
 const PAIRS_OF_PLACE: usize = 256;
 /// Writes to one place that a constraint names.
 const WRITERS: usize = 128;
+/// How often a pair is asked for in turn.
+const TRIES: u32 = 4;
 /// The corpus at the most; later ones are not kept.
 const CORPUS: usize = 4096;
 
@@ -69,6 +72,8 @@ pub(crate) struct Fuzz {
     by_addr: HashMap<u64, usize>,
     by_pc: HashMap<u64, usize>,
     nested: bool,
+    /// The strand that makes the operations of an instruction, `None` if several do.
+    makers: HashMap<u64, Option<u64>>,
     /// Pairs of instructions that were seen, and whether the reader was the writer's strand.
     seen: BTreeSet<(u64, u64, bool)>,
     corpus: Vec<Kept>,
@@ -78,6 +83,9 @@ pub(crate) struct Fuzz {
     open: [Vec<Pair>; 2],
     met: [Vec<Pair>; 2],
     tries: HashMap<Pair, u32>,
+    /// Pairs to ask for in this epoch, in turn, and its first run.
+    turns: Vec<Pair>,
+    first: u64,
     /// The abstract schedules of the epoch's runs, and what they showed.
     issued: BTreeMap<u64, (usize, Vec<Constraint>)>,
     shown: Vec<(u64, Vec<u64>)>,
@@ -91,12 +99,15 @@ impl Fuzz {
             by_addr: HashMap::new(),
             by_pc: HashMap::new(),
             nested: false,
+            makers: HashMap::new(),
             seen: BTreeSet::new(),
             corpus: vec![Kept { schedule: Vec::new(), chosen: 0, signature: 0 }],
             signatures: HashMap::new(),
             open: [Vec::new(), Vec::new()],
             met: [Vec::new(), Vec::new()],
             tries: HashMap::new(),
+            turns: Vec::new(),
+            first: 0,
             issued: BTreeMap::new(),
             shown: Vec::new(),
         }
@@ -105,7 +116,7 @@ impl Fuzz {
     /// The guide of a run.
     pub(crate) fn guide(&mut self, run: u64) -> Arc<[u64]> {
         let mut rng = Rng::new(run_seed(self.seed, run));
-        let (parent, schedule) = self.draw(&mut rng);
+        let (parent, schedule) = self.draw(run, &mut rng);
         let mut words = Vec::new();
         for constraint in &schedule {
             self.encode(constraint, &mut words);
@@ -114,19 +125,30 @@ impl Fuzz {
         words.into()
     }
 
-    fn draw(&self, rng: &mut Rng) -> (usize, Vec<Constraint>) {
+    fn draw(&self, run: u64, rng: &mut Rng) -> (usize, Vec<Constraint>) {
         let nobody = Pair { place: 0, writer: 0, reader: 0 };
-        if rng.below(8) == 0 {
+        if rng.below(if self.turns.is_empty() { 2 } else { 8 }) == 0 {
             return (0, Vec::new());
         }
         if self.nested && rng.below(5) == 0 {
             return (0, vec![Constraint { kind: Kind::Nested, pair: nobody }]);
         }
+        if !self.turns.is_empty() && rng.below(4) != 0 {
+            let pair = self.turns[(run - self.first) as usize % self.turns.len()];
+            let parent = if self.tries_of(&pair) == 0 { 0 } else { self.draw_parent(rng) };
+            let mut schedule = self.corpus[parent].schedule.clone();
+            schedule.retain(|other| other.pair.reader != pair.reader);
+            schedule.truncate(MOST - 1);
+            schedule.push(Constraint { kind: Kind::From, pair });
+            return (parent, schedule);
+        }
         let parent = self.draw_parent(rng);
         let mut schedule = self.corpus[parent].schedule.clone();
         let changes = 1 + rng.below(2);
-        for _ in 0..changes {
-            self.mutate(&mut schedule, rng);
+        for change in 0..4 {
+            if change < changes || schedule.is_empty() {
+                self.mutate(&mut schedule, rng);
+            }
         }
         (parent, schedule)
     }
@@ -178,6 +200,10 @@ impl Fuzz {
         }
     }
 
+    fn tries_of(&self, pair: &Pair) -> u32 {
+        self.tries.get(pair).copied().unwrap_or(0)
+    }
+
     fn draw_constraint(&self, rng: &mut Rng) -> Option<Constraint> {
         let fresh = rng.below(2) == 0;
         let lists = if fresh { &self.open } else { &self.met };
@@ -189,8 +215,7 @@ impl Fuzz {
         let mut draw = || pairs[rng.below(pairs.len() as u32) as usize];
         let (one, two) = (draw(), draw());
         // A pair that was asked for often and never came is likely impossible.
-        let tries = |pair: &Pair| self.tries.get(pair).copied().unwrap_or(0);
-        let pair = if tries(&one) <= tries(&two) { one } else { two };
+        let pair = if self.tries_of(&one) <= self.tries_of(&two) { one } else { two };
         let kind = if !fresh && rng.below(4) == 0 { Kind::NotFrom } else { Kind::From };
         Some(Constraint { kind, pair })
     }
@@ -222,11 +247,20 @@ impl Fuzz {
     /// Takes the epoch's runs into account.
     pub(crate) fn open_epoch(&mut self) {
         for (run, reads) in std::mem::take(&mut self.shown) {
+            self.first = run + 1;
             let Some((parent, schedule)) = self.issued.remove(&run) else { continue };
             self.take(parent, schedule, &reads);
         }
         self.issued.clear();
         self.list_pairs();
+        let mut turns: Vec<Pair> = self.open.concat();
+        turns.retain(|pair| self.tries_of(pair) < TRIES);
+        // Data before synchronisation, otherwise in an order that the seed gives.
+        turns.sort_by_cached_key(|pair| {
+            let order = mix(self.seed ^ pair.reader.rotate_left(32) ^ pair.writer);
+            (self.tries_of(pair), self.places[pair.place].sync, order)
+        });
+        self.turns = turns;
     }
 
     fn take(&mut self, parent: usize, schedule: Vec<Constraint>, reads: &[u64]) {
@@ -267,6 +301,16 @@ impl Fuzz {
             self.nested = true;
             return None;
         }
+        if told & flags::SEVERAL != 0 {
+            self.makers.insert(reader, None);
+            return None;
+        }
+        // A record of a read tells who read; who wrote was told before.
+        let strand = told >> STRAND_SHIFT;
+        let maker = self.makers.entry(if reader != 0 { reader } else { writer }).or_insert(Some(strand));
+        if *maker != Some(strand) {
+            *maker = None;
+        }
         let home = [writer, reader].into_iter().filter(|&pc| pc != 0).find_map(|pc| self.by_pc.get(&pc));
         let at = match self.by_addr.get(&addr).or(home) {
             Some(&at) => at,
@@ -302,8 +346,14 @@ impl Fuzz {
                 .readers
                 .keys()
                 .flat_map(|&reader| writers().map(move |writer| Pair { place: index, writer, reader }));
-            // A place that nobody writes is read alike in every run.
-            for pair in pairs.take(PAIRS_OF_PLACE).filter(|_| !place.writers.is_empty()) {
+            // What only one strand reads and writes is up to nobody else.
+            let others = |pair: &Pair| {
+                let maker = self.makers.get(&pair.reader).copied().flatten();
+                let same = |writer: &u64| maker.is_some() && self.makers.get(writer) == Some(&maker);
+                // Against nobody's value stands every write.
+                if pair.writer == 0 { !place.writers.keys().all(same) } else { !same(&pair.writer) }
+            };
+            for pair in pairs.filter(others).take(PAIRS_OF_PLACE) {
                 let seen =
                     [false, true].iter().any(|&own| self.seen.contains(&(pair.writer, pair.reader, own)));
                 let list = if seen { &mut self.met } else { &mut self.open };
@@ -318,7 +368,8 @@ mod tests {
     use super::*;
 
     fn record(addr: u64, writer: u64, reader: u64) -> [u64; RECORD_WORDS] {
-        [addr, writer, writer, reader, reader, 0]
+        // Strand 1 reads, the main strand writes.
+        [addr, writer, writer, reader, reader, u64::from(reader != 0) << STRAND_SHIFT]
     }
 
     fn shown(records: &[[u64; RECORD_WORDS]]) -> Vec<u64> {

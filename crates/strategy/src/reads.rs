@@ -7,14 +7,16 @@
 //! An access inside a critical section cannot be held back for another strand that needs the same lock, so each is told
 //! with its *entry*: where the outermost lock of the section was taken, or the access itself where no lock is held.
 //!
-//! What is not precise: a range counts as its first 8 bytes, a compare-and-exchange always as a write, and a section
-//! entered by a try-lock is not seen.
+//! What is not precise: an access counts for the address it begins at, a compare-and-exchange always as a write, and a
+//! section entered by a try-lock is not seen.
 
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{MAX_STRANDS, StrandId};
 
-/// Words of a record: place, writer, its entry, reader, its entry, [`flags`].
+/// Words of a record: place, writer, its entry, reader, its entry, [`flags`] and the strand.
 pub const RECORD_WORDS: usize = 6;
+/// Where the strand that makes the operation is in the last word of a record.
+pub const STRAND_SHIFT: u32 = 16;
 
 /// Flags of a record.
 pub mod flags {
@@ -24,14 +26,17 @@ pub mod flags {
     pub const NESTED: u64 = 2;
     /// The strand read what it wrote itself.
     pub const OWN: u64 = 4;
+    /// The reader is an operation that several strands make; nothing else is told.
+    pub const SEVERAL: u64 = 8;
 }
 
 const CELLS: usize = 1 << 13;
 const CELL_WORDS: usize = 4;
 const SEEN: usize = 1 << 13;
+const MAKERS: usize = 1 << 13;
 
 /// Words of memory a [`Reads`] needs.
-pub const READS_WORDS: usize = MAX_STRANDS + 1 + CELLS * CELL_WORDS + SEEN;
+pub const READS_WORDS: usize = MAX_STRANDS + 1 + CELLS * CELL_WORDS + SEEN + MAKERS;
 
 /// What an operation does to its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,19 +105,26 @@ pub struct Reads {
     cells: &'static mut [u64],
     seen: &'static mut [u64],
     told: usize,
+    /// Open addressing: an instruction, and the strand that makes it or [`SEVERAL`].
+    makers: &'static mut [u64],
 }
+
+const MAKER: u64 = 0xFFFF;
+const SEVERAL: u64 = MAKER;
 
 impl Reads {
     /// Nothing known, no memory.
     pub const fn new() -> Self {
-        Reads { sections: &mut [], cells: &mut [], seen: &mut [], told: 0 }
+        Reads { sections: &mut [], cells: &mut [], seen: &mut [], told: 0, makers: &mut [] }
     }
 
     /// Takes zeroed memory of [`READS_WORDS`] words.
     pub fn furnish(&mut self, words: &'static mut [u64]) {
         let (sections, rest) = words.split_at_mut(MAX_STRANDS + 1);
         let (cells, rest) = rest.split_at_mut(CELLS * CELL_WORDS);
-        (self.sections, self.cells, self.seen) = (sections, cells, &mut rest[..SEEN]);
+        let (seen, rest) = rest.split_at_mut(SEEN);
+        (self.sections, self.cells, self.seen) = (sections, cells, seen);
+        self.makers = &mut rest[..MAKERS];
     }
 
     /// The cell of a place; when the table is full, places share cells.
@@ -156,9 +168,12 @@ impl Reads {
         if !reads && !writes {
             return;
         }
+        if self.is_several(op.pc, strand) {
+            tell([0, 0, 0, op.pc, 0, flags::SEVERAL]);
+        }
         let place = place_of(op.addr);
         let cell = self.cell(place);
-        let sync = if sync { flags::SYNC } else { 0 };
+        let sync = if sync { flags::SYNC } else { 0 } | (strand.0 as u64) << STRAND_SHIFT;
         if reads {
             let known = self.cells[cell] == place;
             let (writer, from) = if known { (self.cells[cell + 1], self.cells[cell + 2]) } else { (0, 0) };
@@ -173,6 +188,29 @@ impl Reads {
             }
             self.cells[cell..cell + CELL_WORDS].copy_from_slice(&[place, op.pc, entry, strand.0 as u64]);
         }
+    }
+
+    /// Whether this strand is the second to make an operation at this instruction.
+    fn is_several(&mut self, pc: u64, strand: StrandId) -> bool {
+        let strand = strand.0 as u64;
+        let mut at = (pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 51) as usize & (MAKERS - 1);
+        for _ in 0..16 {
+            match self.makers[at] {
+                0 => {
+                    self.makers[at] = (pc + 1) << 16 | strand;
+                    return false;
+                }
+                found if found >> 16 == pc + 1 => {
+                    let second = found & MAKER != strand && found & MAKER != SEVERAL;
+                    if second {
+                        self.makers[at] |= SEVERAL;
+                    }
+                    return second;
+                }
+                _ => at = (at + 1) & (MAKERS - 1),
+            }
+        }
+        false
     }
 
     /// Whether a pair has not been told; from now on it has.
@@ -202,7 +240,7 @@ impl Default for Reads {
 
 #[inline]
 const fn place_of(addr: u64) -> u64 {
-    (addr >> 3) + 1
+    addr.wrapping_add(1)
 }
 
 #[cfg(test)]
@@ -232,8 +270,12 @@ mod tests {
             (0, OpKind::Read, 0x80, 3),
             (1, OpKind::Read, 0x80, 3),
         ];
-        let pairs: Vec<_> = run(&ops).iter().map(|record| (record[1], record[3], record[5])).collect();
-        assert_eq!(pairs, [(0, 1, 0), (2, 0, 0), (2, 3, 0), (2, 3, flags::OWN)]);
+        let told = run(&ops);
+        let pairs: Vec<_> = told.iter().map(|record| (record[1], record[3], record[5])).collect();
+        let one = 1 << STRAND_SHIFT;
+        let several = |pc| (0, pc, flags::SEVERAL);
+        let expected = [(0, 1, 0), (2, 0, 0), (2, 3, one), several(2), several(3), (2, 3, flags::OWN | one)];
+        assert_eq!(pairs, expected);
     }
 
     #[test]
@@ -254,8 +296,8 @@ mod tests {
         let find = |writer, reader| told.iter().find(|r| r[1] == writer && r[3] == reader).copied();
         assert_eq!(find(3, 0).unwrap()[2], 1);
         assert_eq!(find(6, 0).unwrap()[2], 6);
-        assert_eq!(find(6, 9), Some([0x80, 6, 6, 9, 8, 0]));
-        assert_eq!(find(5, 7), Some([0x100, 5, 1, 7, 7, flags::SYNC]));
+        assert_eq!(find(6, 9), Some([0x80, 6, 6, 9, 8, 1 << STRAND_SHIFT]));
+        assert_eq!(find(5, 7), Some([0x100, 5, 1, 7, 7, flags::SYNC | 1 << STRAND_SHIFT]));
         assert!(told.iter().any(|r| r[3] == 2 && r[5] == flags::NESTED));
     }
 
