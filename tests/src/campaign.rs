@@ -3,6 +3,7 @@
 use crate::corpus::Program;
 use crate::tool::{self, Outcome};
 use serde_json::Value;
+use std::fs;
 use std::path::Path;
 
 /// The seed of every campaign of the tests: the result is the same on every machine.
@@ -51,8 +52,8 @@ impl Campaign {
 /// # Errors
 /// In words, when the command fails or prints no JSON object.
 pub fn run(program: &Program, executable: &Path, out: &Path, options: &[&str]) -> Result<Campaign, String> {
-    let mut arguments = vec!["run", "--format", "json", "--strategy", &program.strategy];
-    for (option, value) in [("--jobs", "1"), ("--seed", SEED)] {
+    let mut arguments = vec!["run", "--format", "json"];
+    for (option, value) in [("--jobs", "1"), ("--seed", SEED), ("--strategy", &program.strategy)] {
         if !options.contains(&option) {
             arguments.extend([option, value]);
         }
@@ -65,6 +66,12 @@ pub fn run(program: &Program, executable: &Path, out: &Path, options: &[&str]) -
     }
     arguments.extend(options);
     let mut command = tool::command(&arguments);
+    if !program.suppress.is_empty() {
+        let file = out.join("suppressions.txt");
+        fs::write(&file, program.suppress.join("\n"))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        command.arg("--suppressions").arg(file);
+    }
     command.arg("--out").arg(out).arg("--").arg(executable).args(&program.args);
     command.envs(program.env.iter().map(|(variable, value)| (variable, value)));
     let outcome = tool::finish(&mut command, tool::PATIENCE);

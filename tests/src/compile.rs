@@ -87,6 +87,16 @@ pub fn plain(program: &Program, folder: &Path) -> Result<PathBuf, String> {
     build(program, Command::new(compiler.command(program.language)), folder, "plain")
 }
 
+/// Builds a program with the compiler's own ThreadSanitizer, unless that was done before, and gives the executable.
+///
+/// # Errors
+/// In words, with what the compiler said.
+pub fn sanitized(program: &Program, compiler: Compiler, folder: &Path) -> Result<PathBuf, String> {
+    let mut command = Command::new(compiler.command(program.language));
+    command.arg("-fsanitize=thread");
+    build(program, command, folder, ("sanitized", compiler))
+}
+
 fn build(program: &Program, mut command: Command, folder: &Path, with: impl Hash) -> Result<PathBuf, String> {
     let source = fs::read(&program.path).map_err(|error| format!("{}: {error}", program.name))?;
     let mut hasher = DefaultHasher::new();

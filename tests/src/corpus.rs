@@ -15,11 +15,19 @@
 //! | `bare` | what the plain run does: `pass` (default for passing programs), `fail`, `hang` or `any` |
 //! | `message` | a part of the finding's message |
 //! | `replays` | the most runs of it that the replay check makes again (for runs that take long; 0 if it depends on another process) |
+//! | `warns` | a part of one of the campaign's warnings, or `none` if there are to be none (passing programs) |
 //! | `strands` | how many strands the largest run has at least |
+//! | `race` | the labels of the two lines of a race that must be told; may be repeated |
+//! | `may-race` | the same of a race that comes with the others, but not in every campaign |
+//! | `suppress` | a line of a suppression file that every campaign of it gets; may be repeated |
+//! | `tsan` | `no`: it is not compared with ThreadSanitizer, which does not know what it uses |
 //!
-//! A line that ends with `//~ here` must be among the places of the finding.
+//! A line that ends with `//~ NAME` has that label; `//~ here` must be among the places of the finding.
+//!
+//! A rule of the race check has two programs in `race/`: `RULE_racy` breaks it, and its twin `RULE_right` does not.
 
 use crate::tool;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -81,17 +89,40 @@ pub struct Program {
     /// See the module.
     pub message: Option<String>,
     /// See the module.
+    pub warns: Option<String>,
+    /// See the module.
     pub replays: u64,
     /// See the module.
     pub strands: u64,
     /// The line marked with `//~ here`.
     pub line: Option<u64>,
+    /// The races that must be told.
+    pub races: Vec<Lines>,
+    /// The races that may be told besides.
+    pub may_race: Vec<Lines>,
+    /// See the module.
+    pub suppress: Vec<String>,
+    /// Whether ThreadSanitizer's reports of it are compared with ours.
+    pub tsan: bool,
+}
+
+/// The two lines of a race, the smaller one first.
+pub type Lines = (u64, u64);
+
+/// Two lines in order.
+pub fn in_order(one: u64, other: u64) -> Lines {
+    (one.min(other), one.max(other))
 }
 
 impl Program {
     /// Whether it is expected to pass.
     pub fn passes(&self) -> bool {
         self.expect.is_empty()
+    }
+
+    /// Whether it is one of the pairs that try the race check.
+    pub fn is_twin(&self) -> bool {
+        self.name.starts_with("race/")
     }
 
     /// The name of its file without the folder.
@@ -126,15 +157,19 @@ impl Program {
             timeout: None,
             bare: Bare::Any,
             message: None,
+            warns: None,
             replays: u64::MAX,
             strands: 0,
             line: None,
+            races: Vec::new(),
+            may_race: Vec::new(),
+            suppress: Vec::new(),
+            tsan: true,
         };
+        let labels = labels(source);
+        program.line = labels.get("here").copied();
         let (mut expected, mut bare) = (false, None);
         for (index, line) in source.lines().enumerate() {
-            if line.ends_with("//~ here") {
-                program.line = Some(index as u64 + 1);
-            }
             let Some(directive) = line.strip_prefix("//@") else { continue };
             let wrong = || format!("{name}:{}: `{line}` is no directive", index + 1);
             let (key, value) = directive.split_once(':').ok_or_else(wrong)?;
@@ -159,18 +194,40 @@ impl Program {
                 "compilers" => program.compilers = words().collect(),
                 "timeout" => program.timeout = Some(value.to_owned()),
                 "bare" => bare = Some(parse_bare(value).ok_or_else(wrong)?),
+                "warns" => program.warns = Some(value.to_owned()),
                 "message" => program.message = Some(value.to_owned()),
                 "replays" => program.replays = value.parse().map_err(|_| wrong())?,
                 "strands" => program.strands = value.parse().map_err(|_| wrong())?,
+                "race" => program.races.push(lines(value, &labels).ok_or_else(wrong)?),
+                "may-race" => program.may_race.push(lines(value, &labels).ok_or_else(wrong)?),
+                "suppress" => program.suppress.push(value.to_owned()),
+                "tsan" if value == "no" => program.tsan = false,
                 _ => return Err(wrong()),
             }
         }
         if !expected {
             return Err(format!("{name}: says nothing of what to expect"));
         }
-        program.bare = bare.unwrap_or(if program.passes() { Bare::Pass } else { Bare::Any });
+        if program.expect.iter().any(|kind| kind == "race") == program.races.is_empty() {
+            return Err(format!("{name}: `expect: race` and `race: LABEL LABEL` belong together"));
+        }
+        // A race alone does not change how a program ends.
+        let ends_well = program.passes() || program.expect == ["race"];
+        program.bare = bare.unwrap_or(if ends_well { Bare::Pass } else { Bare::Any });
         Ok(program)
     }
+}
+
+/// The lines that end with `//~ NAME`, by name.
+fn labels(source: &str) -> BTreeMap<&str, u64> {
+    let label = |line: &'_ str| line.rfind("//~ ").map(|at| at + "//~ ".len());
+    let lines = source.lines().zip(1..);
+    lines.filter_map(|(line, number)| label(line).map(|at| (&line[at..], number))).collect()
+}
+
+fn lines(value: &str, labels: &BTreeMap<&str, u64>) -> Option<Lines> {
+    let (one, other) = value.split_once(' ')?;
+    Some(in_order(*labels.get(one)?, *labels.get(other.trim())?))
 }
 
 fn parse_bare(value: &str) -> Option<Bare> {
@@ -238,6 +295,32 @@ mod tests {
             assert!(parse(source).is_err(), "{source:?}");
         }
         assert!(Program::parse("it.py", Path::new("it.py"), "//@ expect: pass\n").is_err());
+    }
+
+    #[test]
+    fn races_name_their_lines() {
+        let source = "//@ expect: race\n//@ race: b a\n//@ may-race: a a\nx(); //~ a\ny(); //~ b\n";
+        let program = parse(source).unwrap();
+        assert_eq!((program.races, program.may_race, program.bare), (vec![(4, 5)], vec![(4, 4)], Bare::Pass));
+        assert!(parse("//@ expect: race\n").is_err(), "a race without its lines");
+        assert!(parse("//@ expect: race\n//@ race: a b\nx(); //~ a\n").is_err(), "a label that is not there");
+        assert!(parse("//@ expect: pass\n//@ race: a a\nx(); //~ a\n").is_err(), "a race that passes");
+    }
+
+    #[test]
+    fn every_racy_program_has_its_twin() {
+        let twins: Vec<Program> = programs().into_iter().filter(Program::is_twin).collect();
+        assert!(twins.len() >= 60);
+        for program in &twins {
+            let Some(rule) = program.name.find("_racy.") else {
+                assert!(program.passes(), "{} is not called racy", program.name);
+                continue;
+            };
+            let twin = program.name.replace("_racy.", "_right.");
+            let twin = twins.iter().find(|other| other.name == twin);
+            assert!(twin.is_some_and(Program::passes), "{} has no twin", &program.name[..rule]);
+            assert!(!program.races.is_empty(), "{} names no race", program.name);
+        }
     }
 
     #[test]

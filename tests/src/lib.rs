@@ -6,4 +6,7 @@
 pub mod campaign;
 pub mod compile;
 pub mod corpus;
+pub mod extent;
+pub mod races;
+pub mod sanitizer;
 pub mod tool;

@@ -21,7 +21,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
     let mut trials = Vec::new();
-    for program in corpus::programs() {
+    // The pairs of the race check have a test of their own.
+    for program in corpus::programs().into_iter().filter(|program| !program.is_twin()) {
         for compiler in compile::compilers(&program) {
             let (program, builds) = (program.clone(), builds.clone());
             let name = format!("{}::{}", program.name, compiler.name());
@@ -81,6 +82,17 @@ fn check_passing(program: &Program, executable: &Path, out: &Path) -> Result<(),
     if !campaign.findings().is_empty() || !campaign.report["first_failure_run"].is_null() {
         return Err(campaign.complain("a clean campaign with findings"));
     }
+    let warnings = campaign.report["warnings"].as_array().map_or(&[][..], Vec::as_slice);
+    let said = |part: &str| warnings.iter().any(|text| text.as_str().is_some_and(|text| text.contains(part)));
+    match program.warns.as_deref() {
+        Some("none") if !warnings.is_empty() => {
+            return Err(campaign.complain("there should be no warnings"));
+        }
+        Some(part) if part != "none" && !said(part) => {
+            return Err(campaign.complain(&format!("no warning says `{part}`")));
+        }
+        _ => {}
+    }
     if campaign.number("strands")? < program.strands {
         return Err(campaign.complain(&format!("fewer than {} strands", program.strands)));
     }
@@ -89,7 +101,12 @@ fn check_passing(program: &Program, executable: &Path, out: &Path) -> Result<(),
 
 fn check_failing(program: &Program, executable: &Path, out: &Path) -> Result<(), String> {
     let runs = program.max_runs.to_string();
-    let campaign = campaign::run(program, executable, out, &["--runs", &runs])?;
+    let mut options = vec!["--runs", &runs];
+    // Many a bug comes by a race; what is asked for here is the failure it leads to.
+    if program.races.is_empty() {
+        options.extend(["--races", "off"]);
+    }
+    let campaign = campaign::run(program, executable, out, &options)?;
     if campaign.outcome.code != Some(1) || campaign.text("verdict")? != "failure" {
         return Err(campaign.complain(&format!("no {:?} within {runs} runs", program.expect)));
     }

@@ -3,6 +3,8 @@
 //! The machine may be noisy, so each side is measured several times, in turns, and the best of each side is compared:
 //! noise only ever takes speed away.
 
+pub(crate) mod symbols;
+
 use crate::packages;
 use crate::steps::{Outcome, build_tool, cargo, command, root, run};
 use std::path::Path;

@@ -17,6 +17,7 @@ usage: cargo xtask <chore>
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
   bench search   runs to the bug for each strategy on the programs of tests/programs/search;
                  names of programs and strategies and a number of seeds narrow it
+  bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
 ";
 
 fn main() -> ExitCode {
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         ["test"] => test::run_tests(),
         ["bench"] | ["bench", "engine"] => bench::engine(),
         ["bench", "search", words @ ..] => search::search(words),
+        ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

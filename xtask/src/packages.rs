@@ -25,6 +25,10 @@ pub(crate) const TESTS: &[Need] = &[
     Need { program: "gdb", package: "gdb", required: false },
 ];
 
+/// What looks up addresses besides us.
+pub(crate) const SYMBOL_TOOLS: &[Need] =
+    &[Need { program: "addr2line", package: "binutils", required: true }];
+
 fn runs(program: &str, arguments: &[&str]) -> bool {
     Command::new(program)
         .args(arguments)

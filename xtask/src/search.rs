@@ -105,6 +105,8 @@ fn measure(tool: &Path, case: &Case, strategy: &str, seeds: u64, folder: &Path) 
         let (seed, most) = (seed.to_string(), case.most.to_string());
         let mut arguments =
             vec!["run", "--jobs", "1", "--format", "json", "--strategy", strategy, "--out", "out"];
+        // The strategies are compared, so nothing else may find the bug.
+        arguments.extend(["--races", "off", "--no-predict"]);
         arguments.extend(["--seed", &seed, "--runs", &most, "--", &program]);
         arguments.extend(case.args);
         let result = crate::bench::json(command(tool, &arguments).current_dir(folder))?;

@@ -108,7 +108,7 @@ pub struct Plan {
 pub mod flags {
     /// The schedule is followed to its end and must fit exactly: another behaviour is a divergence.
     pub const STRICT: u32 = 1;
-    /// When the run fails, stop the process (SIGSTOP) instead of ending it: a debugger is waiting.
+    /// When the run fails, or a [`super::WatchKind::Event`] is met, stop the process (SIGSTOP): a debugger is waiting.
     pub const STOP_ON_FAILURE: u32 = 2;
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)

@@ -12,4 +12,5 @@ pub mod op;
 pub mod protocol;
 pub mod report;
 pub mod strand;
+pub mod time;
 pub mod verdict;

@@ -29,9 +29,10 @@ codes! {
         Message = 1, "message";
         /// A strand: `a` parent index, `b` ordinal, `c` [`StrandState`] code; text: its name, if it has one.
         Strand = 2, "strand";
-        /// What the strand waits for or is about to do: `a` an [`crate::op::OpKind`], `b` its address, `c` its pc.
+        /// What the strand waits for or is about to do: `a` an [`crate::op::OpKind`] (low 8 bits) and its bytes (from bit
+        /// 8 on), `b` its address, `c` its pc; text: for a barrier, how many have come of how many.
         Pending = 3, "pending";
-        /// Who keeps the strand waiting: `a` the holder's index.
+        /// Who keeps the strand waiting: `a` the holder's index, `b` 1 if the verdict is about this wait.
         Holder = 4, "holder";
         /// One frame of the strand's stack, innermost first: `a` pc.
         Frame = 5, "frame";
@@ -41,7 +42,8 @@ codes! {
         Warning = 7, "warning";
         /// A divergence: `a` segment number, `b` expected stop, `c` actual pc; text: why.
         Divergence = 8, "divergence";
-        /// A lock the strand holds: `a` address, `b` pc where taken.
+        /// A lock the strand holds: `a` address, `b` pc where taken; text: that pc and its callers, innermost first,
+        /// hexadecimal with commas.
         Held = 9, "held";
         /// A data race: `a` the address where the two accesses overlap, `b` the bytes they share. Two [`RecordTag::Access`]
         /// records follow: the later access, then the earlier one.
@@ -58,10 +60,13 @@ codes! {
         Watched = 14, "watched";
         /// The heap block the verdict concerns: `a` its address, `b` its bytes, `c` 1 if it had been freed.
         Block = 15, "block";
-        /// A wake that nobody waited for: `a` the object, `b` the event, `c` pc; `strand` made it.
+        /// A wake that nobody waited for: `a` the object, `b` the event, `c` pc; `strand` made it. Frames may follow.
         LostWake = 16, "lost-wake";
-        /// Locks in an order: the strand took `b` at the pc `c` while it held `a`. Each pair of locks and
-        /// places comes once a run.
+        /// Locks in an order: the strand took `b` at the pc `c` while it held `a`, each pair of locks and places once a
+        /// run. Text, words with a space between them: the pc where it took `a` and its callers (as in [`RecordTag::Held`]),
+        /// the same for `b`, whether it holds `a` for reading only, whether it takes `b` so (0 or 1), the number of the
+        /// occasion (the same for all locks held then), then for each strand the last of its stretches that came before
+        /// by creation and join.
         LockOrder = 17, "lock-order";
     }
 }

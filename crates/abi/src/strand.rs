@@ -20,6 +20,10 @@ impl StrandId {
 /// The most strands a run may create.
 pub const MAX_STRANDS: usize = 32_767;
 
+/// Thread ids that strands see begin above this number, and above every number the kernel gives: `FIRST_TID` and the
+/// strand's index. The main strand has the process's own.
+pub const FIRST_TID: i32 = 1 << 22;
+
 /// A strand's name as a number: a hash of its place in the creation tree, the same in every run that creates it at
 /// the same place. `0` is main, `0.1` its first child, `0.1.2` the second child of that.
 #[repr(transparent)]

@@ -1,18 +1,22 @@
 //! A campaign as the commands conduct it: findings explained and stored as they come.
 
 use crate::exit::{Trouble, chain};
+use crate::hide::{Hider, Used};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
 use threadbare_explore::store::Store;
 use threadbare_explore::{Error, Failure};
 use threadbare_findings::explain::warning_text;
-use threadbare_findings::{Findings, NoPlaces, Places, SymbolPlaces};
+use threadbare_findings::orders;
+use threadbare_findings::{Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
 use threadbare_report::CampaignReport;
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_strategy::Spec;
 use threadbare_symbols::ProgramId;
+use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
 use threadbare_trace::run::{End, RunFacts};
 use threadbare_trace::schedule::{Names, Schedule, Then};
@@ -24,6 +28,10 @@ struct Conductor<'a> {
     program_id: String,
     store: &'a Store,
     findings: Findings,
+    /// What nobody is to hear of.
+    hidden: Findings,
+    suppressions: &'a Suppressions,
+    used: Used,
     places: KeptPlaces,
     line: ProgressLine,
 }
@@ -36,19 +44,35 @@ pub(crate) fn program_id(program: &Path) -> Result<String, Trouble> {
     Ok(id.to_string())
 }
 
-/// Makes a campaign and stores its findings.
+/// A campaign that was conducted.
+pub(crate) struct Conducted {
+    pub(crate) report: CampaignReport,
+    /// The suppressions it had use for.
+    pub(crate) used: Used,
+}
+
+/// Makes a campaign and stores its findings. With a label it is one of several.
 pub(crate) fn campaign(
     config: &Config,
     store: &Store,
     line: ProgressLine,
     label: Option<&str>,
-) -> Result<CampaignReport, Trouble> {
+    suppressions: &Arc<Suppressions>,
+) -> Result<Conducted, Trouble> {
+    let mut config = config.clone();
+    if !suppressions.is_empty() {
+        config.filter = Some(Arc::new(Hider::new(Arc::clone(suppressions), config.target.program.clone())));
+    }
+    let config = &config;
     let program_id = program_id(&config.target.program)?;
     let mut conductor = Conductor {
         config,
         program_id,
         store,
         findings: Findings::with_label(label.unwrap_or_default()),
+        hidden: Findings::new(),
+        suppressions,
+        used: Used::default(),
         places: KeptPlaces::default(),
         line,
     };
@@ -57,7 +81,10 @@ pub(crate) fn campaign(
     if let Ending::Internal(facts, why) = &summary.ending {
         return Err(internal(facts, why, config));
     }
-    let report = conductor.report(&summary);
+    let mut report = conductor.report(&summary);
+    if label.is_none() && !matches!(summary.ending, Ending::Interrupt) {
+        report.warnings.extend(conductor.used.unused(suppressions));
+    }
     for finding in &report.findings {
         let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
         store.write(&format!("{}.json", finding.id), &json)?;
@@ -68,22 +95,36 @@ pub(crate) fn campaign(
         None if report.findings.is_empty() => store.remove("campaign.json")?,
         None => _ = store.write("campaign.json", report.to_json().as_bytes())?,
     }
-    Ok(report)
+    Ok(Conducted { report, used: conductor.used })
 }
 
 impl Observer for Conductor<'_> {
     fn failed(&mut self, failure: Failure) -> Result<(), Error> {
-        if self.findings.count(failure.key) {
+        let findings = if failure.hidden { &mut self.hidden } else { &mut self.findings };
+        if findings.count(failure.key, failure.run) {
             return Ok(());
         }
         let Some(facts) = &failure.facts else { return Ok(()) };
         let program = self.config.target.program.display().to_string();
         let places = self.places.of(&facts.report.modules, &self.config.target.program);
-        let Some(finding) = self.findings.add(failure.key, facts, &program, places) else { return Ok(()) };
-        let schedule = schedule(self.config, &self.program_id, &failure, facts);
+        let Some(finding) = findings.add(failure.key, facts, &program, places) else { return Ok(()) };
+        if failure.hidden {
+            self.used.by(self.suppressions, finding);
+            return Ok(());
+        }
+        if !failure.fails {
+            finding.severity = Severity::Note;
+        }
+        // A replay compares the verdict's own words; a race has none but the finding's.
+        let race = facts.verdict.kind == VerdictKind::Race;
+        let words = if race { &finding.message } else { &facts.verdict.message };
+        let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
         let path = self.store.write(&name, schedule.to_text().as_bytes())?;
         finding.schedule = path.display().to_string();
+        if failure.predicted {
+            finding.notes.push(threadbare_findings::orders::predicted(failure.run));
+        }
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
         self.store.write(&format!("{}.json", finding.id), &json)?;
@@ -103,13 +144,13 @@ impl Observer for Conductor<'_> {
 
 /// The symbols of a run's modules; made anew only when another module was loaded.
 #[derive(Debug, Default)]
-struct KeptPlaces {
+pub(crate) struct KeptPlaces {
     modules: Vec<Module>,
     places: Option<SymbolPlaces>,
 }
 
 impl KeptPlaces {
-    fn of(&mut self, modules: &[Module], program: &Path) -> &dyn Places {
+    pub(crate) fn of(&mut self, modules: &[Module], program: &Path) -> &dyn Places {
         // A killed run has no module list; what an earlier one told is true for it too.
         if !modules.is_empty() && modules != self.modules {
             self.modules = modules.to_vec();
@@ -143,12 +184,14 @@ impl Conductor<'_> {
             seed: self.config.seed,
             coverage: Coverage { shared_instructions: summary.known.len() as u64 },
             findings: self.findings.all().to_vec(),
+            suppressed: self.hidden.all().len() as u64,
             trace_hash: format!("{:016x}", summary.trace_hash),
             replays: summary.replays,
             warnings: summary
                 .warnings
                 .iter()
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
+                .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
             ended_by: match summary.ending {
                 Ending::Runs => "runs",
@@ -171,12 +214,18 @@ fn spec(config: &Config) -> Spec {
     spec
 }
 
-/// The schedule of a failing run.
-fn schedule(config: &Config, program_id: &str, failure: &Failure, facts: &RunFacts) -> Schedule {
+/// The schedule of a run that showed something, which the message tells in words.
+fn schedule(
+    config: &Config,
+    program_id: &str,
+    failure: &Failure,
+    facts: &RunFacts,
+    message: &str,
+) -> Schedule {
     let target = &config.target;
     let request = config.request(failure.run);
     let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0;
-    let bounded = config.max_points != 0 && facts.verdict.kind == VerdictKind::Livelock;
+    let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
         program: target.program.clone().into_os_string(),
         program_id: program_id.to_owned(),
@@ -193,8 +242,10 @@ fn schedule(config: &Config, program_id: &str, failure: &Failure, facts: &RunFac
         max_points: config.max_points,
         in_order: config.params[threadbare_strategy::IN_ORDER] != 0,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
-        verdict: facts.verdict.kind,
-        message: facts.verdict.message.clone(),
+        races: request.races,
+        race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),
+        verdict: failure.verdict,
+        message: message.to_owned(),
         trace_hash: facts.counters.trace_hash,
         segments: Vec::new(),
         names: Names::new(),

@@ -17,12 +17,14 @@ const SCRIPT: &str = include_str!("gdb.py");
 /// Names the debugger to call.
 const VARIABLE: &str = "THREADBARE_GDB";
 
-/// Makes the run until it fails and opens gdb there. The run ends with gdb.
+/// Makes the run until it fails, or until the race that the request watches for, and opens gdb there. The run ends with
+/// gdb.
 pub(crate) fn open(
     server: &mut Server,
     request: &Request,
     segments: &[Segment],
     program: &Path,
+    race: Option<&str>,
 ) -> Result<Exit, Trouble> {
     let gdb = std::env::var_os(VARIABLE).unwrap_or_else(|| "gdb".into());
     check(&gdb)?;
@@ -31,7 +33,11 @@ pub(crate) fn open(
         Stopped::At(pid, ended) => {
             let facts = server.facts(&request, &ended, false)?;
             let style = Style::for_stream(&std::io::stderr());
-            eprintln!("{} {}", style.bad(format!("{}:", facts.verdict.kind.name())), facts.verdict.message);
+            let (kind, message) = match race {
+                Some(race) => ("race", race),
+                None => (facts.verdict.kind.name(), facts.verdict.message.as_str()),
+            };
+            eprintln!("{} {message}", style.bad(format!("{kind}:")));
             pid
         }
         Stopped::Not(ended) => {

@@ -8,7 +8,10 @@ mod conduct;
 mod embedded;
 mod exit;
 mod gdb;
+mod hide;
 mod options;
+mod output;
+mod streams;
 mod values;
 
 use clap::{Parser, Subcommand};
@@ -29,6 +32,7 @@ struct Cli {
 enum Command {
     Run(commands::run::Args),
     Replay(commands::replay::Args),
+    Report(commands::report::Args),
     List(commands::list::Args),
     Cc(commands::cc::Args),
     /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
@@ -98,6 +102,7 @@ fn run(command: Command) -> Result<Exit, Trouble> {
     match command {
         Command::Run(args) => commands::run::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::List(args) => commands::list::run(&args),
         Command::Cc(args) => commands::cc::run(Language::C, &args),
         Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),

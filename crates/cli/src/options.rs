@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
+use threadbare_explore::Races;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::server::Target;
 use threadbare_strategy::Spec;
@@ -45,6 +46,21 @@ pub(crate) enum Format {
     Json,
 }
 
+/// How the results of a campaign are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors.
+    Sarif,
+    /// JUnit XML, for build servers.
+    Junit,
+    /// Annotations of a GitHub workflow run.
+    Github,
+}
+
 /// How strands are run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Mode {
@@ -52,6 +68,17 @@ pub(crate) enum Mode {
     Controlled,
     /// Real kernel threads in parallel (not in this version).
     Free,
+}
+
+/// What is done with data races.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum RaceMode {
+    /// They are not looked for.
+    Off,
+    /// They are told, and no run fails by one.
+    Report,
+    /// A run that shows one has failed.
+    Fail,
 }
 
 /// What a campaign is to do.
@@ -93,12 +120,22 @@ pub(crate) struct CampaignOptions {
     /// `in-order` (only when nothing else can go on).
     #[arg(long, value_enum, default_value = "early")]
     pub(crate) deadlines: Deadlines,
+    /// Data races: not looked for, told without failing, or failures.
+    #[arg(long, value_enum, default_value = "fail")]
+    pub(crate) races: RaceMode,
+    /// A file with findings that are not to be told, in ThreadSanitizer's syntax: `race:FUNCTION`,
+    /// `deadlock:FILE`, …. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) suppressions: Vec<PathBuf>,
+    /// Do not try the deadlocks that the order of locks predicts: only the strategy looks for them.
+    #[arg(long)]
+    pub(crate) no_predict: bool,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
     /// How results are written.
     #[arg(long, value_enum, default_value = "text")]
-    pub(crate) format: Format,
+    pub(crate) format: ReportFormat,
     /// The folder for findings.
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     pub(crate) out: PathBuf,
@@ -131,7 +168,13 @@ impl CampaignOptions {
             points: self.points,
             max_points: self.max_points,
             check_replay: self.check_replay,
-            races: true,
+            predict: !self.no_predict,
+            races: match self.races {
+                RaceMode::Off => Races::Off,
+                RaceMode::Report => Races::Report,
+                RaceMode::Fail => Races::Fail,
+            },
+            filter: None,
         }
     }
 }

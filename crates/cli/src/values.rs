@@ -40,7 +40,7 @@ pub(crate) fn strategy(text: &str) -> Result<Spec, String> {
 /// The strategies, a line each.
 pub(crate) fn strategy_help() -> String {
     let mut help = "Who decides which strand goes on:\n".to_owned();
-    for id in StrategyId::ALL {
+    for id in StrategyId::offered() {
         help.push_str(&format!("\n  {:<12} {}", id.name(), id.summary()));
     }
     help

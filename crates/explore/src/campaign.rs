@@ -4,12 +4,17 @@
 //! earlier runs learnt, so they are grouped in epochs (1, 1, 2, 4, … 64, 64, …): all runs of an epoch know what all
 //! runs of the earlier epochs learnt, and nothing else. And results are taken in the order of the runs, so counts, the
 //! first failure and the end of the campaign do not depend on which job was faster.
+//!
+//! Between two epochs, predicted deadlocks are tried (`predict`). These runs have no number of their own and teach the
+//! campaign nothing, so its own runs stay what they are.
 
 use crate::advice::Advice;
 use crate::error::Error;
 use crate::ledger::{Failure, Ledger, Stop};
-use crate::run::{Follow, Job, Request};
-use crate::server::Target;
+use crate::outcome::{Filter, Outcome, Policy, Races};
+use crate::predict::{Prediction, TRIES, Tried, Unproved};
+use crate::run::{Ended, Follow, Job, Request};
+use crate::server::{Server, Target};
 use crate::{interrupt, outcome, processors};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -47,8 +52,12 @@ pub struct Config {
     pub max_points: u64,
     /// Make every run a second time from its own schedule and compare.
     pub check_replay: bool,
-    /// Whether data races are looked for.
-    pub races: bool,
+    /// Try deadlocks that the order of locks predicts.
+    pub predict: bool,
+    /// What is done with data races.
+    pub races: Races,
+    /// Who knows what is not to be told.
+    pub filter: Option<Arc<dyn Filter>>,
 }
 
 impl Config {
@@ -66,8 +75,8 @@ impl Config {
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
-            guide: Arc::from([]),
-            races: self.races,
+            guide: Arc::default(),
+            races: self.races != Races::Off,
             watches: Vec::new(),
         }
     }
@@ -90,7 +99,7 @@ pub struct Progress {
 
 /// Who is told of a campaign while it goes on. Failures come in the order of their runs.
 pub trait Observer {
-    /// A run failed. `known` are the pcs the run knew.
+    /// A run showed something. A run that showed several things is told of several times.
     fn failed(&mut self, failure: Failure) -> Result<(), Error>;
     /// A little time has passed.
     fn progress(&mut self, progress: &Progress);
@@ -132,6 +141,8 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// The modules of a run that warned: where the warnings' places are.
     pub modules: Vec<Module>,
+    /// Cycles in the order of locks that were tried and did not deadlock.
+    pub unproved: Vec<Unproved>,
 }
 
 struct Shared {
@@ -166,6 +177,7 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
             config.runs.unwrap_or(u64::MAX),
             config.keep_going,
             Advice::new(config.strategy, config.seed),
+            config.predict,
         )),
         epoch: Condvar::new(),
         news: Condvar::new(),
@@ -240,11 +252,20 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         let mut request = config.request(ticket.run);
         request.estimates = ticket.estimates;
         request.guide = Arc::clone(&ticket.guide);
-        let outcome = one(config, &mut job, &request, shared);
+        let result = match &ticket.prediction {
+            Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
+            None => {
+                let wants = |keys: &[u64]| shared.lock().wants(keys, ticket.run);
+                one(config, &mut job, &request, &wants).map(|outcome| Made::Run(Box::new(outcome)))
+            }
+        };
         let mut ledger = shared.lock();
-        match outcome {
-            Ok(outcome) => {
-                ledger.finish(ticket.run, outcome);
+        match result {
+            Ok(made) => {
+                match made {
+                    Made::Run(outcome) => ledger.finish(ticket.run, *outcome),
+                    Made::Tried(tried) => ledger.tried(tried.prediction.number, tried),
+                }
                 if ledger.is_stopping() {
                     shared.cancel.store(true, Ordering::Relaxed);
                 }
@@ -263,6 +284,38 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         }
     }
     shared.news.notify_one();
+}
+
+/// What a job has made for a ticket.
+enum Made {
+    Run(Box<Outcome>),
+    Tried(Tried),
+}
+
+/// Tries a predicted deadlock until a run fails; `base` is the request of the run that showed it.
+fn attempt(
+    config: &Config,
+    job: &mut Job,
+    base: &Request,
+    prediction: &Arc<Prediction>,
+) -> Result<Tried, Error> {
+    // Most tries are thrown away: none may claim to be the first that showed something, and races are for the runs.
+    let base = Request { races: false, ..base.clone() };
+    let wants = |keys: &[u64]| vec![true; keys.len()];
+    let mut tries = 0;
+    let mut outcome = None;
+    while tries < TRIES && outcome.is_none() {
+        let made = one(config, job, &prediction.request(&base, tries), &wants)?;
+        tries += 1;
+        // A run that is killed has no schedule to keep, and the next ones would take as long.
+        if made.verdict.kind == VerdictKind::Timeout || made.counters.segments_lost > 0 {
+            break;
+        }
+        if made.verdict.is_failure() || made.verdict.is_internal() || made.mismatch.is_some() {
+            outcome = Some(Box::new(made));
+        }
+    }
+    Ok(Tried { prediction: Arc::clone(prediction), tries, outcome })
 }
 
 fn next(shared: &Shared) -> Option<crate::ledger::Ticket> {
@@ -286,15 +339,26 @@ fn one(
     config: &Config,
     job: &mut Job,
     request: &Request,
-    shared: &Shared,
-) -> Result<outcome::Outcome, Error> {
+    wants: &dyn Fn(&[u64]) -> Vec<bool>,
+) -> Result<Outcome, Error> {
     let ended = job.run(request, &[])?;
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
-    let mut outcome =
-        outcome::Outcome::of(server, request, &ended, |key| shared.lock().wants(key, request.run))?;
-    if !config.check_replay || !outcome::can_follow(&ended) {
-        return Ok(outcome);
+    let policy = Policy { races: config.races, filter: config.filter.as_deref() };
+    let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
+    if config.check_replay && outcome::can_follow(&ended) {
+        check_replay(server, request, &ended, &mut outcome)?;
     }
+    outcome.look_closer(server, request, policy);
+    Ok(outcome)
+}
+
+/// Makes the run that has just ended a second time and compares.
+fn check_replay(
+    server: &mut Server,
+    request: &Request,
+    ended: &Ended,
+    outcome: &mut Outcome,
+) -> Result<(), Error> {
     let mut again = request.clone();
     let follow = if ended.live.counters.segments_lost == 0 {
         again.flags |= flags::STRICT;
@@ -307,6 +371,6 @@ fn one(
     };
     let second = server.run(&again, follow, None)?;
     let facts = server.facts(&again, &second, false)?;
-    outcome.compare(&ended, &facts);
-    Ok(outcome)
+    outcome.compare(ended, &facts);
+    Ok(())
 }

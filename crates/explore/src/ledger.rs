@@ -3,11 +3,13 @@
 use crate::advice::Advice;
 use crate::campaign::{Ending, Progress, Summary};
 use crate::error::Error;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Shown};
+use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
+use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
@@ -22,15 +24,25 @@ pub(crate) struct Ticket {
     pub(crate) known: Arc<[u64]>,
     pub(crate) estimates: (u64, u64),
     pub(crate) guide: Arc<[u64]>,
+    /// It is no run of the campaign's own: these tries are to be made instead.
+    pub(crate) prediction: Option<Arc<Prediction>>,
 }
 
-/// A failing run.
+/// Something a run showed: its failure, or a data race.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The run.
+    /// The run; of a predicted deadlock, the run it was predicted from.
     pub run: u64,
-    /// The same for runs that surely failed the same way.
+    /// Whether it was predicted: a run of its own showed it then.
+    pub predicted: bool,
+    /// The same for what is surely the same.
     pub key: u64,
+    /// Whether the run has failed by it; else it is only told.
+    pub fails: bool,
+    /// Whether nobody is to hear of it.
+    pub hidden: bool,
+    /// The run's own verdict.
+    pub verdict: VerdictKind,
     /// What is known of it; `None` when an earlier run had the same key.
     pub facts: Option<Box<RunFacts>>,
     /// The pcs the run knew.
@@ -56,6 +68,7 @@ pub(crate) enum Stop {
 pub(crate) struct Ledger {
     limit: u64,
     keep_going: bool,
+    predict: bool,
     next: u64,
     taken: u64,
     under_way: u64,
@@ -74,6 +87,8 @@ pub(crate) struct Ledger {
     /// The guides of the runs that are not in the books yet.
     guides: HashMap<u64, Arc<[u64]>>,
     keys: HashMap<u64, u64>,
+    /// Whether what has this key is hidden, by the first run that showed it.
+    hidden: HashMap<u64, bool>,
     failures: Vec<Failure>,
     counts: Progress,
     first_failure: Option<u64>,
@@ -82,14 +97,20 @@ pub(crate) struct Ledger {
     warnings: Vec<Warning>,
     warned: BTreeSet<Warning>,
     modules: Vec<Module>,
+    predictions: Predictions,
+    /// What tries came to that is not taken yet, and the number of the next to take.
+    tried: BTreeMap<u64, Tried>,
+    tries_taken: u64,
+    unproved: Vec<Unproved>,
     stop: Option<Stop>,
 }
 
 impl Ledger {
-    pub(crate) fn new(limit: u64, keep_going: bool, advice: Advice) -> Ledger {
+    pub(crate) fn new(limit: u64, keep_going: bool, advice: Advice, predict: bool) -> Ledger {
         Ledger {
             limit,
             keep_going,
+            predict,
             next: 0,
             taken: 0,
             under_way: 0,
@@ -105,6 +126,7 @@ impl Ledger {
             advice,
             guides: HashMap::new(),
             keys: HashMap::new(),
+            hidden: HashMap::new(),
             failures: Vec::new(),
             counts: Progress::default(),
             first_failure: None,
@@ -113,6 +135,10 @@ impl Ledger {
             warnings: Vec::new(),
             warned: BTreeSet::new(),
             modules: Vec::new(),
+            predictions: Predictions::default(),
+            tried: BTreeMap::new(),
+            tries_taken: 0,
+            unproved: Vec::new(),
             stop: None,
         }
     }
@@ -120,6 +146,13 @@ impl Ledger {
     /// The next run of this epoch; of the next epoch when this one is complete.
     pub(crate) fn take_ticket(&mut self) -> Option<Ticket> {
         if self.at_border() {
+            if let Some(prediction) = self.predictions.take() {
+                self.under_way += 1;
+                return Some(self.ticket(prediction.run, Some(prediction)));
+            }
+            if self.predictions.are_open() {
+                return None;
+            }
             self.open_epoch();
         }
         if self.next >= self.epoch_end {
@@ -130,7 +163,12 @@ impl Ledger {
         self.under_way += 1;
         let guide = self.advice.guide(run);
         self.guides.insert(run, Arc::clone(&guide));
-        Some(Ticket { run, known: Arc::clone(&self.known), estimates: self.estimates, guide })
+        Some(Ticket { guide, ..self.ticket(run, None) })
+    }
+
+    fn ticket(&self, run: u64, prediction: Option<Arc<Prediction>>) -> Ticket {
+        let known = Arc::clone(&self.known);
+        Ticket { run, known, estimates: self.estimates, guide: Arc::default(), prediction }
     }
 
     /// Whether all runs of the epoch are in the books.
@@ -150,12 +188,15 @@ impl Ledger {
         }
     }
 
-    /// Whether the details of a failure with this key are needed: not when an earlier run has them.
-    pub(crate) fn wants(&mut self, key: u64, run: u64) -> bool {
-        let first = self.keys.entry(key).or_insert(run);
-        let wanted = run <= *first;
-        *first = run.min(*first);
-        wanted
+    /// Whether the details of what a run showed are needed, by their keys: not when an earlier run has them.
+    pub(crate) fn wants(&mut self, keys: &[u64], run: u64) -> Vec<bool> {
+        let wants = |key: &u64| {
+            let first = self.keys.entry(*key).or_insert(run);
+            let wanted = run <= *first;
+            *first = run.min(*first);
+            wanted
+        };
+        keys.iter().map(wants).collect()
     }
 
     /// A run has ended.
@@ -175,42 +216,91 @@ impl Ledger {
         self.under_way -= 1;
     }
 
-    fn take(&mut self, run: u64, outcome: Outcome) {
+    /// A prediction was tried. Like runs, tries are taken in their order.
+    pub(crate) fn tried(&mut self, number: u64, tried: Tried) {
+        self.under_way -= 1;
+        self.predictions.done();
+        self.tried.insert(number, tried);
+        while self.stop.is_none()
+            && let Some(tried) = self.tried.remove(&self.tries_taken)
+        {
+            self.tries_taken += 1;
+            self.take_tried(tried);
+        }
+    }
+
+    fn take_tried(&mut self, tried: Tried) {
+        let Tried { prediction, tries, outcome } = tried;
+        match outcome {
+            Some(outcome) => self.take_shown(prediction.run, true, *outcome),
+            None => self.unproved.push(Unproved { cycle: prediction.cycle.clone(), tries }),
+        }
+    }
+
+    fn take(&mut self, run: u64, mut outcome: Outcome) {
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
-        self.advice.learn(run, outcome.lessons.0, outcome.lessons.1);
-        let guide = self.guides.remove(&run).unwrap_or_default();
+        let (notes, reads) = std::mem::take(&mut outcome.lessons);
+        self.advice.learn(run, notes, reads);
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
-        self.learnt.extend(outcome.learnt.into_iter().filter(|&pc| self.learnt_set.insert(pc)));
+        self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
         self.replays += u64::from(outcome.replayed);
-        for warning in outcome.warnings {
+        for warning in outcome.warnings.drain(..) {
             if self.warned.insert(warning.clone()) {
                 self.warnings.push(warning);
             }
         }
         if self.modules.len() < outcome.modules.len() {
-            self.modules = outcome.modules;
+            self.modules = std::mem::take(&mut outcome.modules);
         }
+        for cycle in outcome.cycles.drain(..).filter(|_| self.predict) {
+            self.predictions.see(run, cycle);
+        }
+        self.take_shown(run, false, outcome);
+    }
+
+    /// Takes what a run showed.
+    fn take_shown(&mut self, run: u64, predicted: bool, outcome: Outcome) {
         if let Some((facts, why)) = outcome.mismatch {
             self.stop(Stop::Internal(facts, format!("run {run} and its replay differ: {why}")));
         }
-        let Some((key, facts)) = outcome.failure else { return };
         if outcome.verdict.is_internal() {
-            if let Some(facts) = facts {
+            if let Some(facts) = outcome.shown.into_iter().find_map(|shown| shown.facts) {
                 let why = format!("{}: {}", outcome.verdict.kind.name(), outcome.verdict.message);
                 self.stop(Stop::Internal(facts, why));
             }
             return;
         }
-        self.counts.failed += 1;
-        self.first_failure.get_or_insert(run);
-        let (known, estimates) = (Arc::clone(&self.known), self.estimates);
-        self.failures.push(Failure { run, key, facts, known, estimates, guide });
-        if !self.keep_going {
-            self.stop(Stop::Failure);
+        let mut failed = false;
+        let guide = if predicted { None } else { self.guides.remove(&run) }.unwrap_or_default();
+        for Shown { key, fails, hidden, facts } in outcome.shown {
+            // The first run that showed it has the facts, and decides for all.
+            let hidden = *self.hidden.entry(key).or_insert(hidden);
+            failed |= fails && !hidden;
+            let (known, estimates, guide) = (Arc::clone(&self.known), self.estimates, Arc::clone(&guide));
+            let verdict = outcome.verdict.kind;
+            self.failures.push(Failure {
+                run,
+                predicted,
+                key,
+                fails,
+                hidden,
+                verdict,
+                facts,
+                known,
+                estimates,
+                guide,
+            });
+        }
+        if failed {
+            self.counts.failed += 1;
+            self.first_failure.get_or_insert(run);
+            if !self.keep_going {
+                self.stop(Stop::Failure);
+            }
         }
     }
 
@@ -225,7 +315,8 @@ impl Ledger {
 
     /// Whether no run is under way and none will be.
     pub(crate) fn is_finished(&self) -> bool {
-        self.under_way == 0 && (self.stop.is_some() || self.taken >= self.limit)
+        self.under_way == 0
+            && (self.stop.is_some() || self.taken >= self.limit && !self.predictions.are_open())
     }
 
     /// Whether the main thread has something to do.
@@ -261,6 +352,7 @@ impl Ledger {
             replays: self.replays,
             warnings: self.warnings,
             modules: self.modules,
+            unproved: self.unproved,
         })
     }
 }
@@ -275,26 +367,21 @@ fn long_run(choices: &mut [u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadbare_abi::verdict::VerdictKind;
+    use threadbare_trace::locks::LockOrder;
     use threadbare_trace::run::{Counters, Verdict};
 
     fn clean(run: u64) -> Outcome {
-        Outcome {
-            counters: Counters { points: run + 1, trace_hash: run, ..Counters::default() },
-            learnt: vec![run],
-            lessons: (Vec::new(), Vec::new()),
-            warnings: Vec::new(),
-            modules: Vec::new(),
-            verdict: Verdict::clean(),
-            failure: None,
-            replayed: false,
-            mismatch: None,
-        }
+        let counters = Counters { points: run + 1, trace_hash: run, ..Counters::default() };
+        Outcome::clean(counters, vec![run])
+    }
+
+    fn shown(key: u64, fails: bool, hidden: bool) -> Shown {
+        Shown { key, fails, hidden, facts: None }
     }
 
     fn failing(run: u64) -> Outcome {
         let verdict = Verdict { kind: VerdictKind::Exit, ..Verdict::clean() };
-        Outcome { verdict, failure: Some((9, None)), ..clean(run) }
+        Outcome { verdict, shown: vec![shown(9, true, false)], ..clean(run) }
     }
 
     /// Makes runs with so many under way at once, ending in the order `pick` says.
@@ -304,7 +391,7 @@ mod tests {
         fails: u64,
         pick: impl Fn(usize) -> usize,
     ) -> (Summary, Vec<(u64, usize)>) {
-        let mut ledger = Ledger::new(limit, false, Advice::None);
+        let mut ledger = Ledger::new(limit, false, Advice::None, true);
         let mut under_way: Vec<Ticket> = Vec::new();
         let mut tickets = Vec::new();
         while !ledger.is_finished() {
@@ -346,10 +433,66 @@ mod tests {
 
     #[test]
     fn details_are_wanted_from_the_earliest_run() {
-        let mut ledger = Ledger::new(10, true, Advice::None);
-        assert!(ledger.wants(5, 7));
-        assert!(!ledger.wants(5, 8));
-        assert!(ledger.wants(5, 3));
-        assert!(!ledger.wants(5, 7));
+        let mut ledger = Ledger::new(10, true, Advice::None, true);
+        assert_eq!(ledger.wants(&[5, 6], 7), [true, true]);
+        assert_eq!(ledger.wants(&[5], 8), [false]);
+        assert_eq!(ledger.wants(&[5], 3), [true]);
+        assert_eq!(ledger.wants(&[5, 6], 7), [false, true]);
+    }
+
+    fn with_cycle(run: u64) -> Outcome {
+        let order = |strand, held, taken| LockOrder { strand, held, taken, ..LockOrder::default() };
+        Outcome { cycles: vec![vec![order(1, 1, 2), order(2, 2, 1)]], ..clean(run) }
+    }
+
+    #[test]
+    fn predictions_are_tried_between_epochs() {
+        for (fails, runs) in [(true, 1), (false, 3)] {
+            let mut ledger = Ledger::new(3, false, Advice::None, true);
+            let first = ledger.take_ticket().unwrap();
+            ledger.finish(first.run, with_cycle(0));
+            let ticket = ledger.take_ticket().unwrap();
+            let prediction = ticket.prediction.unwrap();
+            assert_eq!((ticket.run, prediction.number), (0, 0));
+            // The next epoch waits for what comes out.
+            assert!(ledger.take_ticket().is_none() && !ledger.is_finished());
+            let outcome = fails.then(|| Box::new(failing(0)));
+            ledger.tried(0, Tried { prediction, tries: 20, outcome });
+            while let Some(ticket) = ledger.take_ticket().filter(|_| !ledger.is_stopping()) {
+                assert!(ticket.prediction.is_none(), "a cycle is tried once");
+                ledger.finish(ticket.run, with_cycle(ticket.run));
+            }
+            let failures = ledger.take_failures();
+            assert!(failures.iter().all(|failure| failure.predicted));
+            let summary = ledger.summary(Duration::ZERO).unwrap();
+            assert_eq!((summary.progress.runs, failures.len()), (runs, usize::from(fails)));
+            assert_eq!(
+                (summary.first_failure, summary.unproved.len()),
+                (fails.then_some(0), usize::from(!fails))
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_only_told_or_hidden_fails_no_run() {
+        let mut ledger = Ledger::new(4, false, Advice::None, true);
+        let runs: [Vec<Shown>; 4] = [
+            vec![shown(1, false, false), shown(2, true, true)],
+            // What the first run has hidden stays hidden.
+            vec![shown(2, true, false), shown(1, false, false)],
+            vec![shown(2, true, false), shown(3, true, false), shown(1, false, false)],
+            vec![],
+        ];
+        for list in runs {
+            if let Some(ticket) = ledger.take_ticket() {
+                ledger.finish(ticket.run, Outcome { shown: list, ..clean(ticket.run) });
+            }
+        }
+        let told: Vec<_> = ledger.take_failures().iter().map(|it| (it.run, it.key, it.hidden)).collect();
+        assert_eq!(told[..4], [(0, 1, false), (0, 2, true), (1, 2, true), (1, 1, false)]);
+        assert_eq!(told[4..], [(2, 2, true), (2, 3, false), (2, 1, false)]);
+        let summary = ledger.summary(Duration::ZERO).unwrap();
+        assert_eq!((summary.progress.failed, summary.first_failure), (1, Some(2)));
+        assert_eq!(summary.ending, Ending::Failure);
     }
 }

@@ -2,16 +2,19 @@
 //!
 //! The way of a run: a [`server`] holds the program just before its `main`; [`run`] writes a plan into the shared
 //! memory ([`shm`]), has the server fork, and waits; [`verdict`] judges what came out; [`campaign`] does this many
-//! times on many servers, in an order that does not depend on how many.
+//! times on many servers, in an order that does not depend on how many. What is new in a run is looked at closer in a
+//! second making of it ([`details`]); deadlocks that only nearly happened are tried (`predict`).
 
 mod advice;
 pub mod campaign;
 mod capture;
+pub mod details;
 pub mod error;
 mod fuzz;
 pub mod interrupt;
 mod ledger;
 mod outcome;
+mod predict;
 mod processors;
 mod profile;
 pub mod run;
@@ -20,7 +23,10 @@ pub mod shm;
 mod spawn;
 pub mod store;
 pub mod verdict;
+mod window;
 mod wire;
 
 pub use error::Error;
 pub use ledger::Failure;
+pub use outcome::{Filter, Races, of_race};
+pub use predict::{Cycle, Unproved};

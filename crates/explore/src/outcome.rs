@@ -1,14 +1,58 @@
-//! What the campaign keeps of each run: little of a clean one, all of a failure it has not seen before.
+//! What the campaign keeps of each run: little of a clean one, all of what it has not seen before.
+//!
+//! A run may show several things: its verdict, and each data race. Each is told apart by its own key and has its own
+//! facts: those of a race have the race as their verdict and no other race.
 
 use crate::error::Error;
+use crate::predict::{self, Cycle};
 use crate::run::{Ended, Request};
 use crate::server::Server;
-use crate::verdict;
-use threadbare_abi::report::StrandState;
+use crate::{details, verdict};
+use std::fmt;
+use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::hash::Fnv;
-use threadbare_trace::report::{Module, RunReport, Warning, has_warning};
+use threadbare_trace::race::RacePair;
+use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
 use threadbare_trace::run::{Counters, End, RunFacts, Verdict};
+
+/// What is done with data races.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Races {
+    /// They are not looked for.
+    Off,
+    /// They are told; a run that shows one does not fail by that.
+    Report,
+    /// A run that shows one has failed.
+    #[default]
+    Fail,
+}
+
+/// Who knows which findings the user does not want to hear of.
+pub trait Filter: fmt::Debug + Send + Sync {
+    /// Whether nobody is to hear of this.
+    fn hides(&self, facts: &RunFacts) -> bool;
+}
+
+/// What a campaign does with what its runs show.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Policy<'a> {
+    pub(crate) races: Races,
+    pub(crate) filter: Option<&'a dyn Filter>,
+}
+
+/// One thing that a run showed.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    /// The same for what is surely the same.
+    pub(crate) key: u64,
+    /// Whether the run has failed by it.
+    pub(crate) fails: bool,
+    /// Whether nobody is to hear of it; known where the facts are.
+    pub(crate) hidden: bool,
+    /// The facts unless an earlier run showed the same.
+    pub(crate) facts: Option<Box<RunFacts>>,
+}
 
 /// The result of one run of a campaign.
 #[derive(Debug)]
@@ -21,8 +65,12 @@ pub(crate) struct Outcome {
     /// The modules, where the warnings need them.
     pub(crate) modules: Vec<Module>,
     pub(crate) verdict: Verdict,
-    /// The failure's key, and the facts unless an earlier run showed the same.
-    pub(crate) failure: Option<(u64, Option<Box<RunFacts>>)>,
+    /// The verdict, if it is none of a clean run, then the races.
+    pub(crate) shown: Vec<Shown>,
+    /// The pairs of places that raced, in order.
+    pub(crate) races: Vec<RacePair>,
+    /// Cycles in the order of locks that did not close in this run.
+    pub(crate) cycles: Vec<Cycle>,
     /// The run was made again and was the same.
     pub(crate) replayed: bool,
     /// The run was made again and was another: the facts of the second, and what differs.
@@ -30,29 +78,43 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Takes the outcome of the run that has just ended. `wants` tells whether the details of a failure are needed.
+    /// The outcome of a run that showed nothing.
+    pub(crate) fn clean(counters: Counters, learnt: Vec<u64>) -> Outcome {
+        Outcome {
+            counters,
+            learnt,
+            lessons: (Vec::new(), Vec::new()),
+            warnings: Vec::new(),
+            modules: Vec::new(),
+            verdict: Verdict::clean(),
+            shown: Vec::new(),
+            races: Vec::new(),
+            cycles: Vec::new(),
+            replayed: false,
+            mismatch: None,
+        }
+    }
+
+    /// Takes the outcome of the run that has just ended. `wants` tells of each key whether the details are needed.
     pub(crate) fn of(
         server: &Server,
         request: &Request,
         ended: &Ended,
-        wants: impl FnOnce(u64) -> bool,
+        policy: Policy<'_>,
+        wants: impl FnOnce(&[u64]) -> Vec<bool>,
     ) -> Result<Outcome, Error> {
-        let mut outcome = Outcome {
-            counters: ended.live.counters,
-            learnt: if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() },
-            lessons: server.lessons(),
-            warnings: Vec::new(),
-            modules: Vec::new(),
-            verdict: Verdict::clean(),
-            failure: None,
-            replayed: false,
-            mismatch: None,
-        };
-        if verdict::is_clean(ended.end, &ended.live) {
+        let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
+        let mut outcome = Outcome::clean(ended.live.counters, learnt);
+        outcome.lessons = server.lessons();
+        let clean = verdict::is_clean(ended.end, &ended.live);
+        if clean && ended.live.races == 0 {
             let bytes = server.report_bytes(ended);
-            if has_warning(&bytes) {
+            if has_warning(&bytes) || has_record(&bytes, RecordTag::LockOrder) {
                 let report = RunReport::decode(&bytes);
-                (outcome.warnings, outcome.modules) = (report.warnings, report.modules);
+                outcome.cycles = predict::cycles(&report.lock_orders);
+                if !report.warnings.is_empty() || !outcome.cycles.is_empty() {
+                    (outcome.warnings, outcome.modules) = (report.warnings, report.modules);
+                }
             }
             return Ok(outcome);
         }
@@ -62,16 +124,55 @@ impl Outcome {
             outcome.modules = facts.report.modules.clone();
         }
         outcome.verdict = facts.verdict.clone();
-        if facts.verdict.kind != VerdictKind::None {
-            let key = failure_key(&facts);
-            let wanted = wants(key);
-            // Segments that are not all of the run are of no use.
-            if wanted && can_follow(ended) && ended.live.counters.segments_lost == 0 {
-                facts.segments = server.segments(ended);
+        if facts.verdict.kind == VerdictKind::None {
+            outcome.cycles = predict::cycles(&facts.report.lock_orders);
+            if !outcome.cycles.is_empty() {
+                outcome.modules = facts.report.modules.clone();
             }
-            outcome.failure = Some((key, wanted.then(|| Box::new(facts))));
+        }
+        let races =
+            if facts.verdict.is_internal() { Vec::new() } else { std::mem::take(&mut facts.report.races) };
+        let exact = policy.filter.is_some();
+        let mut list = Vec::new();
+        if facts.verdict.kind != VerdictKind::None {
+            list.push((failure_key(&facts, exact), true, None));
+        }
+        for race in races {
+            let Some(pair) = RacePair::of(&race, &facts.report) else { continue };
+            let key = race_key(&race, pair, &facts.report, exact);
+            if !list.iter().any(|(other, ..)| *other == key) {
+                list.push((key, policy.races == Races::Fail, Some(race)));
+            }
+            outcome.races.push(pair);
+        }
+        outcome.races.sort_unstable();
+        outcome.races.dedup();
+        let keys: Vec<u64> = list.iter().map(|(key, ..)| *key).collect();
+        let wanted = wants(&keys);
+        // Segments that are not all of the run are of no use.
+        if wanted.contains(&true) && can_follow(ended) && ended.live.counters.segments_lost == 0 {
+            facts.segments = server.segments(ended);
+        }
+        for ((key, fails, race), wanted) in list.into_iter().zip(wanted) {
+            let facts =
+                wanted.then(|| Box::new(race.map_or_else(|| facts.clone(), |race| of_race(&facts, race))));
+            outcome.shown.push(Shown { key, fails, hidden: false, facts });
         }
         Ok(outcome)
+    }
+
+    /// Makes the run again for the details of what is new in it, and asks whether it is to be told.
+    pub(crate) fn look_closer(&mut self, server: &mut Server, request: &Request, policy: Policy<'_>) {
+        if self.verdict.is_internal() {
+            return;
+        }
+        let new: Vec<&mut RunFacts> =
+            self.shown.iter_mut().filter_map(|shown| shown.facts.as_deref_mut()).collect();
+        details::add(server, request, &self.verdict, new);
+        let Some(filter) = policy.filter else { return };
+        for shown in &mut self.shown {
+            shown.hidden = shown.facts.as_ref().is_some_and(|facts| filter.hides(facts));
+        }
     }
 
     /// Compares the run with its second making.
@@ -92,6 +193,18 @@ impl Outcome {
                 one.trace_hash, one.events, one.points, one.switches, two.trace_hash, two.events, two.points, two.switches,
             ));
         }
+        let races = race_pairs(&second.report);
+        if races != self.races && !b.is_internal() {
+            let only = |these: &[RacePair], those: &[RacePair]| {
+                these.iter().filter(|race| !those.contains(race)).count()
+            };
+            differences.push(format!(
+                "{} of the run's {} data races did not come again in its replay, which has {} others",
+                only(&self.races, &races),
+                self.races.len(),
+                only(&races, &self.races),
+            ));
+        }
         if differences.is_empty() {
             self.replayed = true;
         } else {
@@ -100,14 +213,39 @@ impl Outcome {
     }
 }
 
+/// The pairs of places that raced in a run, in order.
+fn race_pairs(report: &RunReport) -> Vec<RacePair> {
+    let mut pairs: Vec<_> = report.races.iter().filter_map(|race| RacePair::of(race, report)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// The facts of a run as those of one race it showed.
+pub fn of_race(facts: &RunFacts, race: Race) -> RunFacts {
+    let mut facts = facts.clone();
+    let later = race.accesses.first().map(|access| &access.moment);
+    facts.verdict = Verdict {
+        kind: VerdictKind::Race,
+        message: "data race".to_owned(),
+        place: None,
+        strand: later.map_or(u16::MAX, |moment| moment.strand),
+        pc: later.map_or(0, |moment| moment.pc),
+        addr: race.addr,
+        code: 0,
+    };
+    facts.report.races = vec![race];
+    facts
+}
+
 /// Whether the choices of a run are all there: not of one that was killed.
 pub(crate) fn can_follow(ended: &Ended) -> bool {
     ended.end != End::TimedOut
 }
 
 /// A number that is the same for failures that are surely the same: kind and raw places. Places in the source are
-/// compared later, once for each key.
-fn failure_key(facts: &RunFacts) -> u64 {
+/// compared later, once for each key. An exact key also tells the callers apart, for those who look at them.
+fn failure_key(facts: &RunFacts, exact: bool) -> u64 {
     let mut hash = Fnv::new();
     let verdict = &facts.verdict;
     hash.write(&[verdict.kind as u8]);
@@ -122,11 +260,13 @@ fn failure_key(facts: &RunFacts) -> u64 {
     }
     hash.write(&relative(&facts.report, verdict.pc));
     let waits = matches!(verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock);
+    // Where a cycle is, the strands outside it may stand anywhere.
+    let cycle = facts.report.strands.iter().any(|strand| strand.stuck);
     let mut places: Vec<_> = facts
         .report
         .strands
         .iter()
-        .filter(|strand| strand.state != Some(StrandState::Ended))
+        .filter(|strand| if cycle { strand.stuck } else { strand.state != Some(StrandState::Ended) })
         .filter_map(|strand| strand.pending.map(|pending| (pending.op, relative(&facts.report, pending.pc))))
         .filter(|_| waits)
         .collect();
@@ -136,14 +276,38 @@ fn failure_key(facts: &RunFacts) -> u64 {
         hash.write(&[op as u8]);
         hash.write(&place);
     }
-    if verdict.pc == 0
-        && let Some(strand) = facts.report.strand(verdict.strand)
-    {
-        for &pc in strand.frames.iter().take(4) {
-            hash.write(&relative(&facts.report, pc));
+    let told = match (exact, verdict.pc) {
+        (true, _) => usize::MAX,
+        (false, 0) => 4,
+        (false, _) => 0,
+    };
+    for strand in &facts.report.strands {
+        let matters = waits && (strand.stuck || !cycle);
+        if strand.index == verdict.strand && !cycle || exact && matters {
+            write_frames(&mut hash, &facts.report, &strand.frames, told);
         }
     }
     hash.finish()
+}
+
+/// The same for a race.
+fn race_key(race: &Race, pair: RacePair, report: &RunReport, exact: bool) -> u64 {
+    let mut hash = Fnv::new();
+    hash.write(&[VerdictKind::Race as u8]);
+    for (stop, op) in pair.places() {
+        hash.write(&stop.to_le_bytes());
+        hash.write(&[op as u8]);
+    }
+    for access in race.accesses.iter().filter(|_| exact) {
+        write_frames(&mut hash, report, &access.moment.frames, usize::MAX);
+    }
+    hash.finish()
+}
+
+fn write_frames(hash: &mut Fnv, report: &RunReport, frames: &[u64], most: usize) {
+    for &pc in frames.iter().take(most) {
+        hash.write(&relative(report, pc));
+    }
 }
 
 /// A pc as module and offset, so that it is the same where addresses are not.

@@ -5,8 +5,9 @@
 
 use crate::shm::LiveCopy;
 use std::time::Duration;
+use threadbare_abi::strand::{FIRST_TID, StrandId};
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_trace::report::RunReport;
+use threadbare_trace::report::{RunReport, StrandReport};
 use threadbare_trace::run::{End, Output, SourcePlace, Verdict};
 
 const ABORT: i32 = 6;
@@ -34,13 +35,17 @@ pub(crate) fn judge(
         (VerdictKind::None, End::TimedOut) => (VerdictKind::Timeout, 0),
         (kind, _) => (kind, live.verdict_code),
     };
-    let strand = u16::try_from(live.verdict_strand).unwrap_or(u16::MAX);
-    let from_runtime = given != VerdictKind::None;
+    let strand = match (given, kind) {
+        // Who called `exit` runs last.
+        (VerdictKind::None, VerdictKind::Exit) => live.counters.current,
+        (VerdictKind::None, _) => u16::MAX,
+        _ => u16::try_from(live.verdict_strand).unwrap_or(u16::MAX),
+    };
     let mut verdict = Verdict {
         kind,
         message: report.message.trim().to_owned(),
         place: None,
-        strand: if from_runtime { strand } else { u16::MAX },
+        strand,
         pc: live.verdict_pc,
         addr: live.verdict_addr,
         code,
@@ -53,6 +58,7 @@ pub(crate) fn judge(
         verdict.kind = if assertion { VerdictKind::Assertion } else { VerdictKind::Panic };
         verdict.message = panic.message;
         verdict.place = Some(panic.place);
+        verdict.strand = panic.thread.strand(report);
     } else if verdict.message.is_empty() {
         verdict.message = default_message(&verdict, timeout, stderr);
     }
@@ -88,24 +94,65 @@ fn show_duration(time: Duration) -> String {
 
 /// A panic as the standard hook writes it.
 struct Panic {
+    thread: Thread,
     message: String,
     place: SourcePlace,
+}
+
+/// Whom a panic's message names: `thread 'NAME' (ID) panicked at`; before Rust 1.91 without the id.
+#[derive(Default)]
+struct Thread {
+    name: String,
+    id: Option<i32>,
+}
+
+impl Thread {
+    fn parse(before: &str) -> Thread {
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let Some((_, said)) = line.split_once("thread '") else { return Thread::default() };
+        let Some((name, rest)) = said.rsplit_once('\'') else { return Thread::default() };
+        let id = rest.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+        Thread { name: name.to_owned(), id: id.and_then(|id| id.parse().ok()) }
+    }
+
+    /// The strand, or `u16::MAX`.
+    fn strand(&self, report: &RunReport) -> u16 {
+        const NAME: usize = 15;
+        const UNNAMED: &str = "<unnamed>";
+        if let Some(id) = self.id {
+            // Main has the id of the process, which is no strand's.
+            return u16::try_from(id - FIRST_TID).unwrap_or(StrandId::MAIN.0);
+        }
+        let cut = self.name.as_bytes();
+        let cut = &cut[..cut.len().min(NAME)];
+        let named = |strand: &&StrandReport| match self.name.as_str() {
+            UNNAMED => strand.index != StrandId::MAIN.0 && strand.name.is_empty(),
+            _ => strand.name.as_bytes() == cut,
+        };
+        let mut named = report.strands.iter().filter(named);
+        match (named.next(), named.next()) {
+            (Some(strand), None) => strand.index,
+            (None, _) if self.name == "main" => StrandId::MAIN.0,
+            _ => StrandId::NONE.0,
+        }
+    }
 }
 
 /// The first panic in a text: the later ones are its consequences (a poisoned lock, an `unwrap` of a join).
 fn find_panic(text: &str) -> Option<Panic> {
     let mut rest = text;
     while let Some(at) = rest.find("panicked at ") {
+        let thread = Thread::parse(&rest[..at]);
         rest = &rest[at + "panicked at ".len()..];
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
         if let Some(place) = line.trim_end().strip_suffix(':').and_then(parse_place) {
-            return Some(Panic { message: panic_message(after), place });
+            return Some(Panic { thread, message: panic_message(after), place });
         }
         // Before Rust 1.73: `panicked at 'message', file:line:column`.
         if let Some((message, place)) = line.rsplit_once("', ")
             && let (Some(message), Some(place)) = (message.strip_prefix('\''), parse_place(place))
         {
-            return Some(Panic { message: message.to_owned(), place });
+            return Some(Panic { thread, message: message.to_owned(), place });
         }
     }
     None
@@ -183,6 +230,23 @@ mod tests {
         assert_eq!((verdict.kind, verdict.message.as_str()), (VerdictKind::Panic, "boom"));
         let old = judged(End::Exited(101), "thread 'main' panicked at 'old, style', src/x.rs:2:5\n");
         assert_eq!((old.message.as_str(), old.place.unwrap().line), ("old, style", 2));
+    }
+
+    #[test]
+    fn a_panic_tells_its_strand() {
+        let named = |index, name: &str| StrandReport { index, name: name.into(), ..StrandReport::default() };
+        let strands =
+            vec![named(0, ""), named(1, ""), named(2, "a-very-long-nam"), named(3, "twin"), named(4, "twin")];
+        let report = RunReport { strands, ..RunReport::default() };
+        let strand = |before: &str| Thread::parse(before).strand(&report);
+        assert_eq!(strand("x\nthread 'main' (4711) "), 0);
+        assert_eq!(strand("thread '<unnamed>' (4194306) "), 2);
+        assert_eq!(strand("thread 'main' "), 0);
+        assert_eq!(strand("thread '<unnamed>' "), 1);
+        assert_eq!(strand("thread 'a-very-long-name' "), 2);
+        for unknown in ["thread 'twin' ", "thread 'who' ", "nobody ", ""] {
+            assert_eq!(strand(unknown), u16::MAX, "{unknown}");
+        }
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! The findings of a campaign: one for each bug, however many runs showed it.
 
 use crate::explain::explain;
-use crate::finding::{Finding, Location};
-use crate::places::{Place, Places};
+use crate::finding::{AccessDetail, Finding, Location};
+use crate::places::{Place, Places, shown};
 use std::collections::HashMap;
+use threadbare_abi::op::OpKind;
 use threadbare_trace::hash::Fnv;
+use threadbare_trace::race::coarse;
 use threadbare_trace::run::RunFacts;
 
 /// The findings so far, in the order they were found.
@@ -12,6 +14,8 @@ use threadbare_trace::run::RunFacts;
 pub struct Findings {
     list: Vec<Finding>,
     by_key: HashMap<u64, usize>,
+    /// The last run that was counted for each finding: a run may show it more than once.
+    counted: Vec<u64>,
     label: String,
 }
 
@@ -31,18 +35,23 @@ impl Findings {
         &self.list
     }
 
-    /// Counts one more run for the finding with this key; false if there is none.
-    pub fn count(&mut self, key: u64) -> bool {
-        match self.by_key.get(&key) {
-            Some(&index) => {
-                self.list[index].count += 1;
-                true
-            }
-            None => false,
+    /// Counts a run for the finding with this key; false if there is none.
+    pub fn count(&mut self, key: u64, run: u64) -> bool {
+        let index = self.by_key.get(&key).copied();
+        if let Some(index) = index {
+            self.count_run(index, run);
+        }
+        index.is_some()
+    }
+
+    fn count_run(&mut self, index: usize, run: u64) {
+        if self.counted[index] != run {
+            self.counted[index] = run;
+            self.list[index].count += 1;
         }
     }
 
-    /// Adds a failing run whose key was not seen before. Returns the finding if it is a new one, to be stored.
+    /// Adds what a run showed whose key was not seen before. Returns the finding if it is a new one, to be stored.
     pub fn add(
         &mut self,
         key: u64,
@@ -54,10 +63,11 @@ impl Findings {
         finding.id = id_of(&finding, &self.label);
         if let Some(index) = self.list.iter().position(|other| other.id == finding.id) {
             self.by_key.insert(key, index);
-            self.list[index].count += 1;
+            self.count_run(index, facts.run);
             return None;
         }
         self.by_key.insert(key, self.list.len());
+        self.counted.push(facts.run);
         self.list.push(finding);
         self.list.last_mut()
     }
@@ -66,7 +76,10 @@ impl Findings {
 /// The name of a bug: its kind and a hash of kind and places. It does not change with the folder, the strand or the
 /// run that shows it.
 fn id_of(finding: &Finding, label: &str) -> String {
-    let mut places: Vec<String> = finding.locations.iter().map(place_text).collect();
+    let mut places: Vec<String> = match finding.kind.as_str() {
+        "race" => finding.accesses.iter().map(access_text).collect(),
+        _ => finding.locations.iter().map(place_text).collect(),
+    };
     if places.iter().all(String::is_empty) {
         let stacks = finding.strands.iter().flat_map(|strand| strand.stack.first());
         places = stacks.map(|place: &Place| place.address.clone()).collect();
@@ -80,7 +93,9 @@ fn id_of(finding: &Finding, label: &str) -> String {
         places.push(finding.message.split(':').next().unwrap_or_default().to_owned());
     }
     places.sort();
-    places.dedup();
+    if finding.kind != "race" {
+        places.dedup();
+    }
     let mut hash = Fnv::new();
     hash.write(label.as_bytes());
     hash.write(finding.kind.as_bytes());
@@ -90,6 +105,16 @@ fn id_of(finding: &Finding, label: &str) -> String {
     }
     let folded = hash.finish() ^ (hash.finish() >> 32);
     format!("{}-{:08x}", finding.kind, folded as u32)
+}
+
+/// What is done where: for a race the operation matters, and so does the function, since a line may hold several.
+fn access_text(access: &AccessDetail) -> String {
+    let operation = OpKind::from_name(&access.operation).map_or("", |op| coarse(op).name());
+    let Some(place) = shown(&access.stack) else { return operation.to_owned() };
+    let location = Location { file: place.file.clone(), line: place.line, ..Location::default() };
+    let at = place_text(&location);
+    let function = place.function.as_ref().unwrap_or(&place.address);
+    format!("{operation} in {function} at {at}")
 }
 
 fn place_text(location: &Location) -> String {
@@ -105,18 +130,17 @@ mod tests {
     use super::*;
     use crate::places::NoPlaces;
     use threadbare_abi::verdict::VerdictKind;
-    use threadbare_trace::report::RunReport;
+    use threadbare_trace::report::{Access, Moment, Race, RunReport};
     use threadbare_trace::run::{Counters, End, Output, SourcePlace, Verdict};
 
-    fn panic_at(file: &str, line: u32) -> RunFacts {
-        let place = Some(SourcePlace { file: file.into(), line });
+    fn facts(run: u64, verdict: Verdict, report: RunReport) -> RunFacts {
         RunFacts {
-            run: 0,
+            run,
             seed: 0,
-            end: End::Exited(101),
-            verdict: Verdict { kind: VerdictKind::Panic, place, ..Verdict::clean() },
+            end: End::Exited(0),
+            verdict,
             counters: Counters::default(),
-            report: RunReport::default(),
+            report,
             segments: Vec::new(),
             stdout: Output::default(),
             stderr: Output::default(),
@@ -124,20 +148,77 @@ mod tests {
         }
     }
 
+    fn race(run: u64, accesses: [(u16, u64, OpKind); 2]) -> RunFacts {
+        let access =
+            |(strand, pc, op)| Access { op, size: 4, moment: Moment { strand, pc, ..Moment::default() } };
+        let race = Race { addr: 0x1000, size: 4, accesses: accesses.map(access).into(), block: None };
+        let verdict = Verdict { kind: VerdictKind::Race, ..Verdict::clean() };
+        facts(run, verdict, RunReport { races: vec![race], ..RunReport::default() })
+    }
+
+    /// Two instructions a line.
+    struct Lines;
+
+    impl Places for Lines {
+        fn at(&self, pc: u64) -> Vec<Place> {
+            let line = Some((pc / 2) as u32);
+            vec![Place { function: Some("f".into()), file: Some("x.c".into()), line, ..Place::default() }]
+        }
+
+        fn variable(&self, _addr: u64, _size: u64) -> Option<String> {
+            None
+        }
+
+        fn source(&self, _file: &str, _line: u32) -> Option<String> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_race_in_a_hundred_runs_is_one_finding() {
+        use OpKind::{Read, Write};
+        let mut findings = Findings::new();
+        let mut stored = 0;
+        for run in 0..100 {
+            // Other strands, the other order, other instructions of the same lines; in some runs twice.
+            let one = ((run % 7) as u16, 20 + run % 2, Write);
+            let other = ((run % 5) as u16 + 7, 41 - run % 2, Read);
+            let pair = if run % 3 == 0 { [one, other] } else { [other, one] };
+            let key = 1 + run % 2;
+            for _ in 0..=run % 2 {
+                if !findings.count(key, run) {
+                    stored += u64::from(findings.add(key, &race(run, pair), "p", &Lines).is_some());
+                }
+            }
+        }
+        assert_eq!((stored, findings.all().len(), findings.all()[0].count), (1, 1, 100));
+        // Another operation at the same lines is another race, and so is one line with itself.
+        assert!(findings.add(7, &race(100, [(1, 20, Write), (2, 40, Write)]), "p", &Lines).is_some());
+        assert!(findings.add(8, &race(100, [(1, 20, Write), (2, 20, Write)]), "p", &Lines).is_some());
+        assert!(findings.add(9, &race(101, [(2, 20, Write), (3, 21, Write)]), "p", &Lines).is_none());
+        assert!(findings.all().iter().all(|finding| finding.id.starts_with("race-")));
+    }
+
+    fn panic_at(run: u64, file: &str, line: u32) -> RunFacts {
+        let place = Some(SourcePlace { file: file.into(), line });
+        let verdict = Verdict { kind: VerdictKind::Panic, place, ..Verdict::clean() };
+        facts(run, verdict, RunReport::default())
+    }
+
     #[test]
     fn the_same_bug_is_one_finding() {
         let mut findings = Findings::new();
-        assert!(findings.add(1, &panic_at("/a/src/x.rs", 3), "p", &NoPlaces).is_some());
-        assert!(findings.count(1));
-        assert!(!findings.count(2));
+        assert!(findings.add(1, &panic_at(0, "/a/src/x.rs", 3), "p", &NoPlaces).is_some());
+        assert!(findings.count(1, 1));
+        assert!(!findings.count(2, 2));
         // Another key and another folder, the same place.
-        assert!(findings.add(2, &panic_at("/b/src/x.rs", 3), "p", &NoPlaces).is_none());
-        assert!(findings.add(3, &panic_at("/a/src/x.rs", 4), "p", &NoPlaces).is_some());
+        assert!(findings.add(2, &panic_at(2, "/b/src/x.rs", 3), "p", &NoPlaces).is_none());
+        assert!(findings.add(3, &panic_at(3, "/a/src/x.rs", 4), "p", &NoPlaces).is_some());
         let counts: Vec<u64> = findings.all().iter().map(|finding| finding.count).collect();
         assert_eq!(counts, [3, 1]);
         assert!(findings.all()[0].id.starts_with("panic-"));
         let mut labelled = Findings::with_label("another test");
-        let other = labelled.add(1, &panic_at("/a/src/x.rs", 3), "p", &NoPlaces).unwrap().id.clone();
+        let other = labelled.add(1, &panic_at(0, "/a/src/x.rs", 3), "p", &NoPlaces).unwrap().id.clone();
         assert_ne!(other, findings.all()[0].id);
     }
 }

@@ -1,7 +1,11 @@
 //! A failing run in terms of the source: where it failed, what each strand was doing.
 
-use crate::finding::{FORMAT_VERSION, Finding, HeldLock, Location, StrandDetail};
+use crate::finding::{FORMAT_VERSION, Finding, HeldLock, Location, Severity, StrandDetail};
 use crate::places::{Place, Places, shown};
+use crate::sources::sources;
+use crate::stacks::{Teller, held_lock, is_runtime};
+use crate::steps::{Focus, steps_about};
+use crate::{memory, race, waits};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -18,23 +22,33 @@ const STRANDS_TOLD: usize = 64;
 /// The finding of one failing run; its id is set by the collection.
 pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding {
     let strands = Strands::from_report(&facts.report);
-    let details: Vec<StrandDetail> = facts
+    // A race is not the end of its run: where the strands stood then says nothing of it.
+    let told = |strand: &&StrandReport| {
+        strand.state != Some(StrandState::Ended) && facts.verdict.kind != VerdictKind::Race
+    };
+    let teller = Teller { facts, strands: &strands, places };
+    let mut details: Vec<StrandDetail> = facts
         .report
         .strands
         .iter()
-        .filter(|strand| strand.state != Some(StrandState::Ended))
+        .filter(told)
         .take(STRANDS_TOLD)
         .map(|strand| detail(strand, facts, &strands, places))
         .collect();
+    if let Some(panicked) = teller.panicked() {
+        details.retain(|detail| detail.strand != panicked.strand);
+        details.push(panicked);
+    }
     let mut warnings: Vec<String> =
         facts.report.warnings.iter().map(|warning| warning_text(&warning.text, warning.pc, places)).collect();
     if facts.counters.segments_lost > 0 {
         warnings.push("the run is too long to list: its schedule is the seed of its strategy".to_owned());
     }
-    Finding {
+    let mut finding = Finding {
         format_version: FORMAT_VERSION,
         id: String::new(),
         kind: facts.verdict.kind.name().to_owned(),
+        severity: Severity::Failure,
         message: facts.verdict.message.clone(),
         schedule: String::new(),
         run: facts.run,
@@ -45,14 +59,24 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         strands: details,
         accesses: Vec::new(),
         object: None,
-        created: Vec::new(),
+        created: teller.creations(),
         steps: Vec::new(),
+        sources: Vec::new(),
         notes: Vec::new(),
         warnings,
         program: program.to_owned(),
         stdout: tail(&facts.stdout),
         stderr: tail(&facts.stderr),
+    };
+    match facts.verdict.kind {
+        VerdictKind::Race => race::explain(&mut finding, &teller),
+        kind if memory::is_memory_error(kind) => memory::explain(&mut finding, &teller),
+        _ => waits::tell(&mut finding, facts, &strands, places),
     }
+    let name = finding.object.as_ref().and_then(|object| object.name.clone());
+    finding.steps = steps_about(&Focus { name, ..Focus::of(facts) }, facts, &strands, places);
+    finding.sources = sources(&finding, places);
+    finding
 }
 
 /// A warning with its place.
@@ -108,7 +132,8 @@ fn locations(
                     .as_deref()
                     .is_some_and(|file| file.ends_with(place.file.trim_start_matches("./")))
         });
-        let function = in_stack.and_then(|frame| frame.function.clone());
+        let found = || places.function_at(&place.file, place.line);
+        let function = in_stack.cloned().or_else(found).and_then(|frame| frame.function);
         let source = places.source(&place.file, place.line);
         return vec![Location {
             file: Some(place.file.clone()),
@@ -124,7 +149,8 @@ fn locations(
     place.map(|place| location(place, strand, places)).into_iter().collect()
 }
 
-fn location(place: &Place, strand: Option<String>, places: &dyn Places) -> Location {
+/// A place of a finding, with its line.
+pub(crate) fn location(place: &Place, strand: Option<String>, places: &dyn Places) -> Location {
     let source = place.file.as_deref().zip(place.line).and_then(|(file, line)| places.source(file, line));
     Location { file: place.file.clone(), line: place.line, function: place.function.clone(), strand, source }
 }
@@ -154,22 +180,23 @@ fn detail(strand: &StrandReport, facts: &RunFacts, strands: &Strands, places: &d
         operation: pending.map(|pending| pending.op.name().to_owned()),
         object: pending.and_then(|pending| object(pending.op, pending.addr, strands, places)),
         held_by: strand.holder.map(|holder| strands.name(StrandId(holder))),
-        holds: strand
-            .held
-            .iter()
-            .map(|&(addr, pc)| HeldLock {
-                object: memory(OpKind::MutexLock, addr, places),
-                taken_at: shown(&places.at(pc)).cloned().filter(|_| pc != 0),
-            })
-            .collect(),
+        holds: held_locks(strand, places),
         stack,
     }
 }
 
-/// Whether a frame is the runtime's own, which called `main` or the strand's function.
-fn is_runtime(place: &Place) -> bool {
-    place.address.starts_with("libthreadbare_rt.so+")
-        || place.function.as_deref().is_some_and(|function| function.starts_with("threadbare_rt::"))
+/// The locks a strand holds, each with the program's own place where it was taken.
+fn held_locks(strand: &StrandReport, places: &dyn Places) -> Vec<HeldLock> {
+    let stacks = strand.held_stacks.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
+    let lock = |(&(addr, pc), stack): (&(u64, u64), &[u64])| {
+        let mut lock = held_lock(addr, pc, places);
+        if stack.len() > 1 && lock.taken_at.as_ref().is_none_or(|place| place.library) {
+            let frames: Vec<Place> = stack.iter().flat_map(|&pc| places.at(pc)).collect();
+            lock.taken_at = shown(&frames).cloned();
+        }
+        lock
+    };
+    strand.held.iter().zip(stacks).map(lock).collect()
 }
 
 /// What an operation concerns, in words.
@@ -180,12 +207,13 @@ pub fn object(op: OpKind, addr: u64, strands: &Strands, places: &dyn Places) -> 
         }
         OpKind::Io | OpKind::IoWait => Some(format!("fd {}", addr as i64)),
         OpKind::Signal => Some(format!("signal {addr}")),
-        op if op.has_memory_address() && addr != 0 => Some(memory(op, addr, places)),
+        op if op.has_memory_address() && addr != 0 => Some(variable(op, addr, places)),
         _ => None,
     }
 }
 
-fn memory(op: OpKind, addr: u64, places: &dyn Places) -> String {
+/// Memory by the name of its variable, or its address.
+pub(crate) fn variable(op: OpKind, addr: u64, places: &dyn Places) -> String {
     places.variable(addr, object_size(op)).unwrap_or_else(|| format!("{addr:#x}"))
 }
 
@@ -261,7 +289,7 @@ mod tests {
     }
 
     fn strand(index: u16, state: StrandState, op: OpKind, addr: u64, pc: u64) -> StrandReport {
-        let pending = Some(Pending { op, addr, pc });
+        let pending = Some(Pending { op, addr, pc, size: 0 });
         let (parent, ordinal) = (0, u32::from(index));
         StrandReport {
             index,

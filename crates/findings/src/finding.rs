@@ -6,8 +6,19 @@ use serde::{Deserialize, Serialize};
 /// The version of the stored form.
 pub const FORMAT_VERSION: u32 = 1;
 
+/// How much a finding weighs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// A run that shows it has failed.
+    #[default]
+    Failure,
+    /// It is told, and no run fails by it.
+    Note,
+}
+
 /// A bug that one or more runs of a campaign showed.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Finding {
     /// [`FORMAT_VERSION`].
     pub format_version: u32,
@@ -15,6 +26,9 @@ pub struct Finding {
     pub id: String,
     /// The verdict's kind.
     pub kind: String,
+    /// Whether runs fail by it.
+    #[serde(default)]
+    pub severity: Severity,
     /// The failure in words.
     pub message: String,
     /// The schedule's file.
@@ -43,6 +57,9 @@ pub struct Finding {
     /// The last steps of the strands that matter, in the order they were made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
+    /// The source around the places that a report shows, as it was when the finding was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceText>,
     /// Facts that help to mend it, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -73,6 +90,17 @@ pub struct Location {
     /// The line itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+}
+
+/// Lines of a source file that follow each other.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SourceText {
+    /// The file, as places name it.
+    pub file: String,
+    /// The number of the first line, from 1.
+    pub line: u32,
+    /// The lines.
+    pub lines: Vec<String>,
 }
 
 /// What a strand was doing when the run ended.
@@ -193,4 +221,11 @@ pub struct Step {
     /// Whether the strand had to wait here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
+    /// Steps of the run that are left out before this one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -4,12 +4,23 @@
 //! places are one ([`collection`]). Places come from whoever knows the program's symbols ([`places`]).
 
 pub mod collection;
+pub mod done;
 pub mod explain;
 pub mod finding;
+mod memory;
+pub mod orders;
 pub mod places;
+mod race;
+pub mod sources;
+mod stacks;
+pub mod std_locks;
+pub mod steps;
+pub mod suppressions;
 pub mod symbol_places;
+pub mod waits;
 
 pub use collection::Findings;
-pub use finding::{Finding, Location, StrandDetail};
+pub use finding::{Finding, Location, Severity, StrandDetail};
 pub use places::{NoPlaces, Place, Places};
+pub use suppressions::Suppressions;
 pub use symbol_places::SymbolPlaces;

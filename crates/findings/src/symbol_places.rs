@@ -2,7 +2,7 @@
 
 use crate::places::{Place, Places};
 use std::path::Path;
-use threadbare_symbols::{Frame, Module, Pc, Symbols};
+use threadbare_symbols::{Frame, Module, Origin, Pc, Symbols};
 use threadbare_trace::report::Module as LoadedModule;
 
 /// The symbols of the modules a run had loaded.
@@ -31,8 +31,10 @@ impl SymbolPlaces {
             function: frame.name.as_ref().map(|_| frame.short_name().to_owned()),
             file: frame.file.as_deref().map(|file| self.symbols.shown_path(file)),
             line: frame.line,
+            column: frame.column,
             inlined: frame.inlined,
             library: frame.is_library(),
+            dependency: frame.origin() == Origin::Dependency,
             address,
         }
     }
@@ -41,6 +43,15 @@ impl SymbolPlaces {
 impl Places for SymbolPlaces {
     fn at(&self, pc: u64) -> Vec<Place> {
         self.symbols.frames(Pc::Return(pc)).iter().map(|frame| self.place(frame)).collect()
+    }
+
+    fn field(&self, stack: &[u64], block: u64, offset: u64, size: u64) -> Option<String> {
+        let stack: Vec<Pc> = stack.iter().map(|&pc| Pc::Return(pc)).collect();
+        self.symbols.field_access(&stack, block, offset, size).map(|field| field.to_string())
+    }
+
+    fn function_at(&self, file: &str, line: u32) -> Option<Place> {
+        self.symbols.function_at(Path::new(file), line).map(|frame| self.place(&frame))
     }
 
     fn source(&self, file: &str, line: u32) -> Option<String> {

@@ -1,7 +1,7 @@
 //! What a campaign came to, as data: the JSON that other tools read.
 
 use serde::{Deserialize, Serialize};
-use threadbare_findings::Finding;
+use threadbare_findings::{Finding, Severity};
 
 /// The version of the JSON form.
 pub const FORMAT_VERSION: u32 = 1;
@@ -37,6 +37,9 @@ pub struct CampaignReport {
     pub coverage: Coverage,
     /// The bugs.
     pub findings: Vec<Finding>,
+    /// Findings that were left out because the user asked for that.
+    #[serde(default)]
+    pub suppressed: u64,
     /// Hash over the traces of all runs: equal for equal campaigns.
     pub trace_hash: String,
     /// Runs that were made again from their schedule and were the same.
@@ -59,6 +62,11 @@ pub struct Coverage {
 }
 
 impl CampaignReport {
+    /// How many findings make runs fail; the others are only told.
+    pub fn failures(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == Severity::Failure).count()
+    }
+
     /// The report as JSON, one object, with a line end.
     pub fn to_json(&self) -> String {
         let mut json =

@@ -4,13 +4,26 @@
 //! ([`text`], [`campaign`] as JSON), the [`progress`] line is for a terminal's standard error.
 
 pub mod campaign;
+pub mod columns;
+pub mod excerpt;
+pub mod github;
+pub mod junit;
+pub mod lanes;
+pub mod marks;
+pub mod perfetto;
 pub mod progress;
+#[cfg(test)]
+mod samples;
+pub mod sarif;
+pub mod screen;
 pub mod style;
 pub mod table;
 pub mod tests;
 pub mod text;
 pub mod trace;
+pub mod uri;
 pub mod width;
 
 pub use campaign::CampaignReport;
+pub use screen::Screen;
 pub use style::Style;

@@ -1,11 +1,13 @@
 //! The campaigns of `cargo threadbare test`: a line for each as it ends, the findings, and a table.
 
 use crate::campaign::{CampaignReport, FORMAT_VERSION};
+use crate::screen::Screen;
 use crate::style::Style;
 use crate::table::Table;
 use crate::text::{counted, finding, per_second, thousands};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
+use threadbare_findings::Severity;
 
 /// One test's campaign.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -78,14 +80,16 @@ pub fn line(test: &TestResult, style: Style) -> String {
     let campaign = &test.campaign;
     let elapsed = Duration::from_secs_f64(campaign.elapsed_s.max(0.0));
     let count = format!("{}, {}/s", counted(campaign.runs, "run"), per_second(campaign.runs, elapsed));
-    match campaign.findings.first() {
+    let first = campaign.findings.iter().find(|finding| finding.severity == Severity::Failure);
+    match first {
         None => format!("{} {} ({count})", style.good("ok    "), test.name),
         Some(finding) => format!("{} {} ({count}): {}", style.bad("FAILED"), test.name, finding.kind),
     }
 }
 
 /// The findings, then the table, then the count.
-pub fn text(report: &TestsReport, style: Style) -> String {
+pub fn text(report: &TestsReport, screen: Screen) -> String {
+    let style = screen.style;
     let mut out = String::new();
     for test in &report.tests {
         for warning in &test.campaign.warnings {
@@ -93,14 +97,14 @@ pub fn text(report: &TestsReport, style: Style) -> String {
         }
         for found in &test.campaign.findings {
             out.push_str(&format!("{} {}\n", style.strong("test"), test.name));
-            out.push_str(&finding(found, style, true));
+            out.push_str(&finding(found, screen, true));
             out.push('\n');
         }
     }
     let mut table = Table::new(["result", "runs", "test", "finding"]);
     for test in &report.tests {
         let ids: Vec<&str> = test.campaign.findings.iter().map(|finding| finding.id.as_str()).collect();
-        let result = if ids.is_empty() { "ok" } else { "FAILED" };
+        let result = if test.campaign.failures() == 0 { "ok" } else { "FAILED" };
         let name = format!("{}::{}", test.binary, test.name);
         table.row([result.to_owned(), thousands(test.campaign.runs), name, ids.join(", ")]);
     }

@@ -1,33 +1,41 @@
 //! Findings and campaigns in words, for a terminal or a pipe.
+//!
+//! A finding is told from what matters most to what matters least: a headline, the places in their source, what the
+//! program printed, the last steps as lanes, facts that help to mend it, and the line that replays it.
+
+mod facts;
+mod strands;
+pub mod words;
 
 use crate::campaign::CampaignReport;
-use crate::style::Style;
+use crate::columns::{pieces, printable, wrap};
+use crate::excerpt::{Sources, excerpts};
+use crate::lanes::lanes;
+use crate::marks::{self, is_about_all};
+use crate::screen::Screen;
 use std::fmt::Write;
 use std::time::Duration;
-use threadbare_findings::explain::place_text;
-use threadbare_findings::{Finding, Location, Place, StrandDetail};
+use threadbare_findings::{Finding, Location, Severity};
+pub use words::{counted, per_second, thousands};
 
 /// Lines of a stream that are shown.
 const OUTPUT_LINES: usize = 20;
-/// Frames of a stack that are shown.
-const FRAMES: usize = 6;
-/// Strands that are shown.
-const STRANDS: usize = 16;
 
 /// A campaign: its summary, then each finding, which ends with the line that replays it.
-pub fn campaign(report: &CampaignReport, style: Style) -> String {
+pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
+    let style = screen.style;
     let mut out = String::new();
     let elapsed = Duration::from_secs_f64(report.elapsed_s.max(0.0));
-    let outcome = if report.findings.is_empty() {
-        style.good("clean").to_string()
-    } else {
-        style.bad(counted(report.findings.len() as u64, "finding")).to_string()
+    let outcome = match (report.failures(), report.findings.len()) {
+        (0, 0) => style.good("clean").to_string(),
+        (0, told) => format!("{}, {} told", style.good("clean"), counted(told as u64, "finding")),
+        (_, told) => style.bad(counted(told as u64, "finding")).to_string(),
     };
     let _ = writeln!(
         out,
         "{outcome}: {} in {} ({}/s), {} failed; strategy {}, seed {}",
         counted(report.runs, "run"),
-        seconds(elapsed),
+        words::seconds(elapsed),
         per_second(report.runs, elapsed),
         thousands(report.runs_failed),
         report.strategy,
@@ -44,38 +52,47 @@ pub fn campaign(report: &CampaignReport, style: Style) -> String {
             counted(report.runs, "run")
         );
     }
+    if report.suppressed > 0 {
+        let _ = writeln!(out, "{} suppressed", counted(report.suppressed, "finding"));
+    }
     for warning in &report.warnings {
         let _ = writeln!(out, "{}: {warning}", style.warn("warning"));
     }
     for finding in &report.findings {
         out.push('\n');
-        out.push_str(&self::finding(finding, style, true));
+        out.push_str(&self::finding(finding, screen, true));
     }
     out
 }
 
 /// One finding. With `replay`, the last line says how to make it again; without it, this is the replay.
-pub fn finding(finding: &Finding, style: Style, replay: bool) -> String {
+pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
+    let style = screen.style;
     let mut out = String::new();
-    headline(&mut out, finding, style);
-    if is_about_all(finding) {
-        for strand in finding.strands.iter().take(STRANDS) {
-            waiting_strand(&mut out, strand, finding, style);
+    headline(&mut out, finding, screen);
+    section(&mut out, |out| {
+        if is_about_all(finding) && finding.accesses.is_empty() {
+            strands::all(out, finding, screen);
+        } else {
+            places(out, finding, screen);
         }
-        if finding.strands.len() > STRANDS {
-            let _ = writeln!(out, "  and {} more strands", finding.strands.len() - STRANDS);
+    });
+    section(&mut out, |out| {
+        if finding.kind == "race" {
+            // The run went on: what it printed is not about this.
+            return;
         }
-    } else {
-        for location in &finding.locations {
-            place(&mut out, location, style);
+        stream(out, "stdout", &finding.stdout, screen);
+        stream(out, "stderr", &finding.stderr, screen);
+    });
+    section(&mut out, |out| lanes(out, finding, screen));
+    section(&mut out, |out| {
+        if !is_about_all(finding) && finding.accesses.len() < 2 {
+            strands::others(out, finding, screen);
         }
-        callers(&mut out, finding, style);
-    }
-    stream(&mut out, "stdout", &finding.stdout, style);
-    stream(&mut out, "stderr", &finding.stderr, style);
-    for warning in &finding.warnings {
-        let _ = writeln!(out, "  {}: {warning}", style.warn("warning"));
-    }
+        facts::all(out, finding, screen);
+    });
+    out.push('\n');
     let count = match replay {
         true => format!(
             "seen in {}; run {} made {} and {}",
@@ -87,11 +104,26 @@ pub fn finding(finding: &Finding, style: Style, replay: bool) -> String {
         // A replay has other points than the recorded run: it need not stop where it is not to be stopped.
         false => format!("run {} again, {}", finding.run, counted(finding.switches, "switch")),
     };
-    let _ = writeln!(out, "  {}", style.faint(format!("{}: {count}", finding.id)));
+    let mut edge = "  ";
+    for row in wrap(&format!("{}: {count}", finding.id), screen.width.saturating_sub(4)) {
+        let _ = writeln!(out, "{edge}{}", style.faint(row));
+        edge = "    ";
+    }
     if replay {
+        // Never broken: it is there to be copied.
         let _ = writeln!(out, "  replay: {}", style.strong(replay_command(&finding.schedule)));
     }
     out
+}
+
+/// A part of a report, with an empty line before it if it has anything to say.
+fn section(out: &mut String, write: impl FnOnce(&mut String)) {
+    let mut text = String::new();
+    write(&mut text);
+    if !text.is_empty() {
+        out.push('\n');
+        out.push_str(&text);
+    }
 }
 
 /// The command that replays a schedule.
@@ -104,28 +136,36 @@ pub fn replay_command(schedule: &str) -> String {
     }
 }
 
-/// Whether all strands have part in the failure, not one.
-fn is_about_all(finding: &Finding) -> bool {
-    matches!(finding.kind.as_str(), "deadlock" | "livelock" | "timeout")
+fn headline(out: &mut String, finding: &Finding, screen: Screen) {
+    let style = screen.style;
+    let run = match finding.severity {
+        Severity::Failure => format!("run {} failed:", finding.run),
+        Severity::Note => format!("run {} showed:", finding.run),
+    };
+    let text = format!("{run} {}", sentence(finding));
+    let mut rows = wrap(&printable(&text), screen.width.saturating_sub(2)).into_iter();
+    let first = rows.next().unwrap_or_default();
+    let told = first.strip_prefix(&run).unwrap_or(&first);
+    let _ = writeln!(out, "{}{}", style.bad(&first[..first.len() - told.len()]), style.strong(told));
+    for row in rows {
+        let _ = writeln!(out, "  {}", style.strong(row));
+    }
 }
 
-fn headline(out: &mut String, finding: &Finding, style: Style) {
+/// A finding in one sentence: its kind, the message, and the place if the message does not name it.
+pub(crate) fn sentence(finding: &Finding) -> String {
     let place =
         finding.locations.first().filter(|_| !is_about_all(finding)).map(file_and_line).unwrap_or_default();
     // An assertion of C names its place itself.
-    let at = match place.is_empty() || names_place(&finding.message, &place) {
+    let told = !finding.accesses.is_empty() || names_place(&finding.message, &place);
+    let at = match place.is_empty() || told {
         true => String::new(),
         false => format!(" at {place}"),
     };
-    let said = finding.message.starts_with(&finding.kind);
+    let message = finding.message.strip_prefix("data ").unwrap_or(&finding.message);
+    let said = message.starts_with(&finding.kind);
     let kind = if said { String::new() } else { format!("{}: ", finding.kind) };
-    let _ = writeln!(
-        out,
-        "{} {}{}{at}",
-        style.bad(format!("run {} failed:", finding.run)),
-        style.strong(kind),
-        style.strong(&finding.message),
-    );
+    format!("{kind}{}{at}", finding.message)
 }
 
 /// Whether a message names a place already, be it in other words: relative to another folder.
@@ -139,102 +179,47 @@ fn names_place(message: &str, place: &str) -> bool {
     })
 }
 
-fn waiting_strand(out: &mut String, strand: &StrandDetail, finding: &Finding, style: Style) {
-    let name = if strand.name.is_empty() { String::new() } else { format!(" ({})", strand.name) };
-    let what = match (strand.state.as_str(), &strand.operation) {
-        ("blocked", Some(operation)) => format!("waits: {operation}"),
-        ("ready", Some(operation)) => format!("can go on, before: {operation}"),
-        ("running", _) => "runs".to_owned(),
-        (state, _) => format!("is {state}"),
+/// The places that a finding is about; what has no source is told in a line.
+fn places(out: &mut String, finding: &Finding, screen: Screen) {
+    let told = match finding.accesses.is_empty() {
+        true => marks::failure(finding),
+        false => marks::accesses(finding).into_iter().chain(marks::block(finding)).collect(),
     };
-    let object =
-        strand.object.as_deref().filter(|_| strand.state != "running").map(quoted).unwrap_or_default();
-    let joins = strand.operation.as_deref() == Some("join");
-    let holder = match &strand.held_by {
-        _ if joins => String::new(),
-        Some(holder) if *holder == strand.strand => ", which it holds itself".to_owned(),
-        Some(holder) => format!(", held by strand {holder}"),
-        None => String::new(),
-    };
-    let _ = writeln!(out, "  strand {}{name} {what}{object}{holder}", style.strong(&strand.strand));
-    if let Some(location) =
-        finding.locations.iter().find(|location| location.strand.as_ref() == Some(&strand.strand))
-    {
-        let _ = writeln!(out, "    at {}", location_text(location));
-        source_line(out, location, style);
+    let mut found = Vec::new();
+    for told in told {
+        match told.mark {
+            Some(mark) => found.push(mark),
+            None => {
+                let place = told.place.map(|place| format!(", {place}")).unwrap_or_default();
+                strands::paragraph(out, &format!("{}{place}", told.label), 2, screen);
+            }
+        }
     }
-    for held in &strand.holds {
-        let at = held
-            .taken_at
-            .as_ref()
-            .map(|place| format!(", taken at {}", place_text(place)))
-            .unwrap_or_default();
-        let _ = writeln!(out, "    holds{}{at}", quoted(&held.object));
-    }
+    excerpts(out, &found, Sources::of(finding), screen);
 }
 
-/// A variable is quoted, so that `lock` the lock is told from lock the operation.
-fn quoted(object: &str) -> String {
-    let variable = object.starts_with(|c: char| c.is_alphabetic() || c == '_') && !object.contains(' ');
-    if variable { format!(" `{object}`") } else { format!(" {object}") }
-}
-
-fn place(out: &mut String, location: &Location, style: Style) {
-    let strand = location.strand.as_deref().map(|strand| format!(" (strand {strand})")).unwrap_or_default();
-    let text = location_text(location);
-    if text.is_empty() && strand.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "  at {text}{strand}");
-    source_line(out, location, style);
-}
-
-fn source_line(out: &mut String, location: &Location, style: Style) {
-    if let (Some(line), Some(source)) = (location.line, &location.source) {
-        let _ = writeln!(out, "    {} {}", style.faint(format!("{line} |")), source.trim_end());
-    }
-}
-
-/// The stack of the strand that failed, without the place that is shown already.
-fn callers(out: &mut String, finding: &Finding, style: Style) {
-    let Some(first) = finding.locations.first() else { return };
-    let of_strand = |detail: &&StrandDetail| Some(&detail.strand) == first.strand.as_ref();
-    let Some(strand) = finding.strands.iter().find(of_strand) else { return };
-    let same = |place: &Place| (&place.file, place.line) == (&first.file, first.line);
-    let start = strand.stack.iter().position(same).map_or(0, |at| at + 1);
-    let shown: Vec<&Place> = strand.stack[start..].iter().filter(|place| !place.library).collect();
-    for place in shown.iter().take(FRAMES) {
-        let function = place.function.as_deref().unwrap_or("??");
-        let inlined = if place.inlined { " [inlined]" } else { "" };
-        let _ = writeln!(
-            out,
-            "    {}",
-            style.faint(format!("called from {function}{inlined} at {}", place_text(place)))
-        );
-    }
-    if shown.len() > FRAMES {
-        let _ = writeln!(out, "    {}", style.faint(format!("… {} more frames", shown.len() - FRAMES)));
-    }
-}
-
-fn stream(out: &mut String, name: &str, text: &str, style: Style) {
+fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
     let lines: Vec<&str> = text.lines().collect();
     if lines.is_empty() {
         return;
     }
-    let left_out = lines.len().saturating_sub(OUTPUT_LINES);
-    let _ = match left_out {
-        0 => writeln!(out, "  {name} of the run:"),
-        n => writeln!(out, "  {name} of the run (the last {OUTPUT_LINES} of {} lines):", n + OUTPUT_LINES),
+    let end = lines.len().saturating_sub(OUTPUT_LINES);
+    // A panic's message comes before its backtrace.
+    let panic = lines.iter().rposition(|line| line.contains("panicked at"));
+    let first = panic.map_or(end, |at| at.min(end));
+    // The stack is told elsewhere, and shorter.
+    let backtrace = lines[first..].iter().position(|line| line.trim() == "stack backtrace:");
+    let most = backtrace.filter(|_| panic.is_some()).unwrap_or(OUTPUT_LINES).min(OUTPUT_LINES);
+    let shown = &lines[first..lines.len().min(first + most)];
+    let _ = match lines.len() - shown.len() {
+        0 => writeln!(out, "  {name}:"),
+        _ => writeln!(out, "  {name} ({} of {} lines):", shown.len(), lines.len()),
     };
-    for line in &lines[left_out..] {
-        let _ = writeln!(out, "    {} {}", style.faint("|"), printable(line));
+    for line in shown {
+        for row in pieces(&printable(line), screen.width.saturating_sub(7)) {
+            let _ = writeln!(out, "    {} {row}", screen.style.faint(screen.bar()));
+        }
     }
-}
-
-/// A line of the program without what would confuse a terminal.
-fn printable(line: &str) -> String {
-    line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
 fn file_and_line(location: &Location) -> String {
@@ -243,48 +228,6 @@ fn file_and_line(location: &Location) -> String {
         (Some(file), None) => file.clone(),
         _ => String::new(),
     }
-}
-
-fn location_text(location: &Location) -> String {
-    let place = file_and_line(location);
-    match &location.function {
-        Some(function) if place.is_empty() => function.clone(),
-        Some(function) => format!("{place} in {function}"),
-        None => place,
-    }
-}
-
-/// A number with its thousands apart.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// How many a second.
-pub fn per_second(count: u64, elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs_f64().max(1e-9);
-    thousands((count as f64 / seconds) as u64)
-}
-
-fn seconds(elapsed: Duration) -> String {
-    format!("{:.2} s", elapsed.as_secs_f64())
-}
-
-/// A number of things.
-pub fn counted(count: u64, what: &str) -> String {
-    let plural = match count {
-        1 => "",
-        _ if what.ends_with("ch") => "es",
-        _ => "s",
-    };
-    format!("{} {what}{plural}", thousands(count))
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use std::fmt::Write;
 use threadbare_abi::event::{ChoiceKind, Event};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
-use threadbare_findings::explain::{object, place_text};
+use threadbare_findings::explain::place_text;
+use threadbare_findings::places::chain;
+use threadbare_findings::steps::operand;
 use threadbare_findings::{Place, Places};
 use threadbare_trace::events::{Happening, TraceEvent};
 use threadbare_trace::strands::Strands;
@@ -135,25 +137,22 @@ impl<'a> TracePrinter<'a> {
 
     fn object(&mut self, op: OpKind, addr: u64, size: u32) -> &str {
         let (places, strands) = (self.places, &self.strands);
-        self.object_texts.entry((op as u8, addr)).or_insert_with(|| {
-            let plain = op.is_plain_access() || op.is_atomic_access();
-            let named = if plain { places.variable(addr, u64::from(size)) } else { None };
-            named.or_else(|| object(op, addr, strands, places)).unwrap_or_default()
-        })
+        let entry = self.object_texts.entry((op as u8, addr));
+        entry.or_insert_with(|| operand(op, addr, size, strands, places).unwrap_or_default())
     }
 
     fn place(&mut self, pc: u64) -> &PlaceText {
         let places = self.places;
-        let mut chain = std::mem::take(&mut self.callers);
-        chain.insert(0, pc);
-        self.place_texts.entry(chain).or_insert_with_key(|chain| {
+        let mut pcs = std::mem::take(&mut self.callers);
+        pcs.insert(0, pc);
+        self.place_texts.entry(pcs).or_insert_with_key(|pcs| {
             if pc == 0 {
                 return PlaceText::default();
             }
-            let frames = places.at(pc);
+            let frames = chain(places, pc, &pcs[1..]);
             match frames.is_empty() {
                 true => PlaceText { at: format!("{pc:#x}"), ..PlaceText::default() },
-                false => PlaceText::of(frames, chain[1..].iter().flat_map(|&caller| places.at(caller))),
+                false => PlaceText::of(&frames),
             }
         })
     }
@@ -170,16 +169,8 @@ struct PlaceText {
 
 impl PlaceText {
     /// Of the functions at the instruction, and of its callers where all those are a library's.
-    fn of(mut frames: Vec<Place>, callers: impl Iterator<Item = Place>) -> PlaceText {
+    fn of(frames: &[Place]) -> PlaceText {
         let own = |frame: &Place| !frame.library && frame.file.is_some();
-        if !frames.iter().any(own) {
-            let mut found = false;
-            let called: Vec<Place> =
-                callers.take_while(|frame| !std::mem::replace(&mut found, own(frame))).collect();
-            if called.last().is_some_and(own) {
-                frames.extend(called);
-            }
-        }
         let first = frames.iter().position(own);
         let Some(shown) = frames.get(first.unwrap_or(0)) else { return PlaceText::default() };
         let outer = match first {
@@ -335,20 +326,20 @@ mod tests {
         let guard = frame("std::lock_guard::lock_guard", Some("/usr/include/std_mutex.h"), true);
         let (any, main) =
             (frame("Stock::any", Some("stock.cc"), false), frame("main", Some("stock.cc"), false));
-        let text = PlaceText::of(vec![lock.clone(), guard.clone(), any.clone(), main], [].into_iter());
+        let text = PlaceText::of(&[lock.clone(), guard.clone(), any.clone(), main]);
         assert_eq!(text.fitting(99), "Stock::any stock.cc:7 [in main stock.cc:7]");
         assert_eq!(text.fitting(40), "Stock::any stock.cc:7");
         assert_eq!(text.fitting(17), "Stock… stock.cc:7");
         assert_eq!(text.fitting(8), "…ck.cc:7");
-        let called = PlaceText::of(vec![lock.clone()], [guard.clone(), any].into_iter());
+        let called = PlaceText::of(&[lock.clone(), guard.clone(), any]);
         assert_eq!(called.fitting(99), "Stock::any stock.cc:7", "by its callers");
-        let library = PlaceText::of(vec![lock, guard], [].into_iter());
+        let library = PlaceText::of(&[lock, guard]);
         assert!(
             library
                 .fitting(200)
                 .starts_with("__gthread_mutex_lock /usr/include/gthr.h:7 [in std::lock_guard")
         );
-        let nameless = PlaceText::of(vec![frame("std::thread::_M_start_thread", None, true)], [].into_iter());
+        let nameless = PlaceText::of(&[frame("std::thread::_M_start_thread", None, true)]);
         assert_eq!(nameless.fitting(99), "std::thread::_M_start_thread", "told once");
     }
 }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
-/// For a pipe or a file: lines that a pager and an issue can still show.
+/// For a trace in a pipe or a file: lines that a pager can still show.
 const IN_A_PIPE: usize = 160;
 /// For a terminal that does not tell.
 const USUAL: usize = 80;
@@ -15,7 +15,12 @@ pub fn of_stream(stream: &(impl AsFd + IsTerminal)) -> usize {
     if !stream.is_terminal() {
         return IN_A_PIPE;
     }
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let asked = || rustix::termios::tcgetwinsize(stream).ok().map(|size| usize::from(size.ws_col));
-    told.or_else(asked).filter(|&columns| columns > 0).unwrap_or(USUAL).max(LEAST)
+    asked_for().or_else(asked).filter(|&columns| columns > 0).unwrap_or(USUAL).max(LEAST)
+}
+
+/// The columns the user asks for with `COLUMNS`.
+pub fn asked_for() -> Option<usize> {
+    let told = std::env::var("COLUMNS").ok()?.parse::<usize>().ok()?;
+    (told > 0).then(|| told.max(LEAST))
 }

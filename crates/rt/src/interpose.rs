@@ -13,14 +13,26 @@ macro_rules! interpose {
     ($name:ident, 3, $target:path) => { $crate::interpose!(@ $name, "rcx", $target); };
     ($name:ident, 4, $target:path) => { $crate::interpose!(@ $name, "r8", $target); };
     ($name:ident, 5, $target:path) => { $crate::interpose!(@ $name, "r9", $target); };
-    (@ $name:ident, $reg:literal, $target:path) => {
+    (@ $name:ident, $reg:literal, $target:path) => { $crate::interpose!(@@ $name, $reg, "[rsp]", $target); };
+    (@@ $name:ident, $reg:literal, $from:literal, $target:path) => {
         // A scope of its own: the exported name does not clash with a Rust function of the same name.
         const _: () = {
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
             unsafe extern "C" fn $name() {
-                core::arch::naked_asm!(concat!("mov ", $reg, ", [rsp]"), "jmp {target}", target = sym $target)
+                core::arch::naked_asm!(concat!("mov ", $reg, ", ", $from), "jmp {target}", target = sym $target)
             }
         };
     };
+}
+
+/// As [`interpose!`], but the last argument is the address where the return address lies (`*const u64`): it also tells
+/// who the caller is, see `tsan::strings`.
+#[macro_export]
+macro_rules! interpose_slot {
+    ($name:ident, 1, $target:path) => { $crate::interpose!(@@ $name, "rsi", "rsp", $target); };
+    ($name:ident, 2, $target:path) => { $crate::interpose!(@@ $name, "rdx", "rsp", $target); };
+    ($name:ident, 3, $target:path) => { $crate::interpose!(@@ $name, "rcx", "rsp", $target); };
+    ($name:ident, 4, $target:path) => { $crate::interpose!(@@ $name, "r8", "rsp", $target); };
+    ($name:ident, 5, $target:path) => { $crate::interpose!(@@ $name, "r9", "rsp", $target); };
 }

@@ -14,6 +14,7 @@ extern crate std;
 
 pub mod conflict;
 pub mod delay;
+pub mod directed;
 pub mod pct;
 pub mod pos;
 pub mod random;

@@ -1,6 +1,7 @@
 //! The strategies by name and number.
 
 use crate::delay::Delay;
+use crate::directed::Directed;
 use crate::pct::Pct;
 use crate::pos::Pos;
 use crate::random::Random;
@@ -93,6 +94,8 @@ strategies! {
     Random(1, "random", "uniform, sticky, or holding strands back: drawn for each run");
     /// Strands in turn.
     RoundRobin(2, "round-robin", "the strands in turn, a fixed number of points each");
+    /// A predicted deadlock is tried.
+    Directed(64, "directed", "holds strands back before the locks of a predicted deadlock");
     /// Every enabled strand equally likely.
     Uniform(3, "uniform", "every enabled strand is equally likely at every point");
     /// Priorities that change at a few points.

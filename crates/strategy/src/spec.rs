@@ -27,6 +27,16 @@ pub struct Parameter {
 }
 
 impl StrategyId {
+    /// Whether a user may ask for it: runs that try a prediction are a campaign's own affair.
+    pub fn is_offered(self) -> bool {
+        self != StrategyId::Directed
+    }
+
+    /// The strategies that a user may ask for.
+    pub fn offered() -> impl Iterator<Item = StrategyId> {
+        StrategyId::ALL.iter().copied().filter(|id| id.is_offered())
+    }
+
     /// The parameter the strategy takes, if any.
     pub const fn parameter(self) -> Option<Parameter> {
         let (name, least, most) = match self {
@@ -34,7 +44,12 @@ impl StrategyId {
             StrategyId::RoundRobin => ("length of a turn", 1, 1 << 20),
             StrategyId::Pct => ("depth", 1, crate::pct::DEEPEST),
             StrategyId::Delay => ("number of delays", 1, crate::delay::MOST),
-            StrategyId::Uniform | StrategyId::Pos | StrategyId::Urw | StrategyId::Surw | StrategyId::Rff => {
+            StrategyId::Uniform
+            | StrategyId::Directed
+            | StrategyId::Pos
+            | StrategyId::Urw
+            | StrategyId::Surw
+            | StrategyId::Rff => {
                 return None;
             }
         };
@@ -58,7 +73,7 @@ impl fmt::Display for SpecError {
         match self {
             SpecError::Unknown => {
                 f.write_str("there is no such strategy; there are: ")?;
-                for (index, id) in StrategyId::ALL.iter().enumerate() {
+                for (index, id) in StrategyId::offered().enumerate() {
                     write!(f, "{}{}", if index > 0 { ", " } else { "" }, id.name())?;
                 }
                 Ok(())
@@ -96,7 +111,8 @@ impl Spec {
     /// # Errors
     /// Why there is none.
     pub fn from_words<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Result<Spec, SpecError> {
-        let mut spec = Spec::of(StrategyId::from_name(name).ok_or(SpecError::Unknown)?);
+        let mut spec =
+            Spec::of(StrategyId::from_name(name).filter(|id| id.is_offered()).ok_or(SpecError::Unknown)?);
         for (index, word) in words.enumerate() {
             let parameter = spec.id.parameter().filter(|_| index == 0).ok_or(SpecError::TooMany(spec.id))?;
             let digits = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());

@@ -20,6 +20,8 @@ pub(crate) struct ElfSymbol<'a> {
 pub(crate) struct ElfSymbols<'a> {
     functions: Vec<ElfSymbol<'a>>,
     objects: Vec<ElfSymbol<'a>>,
+    /// By their offset in the thread-local storage.
+    thread_locals: Vec<ElfSymbol<'a>>,
 }
 
 impl<'a> ElfSymbols<'a> {
@@ -32,7 +34,7 @@ impl<'a> ElfSymbols<'a> {
             (None, Some(file)) => symbols.add_all(file, file.dynamic_symbols()),
             (None, None) => {}
         }
-        for table in [&mut symbols.functions, &mut symbols.objects] {
+        for table in [&mut symbols.functions, &mut symbols.objects, &mut symbols.thread_locals] {
             table.sort_unstable_by(|a, b| (a.start, a.rank, a.name).cmp(&(b.start, b.rank, b.name)));
             table.dedup_by_key(|symbol| symbol.start);
         }
@@ -55,7 +57,8 @@ impl<'a> ElfSymbols<'a> {
         for symbol in table {
             let Ok(name) = symbol.name() else { continue };
             let (start, size) = (symbol.address(), symbol.size());
-            if name.is_empty() || symbol.is_undefined() || start == 0 {
+            let thread_local = symbol.kind() == SymbolKind::Tls;
+            if name.is_empty() || symbol.is_undefined() || (start == 0 && !thread_local) {
                 continue;
             }
             let Some(end) = start.checked_add(size) else { continue };
@@ -75,6 +78,7 @@ impl<'a> ElfSymbols<'a> {
                 SymbolKind::Text => self.functions.push(entry(size > 0)),
                 SymbolKind::Unknown | SymbolKind::Label if in_text() => self.functions.push(entry(size > 0)),
                 SymbolKind::Data if size > 0 => self.objects.push(entry(true)),
+                SymbolKind::Tls if size > 0 => self.thread_locals.push(entry(true)),
                 _ => {}
             }
         }
@@ -88,6 +92,11 @@ impl<'a> ElfSymbols<'a> {
     /// The object that holds an address.
     pub(crate) fn object(&self, address: u64) -> Option<ElfSymbol<'a>> {
         containing(&self.objects, address)
+    }
+
+    /// The object that holds an offset of the thread-local storage.
+    pub(crate) fn thread_local(&self, offset: u64) -> Option<ElfSymbol<'a>> {
+        containing(&self.thread_locals, offset)
     }
 }
 

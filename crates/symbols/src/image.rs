@@ -18,6 +18,7 @@ use crate::demangle::Name;
 use crate::elf_symbols::ElfSymbols;
 use crate::map::{Mapped, map};
 use crate::units::{Die, Slice, UnitSet};
+use crate::value::FrameEntry;
 
 /// Keeps the bytes that the rest points into.
 #[derive(Default)]
@@ -58,6 +59,8 @@ pub(crate) struct ImageData<'a> {
     split_units: RefCell<HashMap<DwoId, Option<Arc<UnitSet<'a>>>>>,
     /// All variables with a fixed address, once a full search was needed.
     pub(crate) every_variable: OnceCell<Vec<(u64, Die<'a>)>>,
+    /// The unwind table's entries, once needed.
+    pub(crate) frame_index: OnceCell<Vec<FrameEntry>>,
 }
 
 impl<'a> ImageData<'a> {
@@ -84,6 +87,7 @@ impl<'a> ImageData<'a> {
             split: RefCell::default(),
             split_units: RefCell::default(),
             every_variable: OnceCell::new(),
+            frame_index: OnceCell::new(),
         })
     }
 
@@ -95,6 +99,50 @@ impl<'a> ImageData<'a> {
     /// Whether the loader chooses where the file goes.
     pub(crate) fn is_relocated(&self) -> bool {
         self.file.kind() == object::ObjectKind::Dynamic
+    }
+
+    /// How far before the thread pointer a program's thread-local storage begins: its size, aligned.
+    pub(crate) fn thread_local_size(&self) -> Option<u64> {
+        let tls = self.thread_local_segment()?;
+        let before = tls.address.wrapping_neg() % tls.align;
+        tls.size.checked_sub(before)?.checked_next_multiple_of(tls.align)?.checked_add(before)
+    }
+
+    /// Where the initial bytes of the thread-local storage are, as linked.
+    ///
+    /// In split debug info gcc writes where the initial bytes of a thread-local variable are, not its offset.
+    pub(crate) fn thread_local_origin(&self) -> Option<u64> {
+        Some(self.thread_local_segment()?.address)
+    }
+
+    /// The offset in the thread-local storage that debug info means by a number.
+    pub(crate) fn thread_local_offset(&self, written: u64) -> u64 {
+        match self.thread_local_segment() {
+            Some(tls) if written >= tls.size => written.wrapping_sub(tls.address),
+            _ => written,
+        }
+    }
+
+    fn thread_local_segment(&self) -> Option<ThreadLocalSegment> {
+        let object::File::Elf64(file) = &self.file else { return None };
+        let endian = file.endian();
+        let mut headers = file.elf_program_headers().iter();
+        let header = headers.find(|header| header.p_type.get(endian) == object::elf::PT_TLS)?;
+        Some(ThreadLocalSegment {
+            address: header.p_vaddr.get(endian),
+            size: header.p_memsz.get(endian),
+            align: header.p_align.get(endian).max(1),
+        })
+    }
+
+    /// A section of the file itself, or of its separate debug file, and where it is loaded.
+    pub(crate) fn section_at(&self, name: &str, arena: &'a Arena) -> Option<(Slice<'a>, u64)> {
+        let separate = self.separate.as_ref().map(|(_, file)| file);
+        std::iter::once(&self.file).chain(separate).find_map(|file| {
+            let address = file.section_by_name(name)?.address();
+            let bytes = section(file, name, arena).ok().filter(|bytes| !bytes.is_empty())?;
+            Some((bytes, address))
+        })
     }
 
     /// The symbol table.
@@ -138,9 +186,7 @@ impl<'a> ImageData<'a> {
     /// The root DIE of the `index`-th unit, of its split part if it has one.
     pub(crate) fn unit_root(&self, arena: &'a Arena, index: usize) -> Option<Die<'a>> {
         let set = self.units(arena)?;
-        let unit = set.unit(index)?;
-        let offset = unit.unit.header.root_offset();
-        let skeleton = Die { set: set.clone(), unit, offset };
+        let skeleton = set.root(index)?;
         let Some(id) = skeleton.unit.unit.dwo_id else { return Some(skeleton) };
         let known = self.split_units.borrow().get(&id).cloned();
         let split = known.unwrap_or_else(|| {
@@ -272,6 +318,12 @@ impl<'a> ImageData<'a> {
         };
         self.unit_root(arena, index)
     }
+}
+
+struct ThreadLocalSegment {
+    address: u64,
+    size: u64,
+    align: u64,
 }
 
 fn parse(bytes: &[u8]) -> Result<object::File<'_>, String> {

@@ -2,8 +2,9 @@
 //!
 //! The runtime tells of a run in addresses only. [`Symbols`] turns them into what a reader knows: the functions at an
 //! address of code with the inlined ones ([`Frame`]), the variable at an address of data down to its field
-//! ([`Variable`]), and the source text. Files are mapped and read as far as a question needs it, so the first answer
-//! about a big debug binary comes at once.
+//! ([`Variable`]), the field of a heap block that code touches ([`HeapField`]), the local variables in scope ([`Local`])
+//! with their values ([`Value`], read through a [`Machine`]), callers by the unwind tables, and the source text. Files
+//! are mapped and read as far as a question needs it, so the first answer about a big debug binary comes at once.
 //!
 //! Understood: ELF on little-endian machines, DWARF 4 and 5 as gcc, clang and rustc write it, also compressed, in a
 //! file of its own (build id, `.gnu_debuglink`, `dwz`) or split (`.dwo`, `.dwp`).
@@ -24,7 +25,9 @@ mod debug_file;
 mod demangle;
 mod elf_symbols;
 mod frame;
+mod heap;
 mod image;
+mod lines;
 mod locals;
 mod map;
 mod naming;
@@ -33,12 +36,16 @@ mod scan;
 mod source;
 mod symbols;
 mod units;
+mod value;
+mod values;
 mod variable;
 
 pub use demangle::Name;
 pub use frame::{Frame, Origin, Pc, first_user_frame};
+pub use heap::HeapField;
 pub use locals::{Local, Place};
 pub use program_id::{NotAProgramId, ProgramId, build_id};
 pub use source::Sources;
 pub use symbols::{Module, Symbols};
+pub use value::{Limits, Machine, NoValue, ReadMemory, Registers, ThreadLocals, Value};
 pub use variable::Variable;

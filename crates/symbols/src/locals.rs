@@ -5,8 +5,12 @@ use std::fmt;
 use gimli::{AttributeValue, EntriesTreeNode, Expression, Operation, Register, UnitOffset, UnitRef, X86_64};
 
 use crate::image::{Arena, ImageData};
+use crate::scan::fixed_address;
 use crate::units::{Die, Entry, Slice};
 use crate::variable::size_of;
+
+/// How deep blocks may nest: damaged ones may be endless.
+const MAX_DEPTH: usize = 200;
 
 /// A parameter or local variable of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +27,19 @@ pub struct Local {
     pub parameter: bool,
     /// The line of its declaration.
     pub line: Option<u32>,
+    /// Where its value can be asked for.
+    pub(crate) handle: Handle,
+}
+
+/// A local variable at one address of code, to find it again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Handle {
+    /// The index of the module.
+    pub(crate) module: usize,
+    /// The address, as loaded.
+    pub(crate) loaded: u64,
+    /// The variable's DIE, in the unit of the address.
+    pub(crate) die: usize,
 }
 
 /// Where a local variable's value is at one instruction.
@@ -66,39 +83,127 @@ impl fmt::Display for Place {
 
 /// The locals at a linked address, those of inner blocks first, parameters before others; `bias` turns a linked
 /// address into a loaded one.
-pub(crate) fn find<'a>(image: &ImageData<'a>, arena: &'a Arena, address: u64, bias: u64) -> Vec<Local> {
-    let mut function = None;
-    image.for_each_frame(arena, address, |frame| function = frame.dw_die_offset.or(function));
-    let Some(function) = function else { return Vec::new() };
-    let Some(root) = image.unit_of_code(arena, address) else { return Vec::new() };
-    let die = root.at(function);
-    let Some(entry) = die.entry() else { return Vec::new() };
-    let frame_base = entry
-        .attr_value(gimli::DW_AT_frame_base)
-        .and_then(|value| expression_at(die.unit_ref(), value, address))
-        .and_then(|expression| only_operation(die.unit_ref(), expression));
-    let mut walk = Walk { die: &die, address, bias, frame_base, found: Vec::new() };
-    walk.function(function);
-    // A function of which there are several instances has its statics once, in what they are instances of.
-    if let Some(AttributeValue::UnitRef(abstract_function)) = entry.attr_value(gimli::DW_AT_abstract_origin) {
-        let own = walk.found.len();
-        walk.function(abstract_function);
-        let (_, others) = walk.found.split_at(own);
-        let statics: Vec<_> =
-            others.iter().filter(|(_, local)| matches!(local.place, Place::Static(_))).cloned().collect();
-        walk.found.truncate(own);
-        walk.found.extend(statics);
+pub(crate) fn find<'a>(
+    image: &ImageData<'a>,
+    arena: &'a Arena,
+    address: u64,
+    bias: u64,
+    module: usize,
+) -> Vec<Local> {
+    let Some(live) = Live::at(image, arena, address) else { return Vec::new() };
+    live.variables.iter().filter_map(|die| live.local(die, bias, module)).collect()
+}
+
+/// The function at an address and its variables that are in scope there.
+pub(crate) struct Live<'a> {
+    /// The function that was not inlined.
+    pub(crate) function: Die<'a>,
+    /// The address, as linked.
+    pub(crate) address: u64,
+    /// Those of inner blocks first, parameters before others.
+    pub(crate) variables: Vec<Die<'a>>,
+}
+
+impl<'a> Live<'a> {
+    /// What is in scope at a linked address.
+    pub(crate) fn at(image: &ImageData<'a>, arena: &'a Arena, address: u64) -> Option<Live<'a>> {
+        let mut function = None;
+        image.for_each_frame(arena, address, |frame| function = frame.dw_die_offset.or(function));
+        let function = image.unit_of_code(arena, address)?.at(function?);
+        let entry = function.entry()?;
+        let mut walk = Walk { die: &function, address, found: Vec::new() };
+        walk.function(function.offset);
+        // A function of which there are several instances has its statics once, in what they are instances of.
+        if let Some(AttributeValue::UnitRef(origin)) = entry.attr_value(gimli::DW_AT_abstract_origin) {
+            let own = walk.found.len();
+            walk.function(origin);
+            let statics = walk.found.split_off(own).into_iter().filter(|found| {
+                let entry = function.at(found.die).entry();
+                let location = entry.and_then(|entry| entry.attr_value(gimli::DW_AT_location));
+                location.is_some_and(|location| fixed_address(function.unit_ref(), location).is_some())
+            });
+            let statics: Vec<_> = statics.collect();
+            walk.found.extend(statics);
+        }
+        let mut found = walk.found;
+        found.sort_by_key(|found| (std::cmp::Reverse(found.depth), !found.parameter));
+        let variables = found.into_iter().map(|found| function.at(found.die)).collect();
+        Some(Live { function, address, variables })
     }
-    walk.found.sort_by_key(|(depth, local)| (std::cmp::Reverse(*depth), !local.parameter));
-    walk.found.into_iter().map(|(_, local)| local).collect()
+
+    /// The expression for what `DW_OP_fbreg` counts from.
+    pub(crate) fn frame_base(&self) -> Option<Expression<Slice<'a>>> {
+        let value = self.function.entry()?.attr_value(gimli::DW_AT_frame_base)?;
+        expression_at(self.function.unit_ref(), value, self.address)
+    }
+
+    fn local(&self, die: &Die<'a>, bias: u64, module: usize) -> Option<Local> {
+        let entry = &die.entry()?;
+        let name = die.name(entry)?.to_string_lossy().into_owned();
+        let ty = die.type_of(entry);
+        let line = die
+            .with_attribute(entry, gimli::DW_AT_decl_line)
+            .and_then(|(_, entry)| u32::try_from(entry.attr(gimli::DW_AT_decl_line)?.udata_value()?).ok());
+        Some(Local {
+            name,
+            type_name: ty.as_ref().map(Die::type_name),
+            size: ty.as_ref().and_then(size_of),
+            place: self.place(die, entry, bias),
+            parameter: entry.tag() == gimli::DW_TAG_formal_parameter,
+            line,
+            handle: Handle { module, loaded: self.address.wrapping_add(bias), die: die.offset.0 },
+        })
+    }
+
+    fn place(&self, die: &Die<'a>, entry: &Entry<'a>, bias: u64) -> Place {
+        let constant =
+            |entry: &Entry<'a>| entry.attr(gimli::DW_AT_const_value)?.sdata_value().map(Place::Constant);
+        let Some(location) = entry.attr_value(gimli::DW_AT_location) else {
+            let declared = || die.with_attribute(entry, gimli::DW_AT_const_value);
+            return constant(entry).or_else(|| constant(&declared()?.1)).unwrap_or(Place::Gone);
+        };
+        let unit = self.function.unit_ref();
+        let Some(expression) = expression_at(unit, location, self.address) else {
+            return Place::Gone;
+        };
+        let mut operations = expression.operations(unit.encoding());
+        let Ok(Some(first)) = operations.next() else { return Place::Gone };
+        let frame_base = || only_operation(unit, self.frame_base()?);
+        match (first, operations.next()) {
+            (Operation::Register { register }, Ok(None)) => Place::Register(register.0),
+            (Operation::RegisterOffset { register, offset, .. }, Ok(None)) => {
+                Place::Memory { register: register.0, offset }
+            }
+            (Operation::FrameOffset { offset }, Ok(None)) => match frame_base() {
+                Some(Operation::Register { register }) => Place::Memory { register: register.0, offset },
+                Some(Operation::CallFrameCFA) => Place::Stack(offset),
+                _ => Place::Computed,
+            },
+            (Operation::Address { address }, Ok(None)) => Place::Static(address.wrapping_add(bias)),
+            (Operation::AddressIndex { index }, Ok(None)) => match unit.address(index) {
+                Ok(address) => Place::Static(address.wrapping_add(bias)),
+                Err(_) => Place::Computed,
+            },
+            (Operation::UnsignedConstant { value }, Ok(Some(Operation::StackValue))) => {
+                Place::Constant(value.cast_signed())
+            }
+            (Operation::SignedConstant { value }, Ok(Some(Operation::StackValue))) => Place::Constant(value),
+            _ => Place::Computed,
+        }
+    }
+}
+
+/// A variable found by the walk.
+struct Found {
+    die: UnitOffset,
+    depth: usize,
+    parameter: bool,
 }
 
 struct Walk<'w, 'a> {
     die: &'w Die<'a>,
     address: u64,
-    bias: u64,
-    frame_base: Option<Operation<Slice<'a>>>,
-    found: Vec<(usize, Local)>,
+    found: Vec<Found>,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -117,12 +222,11 @@ impl<'a> Walk<'_, 'a> {
             let entry = child.entry();
             match entry.tag() {
                 gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter => {
-                    if let Some(local) = self.local(entry) {
-                        self.found.push((depth, local));
-                    }
+                    let parameter = entry.tag() == gimli::DW_TAG_formal_parameter;
+                    self.found.push(Found { die: entry.offset(), depth, parameter });
                 }
                 gimli::DW_TAG_lexical_block | gimli::DW_TAG_inlined_subroutine
-                    if self.holds_address(entry) =>
+                    if depth < MAX_DEPTH && self.holds_address(entry) =>
                 {
                     self.children(child, depth + 1)?;
                 }
@@ -141,61 +245,6 @@ impl<'a> Walk<'_, 'a> {
         }
         false
     }
-
-    fn local(&self, entry: &Entry<'a>) -> Option<Local> {
-        let die = self.die.at(entry.offset());
-        let name = die.name(entry)?.to_string_lossy().into_owned();
-        let ty = die
-            .with_attribute(entry, gimli::DW_AT_type)
-            .and_then(|(home, entry)| home.reference(&entry, gimli::DW_AT_type));
-        let line = die
-            .with_attribute(entry, gimli::DW_AT_decl_line)
-            .and_then(|(_, entry)| u32::try_from(entry.attr(gimli::DW_AT_decl_line)?.udata_value()?).ok());
-        Some(Local {
-            name,
-            type_name: ty.as_ref().map(Die::type_name),
-            size: ty.as_ref().and_then(size_of),
-            place: self.place(&die, entry),
-            parameter: entry.tag() == gimli::DW_TAG_formal_parameter,
-            line,
-        })
-    }
-
-    fn place(&self, die: &Die<'a>, entry: &Entry<'a>) -> Place {
-        let constant =
-            |entry: &Entry<'a>| entry.attr(gimli::DW_AT_const_value)?.sdata_value().map(Place::Constant);
-        let Some(location) = entry.attr_value(gimli::DW_AT_location) else {
-            let declared = || die.with_attribute(entry, gimli::DW_AT_const_value);
-            return constant(entry).or_else(|| constant(&declared()?.1)).unwrap_or(Place::Gone);
-        };
-        let unit = self.die.unit_ref();
-        let Some(expression) = expression_at(unit, location, self.address) else {
-            return Place::Gone;
-        };
-        let mut operations = expression.operations(unit.encoding());
-        let Ok(Some(first)) = operations.next() else { return Place::Gone };
-        match (first, operations.next()) {
-            (Operation::Register { register }, Ok(None)) => Place::Register(register.0),
-            (Operation::RegisterOffset { register, offset, .. }, Ok(None)) => {
-                Place::Memory { register: register.0, offset }
-            }
-            (Operation::FrameOffset { offset }, Ok(None)) => match self.frame_base {
-                Some(Operation::Register { register }) => Place::Memory { register: register.0, offset },
-                Some(Operation::CallFrameCFA) => Place::Stack(offset),
-                _ => Place::Computed,
-            },
-            (Operation::Address { address }, Ok(None)) => Place::Static(address.wrapping_add(self.bias)),
-            (Operation::AddressIndex { index }, Ok(None)) => match unit.address(index) {
-                Ok(address) => Place::Static(address.wrapping_add(self.bias)),
-                Err(_) => Place::Computed,
-            },
-            (Operation::UnsignedConstant { value }, Ok(Some(Operation::StackValue))) => {
-                Place::Constant(value.cast_signed())
-            }
-            (Operation::SignedConstant { value }, Ok(Some(Operation::StackValue))) => Place::Constant(value),
-            _ => Place::Computed,
-        }
-    }
 }
 
 fn only_operation<'a>(
@@ -208,7 +257,7 @@ fn only_operation<'a>(
 }
 
 /// The expression that holds at an address: the attribute's own, or the one its list has for the address.
-fn expression_at<'a>(
+pub(crate) fn expression_at<'a>(
     unit: UnitRef<'_, Slice<'a>>,
     value: AttributeValue<Slice<'a>>,
     address: u64,

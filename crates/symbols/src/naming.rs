@@ -72,6 +72,12 @@ impl<'a> Die<'a> {
         None
     }
 
+    /// The type of this variable, parameter or member, or of what it completes.
+    pub(crate) fn type_of(&self, entry: &Entry<'a>) -> Option<Die<'a>> {
+        let (home, entry) = self.with_attribute(entry, gimli::DW_AT_type)?;
+        home.reference(&entry, gimli::DW_AT_type)
+    }
+
     /// The names around the DIE, outermost first.
     pub(crate) fn scope_names(&self) -> Vec<String> {
         self.scope_names_within(MAX_DEPTH)
@@ -88,7 +94,8 @@ impl<'a> Die<'a> {
                 names.extend(origin.scope_names_within(depth - 1).into_iter().rev());
                 break;
             }
-            let name = scope.name.or_else(|| {
+            let own_name = scope.name.and_then(|name| self.unit_ref().attr_string(name).ok());
+            let name = own_name.or_else(|| {
                 // A class whose name is in a type unit only.
                 let (full, entry) = die.definition(entry);
                 full.string(&entry, gimli::DW_AT_name)
@@ -217,6 +224,14 @@ impl<'a> Die<'a> {
 
     fn own_name(&self, entry: &Entry<'a>) -> Option<String> {
         Some(self.string(entry, gimli::DW_AT_name)?.to_string_lossy().into_owned())
+    }
+
+    /// The first type argument of a generic type.
+    pub(crate) fn type_parameter(&self) -> Option<Die<'a>> {
+        self.children()
+            .into_iter()
+            .find(|(_, child)| child.tag() == gimli::DW_TAG_template_type_parameter)
+            .and_then(|(die, child)| die.reference(&child, gimli::DW_AT_type))
     }
 
     /// The number of elements in each dimension of an array type.

@@ -17,8 +17,10 @@ pub(crate) struct Scope<'a> {
     parent: Option<usize>,
     /// What it is.
     pub(crate) tag: DwTag,
-    /// Its own name; the one of what it completes is not looked up.
-    pub(crate) name: Option<Slice<'a>>,
+    /// The attribute with its own name; the one of what it completes is not looked up.
+    pub(crate) name: Option<AttributeValue<Slice<'a>>>,
+    /// The bytes a value takes, for a type that has fields.
+    pub(crate) size: Option<u64>,
 }
 
 /// A variable with a fixed address.
@@ -26,7 +28,7 @@ pub(crate) struct Scope<'a> {
 pub(crate) struct FixedVariable {
     /// Its DIE.
     pub(crate) die: UnitOffset,
-    /// Its address, as linked.
+    /// Its address, as linked, or its offset in the module's thread-local storage.
     pub(crate) address: u64,
 }
 
@@ -36,6 +38,8 @@ pub(crate) struct UnitScan<'a> {
     scopes: Vec<Scope<'a>>,
     /// Sorted by address.
     pub(crate) variables: Vec<FixedVariable>,
+    /// Those that every strand has its own of, sorted by offset.
+    pub(crate) thread_locals: Vec<FixedVariable>,
 }
 
 impl<'a> UnitScan<'a> {
@@ -51,6 +55,7 @@ impl<'a> UnitScan<'a> {
             }
         }
         scan.variables.sort_by_key(|variable| variable.address);
+        scan.thread_locals.sort_by_key(|variable| variable.address);
         scan
     }
 
@@ -71,23 +76,28 @@ impl<'a> UnitScan<'a> {
             let tag = abbreviation.tag();
             let specs = abbreviation.attributes();
             if is_scope(tag) && abbreviation.has_children() {
-                let mut name = None;
+                let (mut name, mut size) = (None, None);
                 for spec in specs {
                     let attribute = entries.read_attribute(*spec)?;
-                    if attribute.name() == gimli::DW_AT_name {
-                        name = unit.attr_string(attribute.value()).ok();
+                    match attribute.name() {
+                        gimli::DW_AT_name => name = Some(attribute.value()),
+                        gimli::DW_AT_byte_size if has_fields(tag) => size = attribute.udata_value(),
+                        _ => {}
                     }
                 }
                 let parent = open.last().map(|(scope, _)| *scope);
                 open.push((self.scopes.len(), depth));
-                self.scopes.push(Scope { begin: offset, end: UnitOffset(0), parent, tag, name });
+                self.scopes.push(Scope { begin: offset, end: UnitOffset(0), parent, tag, name, size });
             } else if tag == gimli::DW_TAG_variable {
                 for spec in specs {
                     let attribute = entries.read_attribute(*spec)?;
-                    if attribute.name() == gimli::DW_AT_location
-                        && let Some(address) = fixed_address(unit, attribute.value())
-                    {
+                    if attribute.name() != gimli::DW_AT_location {
+                        continue;
+                    }
+                    if let Some(address) = fixed_address(unit, attribute.value()) {
                         self.variables.push(FixedVariable { die: offset, address });
+                    } else if let Some(address) = thread_local_offset(unit, attribute.value()) {
+                        self.thread_locals.push(FixedVariable { die: offset, address });
                     }
                 }
             } else {
@@ -95,6 +105,11 @@ impl<'a> UnitScan<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The types with fields whose values take just this many bytes.
+    pub(crate) fn types_of_size(&self, size: u64) -> impl Iterator<Item = UnitOffset> {
+        self.scopes.iter().filter(move |scope| scope.size == Some(size)).map(|scope| scope.begin)
     }
 
     /// The scopes around a DIE, innermost first.
@@ -106,6 +121,10 @@ impl<'a> UnitScan<'a> {
         })
         .filter(move |scope| die < scope.end)
     }
+}
+
+fn has_fields(tag: DwTag) -> bool {
+    matches!(tag, gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type)
 }
 
 fn is_scope(tag: DwTag) -> bool {
@@ -123,7 +142,10 @@ fn is_scope(tag: DwTag) -> bool {
 }
 
 /// The address of a location that is one, whatever strand asks: no register, no thread-local, no piece.
-fn fixed_address(unit: UnitRef<'_, Slice<'_>>, location: AttributeValue<Slice<'_>>) -> Option<u64> {
+pub(crate) fn fixed_address(
+    unit: UnitRef<'_, Slice<'_>>,
+    location: AttributeValue<Slice<'_>>,
+) -> Option<u64> {
     let mut operations = location.exprloc_value()?.operations(unit.encoding());
     let mut address = match operations.next().ok()?? {
         Operation::Address { address } => address,
@@ -138,4 +160,19 @@ fn fixed_address(unit: UnitRef<'_, Slice<'_>>, location: AttributeValue<Slice<'_
     }
     // The linker leaves a small number where it dropped the variable.
     (address > 1 && !unit.header.is_tombstone_address(address)).then_some(address)
+}
+
+/// The offset of a location that is one in the module's thread-local storage.
+fn thread_local_offset(unit: UnitRef<'_, Slice<'_>>, location: AttributeValue<Slice<'_>>) -> Option<u64> {
+    let mut operations = location.exprloc_value()?.operations(unit.encoding());
+    let offset = match operations.next().ok()?? {
+        Operation::UnsignedConstant { value } => value,
+        Operation::SignedConstant { value } => u64::try_from(value).ok()?,
+        Operation::ConstantIndex { index } => unit.address(index).ok()?,
+        _ => return None,
+    };
+    match (operations.next().ok()??, operations.next().ok()?) {
+        (Operation::TLS, None) => Some(offset),
+        _ => None,
+    }
 }

@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Bigger files are generated, and nobody reads an excerpt of them.
 const MAX_FILE: u64 = 64 << 20;
 
+/// Lines after the first that a statement is followed over.
+const MAX_STATEMENT: u32 = 4;
+
 /// Reads source files, each once.
 pub struct Sources {
     folder: PathBuf,
@@ -44,6 +47,20 @@ impl Sources {
         let Some(file) = self.file(file) else { return Vec::new() };
         let last = last.min(u32::try_from(file.starts.len()).unwrap_or(u32::MAX));
         (first.max(1)..=last).filter_map(|number| Some((number, file.line(number)?.to_owned()))).collect()
+    }
+
+    /// The code from the beginning of a line to the end of its statement, without comments.
+    pub(crate) fn statement(&self, file: &Path, line: u32) -> Option<String> {
+        let mut code = String::new();
+        for (_, text) in self.lines(file, line, line.checked_add(MAX_STATEMENT)?) {
+            let text = code_of(&text);
+            code.push_str(&text);
+            code.push('\n');
+            if text.contains([';', '{', '}']) {
+                break;
+            }
+        }
+        (!code.is_empty()).then_some(code)
     }
 
     /// Where a file that the debug info names is on this machine.
@@ -136,6 +153,23 @@ impl RustSource {
     }
 }
 
+/// A line of C, C++ or Rust without what is in quotes and behind `//`.
+fn code_of(line: &str) -> String {
+    let mut code = String::new();
+    let mut quoted = false;
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => quoted = !quoted,
+            '\\' if quoted => drop(rest.next()),
+            '/' if !quoted && rest.peek() == Some(&'/') => break,
+            _ if quoted => {}
+            c => code.push(c),
+        }
+    }
+    code
+}
+
 /// `/rustc/<commit>/library/std/src/lib.rs` into the commit and `library/std/src/lib.rs`.
 fn rust_library(file: &Path) -> Option<(&str, &Path)> {
     let rest = file.strip_prefix("/rustc").ok()?;
@@ -186,6 +220,17 @@ mod tests {
         assert_eq!(sources.line(Path::new("latin1.c"), 1).as_deref(), Some("caf\u{fffd}"));
         assert_eq!(sources.line(Path::new("missing.c"), 1), None);
         assert_eq!(sources.line(dir.path(), 1), None);
+    }
+
+    #[test]
+    fn a_statement_is_code_only() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.c"), "f(\"\\\"x\", y, // z\n  w)\n  ;\nv;\n").unwrap();
+        let sources = Sources::new(dir.path());
+        let statement = |line| sources.statement(Path::new("a.c"), line);
+        assert_eq!(statement(1).as_deref(), Some("f(, y, \n  w)\n  ;\n"));
+        assert_eq!(statement(4).as_deref(), Some("v;\n"));
+        assert_eq!(statement(5), None);
     }
 
     #[test]

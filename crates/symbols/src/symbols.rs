@@ -1,16 +1,18 @@
 //! The modules of a program, asked by address.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::demangle::Name;
 use crate::elf_symbols::ElfSymbol;
 use crate::frame::{Frame, Pc};
+use crate::heap::{self, BlockAccess, HeapField};
 use crate::image::{Arena, Image, ImageData};
+use crate::lines;
 use crate::locals::{self, Local};
 use crate::source::{Sources, normalized};
-use crate::variable::{self, Variable};
+use crate::variable::{self, Space, Variable};
 
 /// A file in the program's memory, as the runtime's module records tell it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -211,7 +213,7 @@ impl Symbols {
         }
         let found = self.locate(address).and_then(|(index, _)| {
             self.with_linked(index, address, |image, arena, linked| {
-                variable::find(image, arena, linked, size, index)
+                variable::find(image, arena, Space::Linked, linked, size, index)
             })?
         });
         let found = found.map(|variable| {
@@ -221,15 +223,90 @@ impl Symbols {
         found
     }
 
+    /// The variable that an access of `size` bytes at an offset of a module's thread-local storage touches.
+    pub fn thread_local(&self, module: usize, offset: u64, size: u64) -> Option<Variable> {
+        let variable = self.with_image(module, |image, arena| {
+            variable::find(image, arena, Space::ThreadLocal, offset, size, module)
+        })??;
+        Some(Variable { file: variable.file.as_deref().map(normalized), ..variable })
+    }
+
+    /// Where the thread-local storage of the first module, the program itself, begins for the strand whose thread
+    /// pointer (on x86-64 the FS base) is given.
+    pub fn thread_local_base(&self, thread_pointer: u64) -> Option<u64> {
+        self.with_image(0, |image, _| thread_pointer.checked_sub(image.thread_local_size()?))?
+    }
+
     /// The parameters and local variables that live at an address of code, those of inner blocks and inlined
     /// functions first.
     pub fn locals(&self, pc: Pc) -> Vec<Local> {
         let inside = pc.inside();
         let Some((index, _)) = self.locate(inside) else { return Vec::new() };
         let find = self.with_linked(index, inside, |image, arena, linked| {
-            locals::find(image, arena, linked, inside.wrapping_sub(linked))
+            locals::find(image, arena, linked, inside.wrapping_sub(linked), index)
         });
         find.unwrap_or_default()
+    }
+
+    /// The field at `offset` of a heap block of `block_size` bytes, as code at `stack` touches it: `account.balance`.
+    ///
+    /// `stack` is the access with its callers, innermost first; it is read down to the first frame that is the
+    /// program's own. There is an answer only if debug info and the source line leave no doubt.
+    pub fn field_of(&self, stack: &[Pc], block_size: u64, offset: u64) -> Option<String> {
+        self.field_access(stack, block_size, offset, 1).map(|field| field.to_string())
+    }
+
+    /// The same for an access of `size` bytes, with the types.
+    pub fn field_access(&self, stack: &[Pc], block_size: u64, offset: u64, size: u64) -> Option<HeapField> {
+        let size = size.max(1);
+        if offset.checked_add(size)? > block_size {
+            return None;
+        }
+        let own = |pc: &Pc| self.frames(*pc).iter().any(|frame| !frame.is_library());
+        let stack = &stack[..=stack.iter().position(own)?];
+        let mut by_module: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for pc in stack {
+            let (index, _) = self.locate(pc.inside())?;
+            by_module.entry(index).or_default().push(pc.inside());
+        }
+        let access = BlockAccess { block: block_size, offset, size };
+        let candidates = by_module.into_iter().flat_map(|(index, loaded)| {
+            let base = self.modules[index].module.base;
+            let found = self.with_image(index, |image, arena| {
+                let base = if image.is_relocated() { base } else { 0 };
+                let linked: Vec<u64> = loaded.iter().map(|address| address - base).collect();
+                heap::candidates(image, arena, &linked, access)
+            });
+            found.unwrap_or_default()
+        });
+        let text = stack.last().and_then(|pc| {
+            let frames = self.frames(*pc);
+            let frame = frames.iter().find(|frame| !frame.is_library())?;
+            self.sources.statement(frame.file.as_deref()?, frame.line?)
+        });
+        heap::decide(candidates.collect(), text.as_deref())
+    }
+
+    /// The function that a line of a source file is in, as the frame that stands there; the innermost where code was
+    /// inlined. `file` may be relative to any folder.
+    pub fn function_at(&self, file: &Path, line: u32) -> Option<Frame> {
+        (0..self.modules.len()).find_map(|index| {
+            let base = self.modules[index].module.base;
+            let addresses = self.with_image(index, |image, arena| {
+                let base = if image.is_relocated() { base } else { 0 };
+                let linked = lines::addresses(image, arena, file, line);
+                linked.into_iter().map(|address| base + address).collect::<Vec<_>>()
+            })?;
+            addresses.into_iter().find_map(|address| {
+                let frames = self.frames(Pc::At(address));
+                let stands = |frame: &&Frame| {
+                    frame.line == Some(line)
+                        && frame.name.is_some()
+                        && frame.file.as_deref().is_some_and(|known| lines::same(known, file))
+                };
+                frames.iter().find(stands).cloned()
+            })
+        })
     }
 
     /// A line of a source file (from 1).
@@ -248,7 +325,7 @@ impl Symbols {
     }
 
     /// Calls `f` with the module's file and the address as linked.
-    fn with_linked<T>(
+    pub(crate) fn with_linked<T>(
         &self,
         index: usize,
         address: u64,

@@ -117,7 +117,15 @@ impl<'a> UnitSet<'a> {
         (0..self.len()).filter_map(|index| self.unit(index)).find(|unit| unit.unit.dwo_id == Some(id))
     }
 
-    fn supplementary(&self) -> Option<Arc<UnitSet<'a>>> {
+    /// The root DIE of the `index`-th unit.
+    pub(crate) fn root(self: &Arc<Self>, index: usize) -> Option<Die<'a>> {
+        let unit = self.unit(index)?;
+        let offset = unit.unit.header.root_offset();
+        Some(Die { set: self.clone(), unit, offset })
+    }
+
+    /// The units of the file that this one shares debug info with.
+    pub(crate) fn supplementary(&self) -> Option<Arc<UnitSet<'a>>> {
         self.supplementary.get_or_init(|| Some(Arc::new(UnitSet::new(self.dwarf.sup.clone()?, None)))).clone()
     }
 

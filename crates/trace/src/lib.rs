@@ -1,11 +1,13 @@
 //! Schedules and event streams of Threadbare.
 //!
-//! Pure data: what a run did ([`run`], [`report`], [`events`]), who took part ([`strands`]), and how to make it again
+//! Pure data: what a run did ([`run`], [`report`], [`events`], [`race`], [`locks`]), who took part ([`strands`]), and how to make it again
 //! ([`schedule`]). Nothing here starts or reads a process.
 
 pub mod conflicts;
 pub mod events;
 pub mod hash;
+pub mod locks;
+pub mod race;
 pub mod report;
 pub mod run;
 pub mod schedule;

@@ -3,6 +3,7 @@
 //! The bytes come from a process that may have died in the middle of a write, so the reader takes what is whole and
 //! stops at the first record that is not.
 
+use crate::locks::LockOrder;
 use std::collections::BTreeMap;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::{RecordTag, StrandState};
@@ -80,12 +81,20 @@ pub struct StrandReport {
     pub state: Option<StrandState>,
     /// What it waits for or is about to do.
     pub pending: Option<Pending>,
+    /// More of what it waits for: how many have come to a barrier, of how many.
+    pub detail: String,
     /// The strand that keeps it waiting.
     pub holder: Option<u16>,
+    /// All strands that keep it waiting.
+    pub holders: Vec<u16>,
+    /// Whether the verdict is about it: it is part of a cycle of waits, or waits for what an ended strand holds.
+    pub stuck: bool,
     /// The pcs of its stack, innermost first.
     pub frames: Vec<u64>,
     /// Locks it holds: address and the pc where each was taken.
     pub held: Vec<(u64, u64)>,
+    /// For each of them, that pc and its callers, innermost first.
+    pub held_stacks: Vec<Vec<u64>>,
 }
 
 /// The operation a strand stands before.
@@ -97,6 +106,8 @@ pub struct Pending {
     pub addr: u64,
     /// The instruction.
     pub pc: u64,
+    /// Bytes of an access.
+    pub size: u32,
 }
 
 /// Where a replay left its schedule.
@@ -146,6 +157,8 @@ pub struct RunReport {
     pub lost_wakes: Vec<LostWake>,
     /// Pairs of locks that strands took one inside the other.
     pub lock_orders: Vec<LockOrder>,
+    /// What a second making of the run told.
+    pub details: Details,
 }
 
 /// Where an access or another event happened.
@@ -183,6 +196,23 @@ pub struct Race {
     pub size: u64,
     /// The later access, then the earlier one.
     pub accesses: Vec<Access>,
+    /// The heap block the memory belongs to.
+    pub block: Option<Block>,
+}
+
+/// Stacks of the moments that matter, where the run was made a second time for them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Details {
+    /// The last allocation of a heap block, by the block's address.
+    pub allocations: BTreeMap<u64, Moment>,
+    /// The last release of a heap block, by the block's address.
+    pub releases: BTreeMap<u64, Moment>,
+    /// The creation of a strand, by its index.
+    pub creations: BTreeMap<u16, Moment>,
+    /// Other events, by strand and event.
+    pub events: BTreeMap<(u16, u64), Moment>,
+    /// Where a strand began to write of its own panic, which is all that is seen of it.
+    pub panic: Option<Moment>,
 }
 
 /// A heap block.
@@ -197,35 +227,20 @@ pub struct Block {
 }
 
 /// A wake that nobody waited for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LostWake {
-    /// Who made it.
-    pub strand: u16,
     /// The condition variable, or what else is waited on.
     pub addr: u64,
-    /// The run's event count then.
-    pub event: u64,
-    /// The instruction.
-    pub pc: u64,
-}
-
-/// A strand took one lock while it held another.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LockOrder {
-    /// Who.
-    pub strand: u16,
-    /// The lock it held.
-    pub held: u64,
-    /// The lock it took.
-    pub taken: u64,
-    /// Where it took it.
-    pub pc: u64,
+    /// Who made it, where and when.
+    pub moment: Moment,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Open {
+    Race,
     Access,
     Watched(u64),
+    LostWake,
 }
 
 impl RunReport {
@@ -260,7 +275,10 @@ impl RunReport {
     fn take(&mut self, record: Record, open: &mut Option<Open>) {
         let Record { tag, strand, a, b, c, text } = record;
         match tag {
-            RecordTag::Message => self.message = text,
+            RecordTag::Message => {
+                self.message = text;
+                *open = None;
+            }
             RecordTag::Module => self.modules.push(Module { base: a, size: b, path: text }),
             RecordTag::Warning => self.warnings.push(Warning { text, pc: a }),
             RecordTag::Divergence => {
@@ -275,12 +293,26 @@ impl RunReport {
             }
             RecordTag::Pending => {
                 let op = OpKind::from_code(a as u8);
-                self.entry(strand).pending = op.map(|op| Pending { op, addr: b, pc: c });
+                let entry = self.entry(strand);
+                entry.pending = op.map(|op| Pending { op, addr: b, pc: c, size: (a >> 8) as u32 });
+                entry.detail = text;
             }
-            RecordTag::Holder => self.entry(strand).holder = Some(a as u16),
+            RecordTag::Holder => {
+                let entry = self.entry(strand);
+                entry.holder.get_or_insert(a as u16);
+                entry.holders.push(a as u16);
+                entry.stuck |= b != 0;
+            }
             RecordTag::Frame => self.entry(strand).frames.push(a),
-            RecordTag::Held => self.entry(strand).held.push((a, b)),
-            RecordTag::Race => self.races.push(Race { addr: a, size: b, accesses: Vec::new() }),
+            RecordTag::Held => {
+                let entry = self.entry(strand);
+                entry.held.push((a, b));
+                entry.held_stacks.push(crate::locks::pcs(&text));
+            }
+            RecordTag::Race => {
+                self.races.push(Race { addr: a, size: b, ..Race::default() });
+                *open = Some(Open::Race);
+            }
             RecordTag::Access => {
                 let (Some(race), Some(op)) = (self.races.last_mut(), OpKind::from_code(c as u8)) else {
                     return;
@@ -304,16 +336,32 @@ impl RunReport {
                     moment.held.push((a, b));
                 }
             }
-            RecordTag::Block => self.block = Some(Block { addr: a, size: b, freed: c != 0 }),
-            RecordTag::LostWake => self.lost_wakes.push(LostWake { strand, addr: a, event: b, pc: c }),
-            RecordTag::LockOrder => self.lock_orders.push(LockOrder { strand, held: a, taken: b, pc: c }),
+            RecordTag::Block => {
+                let block = Some(Block { addr: a, size: b, freed: c != 0 });
+                // Behind a race's accesses it is the race's if the race is in it, else the verdict's.
+                let lies_in = |race: &&mut Race| race.block.is_none() && race.addr.wrapping_sub(a) < b;
+                match (open, self.races.last_mut().filter(lies_in)) {
+                    (Some(Open::Race | Open::Access), Some(race)) => race.block = block,
+                    _ => self.block = block,
+                }
+            }
+            RecordTag::LostWake => {
+                let moment = Moment { strand, pc: c, event: b, ..Moment::default() };
+                self.lost_wakes.push(LostWake { addr: a, moment });
+                *open = Some(Open::LostWake);
+            }
+            RecordTag::LockOrder => {
+                self.lock_orders.push(LockOrder::of_record(strand, a, b, c, &text));
+            }
         }
     }
 
     fn moment(&mut self, open: Option<Open>) -> Option<&mut Moment> {
         match open? {
+            Open::Race => None,
             Open::Access => Some(&mut self.races.last_mut()?.accesses.last_mut()?.moment),
             Open::Watched(index) => self.watched.get_mut(&index),
+            Open::LostWake => Some(&mut self.lost_wakes.last_mut()?.moment),
         }
     }
 
@@ -332,9 +380,14 @@ impl RunReport {
 
 /// Whether a report area holds a warning; looks at heads only.
 pub fn has_warning(bytes: &[u8]) -> bool {
+    has_record(bytes, RecordTag::Warning)
+}
+
+/// Whether a report area holds a record of this kind; looks at heads only.
+pub fn has_record(bytes: &[u8], tag: RecordTag) -> bool {
     let mut at = 0usize;
     while let Some(head) = bytes.get(at..at + 8) {
-        if u16::from_le_bytes([head[0], head[1]]) == RecordTag::Warning as u16 {
+        if u16::from_le_bytes([head[0], head[1]]) == tag as u16 {
             return true;
         }
         let len = u32::from_le_bytes([head[4], head[5], head[6], head[7]]) as usize;
@@ -379,7 +432,10 @@ mod tests {
         assert_eq!(report.message, "no strand can go on");
         let strand = report.strand(1).unwrap();
         assert_eq!((strand.parent, strand.ordinal, strand.name.as_str()), (0, 1, "worker"));
-        assert_eq!(strand.pending, Some(Pending { op: OpKind::MutexLock, addr: 0x7000, pc: 0x40_1000 }));
+        assert_eq!(
+            strand.pending,
+            Some(Pending { op: OpKind::MutexLock, addr: 0x7000, pc: 0x40_1000, size: 0 })
+        );
         assert_eq!((strand.holder, strand.frames.len()), (Some(2), 2));
         assert_eq!(report.module_of(0x40_0fff).unwrap().1.path, "/bin/x");
         assert_eq!(report.module_of(0x40_1000), None);
@@ -387,6 +443,36 @@ mod tests {
         // A record cut in its middle is left out, the ones before it stay.
         assert_eq!(RunReport::decode(&bytes[..45]), RunReport::default());
         assert!(!has_warning(&bytes[..45]));
+    }
+
+    #[test]
+    fn races_have_their_accesses_and_their_block() {
+        let access = |strand, pc, op: OpKind| record(11, strand, [pc, 7, op as u64 | 4 << 8], "");
+        let bytes = [
+            record(10, 2, [0x9010, 4, 0], ""),
+            access(2, 0x40_1000, OpKind::Write),
+            record(12, 2, [0x40_2000, 0, 0], ""),
+            record(13, 2, [0x7000, 0x40_3000, 0], ""),
+            access(1, 0x40_1500, OpKind::Read),
+            record(15, u16::MAX, [0x9000, 64, 0], ""),
+            record(10, 2, [0x8000, 8, 0], ""),
+            record(15, u16::MAX, [0xa000, 16, 1], ""),
+            record(1, 0, [0; 3], "used after it was freed"),
+        ]
+        .concat();
+        let report = RunReport::decode(&bytes);
+        let [race, bare] = &report.races[..] else { panic!("{:?}", report.races) };
+        assert_eq!((race.addr, race.size), (0x9010, 4));
+        assert_eq!(race.block, Some(Block { addr: 0x9000, size: 64, freed: false }));
+        let [later, earlier] = &race.accesses[..] else { panic!("{race:?}") };
+        assert_eq!((later.op, later.size, later.moment.strand), (OpKind::Write, 4, 2));
+        assert_eq!(
+            (later.moment.frames.as_slice(), later.moment.held.as_slice()),
+            (&[0x40_2000][..], &[(0x7000, 0x40_3000)][..])
+        );
+        assert_eq!((earlier.op, earlier.moment.pc, earlier.moment.event), (OpKind::Read, 0x40_1500, 7));
+        assert_eq!((bare.accesses.len(), bare.block), (0, None));
+        assert_eq!(report.block, Some(Block { addr: 0xa000, size: 16, freed: true }));
     }
 
     proptest! {

@@ -8,8 +8,8 @@
 
 int main() {
     std::array<std::mutex, 5> forks;
-    std::array<std::jthread, 5> seats;
     std::barrier seated(5);
+    std::array<std::jthread, 5> seats;
     for (int seat = 0; seat < 5; seat++)
         seats[seat] = std::jthread([&, seat] {
             seated.arrive_and_wait();

@@ -1,13 +1,15 @@
 //! What `cargo threadbare test|run|build` have in common: whose argument is whose.
 
 use crate::conduct::cannot;
-use crate::embedded;
 use crate::exit::Trouble;
 use crate::options::CampaignOptions;
+use crate::{embedded, hide};
 use clap::Parser;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use threadbare_explore::server::Target;
+use threadbare_findings::Suppressions;
 use threadbare_toolchain::cargo::{CargoRequest, RunTarget};
 use threadbare_toolchain::{Environment, PlacedRuntime, check_program};
 
@@ -22,7 +24,7 @@ Examples:
   cargo threadbare build --release";
 
 /// Options of ours that take a value.
-const WITH_VALUE: [&str; 11] = [
+const WITH_VALUE: [&str; 13] = [
     "--strategy",
     "--runs",
     "--time",
@@ -32,6 +34,8 @@ const WITH_VALUE: [&str; 11] = [
     "--mode",
     "--max-points",
     "--deadlines",
+    "--races",
+    "--suppressions",
     "--out",
     "--stdin",
 ];
@@ -61,6 +65,7 @@ struct OwnOptions {
 #[derive(Debug)]
 pub(crate) struct Split {
     pub(crate) campaign: CampaignOptions,
+    pub(crate) suppressions: Arc<Suppressions>,
     stdin: Option<PathBuf>,
     cargo: Vec<OsString>,
     program: Vec<OsString>,
@@ -78,7 +83,8 @@ impl Args {
         let env = Environment::of_process();
         let runtime = embedded::place(&env)?;
         let stdin = options.stdin.as_deref().map(crate::commands::run::input).transpose()?;
-        Ok(Split { campaign: options.campaign, stdin, cargo, program, env, runtime })
+        let suppressions = hide::read(&options.campaign.suppressions)?;
+        Ok(Split { campaign: options.campaign, suppressions, stdin, cargo, program, env, runtime })
     }
 }
 

@@ -4,12 +4,14 @@ use crate::commands::cargo::{Args, Split};
 use crate::commands::run::print;
 use crate::conduct::{self, cannot};
 use crate::exit::{Exit, Trouble};
-use crate::options::Format;
+use crate::hide::Used;
+use crate::options::ReportFormat;
+use crate::output;
 use threadbare_explore::interrupt;
 use threadbare_explore::store::Store;
 use threadbare_report::progress::ProgressLine;
 use threadbare_report::tests::{TestResult, TestsReport};
-use threadbare_report::{Style, tests};
+use threadbare_report::{Screen, Style, tests};
 use threadbare_toolchain::cargo::{self, TestBinary, TestCase, TestPlan};
 
 /// The file of all tests' campaigns.
@@ -36,16 +38,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         report.notes.push(warning);
     }
     keep(&report, &store)?;
-    match split.campaign.format {
-        Format::Json => print(&report.to_json()),
-        Format::Text => {
-            if report.failed() > 0 {
-                // The findings follow on standard output; on a terminal they stand apart.
-                eprintln!();
-            }
-            print(&tests::text(&report, Style::for_stream(&std::io::stdout())));
-        }
+    if split.campaign.format == ReportFormat::Text && report.failed() > 0 {
+        // The findings follow on standard output; on a terminal they stand apart.
+        eprintln!();
     }
+    print(&output::of_tests(&report, split.campaign.format, Screen::for_stream(&std::io::stdout())));
     Ok(if report.failed() > 0 { Exit::Failure } else { Exit::Clean })
 }
 
@@ -69,6 +66,7 @@ fn keep(report: &TestsReport, store: &Store) -> Result<(), Trouble> {
 fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsReport, Trouble> {
     let style = Style::for_stream(&std::io::stderr());
     let mut report = TestsReport::new(plan.notes.clone());
+    let mut used = Used::default();
     for note in &plan.notes {
         eprintln!("{}: {note}", style.strong("note"));
     }
@@ -83,24 +81,36 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
                 report.interrupted = true;
                 return Ok(report);
             }
-            let result = one(split, binary, case, store)?;
+            let result = one(split, binary, case, store, &mut used)?;
             eprintln!("  {}", tests::line(&result, style));
             report.tests.push(result);
         }
     }
+    for unused in used.unused(&split.suppressions) {
+        eprintln!("{}: {unused}", style.warn("warning"));
+        report.notes.push(unused);
+    }
     Ok(report)
 }
 
-fn one(split: &Split, binary: &TestBinary, case: &TestCase, store: &Store) -> Result<TestResult, Trouble> {
+fn one(
+    split: &Split,
+    binary: &TestBinary,
+    case: &TestCase,
+    store: &Store,
+    used: &mut Used,
+) -> Result<TestResult, Trouble> {
     let config = split.campaign.config(split.target(&case.target)?);
     let label = format!("{} {} {}", case.package, case.binary, case.name);
-    let campaign = conduct::campaign(&config, store, ProgressLine::on_stderr(), Some(label.as_str()))
+    let line = ProgressLine::on_stderr();
+    let conducted = conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions)
         .map_err(|trouble| trouble.during(&format!("test {}", case.name)))?;
+    used.join(&conducted.used);
     Ok(TestResult {
         package: case.package.clone(),
         binary: case.binary.clone(),
         kind: binary.kind.clone(),
         name: case.name.clone(),
-        campaign,
+        campaign: conducted.report,
     })
 }

@@ -7,6 +7,7 @@ pub(crate) mod cargo_test;
 pub(crate) mod cc;
 pub(crate) mod list;
 pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runtime_path;
 pub(crate) mod rustc;

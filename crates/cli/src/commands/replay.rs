@@ -4,22 +4,20 @@ use crate::commands::run::print;
 use crate::conduct;
 use crate::exit::{Exit, Trouble};
 use crate::options::{FOLDER, Format};
+use crate::streams::{self, Wanted};
 use crate::{embedded, gdb};
-use std::io::{StdoutLock, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use threadbare_abi::event::Event;
-use threadbare_abi::layout::{Record, flags};
+use threadbare_abi::layout::{Record, Watch, WatchKind, flags};
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_explore::run::{EventSink, Follow, Request};
+use threadbare_explore::run::{Follow, Request};
 use threadbare_explore::server::{Server, Target};
-use threadbare_explore::store;
+use threadbare_explore::{details, of_race, store};
 use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, SymbolPlaces};
-use threadbare_report::trace::TracePrinter;
-use threadbare_report::{Style, text, width};
+use threadbare_report::{Screen, text};
 use threadbare_toolchain::{Environment, check_program};
-use threadbare_trace::conflicts::Conflicts;
+use threadbare_trace::report::{Moment, Race};
 use threadbare_trace::run::{RunFacts, Verdict};
 use threadbare_trace::schedule::Schedule;
 
@@ -28,10 +26,8 @@ Examples:
   threadbare replay .threadbare/deadlock-5f3a9c1e.schedule
   threadbare replay deadlock-5f3a9c1e              the same, by the finding's id
   threadbare replay deadlock-5f3a9c1e --trace | less
+  threadbare replay deadlock-5f3a9c1e --perfetto run.json
   threadbare replay deadlock-5f3a9c1e --gdb        open gdb where it failed";
-
-/// For a run whose every event is looked at.
-const ENOUGH: Duration = Duration::from_secs(24 * 3600);
 
 /// Make one run again from its schedule.
 ///
@@ -47,8 +43,11 @@ pub(crate) struct Args {
     #[arg(long)]
     trace: bool,
     /// Open gdb where the run fails, with a command for each strand's stack.
-    #[arg(long, conflicts_with_all = ["trace", "format"])]
+    #[arg(long, conflicts_with_all = ["trace", "format", "perfetto"])]
     gdb: bool,
+    /// Write the run as a trace file that ui.perfetto.dev opens, one track a strand.
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
     /// The folder with the findings.
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     out: PathBuf,
@@ -74,14 +73,28 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let mut server = Server::start(&target)?;
     server.set_known(&schedule.known);
     if args.gdb {
-        return gdb::open(&mut server, &request, &schedule.segments, &target.program);
+        let race = schedule.race.is_some().then_some(schedule.message.as_str());
+        if race.is_some() {
+            // A race does not end its run: gdb is opened where its later access is made.
+            let facts = once(&mut server, &request, &schedule)?;
+            let facts = judge(facts, &schedule, &target.program)?;
+            request.watches = facts.report.races.iter().filter_map(later_access).collect();
+        }
+        return gdb::open(&mut server, &request, &schedule.segments, &target.program, race);
     }
-    let facts = if args.trace {
-        trace(&mut server, &request, &schedule, &target.program, args.timeout)?
+    let wanted = Wanted { lines: args.trace, perfetto: args.perfetto.clone(), timeout: args.timeout };
+    let facts = if wanted.anything() {
+        streams::run(&mut server, &request, &schedule, &target.program, &wanted)?
     } else {
         once(&mut server, &request, &schedule)?
     };
-    judge(&facts, &schedule, &target.program)?;
+    let verdict = facts.verdict.clone();
+    let mut facts = judge(facts, &schedule, &target.program)?;
+    if facts.verdict.is_failure() && schedule.then.is_none() {
+        // Once more, for what a finding tells beside the verdict.
+        facts.segments.clone_from(&schedule.segments);
+        details::add(&mut server, &request, &verdict, vec![&mut facts]);
+    }
     let places = SymbolPlaces::new(&facts.report.modules, &target.program);
     let mut finding = explain(&facts, &target.program.display().to_string(), &places);
     finding.schedule = path.display().to_string();
@@ -171,9 +184,15 @@ fn request(schedule: &Schedule) -> Request {
         timeout: Duration::from_millis(schedule.timeout_ms.max(1)),
         estimates,
         guide: guide.into(),
-        races: true,
+        races: schedule.races || schedule.race.is_some(),
         watches: Vec::new(),
     }
+}
+
+/// The moment of a race's later access.
+fn later_access(race: &Race) -> Option<Watch> {
+    let Moment { strand, event, pc, .. } = race.accesses.first()?.moment;
+    Some(Watch { kind: WatchKind::Event as u32, strand: strand.into(), event, addr: 0, pc })
 }
 
 fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<RunFacts, Trouble> {
@@ -181,96 +200,29 @@ fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<R
     Ok(server.facts(request, &ended, false)?)
 }
 
-/// Makes the run once to see which accesses matter, then again and prints its points.
-fn trace(
-    server: &mut Server,
-    request: &Request,
-    schedule: &Schedule,
-    program: &Path,
-    timeout: Option<Duration>,
-) -> Result<RunFacts, Trouble> {
-    let modules = if schedule.then.is_some() {
-        // A strategy decides at every point, so more points would be another run.
-        once(server, request, schedule)?.report.modules
-    } else {
-        let everything = Request { record: Record::Everything, timeout: ENOUGH, ..request.clone() };
-        let mut found = Found::default();
-        let ended = server.run(&everything, Follow::Segments(&schedule.segments), Some(&mut found))?;
-        let mut known = schedule.known.clone();
-        known.extend(found.0.pcs());
-        server.set_known(&known);
-        server.facts(&everything, &ended, false)?.report.modules
-    };
-    let places = SymbolPlaces::new(&modules, program);
-    let style = Style::for_stream(&std::io::stdout());
-    // Printing takes longer than running; a run that never ends is still bounded by what the campaign allowed.
-    let endless = schedule.verdict == VerdictKind::Timeout;
-    let generous = if endless { request.timeout } else { ENOUGH };
-    let request = Request { record: Record::Points, timeout: timeout.unwrap_or(generous), ..request.clone() };
-    let stdout = std::io::stdout();
-    let printer = TracePrinter::new(&places, style, width::of_stream(&stdout));
-    let mut lines = Lines { printer, out: stdout.lock() };
-    let ended = server.run(&request, Follow::Segments(&schedule.segments), Some(&mut lines))?;
-    lines.finish();
-    Ok(server.facts(&request, &ended, false)?)
-}
-
-/// Finds the accesses that matter.
-#[derive(Default)]
-struct Found(Conflicts);
-
-impl EventSink for Found {
-    fn events(&mut self, events: &[Event]) {
-        events.iter().for_each(|event| self.0.event(event));
-    }
-
-    fn restart(&mut self) {
-        self.0 = Conflicts::default();
-    }
-}
-
-/// Prints events as they come.
-struct Lines<'a> {
-    printer: TracePrinter<'a>,
-    out: StdoutLock<'static>,
-}
-
-impl Lines<'_> {
-    fn finish(&mut self) {
-        let mut lines = String::new();
-        self.printer.finish(&mut lines);
-        let _ = self.out.write_all(lines.as_bytes());
-    }
-}
-
-impl EventSink for Lines<'_> {
-    fn events(&mut self, events: &[Event]) {
-        let mut lines = String::new();
-        for event in events {
-            self.printer.event(event, &mut lines);
-        }
-        // A reader that went away gets nothing more; the run still ends.
-        let _ = self.out.write_all(lines.as_bytes());
-    }
-
-    fn restart(&mut self) {
-        self.printer.restart();
-        let _ = self.out.write_all(b"-- the run is made again from its beginning --\n");
-    }
-}
-
-/// Sees that the run was the recorded one.
-fn judge(facts: &RunFacts, schedule: &Schedule, program: &Path) -> Result<(), Trouble> {
+/// Sees that the run was the recorded one. The facts of a race that the schedule is kept for have the race as their
+/// verdict.
+fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) -> Result<RunFacts, Trouble> {
     let help = "this is an error of Threadbare unless the program reads something that changes outside it (files, \
                 the network, the real clock): `threadbare replay FILE --trace` shows how far it came";
     if facts.verdict.is_internal() {
         let places = SymbolPlaces::new(&facts.report.modules, program);
-        let divergence = conduct::divergence(facts, &places);
+        let divergence = conduct::divergence(&facts, &places);
         return Err(Trouble::internal(
             format!("the replay left its schedule: {}{divergence}", facts.verdict.message),
             help,
         ));
     }
+    if let Some(pair) = schedule.race {
+        return match facts.report.race_of(pair).cloned() {
+            Some(race) => Ok(of_race(&facts, race)),
+            None => Err(Trouble::internal(
+                format!("the replay did not show the recorded race: {}", schedule.message),
+                help,
+            )),
+        };
+    }
+    facts.report.races.clear();
     let show = |kind: VerdictKind, message: &str| match kind {
         VerdictKind::None => "clean".to_owned(),
         kind => format!("{}: {message}", kind.name()),
@@ -287,7 +239,7 @@ fn judge(facts: &RunFacts, schedule: &Schedule, program: &Path) -> Result<(), Tr
             help,
         ));
     }
-    Ok(())
+    Ok(facts)
 }
 
 /// The words of a verdict that must be the same in a replay. The exit code and the signal are; a line of the program's
@@ -305,13 +257,13 @@ fn essence(kind: VerdictKind, message: &str) -> Vec<&str> {
 }
 
 fn words(finding: &Finding, facts: &RunFacts, traced: bool) -> String {
-    let style = Style::for_stream(&std::io::stdout());
+    let screen = Screen::for_stream(&std::io::stdout());
     let gap = if traced { "\n" } else { "" };
     if facts.verdict.is_failure() {
-        format!("{gap}{}", text::finding(finding, style, false))
+        format!("{gap}{}", text::finding(finding, screen, false))
     } else {
         let switches = text::counted(facts.counters.switches, "switch");
-        format!("{gap}{}: run {} again, {switches}\n", style.good("clean"), facts.run)
+        format!("{gap}{}: run {} again, {switches}\n", screen.style.good("clean"), facts.run)
     }
 }
 

@@ -1,16 +1,16 @@
 //! `threadbare run`: a campaign over schedules.
 
 use crate::conduct;
-use crate::embedded;
 use crate::exit::{Exit, Trouble};
-use crate::options::{CampaignOptions, Format};
+use crate::options::CampaignOptions;
+use crate::{embedded, hide, output};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use threadbare_explore::interrupt;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
+use threadbare_report::Screen;
 use threadbare_report::progress::ProgressLine;
-use threadbare_report::{Style, text};
 use threadbare_toolchain::{Environment, check_program, find_program};
 
 const EXAMPLES: &str = "\
@@ -57,14 +57,13 @@ pub(crate) fn input(file: &Path) -> Result<PathBuf, Trouble> {
 
 /// A campaign over one program, and its report.
 pub(crate) fn campaign(options: &CampaignOptions, target: Target) -> Result<Exit, Trouble> {
+    let suppressions = hide::read(&options.suppressions)?;
     let config = options.config(target);
     let store = Store::open(&options.out)?;
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
-    let report = conduct::campaign(&config, &store, ProgressLine::on_stderr(), None)?;
-    match options.format {
-        Format::Json => print(&report.to_json()),
-        Format::Text => print(&text::campaign(&report, Style::for_stream(&std::io::stdout()))),
-    }
+    let conducted = conduct::campaign(&config, &store, ProgressLine::on_stderr(), None, &suppressions)?;
+    let report = conducted.report;
+    print(&output::of_campaign(&report, options.format, Screen::for_stream(&std::io::stdout())));
     Ok(if report.runs_failed > 0 { Exit::Failure } else { Exit::Clean })
 }
 

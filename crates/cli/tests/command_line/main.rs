@@ -2,5 +2,7 @@
 
 mod bad_input;
 mod campaigns;
+mod races;
 mod replays;
+mod reports;
 mod workbench;

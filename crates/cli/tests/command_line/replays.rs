@@ -4,7 +4,8 @@ use crate::workbench::{BANK, Workbench};
 
 fn found() -> (Workbench, String) {
     let bench = Workbench::with_bank(BANK);
-    let json = bench.tool(&["run", "--seed", "3", "--format", "json", "--", "./bank"]).json();
+    let json =
+        bench.tool(&["run", "--races", "off", "--seed", "3", "--format", "json", "--", "./bank"]).json();
     let id = json["findings"][0]["id"].as_str().unwrap().to_owned();
     (bench, id)
 }

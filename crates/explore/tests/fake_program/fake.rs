@@ -8,12 +8,14 @@ use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use threadbare_abi::event::{Event, Segment};
+use threadbare_abi::event::{Event, EventKind, Segment};
 use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, HEADER_OFFSET, Header, LEARNT_OFFSET, LIVE_OFFSET, Live,
-    MAGIC, PLAN_OFFSET, Plan, RING_OFFSET, Ring, TAKEN_OFFSET, VERSION,
+    MAGIC, PLAN_OFFSET, Plan, REPORT_OFFSET, RING_OFFSET, Ring, TAKEN_OFFSET, VERSION, WATCH_OFFSET, Watch,
 };
+use threadbare_abi::op::OpKind;
 use threadbare_abi::protocol::{Command, Reply};
+use threadbare_abi::report::{RecordHead, RecordTag};
 
 /// How many events the mode `events` streams: more than the ring holds.
 pub(crate) const EVENTS: u64 = EVENTS_CAPACITY as u64 * 2 + 77;
@@ -176,10 +178,59 @@ fn child(mode: &str, shared: &Shared, served: u64) -> ! {
             shared.set_live(|live| (live.learnt, live.trace_hash) = (1, plan.known << 32 | plan.run));
         }
         "fail-at-37" if plan.run == 37 => exit(1),
+        "race" => races(shared, &plan),
+        "fickle-race" if served.is_multiple_of(2) => races(shared, &plan),
         "fickle" => shared.set_live(|live| live.trace_hash = served),
         _ => {}
     }
     exit(0)
+}
+
+/// Two strands at two places, in either order; the second making tells what is asked for, in run 5 another end.
+fn races(shared: &Shared, plan: &Plan) {
+    shared.write(TAKEN_OFFSET, 0, Segment { events: 9, ..Segment::default() });
+    shared.set_live(|live| (live.segments, live.races) = (1, 1));
+    let mut report = Report { shared, len: 0 };
+    let places = [(1, 0x40_0010, OpKind::Write), (2, 0x40_0020, OpKind::Read)];
+    let turn = (plan.run % 2) as usize;
+    report.add(RecordTag::Module, u16::MAX, [0x40_0000, 0x1000, 0]);
+    report.add(RecordTag::Race, 0, [0x9010, 4, 0]);
+    for (order, &(strand, pc, op)) in [&places[turn], &places[1 - turn]].into_iter().enumerate() {
+        report.add(RecordTag::Access, strand, [pc, 8 - order as u64, op as u64 | 4 << 8]);
+        if order == 0 {
+            report.add(RecordTag::AccessFrame, strand, [0x40_0100, 0, 0]);
+        }
+    }
+    report.add(RecordTag::Block, u16::MAX, [0x9000, 64, 0]);
+    report.add(RecordTag::Strand, 1, [0, 1, 2]);
+    report.add(RecordTag::Strand, 2, [1, 1, 2]);
+    for index in 0..plan.watches {
+        // SAFETY: the driver wrote them before the command.
+        let watch = unsafe { shared.at::<Watch>(WATCH_OFFSET).add(index as usize).read() };
+        report.add(RecordTag::Watched, watch.strand as u16, [index.into(), 1, 0x40_0200]);
+        report.add(RecordTag::AccessFrame, watch.strand as u16, [0x40_0300 + u64::from(watch.kind), 0, 0]);
+    }
+    if plan.record != 0 {
+        stream_points(shared, 7);
+    }
+    if plan.watches > 0 && plan.run == 5 {
+        exit(3);
+    }
+}
+
+/// Writes records.
+struct Report<'a> {
+    shared: &'a Shared,
+    len: usize,
+}
+
+impl Report<'_> {
+    fn add(&mut self, tag: RecordTag, strand: u16, [a, b, c]: [u64; 3]) {
+        let head = RecordHead { tag: tag as u16, strand, len: 0, a, b, c };
+        self.shared.write(REPORT_OFFSET + self.len, 0, head);
+        self.len += size_of::<RecordHead>();
+        self.shared.set_live(|live| live.report_len = self.len as u64);
+    }
 }
 
 fn forever() -> ! {
@@ -191,6 +242,17 @@ fn forever() -> ! {
 fn exit(code: i32) -> ! {
     let _ = std::io::stdout().flush();
     std::process::exit(code)
+}
+
+/// A few points, each an event.
+fn stream_points(shared: &Shared, count: u64) {
+    // SAFETY: the ring is atomics, in the mapping.
+    let ring = unsafe { &*shared.at::<Ring>(RING_OFFSET) };
+    for index in 0..count {
+        let event = Event { value: index + 1, kind: EventKind::Point as u8, ..Event::default() };
+        shared.write(EVENTS_OFFSET, index as usize, event);
+    }
+    ring.head.store(count, Ordering::Release);
 }
 
 fn stream(shared: &Shared) {

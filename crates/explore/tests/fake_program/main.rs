@@ -17,7 +17,7 @@ use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
 use threadbare_explore::run::{EventSink, Follow, Job, Request, Stopped};
 use threadbare_explore::server::{Server, Target};
-use threadbare_explore::{Error, Failure};
+use threadbare_explore::{Error, Failure, Filter, Races};
 use threadbare_strategy::StrategyId;
 use threadbare_trace::run::{End, RunFacts};
 
@@ -54,6 +54,11 @@ fn main() {
         trial("a_campaign_tells_each_failure_once", a_campaign_tells_each_failure_once),
         trial("time_ends_a_campaign", time_ends_a_campaign),
         trial("a_replay_that_differs_is_told", a_replay_that_differs_is_told),
+        trial("a_race_in_every_run_is_one_failure", a_race_in_every_run_is_one_failure),
+        trial("a_race_is_looked_at_closer", a_race_is_looked_at_closer),
+        trial("a_second_making_that_differs_gives_no_details", a_second_making_that_differs_gives_no_details),
+        trial("races_that_are_only_told_fail_nothing", races_that_are_only_told_fail_nothing),
+        trial("what_is_hidden_fails_nothing", what_is_hidden_fails_nothing),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
@@ -77,8 +82,8 @@ fn request(run: u64) -> Request {
         max_points: 0,
         timeout: Duration::from_secs(60),
         estimates: (0, 0),
-        guide: std::sync::Arc::from([]),
-        races: false,
+        guide: std::sync::Arc::default(),
+        races: true,
         watches: Vec::new(),
     }
 }
@@ -274,7 +279,9 @@ fn config(mode: &str, jobs: usize) -> Config {
         points: PointMode::Shared,
         max_points: 0,
         check_replay: false,
-        races: false,
+        races: Races::Fail,
+        predict: true,
+        filter: None,
     }
 }
 
@@ -318,4 +325,97 @@ fn a_replay_that_differs_is_told() {
     let Ending::Internal(facts, why) = other.ending else { panic!("{:?}", other.ending) };
     assert_eq!(facts.run, 0);
     assert!(why.contains("run 0 and its replay differ"), "{why}");
+}
+
+/// Keeps all that is told.
+#[derive(Default)]
+struct Kept(Vec<Failure>);
+
+impl Observer for Kept {
+    fn failed(&mut self, failure: Failure) -> Result<(), Error> {
+        self.0.push(failure);
+        Ok(())
+    }
+
+    fn progress(&mut self, _progress: &Progress) {}
+}
+
+fn kept(config: &Config) -> (Summary, Vec<Failure>) {
+    let mut kept = Kept::default();
+    let summary = campaign::run(config, &mut kept).unwrap();
+    (summary, kept.0)
+}
+
+fn a_race_in_every_run_is_one_failure() {
+    for jobs in [1, 3] {
+        let (summary, told) = kept(&Config { keep_going: true, check_replay: true, ..config("race", jobs) });
+        assert_eq!((summary.progress.failed, summary.replays), (100, 100));
+        assert_eq!(told.iter().map(|failure| failure.run).collect::<Vec<_>>(), (0..100).collect::<Vec<_>>());
+        // Both orders, all strands: one key.
+        assert!(told.iter().all(|failure| failure.key == told[0].key && failure.fails && !failure.hidden));
+        assert!(told.iter().filter(|failure| failure.facts.is_some()).count() <= jobs);
+    }
+    let (first, told) = kept(&config("race", 2));
+    assert_eq!((first.progress.runs, first.first_failure, told.len()), (1, Some(0), 1));
+    // A replay without the race is another run.
+    let (other, _) = kept(&Config { keep_going: true, check_replay: true, ..config("fickle-race", 1) });
+    let Ending::Internal(_, why) = other.ending else { panic!("{:?}", other.ending) };
+    assert!(why.contains("data races"), "{why}");
+}
+
+fn a_race_is_looked_at_closer() {
+    let (_, told) = kept(&config("race", 1));
+    let facts = told[0].facts.as_ref().unwrap();
+    assert_eq!(
+        (facts.verdict.kind, facts.verdict.strand, facts.verdict.addr),
+        (VerdictKind::Race, 1, 0x9010)
+    );
+    let [later, earlier] = &facts.report.races[0].accesses[..] else { panic!("{:?}", facts.report.races) };
+    assert_eq!((&later.moment.frames[..], &earlier.moment.frames[..]), (&[0x40_0100][..], &[0x40_0300][..]));
+    let details = &facts.report.details;
+    assert_eq!(details.allocations[&0x9000].frames, [0x40_0301]);
+    // Of both strands; the parent of one is the other, and main was created by nobody.
+    assert_eq!(details.creations.keys().copied().collect::<Vec<_>>(), [1, 2]);
+    // The events up to the later access, which was no point, and came at event 8.
+    let events: Vec<_> = facts.events.iter().map(|event| (event.kind, event.value)).collect();
+    assert_eq!(events.last(), Some(&(1, 8)));
+    assert_eq!(facts.segments.len(), 1);
+}
+
+fn a_second_making_that_differs_gives_no_details() {
+    // Run 5 ends otherwise when it is made again.
+    let mut server = Server::start(&target("race")).unwrap();
+    let request = Request { run: 5, ..request(5) };
+    let ended = server.run(&request, Follow::Nothing, None).unwrap();
+    let mut facts = server.facts(&request, &ended, true).unwrap();
+    let verdict = facts.verdict.clone();
+    facts.verdict.kind = VerdictKind::Race;
+    threadbare_explore::details::add(&mut server, &request, &verdict, vec![&mut facts]);
+    assert!(facts.events.is_empty() && facts.report.details.creations.is_empty());
+    let [warning] = &facts.report.warnings[..] else { panic!("{:?}", facts.report.warnings) };
+    assert!(warning.text.contains("`exit` instead of `clean`"), "{}", warning.text);
+}
+
+fn races_that_are_only_told_fail_nothing() {
+    let (summary, told) = kept(&Config { races: Races::Report, ..config("race", 2) });
+    assert_eq!((summary.progress.runs, summary.progress.failed), (100, 0));
+    assert_eq!((summary.ending, summary.first_failure), (Ending::Runs, None));
+    assert!(told.len() == 100 && told.iter().all(|failure| !failure.fails));
+}
+
+/// Hides all.
+#[derive(Debug)]
+struct HidesAll;
+
+impl Filter for HidesAll {
+    fn hides(&self, facts: &RunFacts) -> bool {
+        assert_eq!(facts.report.races[0].accesses[1].moment.frames.len(), 1, "it sees the details");
+        true
+    }
+}
+
+fn what_is_hidden_fails_nothing() {
+    let (summary, told) = kept(&Config { filter: Some(Arc::new(HidesAll)), ..config("race", 2) });
+    assert_eq!((summary.progress.runs, summary.progress.failed), (100, 0));
+    assert!(told.len() == 100 && told.iter().all(|failure| failure.hidden));
 }

@@ -1,138 +1,99 @@
 use super::*;
-use crate::campaign::{Coverage, FORMAT_VERSION};
-use threadbare_findings::finding::HeldLock;
+use crate::columns::width;
+use crate::samples::{self, assertion, campaign as report, deadlock};
+use crate::style::Style;
 
-fn assertion() -> Finding {
-    let frame = |function: &str, line, inlined, library| Place {
-        function: Some(function.into()),
-        file: Some("bank.c".into()),
-        line: Some(line),
-        inlined,
-        library,
-        address: String::new(),
-    };
-    Finding {
-        format_version: 1,
-        id: "assertion-375b27d8".into(),
-        kind: "assertion".into(),
-        message: "assertion `balance == 200' failed".into(),
-        schedule: ".threadbare/assertion-375b27d8.schedule".into(),
-        run: 37,
-        count: 3,
-        switches: 7,
-        points: 1010,
-        locations: vec![Location {
-            file: Some("bank.c".into()),
-            line: Some(22),
-            function: Some("check".into()),
-            strand: Some("0".into()),
-            source: Some("    assert(balance == 200);".into()),
-        }],
-        strands: vec![StrandDetail {
-            strand: "0".into(),
-            state: "running".into(),
-            stack: vec![
-                frame("check", 22, true, false),
-                frame("audit", 30, false, false),
-                frame("start", 1, false, true),
-            ],
-            ..StrandDetail::default()
-        }],
-        accesses: Vec::new(),
-        object: None,
-        created: Vec::new(),
-        steps: Vec::new(),
-        notes: Vec::new(),
-        warnings: vec!["ptrace is not modelled (at bank.c:3)".into()],
-        program: "/home/me/bank".into(),
-        stdout: (0..25).map(|n| format!("line {n}\n")).collect(),
-        stderr: "balance 100\u{1b}[31m\n".into(),
+/// A finding at 80 and at 40 columns, in UTF-8 and in ASCII.
+fn seen(finding: &Finding) -> String {
+    let mut text = String::new();
+    for (columns, unicode) in [(80, true), (80, false), (40, true), (40, false)] {
+        let screen = Screen { width: columns, unicode, ..Screen::PLAIN };
+        let told = super::finding(finding, screen, true);
+        let _ = writeln!(text, "-- {columns} columns, {} --", if unicode { "UTF-8" } else { "ASCII" });
+        text.push_str(&told);
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn a_race() {
+    insta::assert_snapshot!(seen(&samples::race()));
+}
+
+#[test]
+fn a_deadlock() {
+    insta::assert_snapshot!(seen(&deadlock()));
+}
+
+#[test]
+fn an_assertion() {
+    insta::assert_snapshot!(seen(&assertion()));
+}
+
+#[test]
+fn a_use_after_free() {
+    insta::assert_snapshot!(seen(&samples::use_after_free()));
+}
+
+#[test]
+fn a_crash_without_source() {
+    insta::assert_snapshot!(seen(&samples::crash()));
+}
+
+#[test]
+fn a_timeout() {
+    insta::assert_snapshot!(seen(&samples::timeout()));
+}
+
+#[test]
+fn a_livelock() {
+    insta::assert_snapshot!(seen(&samples::livelock()));
+}
+
+#[test]
+fn long_names_without_source() {
+    insta::assert_snapshot!(seen(&samples::long_names()));
+}
+
+#[test]
+fn every_line_but_the_programs_and_the_replay_has_room() {
+    for mut finding in samples::all() {
+        (finding.stdout, finding.stderr) = (String::new(), String::new());
+        for columns in [30, 40, 60, 80, 100] {
+            let told = super::finding(&finding, Screen { width: columns, ..Screen::PLAIN }, true);
+            for line in told.lines().filter(|line| !line.starts_with("  replay: ")) {
+                assert!(width(line) <= columns, "{columns} columns: {line}\n{told}");
+            }
+            let last = told.lines().last().unwrap();
+            assert!(last.starts_with("  replay: threadbare replay "), "{told}");
+        }
     }
 }
 
-fn deadlock() -> Finding {
-    let strand = |name: &str, object: &str, holder: &str, line| {
-        let location = Location {
-            file: Some("abba.c".into()),
-            line: Some(line),
-            function: Some("transfer".into()),
-            strand: Some(name.into()),
-            source: Some(format!("    pthread_mutex_lock(&{object});")),
-        };
-        let detail = StrandDetail {
-            strand: name.into(),
-            state: "blocked".into(),
-            operation: Some("lock".into()),
-            object: Some(object.into()),
-            held_by: Some(holder.into()),
-            holds: vec![HeldLock { object: "0x99".into(), taken_at: None }],
-            ..StrandDetail::default()
-        };
-        (location, detail)
-    };
-    let (first, one) = strand("0.1", "m2", "0.2", 12);
-    let (second, two) = strand("0.2", "m1", "0.1", 20);
-    let main = StrandDetail {
-        strand: "0".into(),
-        name: "bank".into(),
-        state: "blocked".into(),
-        operation: Some("join".into()),
-        object: Some("strand 0.1".into()),
-        held_by: Some("0.1".into()),
-        ..StrandDetail::default()
-    };
-    Finding {
-        kind: "deadlock".into(),
-        message: "no strand can go on".into(),
-        locations: vec![first, second],
-        strands: vec![main, one, two],
-        warnings: Vec::new(),
-        stdout: String::new(),
-        stderr: String::new(),
-        schedule: "out dir/it's.schedule".into(),
-        ..assertion()
-    }
-}
-
-fn report(findings: Vec<Finding>) -> CampaignReport {
-    CampaignReport {
-        format_version: FORMAT_VERSION,
-        verdict: if findings.is_empty() { "clean" } else { "failure" }.into(),
-        runs: 1234,
-        runs_failed: findings.len() as u64,
-        first_failure_run: findings.first().map(|finding| finding.run),
-        elapsed_s: 0.5,
-        runs_per_s: 2468.0,
-        points: 99_000,
-        switches: 800,
-        strands: 3,
-        strategy: "random".into(),
-        seed: 7,
-        coverage: Coverage { shared_instructions: 12 },
-        findings,
-        trace_hash: "00ff".into(),
-        replays: 0,
-        warnings: vec!["the program forked; the child runs uncontrolled (at bank.c:9)".into()],
-        ended_by: "runs".into(),
-        program: "/home/me/bank".into(),
-        args: vec!["3".into()],
+#[test]
+fn without_unicode_there_is_none() {
+    for finding in samples::all() {
+        let told = super::finding(&finding, Screen { unicode: false, ..Screen::PLAIN }, true);
+        let told: Vec<char> = told.chars().filter(|c| !c.is_ascii() && *c != '\u{fffd}').collect();
+        assert!(told.is_empty(), "{told:?}");
     }
 }
 
 #[test]
 fn a_campaign_with_findings() {
-    insta::assert_snapshot!(campaign(&report(vec![assertion(), deadlock()]), Style::PLAIN));
+    insta::assert_snapshot!(campaign(&report(vec![assertion(), deadlock()]), Screen::PLAIN));
 }
 
 #[test]
 fn a_clean_campaign() {
     let replayed = CampaignReport { replays: 1234, warnings: Vec::new(), ..report(Vec::new()) };
-    insta::assert_snapshot!(campaign(&replayed, Style::PLAIN));
+    insta::assert_snapshot!(campaign(&replayed, Screen::PLAIN));
 }
 
 #[test]
 fn colour_only_adds_to_the_text() {
-    let text = campaign(&report(vec![assertion(), deadlock()]), Style::COLOUR);
+    let text = campaign(&report(samples::all()), Screen { style: Style::COLOUR, ..Screen::PLAIN });
     let mut plain = String::new();
     let mut rest = text.as_str();
     while let Some((before, after)) = rest.split_once("\x1b[") {
@@ -140,7 +101,7 @@ fn colour_only_adds_to_the_text() {
         rest = after.split_once('m').unwrap().1;
     }
     plain.push_str(rest);
-    assert_eq!(plain, campaign(&report(vec![assertion(), deadlock()]), Style::PLAIN));
+    assert_eq!(plain, campaign(&report(samples::all()), Screen::PLAIN));
 }
 
 #[test]
@@ -191,7 +152,8 @@ fn a_place_is_told_once() {
         let mut finding = assertion();
         finding.message = message.into();
         finding.locations[0].file = Some(file.into());
-        self::finding(&finding, Style::PLAIN, true).lines().next().unwrap().to_owned()
+        finding.locations[0].line = Some(22);
+        self::finding(&finding, Screen::PLAIN, true).lines().next().unwrap().to_owned()
     };
     let told = headline("assertion `x' at bank.c:22", "/tmp/x/bank.c");
     assert_eq!(told, "run 37 failed: assertion `x' at bank.c:22");
@@ -203,8 +165,8 @@ fn a_place_is_told_once() {
 fn one_is_not_many() {
     let mut one = assertion();
     (one.count, one.points, one.switches) = (1, 1, 1);
-    let told = finding(&one, Style::PLAIN, true);
+    let told = finding(&one, Screen::PLAIN, true);
     assert!(told.contains("seen in 1 run; run 37 made 1 point and 1 switch\n"), "{told}");
-    let again = finding(&one, Style::PLAIN, false);
+    let again = finding(&one, Screen::PLAIN, false);
     assert!(again.contains("assertion-375b27d8: run 37 again, 1 switch\n"), "{again}");
 }

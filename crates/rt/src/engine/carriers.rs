@@ -35,8 +35,17 @@ pub struct Carrier {
     pub sp: usize,
     /// Lowest and highest address of the stack.
     pub stack: (usize, usize),
+    /// Whether the stack is the program's own memory.
+    own: bool,
     /// A copy of its thread-local storage before any strand used it; null if none was made.
     fresh: *const u8,
+}
+
+impl Carrier {
+    /// Whether libc made the stack.
+    pub fn is_libcs(&self) -> bool {
+        !self.own
+    }
 }
 
 struct Boot {
@@ -136,7 +145,14 @@ fn make_with_libc(wish: StackWish) -> Result<Carrier, i32> {
         }
         let (fs, sp) = ((*boot).fs, (*boot).sp);
         drop(Box::from_raw(boot));
-        Ok(Carrier { pthread, fs, sp, stack: stack_of(pthread, sp), fresh: core::ptr::null() })
+        Ok(Carrier {
+            pthread,
+            fs,
+            sp,
+            stack: stack_of(pthread, sp),
+            own: wish.base != 0,
+            fresh: core::ptr::null(),
+        })
     }
 }
 
@@ -216,6 +232,8 @@ fn copy_of(carrier: &Carrier) -> *const u8 {
 }
 
 fn refresh(carrier: &Carrier) {
+    // What other strands did on this stack and to these thread-local variables is over.
+    super::forget(carrier.stack.0 as u64, (carrier.stack.1 - carrier.stack.0) as u64);
     let mut from = carrier.fresh;
     for (start, size) in pieces(carrier.fs) {
         // SAFETY: the copy was made of these pieces, and nobody runs on the carrier.

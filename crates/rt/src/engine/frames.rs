@@ -107,6 +107,40 @@ pub fn leave() {
     }
 }
 
+/// Whether a function whose return address lies at `sp` was called by the innermost function on the shadow stack: by code
+/// that the compiler's pass has seen, and not by a library that this code has called. Entries below it were left behind.
+#[inline]
+pub fn is_innermost(sp: usize) -> bool {
+    // SAFETY: TOP is null or above the running strand's sentinel, which no stack pointer is above.
+    unsafe {
+        if TOP.is_null() {
+            return false;
+        }
+        let mut entry = TOP.sub(1);
+        while (*entry).sp < sp {
+            entry = entry.sub(1);
+        }
+        (*entry).sp == sp
+    }
+}
+
+/// The innermost callers of the running strand; 0 behind the last one.
+pub fn innermost<const N: usize>() -> [u64; N] {
+    let mut found = [0; N];
+    // SAFETY: as in `walk`.
+    unsafe {
+        let mut entry = TOP;
+        for pc in &mut found {
+            if entry.is_null() || (*entry.sub(1)).sp == usize::MAX {
+                break;
+            }
+            entry = entry.sub(1);
+            *pc = (*entry).pc;
+        }
+    }
+    found
+}
+
 /// Calls `visit` with the pc of each caller of the strand, innermost first.
 pub fn walk(strand: &Strand, running: bool, mut visit: impl FnMut(u64)) {
     // SAFETY: entries between the sentinel and the top were written by `enter`.

@@ -10,7 +10,7 @@
 //! Otherwise it is a deadlock, or a livelock if strands spin.
 
 use super::sched::{self, engine};
-use super::{io, spin, strand};
+use super::{deadlock, io, spin, strand};
 use threadbare_abi::verdict::VerdictKind;
 
 /// Real milliseconds the kernel gets to deliver what is under way on loopback.
@@ -61,7 +61,7 @@ pub fn wait_for_something() {
     if crate::model::signal::route() {
         return;
     }
-    deadlock();
+    deadlock::total()
 }
 
 /// Before time jumps to `earliest`: gives the kernel, or processes the program started, a moment. True if something is
@@ -89,28 +89,5 @@ pub fn livelock() -> ! {
         this.op.addr,
         this.op.pc,
         format_args!("strands spin on memory that nobody can change"),
-    )
-}
-
-fn deadlock() -> ! {
-    let e = engine();
-    let waiting = e.blocked;
-    let this = strand(e.current);
-    let (addr, pc) = (this.op.addr, this.op.pc);
-    if waiting == 1 {
-        super::fail_run(
-            VerdictKind::Deadlock,
-            0,
-            addr,
-            pc,
-            format_args!("deadlock: the only strand left waits forever"),
-        );
-    }
-    super::fail_run(
-        VerdictKind::Deadlock,
-        0,
-        addr,
-        pc,
-        format_args!("deadlock: all {waiting} strands wait for each other"),
     )
 }

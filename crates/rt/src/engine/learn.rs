@@ -1,14 +1,15 @@
 //! Which plain accesses are points.
 //!
 //! A plain access is a point where its instruction has been seen touching memory that two strands touch, one of them
-//! writing. That is learnt: a shadow word for every 8 bytes keeps who touched it while several strands were alive.
+//! writing. That is learnt: the shadow of every 8 bytes keeps who touched it while several strands were alive.
 //! An instruction learnt in a run is a point from then on, in this run and (through the driver) in later ones; at the
 //! fixpoint every conflicting pair is a pair of points.
 
 use super::live::live;
+use super::race::{self, SYNC};
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
-use super::{memory, record, shared, spin, strand};
+use super::{addressable, memory, record, shadow, shared, spin, strand};
 use threadbare_abi::layout::{self, PointMode};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::strand::StrandId;
@@ -113,33 +114,15 @@ fn learn(pc: u64) {
     }
 }
 
-const LEAF_BITS: u32 = 21;
-const LEAF_CELLS: usize = 1 << (LEAF_BITS - 3);
-const LEAVES: usize = 4096;
-/// Slots of the table while there are few leaves: one page.
-const FEW_SLOTS: usize = 256;
-
 /// A cell: who touched it last (index + 1) and at which instruction, whether anybody wrote, whether several did.
-const OWNER: u64 = 0xFFFF;
+const OWNER: u64 = 0x7FFF;
 const WRITTEN: u64 = 1 << 16;
 const MANY: u64 = 1 << 17;
 const PC_SHIFT: u32 = 18;
 /// The part of a pc that does not fit: the same for all code of a process.
 const PC_HIGH: u64 = !0 << (64 - PC_SHIFT);
 
-#[derive(Clone, Copy)]
-struct Leaf {
-    key: u64,
-    cells: *mut u64,
-}
-
-/// Leaves by key, open addressing, at most half full.
-static mut TABLE: (*mut Leaf, usize) = (core::ptr::null_mut(), 0);
-static mut LAST_LEAF: Leaf = Leaf { key: 0, cells: core::ptr::null_mut() };
-static mut POOL: usize = 0;
-static mut POOL_LEFT: usize = 0;
-
-/// Reserves shadow memory in the fork server, so that the children need no system call for it.
+/// Reserves memory in the fork server, so that the children need no system call for it.
 pub fn init() {
     // SAFETY: once, single kernel thread.
     unsafe {
@@ -148,71 +131,6 @@ pub fn init() {
         for page in (0..HOT_SLOTS).step_by(1024) {
             HOT.add(page).read_volatile();
         }
-        TABLE = (memory::reserve(FEW_SLOTS * size_of::<Leaf>()) as *mut Leaf, FEW_SLOTS);
-        POOL = memory::reserve(LEAVES * LEAF_CELLS * 8);
-        POOL_LEFT = LEAVES;
-    }
-}
-
-#[inline]
-fn cell(addr: u64) -> *mut u64 {
-    let key = (addr >> LEAF_BITS) + 1;
-    // SAFETY: single kernel thread; a leaf has LEAF_CELLS cells.
-    unsafe {
-        if LAST_LEAF.key != key {
-            LAST_LEAF = find_leaf(key);
-        }
-        LAST_LEAF.cells.add((addr >> 3) as usize & (LEAF_CELLS - 1))
-    }
-}
-
-#[inline(never)]
-fn find_leaf(key: u64) -> Leaf {
-    // SAFETY: single kernel thread; indices are below the table's size.
-    unsafe {
-        let at = leaf_slot(key);
-        if (*at).key == key {
-            return *at;
-        }
-        if POOL_LEFT <= 1 {
-            // A run that touches 8 GiB of shared memory shares the last leaf: more points, no fewer.
-            return Leaf { key, cells: POOL as *mut u64 };
-        }
-        let made = Leaf { key, cells: POOL as *mut u64 };
-        POOL += LEAF_CELLS * 8;
-        POOL_LEFT -= 1;
-        at.write(made);
-        if (LEAVES - POOL_LEFT) * 2 >= TABLE.1 {
-            grow_table();
-        }
-        made
-    }
-}
-
-/// The slot of a key, or the free one where it belongs.
-unsafe fn leaf_slot(key: u64) -> *mut Leaf {
-    // SAFETY: the table has a free slot, and its size is a power of two.
-    unsafe {
-        let mut at = (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize & (TABLE.1 - 1);
-        while (*TABLE.0.add(at)).key != key && (*TABLE.0.add(at)).key != 0 {
-            at = (at + 1) & (TABLE.1 - 1);
-        }
-        TABLE.0.add(at)
-    }
-}
-
-#[cold]
-fn grow_table() {
-    // SAFETY: the new table is twice as large and empty; the old one is left behind, there are few.
-    unsafe {
-        let (old, slots) = TABLE;
-        TABLE = (memory::reserve(2 * slots * size_of::<Leaf>()) as *mut Leaf, 2 * slots);
-        for index in 0..slots {
-            let leaf = *old.add(index);
-            if leaf.key != 0 {
-                leaf_slot(leaf.key).write(leaf);
-            }
-        }
     }
 }
 
@@ -220,12 +138,13 @@ fn grow_table() {
 /// instruction is learnt then: at its time nobody could know.
 #[inline]
 fn touch(addr: u64, write: bool, pc: u64) -> bool {
-    let cell = cell(addr);
+    // SAFETY: the cell is in the shadow; single kernel thread.
+    let cell = unsafe { &raw mut (*shadow::cell(addr)).touch };
     let me = engine().current.0 as u64 + 1;
     let flag = if write { WRITTEN } else { 0 };
     // SAFETY: `cell` is in the shadow.
     unsafe {
-        let old = *cell;
+        let old = *cell & !SYNC;
         if old == 0 {
             note_stack(addr, me);
         }
@@ -234,7 +153,7 @@ fn touch(addr: u64, write: bool, pc: u64) -> bool {
         if shared && old & OWNER != me && old >> PC_SHIFT != 0 {
             learn(old >> PC_SHIFT | pc & PC_HIGH);
         }
-        *cell = pc << PC_SHIFT | old & WRITTEN | flag | many | me;
+        *cell = pc << PC_SHIFT | old & WRITTEN | flag | many | me | *cell & SYNC;
         shared
     }
 }
@@ -291,30 +210,53 @@ fn is_private(addr: u64) -> bool {
     !this.stack_shared && addr >= this.stack.0 as u64 && addr < this.stack.1 as u64
 }
 
-/// Fresh memory (allocated, or a new strand's) belongs to nobody yet.
-pub fn forget(addr: u64, size: u64) {
+/// Memory is freed: a write to all of it, so that what others do to it becomes points.
+pub fn released(addr: u64, size: u64, pc: u64) {
     // SAFETY: reading the gate on the single kernel thread.
     if unsafe { GATE } == 0 || size > 1 << 16 {
         return;
     }
     let mut at = addr & !7;
+    let mut shared = false;
     while at < addr + size {
-        // SAFETY: `cell` is in the shadow.
-        unsafe { *cell(at) = 0 }
+        shared |= touch(at, true, pc);
         at += 8;
     }
+    if shared {
+        learn(pc);
+    }
+}
+
+/// The program is about to free a block: an event, and a point where that has been learnt. Not in code that nobody sees,
+/// which may hold a lock of its own meanwhile.
+pub fn frees(addr: u64, pc: u64, seen: bool) {
+    // SAFETY: single kernel thread.
+    let (mode, gate, stop_at) = unsafe { (MODE, GATE, STOP_AT) };
+    let next = live().events + 1;
+    let hot = gate != 0 && seen && (mode == PointMode::All || mode == PointMode::Shared && is_hot(pc));
+    if (hot || next >= stop_at && must_stop(next)) && engine().phase == Phase::Running {
+        point(Op::new(OpKind::Free, addr, pc));
+    } else {
+        live().events = next;
+    }
+}
+
+/// The free at this instruction was too early for somebody: others are to go on before it in later runs.
+pub fn freed_early(pc: u64) {
+    learn(pc);
 }
 
 /// A plain access while several strands are alive.
 #[inline]
 pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    addressable::check(kind, addr, size, pc);
     // SAFETY: single kernel thread.
     let mode = unsafe { MODE };
     let write = !matches!(kind, OpKind::Read | OpKind::ReadRange);
     if mode == PointMode::Shared && is_hot(pc) {
         // A point leaves its mark too, for those whose instructions are not known yet; where all do, it need not.
-        // SAFETY: `cell` is in the shadow.
-        if unsafe { *cell(addr) } & (MANY | WRITTEN) != (MANY | WRITTEN) {
+        // SAFETY: the cell is in the shadow.
+        if unsafe { (*shadow::cell(addr)).touch } & (MANY | WRITTEN) != (MANY | WRITTEN) {
             touch_all(addr, size, write, pc);
         }
         access_point(kind, addr, size, pc, write)
@@ -322,6 +264,9 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
         access_point(kind, addr, size, pc, write)
     } else {
         access_alone(kind, addr, size, pc, write, mode)
+    }
+    if race::is_on() && !is_private(addr) {
+        race::access(kind, addr, size, pc);
     }
 }
 

@@ -5,12 +5,18 @@
 //! | `sched` | points, decisions, switches, segments, virtual time |
 //! | `wait` | the two kinds of wait all models are made of |
 //! | `follow` | a schedule instead of a strategy |
+//! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
 //! | `spin` | strands that wait for memory |
+//! | `shadow` | what is known of the program's memory |
+//! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
 //! | `guidance` | what strategy and driver tell each other |
 //! | `reads` | who reads from whom |
+//! | `race` | data races |
+//! | `unseen` | functions that order strands and are not interposed |
+//! | `watch` | moments whose stacks the driver wants |
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
 //! | `server` | fork server, the beginning of a run |
@@ -19,7 +25,9 @@
 //! | `start` | whether there is a driver, and what it gave us |
 //! | `live`, `shared`, `record`, `report`, `modules`, `debug` | what the driver and a debugger see |
 
+pub mod addressable;
 pub mod carriers;
+pub mod deadlock;
 pub mod debug;
 pub mod follow;
 pub mod frames;
@@ -28,20 +36,27 @@ pub mod idle;
 pub mod io;
 pub mod learn;
 pub mod live;
+pub mod locks;
+pub mod lost;
 pub mod memory;
 pub mod modules;
+pub mod race;
 pub mod reads;
 pub mod record;
 pub mod report;
 pub mod sched;
 pub mod server;
+pub mod shadow;
 pub mod shared;
 pub mod spin;
 pub mod start;
 pub mod stops;
 pub mod strand;
+pub mod unseen;
 pub mod verdict;
 pub mod wait;
+pub mod watch;
+pub mod words;
 
 use crate::sys::{c_void, pthread_t};
 use alloc::boxed::Box;
@@ -147,6 +162,7 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
         return Err(crate::sys::errno::EAGAIN);
     }
     let carrier = carriers::take(stack)?;
+    addressable::strand_begins(carrier.stack);
     let e = engine();
     let id = StrandId(e.strands.len() as u16);
     let parent = strand(e.current);
@@ -168,9 +184,16 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
             strand_last as *const () as usize,
         )
     };
-    learn::forget(carrier.sp as u64 - 4096, 4096);
+    if stack.base != 0 {
+        forget(carrier.stack.0 as u64, (carrier.stack.1 - carrier.stack.0) as u64);
+    }
+    race::created(&mut new);
+    if watch::is_on() {
+        watch::created(id, strand(e.current).op.pc);
+    }
     let (parent, ordinal) = (new.parent, new.ordinal);
     sched::add(Box::into_raw(Box::new(new)));
+    locks::created(id);
     if ATTENTION.load(core::sync::atomic::Ordering::Relaxed) & attention::RECORD != 0 {
         let op = Op::new(OpKind::Create, parent.0 as u64, 0);
         record::push(EventKind::Created, id, op, ordinal as u64);
@@ -211,7 +234,9 @@ pub fn forked_child() {
     shared::detach();
     ATTENTION.store(0, core::sync::atomic::Ordering::Relaxed);
     sched::keep_only_current();
+    addressable::stop();
     learn::set_gate(false);
+    race::set_on(false);
 }
 
 static mut HEAP_ASIDE: bool = false;
@@ -237,16 +262,43 @@ pub fn with_heap_aside<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Fresh memory: it belongs to no strand yet. Safe before init.
-pub fn heap_allocated(user: usize, size: usize, _pc: u64) {
-    learn::forget(user as u64, size as u64);
+pub fn heap_allocated(user: usize, size: usize, pc: u64) {
+    forget(user as u64, size as u64);
+    if watch::is_on() {
+        watch::allocated(user as u64, pc);
+    }
 }
 
-/// Freed memory. Safe before init.
-pub fn heap_freed(_user: usize, _size: usize, _pc: u64) {}
+/// Memory is about to be freed. `seen`: by code that the compiler's pass has seen, so that whatever ordered the free
+/// after the last access was seen too. Safe before init.
+pub fn heap_frees(user: usize, size: usize, pc: u64, seen: bool) {
+    learn::released(user as u64, size as u64, pc);
+    if seen {
+        race::freed(user as u64, size as u64, pc);
+    }
+    if watch::is_on() {
+        watch::freed(user as u64, pc);
+    }
+}
+
+/// libc wrote to fresh memory for the program. Safe before init.
+pub fn heap_written(user: usize, size: usize, pc: u64, seen: bool) {
+    if seen && size > 0 {
+        race::access(threadbare_abi::op::OpKind::WriteRange, user as u64, size.min(1 << 20) as u32, pc);
+    }
+}
+
+/// Nothing is known of this memory any more. Safe before init.
+pub fn forget(addr: u64, size: u64) {
+    // SAFETY: reading the gate on the single kernel thread.
+    if unsafe { learn::GATE } != 0 {
+        shadow::forget(addr, size);
+    }
+}
 
 /// A block that grew or shrank in place. Safe before init.
 pub fn heap_resized(user: usize, old: usize, new: usize, _pc: u64) {
     if new > old {
-        learn::forget((user + old) as u64, (new - old) as u64);
+        forget((user + old) as u64, (new - old) as u64);
     }
 }

@@ -47,6 +47,7 @@ unsafe extern "C" {
 
 const PT_LOAD: u32 = 1;
 const PF_X: u32 = 1;
+const PF_W: u32 = 2;
 
 static mut MODULES: Vec<Module> = Vec::new();
 static mut MAIN: (u64, u64) = (0, 0);
@@ -55,6 +56,7 @@ static mut STATIC_TLS: usize = 0;
 /// No program has more thread-local storage below its thread pointer.
 const STATIC_TLS_MOST: usize = 1 << 20;
 static mut TEXTS: Vec<(usize, usize)> = Vec::new();
+static mut VARIABLES: Vec<(u64, u64)> = Vec::new();
 
 unsafe extern "C" fn collect(info: *mut PhdrInfo, _size: usize, list: *mut c_void) -> c_int {
     // SAFETY: the loader passes valid records; `list` is ours.
@@ -68,6 +70,9 @@ unsafe extern "C" fn collect(info: *mut PhdrInfo, _size: usize, list: *mut c_voi
                 let start = (info.addr + header.vaddr) as usize & !4095;
                 let end = (info.addr + header.vaddr + header.memsz) as usize;
                 (*(&raw mut TEXTS)).push((start, end - start));
+            }
+            if header.kind == PT_LOAD && header.flags & PF_W != 0 {
+                (*(&raw mut VARIABLES)).push((info.addr + header.vaddr, header.memsz));
             }
             if header.kind == PT_LOAD {
                 module.end = module.end.max(info.addr + header.vaddr + header.memsz);
@@ -89,6 +94,7 @@ pub fn refresh() {
         let list = &mut *(&raw mut MODULES);
         list.clear();
         (*(&raw mut TEXTS)).clear();
+        (*(&raw mut VARIABLES)).clear();
         dl_iterate_phdr(collect, (list as *mut Vec<Module>).cast());
         if let Some(first) = list.first() {
             MAIN = (first.base, first.end - first.base);
@@ -112,6 +118,23 @@ pub fn static_tls_size() -> usize {
 pub fn texts() -> &'static [(usize, usize)] {
     // SAFETY: single kernel thread; callers do not keep it across `refresh`.
     unsafe { &*(&raw const TEXTS) }
+}
+
+/// Address and size of the modules' variables.
+pub fn variables() -> &'static [(u64, u64)] {
+    // SAFETY: single kernel thread; callers do not keep it across `refresh`.
+    unsafe { &*(&raw const VARIABLES) }
+}
+
+/// The pc whose low half this is.
+pub fn whole_pc(low: u32) -> u64 {
+    let whole = |module: &Module| {
+        let pc = module.base & !0xFFFF_FFFF | low as u64;
+        // A module may lie across a border of 4 GiB.
+        let pc = if pc < module.base { pc + (1 << 32) } else { pc };
+        (pc < module.end).then_some(pc)
+    };
+    all().iter().find_map(whole).unwrap_or(low as u64)
 }
 
 /// The modules that have not been told to the driver; from now on they have.

@@ -4,7 +4,7 @@ use super::live::live;
 use super::sched::engine;
 use super::strand::State;
 use super::wait::Class;
-use super::{frames, modules, shared, strand};
+use super::{deadlock, frames, locks, modules, shared, strand, words};
 use crate::sys::Text;
 use core::fmt::{self, Write};
 use threadbare_abi::layout;
@@ -16,6 +16,8 @@ use threadbare_abi::strand::StrandId;
 const TEXT: usize = 4096;
 /// Frames of a strand that are told.
 const FRAMES: usize = 64;
+/// Strands that keep one waiting that are told.
+const HOLDERS: usize = 64;
 /// Strands that are told with their stacks.
 const DETAILED: usize = 256;
 
@@ -64,12 +66,34 @@ pub fn strands(details: bool) {
         }
         let spins = this.state == State::Blocked && this.wait.key.class == Class::Memory;
         let kind = if spins { OpKind::SpinWait } else { this.op.kind };
-        add(RecordTag::Pending, id.0, [kind as u64, this.op.addr, this.op.pc], format_args!(""));
-        if this.state == State::Blocked && this.wait.holder != StrandId::NONE {
-            add(RecordTag::Holder, id.0, [this.wait.holder.0 as u64, 0, 0], format_args!(""));
+        let pending = [kind as u64 | (this.op.size as u64) << 8, this.op.addr, this.op.pc];
+        match this.wait.key.class {
+            Class::Barrier if this.state == State::Blocked => {
+                let (arrived, size) = crate::model::barrier::arrivals(this.op.addr as usize);
+                add(RecordTag::Pending, id.0, pending, format_args!("{arrived} of {size}"));
+            }
+            _ => add(RecordTag::Pending, id.0, pending, format_args!("")),
         }
-        for held in &this.model.mutex.held {
-            add(RecordTag::Held, id.0, [held.addr as u64, held.pc, 0], format_args!(""));
+        if this.state == State::Blocked {
+            let told = deadlock::is_told(id) as u64;
+            let mut holders = 0;
+            deadlock::blockers(this, |holder| {
+                if holders < HOLDERS {
+                    add(RecordTag::Holder, id.0, [holder.0 as u64, told, 0], format_args!(""));
+                    holders += 1;
+                }
+            });
+            if holders == 0 && this.wait.holder != StrandId::NONE {
+                add(RecordTag::Holder, id.0, [this.wait.holder.0 as u64, 0, 0], format_args!(""));
+            }
+        }
+        for held in this.model.mutex.held.iter().copied().chain(words::contended(id)) {
+            let values = [held.addr as u64, held.pc, 0];
+            add(RecordTag::Held, id.0, values, format_args!("{:x}{}", held.pc, locks::Pcs(&held.callers)));
+        }
+        // A wait inside precompiled code: where the strand went there from.
+        if let Some(pc) = words::tried(id).filter(|_| this.state == State::Blocked) {
+            add(RecordTag::Frame, id.0, [pc, 0, 0], format_args!(""));
         }
         let mut told = 0;
         frames::walk(this, id == e.current, |pc| {

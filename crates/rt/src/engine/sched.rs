@@ -5,7 +5,7 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{frames, idle, learn, reads, record, spin, stops, strand};
+use super::{addressable, frames, idle, learn, race, reads, record, spin, stops, strand, watch};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -13,29 +13,11 @@ use threadbare_abi::event::{ChoiceKind, EventKind, Segment, StopKind};
 use threadbare_abi::layout::{self, Plan};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
+use threadbare_abi::time::{events_at, time_of};
 use threadbare_strategy::rng::Rng;
 use threadbare_strategy::{Any, Born, Pick, Strategy, StrategyId, View};
 
 pub use threadbare_abi::event::StopKind as Stop;
-
-/// Virtual nanoseconds that pass at every event.
-const TICK: u64 = 20;
-/// Events after which time runs faster, so that a run in which some strand works until another has slept for a second
-/// ends: a run that long is not about the order of the first few milliseconds.
-const LONG: u64 = 1 << 20;
-/// Virtual nanoseconds that pass at every event of a long run.
-const LONG_TICK: u64 = 1000;
-
-/// Virtual time that passes with this many events.
-#[inline]
-fn time_of(events: u64) -> u64 {
-    if events <= LONG { events * TICK } else { LONG * TICK + (events - LONG) * LONG_TICK }
-}
-
-/// The number of events with which this much time has passed.
-fn events_at(time: u64) -> u64 {
-    if time <= LONG * TICK { time.div_ceil(TICK) } else { LONG + (time - LONG * TICK).div_ceil(LONG_TICK) }
-}
 
 /// Reasons to leave the fast path at a point; a bit set.
 pub static ATTENTION: AtomicU32 = AtomicU32::new(0);
@@ -56,10 +38,12 @@ pub mod attention {
     pub const LIMIT: u32 = 32;
     /// A strand is to be cancelled at any point.
     pub const CANCEL: u32 = 64;
+    /// The driver wants stacks.
+    pub const WATCH: u32 = 128;
     /// Reads-from pairs are told.
-    pub const READS: u32 = 128;
+    pub const READS: u32 = 256;
     /// Bits that matter elsewhere than before a decision.
-    pub const LATER: u32 = RECORD | LIMIT | CANCEL | READS;
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS;
 }
 
 /// Where the run stands.
@@ -315,6 +299,7 @@ fn attend_at_point() {
 /// A point: the running strand is about to do `op`; returns when it goes on.
 #[inline(always)]
 pub fn point(op: Op) {
+    addressable::check_object(op);
     publish(op);
     let e = engine();
     if e.live < 2 && ATTENTION.load(Ordering::Relaxed) == 0 && live().events < e.due_events {
@@ -328,8 +313,21 @@ pub fn point(op: Op) {
     } else {
         reschedule(Stop::Preempted);
     }
+    if ATTENTION.load(Ordering::Relaxed) & (attention::CANCEL | attention::WATCH) != 0 {
+        chosen_slow();
+    }
+    addressable::check_again(op);
+}
+
+/// What is seldom to be done when a strand goes on from its point.
+#[cold]
+#[inline(never)]
+fn chosen_slow() {
     if ATTENTION.load(Ordering::Relaxed) & attention::CANCEL != 0 {
         crate::model::cancel::check_asynchronous();
+    }
+    if watch::is_on() {
+        watch::happens(this().op.pc);
     }
 }
 
@@ -510,10 +508,12 @@ fn event_at(time: u64) -> u64 {
     if time == u64::MAX { u64::MAX } else { events_at(time.saturating_sub(engine().time_offset)) }
 }
 
-/// Plain accesses matter while there are several strands, or a timer may interrupt the only one.
+/// Plain accesses matter from the second strand on, or when a timer may interrupt the only one.
 fn set_gate() {
     let e = engine();
-    learn::set_gate(e.phase == Phase::Running && (e.live > 1 || e.timer != u64::MAX));
+    let several = e.phase == Phase::Running && e.strands.len() > 1;
+    learn::set_gate(several || e.phase == Phase::Running && e.timer != u64::MAX);
+    race::set_on(several);
 }
 
 /// The wait of a strand ends by its deadline.
@@ -595,6 +595,7 @@ pub fn end_current() -> ! {
     let e = engine();
     let this = strand(e.current);
     disable(this);
+    addressable::strand_ended(this);
     this.state = State::Ended;
     this.ended = true;
     e.live -= 1;

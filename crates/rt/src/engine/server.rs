@@ -119,8 +119,13 @@ fn serve() {
     crate::model::exit::watch();
     modules::refresh();
     warm_text();
+    super::shadow::init();
     learn::init();
     guidance::init();
+    super::race::init();
+    super::unseen::init();
+    crate::heap::open();
+    crate::tsan::strings::init();
     carriers::grow(2);
     crate::model::signal::init();
     crate::model::process::init();
@@ -243,11 +248,14 @@ fn begin(plan: Plan) {
     counters.strands = e.strands.len() as u64;
     e.segment_start = counters.events;
     learn::begin(PointMode::from_code(plan.points as u8).unwrap_or(PointMode::Shared));
-    learn::set_gate(e.live > 1);
+    learn::set_gate(e.strands.len() > 1);
+    super::race::begin(plan.races != 0);
+    super::watch::begin();
     let shared = learn::stacks_shared();
     for index in 0..e.strands.len() {
         super::strand(super::StrandId(index as u16)).stack_shared = shared;
     }
+    super::addressable::begin();
     super::stops::begin();
     follow::begin();
 }

@@ -2,9 +2,12 @@
 
 use super::carriers::Carrier;
 use super::frames::{self, FrameEntry};
+use super::race::Ignored;
+use super::race::clock::Clock;
 use super::spin::SpinTrack;
 use super::wait::Wait;
 use crate::model::PerStrand;
+use alloc::vec::Vec;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{StrandId, StrandPath};
 
@@ -50,6 +53,16 @@ pub struct Strand {
     pub timed_at: u32,
     /// Lowest and highest address of its stack.
     pub stack: (usize, usize),
+    /// What happens before its next step.
+    pub clock: Clock,
+    /// What its next acquire fence orders before it.
+    pub fence_acquire: Clock,
+    /// What its last release fence published.
+    pub fence_release: Clock,
+    /// Words it has changed or tried to change atomically, each once, since it last waited out of sight.
+    pub locks: Vec<u64>,
+    /// What the program wants left out.
+    pub ignored: Ignored,
     /// Whether it is spinning.
     pub spin: SpinTrack,
     /// What it waits for.
@@ -88,6 +101,11 @@ impl Strand {
             children: 0,
             path,
             wait: Wait::NONE,
+            clock: Clock::new(),
+            fence_acquire: Clock::new(),
+            fence_release: Clock::new(),
+            locks: Vec::new(),
+            ignored: Ignored::default(),
             spin: SpinTrack::new(),
             pthread: 0,
             carrier: None,

@@ -52,7 +52,7 @@ pub fn note_verdict(kind: VerdictKind, code: i32, addr: u64, pc: u64, message: f
 }
 
 /// Stops the process until a debugger lets it go on, if one is waiting.
-fn stop_for_debugger() {
+pub fn stop_for_debugger() {
     const PR_SET_PTRACER: usize = 0x5961_6d61;
     if engine().plan.flags & flags::STOP_ON_FAILURE == 0 {
         return;
@@ -68,6 +68,7 @@ fn stop_for_debugger() {
 /// The program is about to end with this code.
 pub fn exits(code: i32) {
     if code != 0 && engine().phase == Phase::Running {
+        report::strands(true);
         stop_for_debugger();
     }
 }

@@ -6,7 +6,7 @@
 
 use super::sched::{self, Stop, engine, reschedule};
 use super::strand::State;
-use super::{me, strand};
+use super::{addressable, deadlock, me, strand};
 use alloc::vec::Vec;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::Op;
@@ -109,6 +109,7 @@ impl Wait {
 /// Waits until `ready` says yes; see the module's text. Returns `Go` only when the strand was chosen and `ready` is
 /// `Yes` at that moment.
 pub fn acquire(op: Op, key: WaitKey, deadline: Option<u64>, ready: &mut dyn FnMut() -> Ready) -> Wake {
+    addressable::check_object(op);
     sched::publish(op);
     sched::attend_before(op);
     let mut chosen = false;
@@ -138,6 +139,7 @@ pub fn acquire(op: Op, key: WaitKey, deadline: Option<u64>, ready: &mut dyn FnMu
         }
     }
     strand(me()).wait = Wait::NONE;
+    addressable::check_taken(op);
     sched::progress();
     Wake::Go
 }
@@ -155,6 +157,7 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
     if sched::attend_signals() || crate::model::cancel::wanted(strand(me()).op.kind) {
         return Wake::Interrupted;
     }
+    deadlock::look_again();
     let e = engine();
     e.arrivals += 1;
     let this = strand(e.current);
@@ -168,6 +171,9 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
         outcome: Wake::Go,
     };
     sched::set_blocked(this);
+    if deadline.is_none() {
+        deadlock::waits(this);
+    }
     reschedule(Stop::Blocked);
     let outcome = core::mem::replace(&mut strand(me()).wait, Wait::NONE).outcome;
     if outcome == Wake::Interrupted {

@@ -5,11 +5,13 @@
 //! Blocks of up to 64 KiB come from one region in order of allocation, whatever their size, so that a small program
 //! touches few pages; larger ones come from a second region, whole pages each.
 //!
-//! A block is `[pad][header: 16 bytes][user bytes][slack]`. One bit for every 16 bytes of the small region says where
-//! headers are, so a wild pointer is told from a block without trusting memory.
+//! A block is `[pad][header: 16 bytes][user bytes][slack]`. The [`Shadow`] says what of it may be used and where headers
+//! are, so a wild pointer is told from a block without trusting memory. Behind every block there are at least 16 bytes
+//! that are nobody's: the next header.
 
 use super::class;
 use super::map::{self, PAGE};
+use super::shadow::Shadow;
 
 const ADDRESS: usize = 0x6000_0000_0000;
 const SIZES: [usize; 5] = [64 << 30, 16 << 30, 4 << 30, 1 << 30, 256 << 20];
@@ -26,6 +28,17 @@ const LARGE_KEPT: u32 = 4;
 const DISCARD: usize = 512 << 10;
 /// The widest alignment served.
 const WIDEST: usize = 1 << 27;
+
+// The tables fit in the last 1/16.
+const _: () = {
+    let mut index = 0;
+    while index < SIZES.len() {
+        let (heap, small) = (SIZES[index] / 16 * 15, SIZES[index] / 4);
+        let table = (heap - small) / PAGE * size_of::<usize>();
+        assert!(Shadow::bytes(heap, small) + PAGE + table <= SIZES[index] / 16);
+        index += 1;
+    }
+};
 
 const MAGIC: u64 = 0x7B;
 const LIVE: u64 = 1;
@@ -139,8 +152,7 @@ pub struct Arena {
     small_end: usize,
     large_next: usize,
     large_end: usize,
-    /// One bit for every 16 bytes of the small region.
-    starts: usize,
+    shadow: Shadow,
     /// User pointers of large blocks, in order of address.
     larges: usize,
     larges_len: usize,
@@ -164,7 +176,7 @@ impl Arena {
             small_end: 0,
             large_next: 0,
             large_end: 0,
-            starts: 0,
+            shadow: Shadow::EMPTY,
             larges: 0,
             larges_len: 0,
             quarantine: List::EMPTY,
@@ -179,21 +191,29 @@ impl Arena {
         addr.wrapping_sub(self.base) < self.large_end - self.base
     }
 
-    fn open(&mut self) -> bool {
+    /// Where the shadow lies.
+    pub fn shadow(&self) -> Shadow {
+        self.shadow
+    }
+
+    /// Reserves the heap, if that has not been done.
+    pub fn open(&mut self) -> bool {
         if self.base != 0 {
             return true;
         }
         let Some((base, length)) = map::reserve(ADDRESS, &SIZES) else { return false };
-        // The last 1/16 holds the tables: 1/128 of the small quarter, and a word for each page-sized large block.
+        // The last 1/16 holds the tables: the shadow, and a word for each page-sized large block.
         let tables = length / 16;
         let small = length / 4;
+        let heap = length - tables;
         self.base = base;
         self.small_next = base;
         self.small_end = base + small;
         self.large_next = base + small;
-        self.large_end = base + length - tables;
-        self.starts = self.large_end;
-        self.larges = self.starts + small / 128;
+        self.large_end = base + heap;
+        let granules = self.large_end as *mut u8;
+        self.shadow = Shadow { base, length: heap, small, granules, pages: granules.wrapping_add(small / 8) };
+        self.larges = self.large_end + Shadow::bytes(heap, small).next_multiple_of(PAGE);
         true
     }
 
@@ -217,7 +237,6 @@ impl Arena {
             Some(user) => {
                 // SAFETY: a block of the free list has its header before it.
                 let pad = unsafe { (*header(user)).pad() };
-                self.set_start(user - HEADER, false);
                 (user - HEADER - pad * 16, false)
             }
             None => {
@@ -233,7 +252,7 @@ impl Arena {
         let pad = (user - HEADER - start) / 16;
         // SAFETY: the block is ours, and `room` includes the header and the alignment's pad.
         unsafe { header(user).write(Header::new(size, class, LIVE, pc, pad)) };
-        self.set_start(user - HEADER, true);
+        self.shadow.allocated(start, start + bytes, user, size);
         Some((user, fresh))
     }
 
@@ -247,6 +266,7 @@ impl Arena {
             let user = self.free[class].pop_front()?;
             // SAFETY: a block of the free list: its header and first words are ours.
             unsafe {
+                self.shadow.allocated_large(user, size, (*header(user)).size());
                 header(user).write(Header::new(size, class, LIVE, pc, 0));
                 (user as *mut FreeLink).write(FreeLink { next: 0, free_pc: 0 });
             }
@@ -266,6 +286,7 @@ impl Arena {
             *(self.larges as *mut usize).add(self.larges_len) = user;
         }
         self.larges_len += 1;
+        self.shadow.allocated_large(user, size, 0);
         Some((user, true))
     }
 
@@ -278,6 +299,7 @@ impl Arena {
             let class = (*header(user)).class();
             (user as *mut FreeLink).write(FreeLink { next: 0, free_pc: pc });
             if self.is_large(user) {
+                self.shadow.freed_large(user, block.size);
                 if block.size >= DISCARD {
                     let from = (user + size_of::<FreeLink>()).next_multiple_of(PAGE);
                     let to = (user + block.size).next_multiple_of(PAGE);
@@ -288,6 +310,7 @@ impl Arena {
                 }
                 return Ok(block);
             }
+            self.shadow.freed(user, block.size);
             self.quarantine.push_back(user);
             self.quarantined += block.size + HEADER;
             while self.quarantined > QUARANTINE {
@@ -314,6 +337,12 @@ impl Arena {
         };
         if fits {
             *old = Header::new(size, class, LIVE, pc, pad);
+            if self.is_large(user) {
+                self.shadow.allocated_large(user, size, block.size);
+            } else {
+                let start = user - HEADER - pad * 16;
+                self.shadow.allocated(start, start + class::bytes(class), user, size);
+            }
         }
         Ok(fits)
     }
@@ -342,23 +371,14 @@ impl Arena {
         if addr >= self.small_next {
             return None;
         }
-        let granule = (addr - self.base) / 16;
-        let (mut word, mut bits) = (granule / 64, u64::MAX >> (63 - granule % 64));
-        for _ in 0..=SMALL / 16 / 64 {
-            // SAFETY: the table has a bit for every granule below `small_end`.
-            bits &= unsafe { *(self.starts as *const u64).add(word) };
-            if bits != 0 {
-                let start = self.base + (word * 64 + bits.ilog2() as usize) * 16;
-                // SAFETY: the table says that a header is there.
-                return Some(unsafe { describe(start + HEADER) });
-            }
-            if word == 0 {
-                return None;
-            }
-            word -= 1;
-            bits = u64::MAX;
-        }
-        None
+        let start = self.shadow.start_before(addr, SMALL)?;
+        // SAFETY: the shadow says that a header is there.
+        Some(unsafe { describe(start + HEADER) })
+    }
+
+    /// The last block of the region in which an address lies that was never handed out.
+    pub fn last_before(&self, addr: usize) -> Option<Block> {
+        if self.is_large(addr) || addr < self.small_next { None } else { self.find(self.small_next - 1) }
     }
 
     fn larges(&self) -> &[usize] {
@@ -374,23 +394,7 @@ impl Arena {
         if self.is_large(user) {
             return self.larges().binary_search(&user).is_ok();
         }
-        if user < self.base + HEADER || user > self.small_next {
-            return false;
-        }
-        let granule = (user - HEADER - self.base) / 16;
-        // SAFETY: the table has a bit for every granule below `small_end`.
-        unsafe { *(self.starts as *const u64).add(granule / 64) >> (granule % 64) & 1 == 1 }
-    }
-
-    fn set_start(&mut self, at: usize, on: bool) {
-        let granule = (at - self.base) / 16;
-        // SAFETY: as above.
-        let word = unsafe { &mut *(self.starts as *mut u64).add(granule / 64) };
-        if on {
-            *word |= 1 << (granule % 64);
-        } else {
-            *word &= !(1 << (granule % 64));
-        }
+        user >= self.base + HEADER && user <= self.small_next && self.shadow.is_start(user - HEADER)
     }
 }
 

@@ -4,9 +4,10 @@ use core::ptr::null_mut;
 
 use threadbare_abi::verdict::VerdictKind;
 
-use super::arena::Refused;
+use super::arena::{Block, Refused};
 use super::with;
 use crate::engine;
+use crate::engine::addressable::{self, Bytes};
 use crate::sys::errno::{EINVAL, ENOMEM};
 use crate::sys::{c_int, c_void, nr, set_errno, syscall3};
 
@@ -23,11 +24,11 @@ const PAGE: usize = 4096;
 const SIGABRT: usize = 6;
 
 interpose!(malloc, 1, malloc_hook);
-interpose!(calloc, 2, calloc_hook);
-interpose!(realloc, 2, realloc_hook);
+interpose_slot!(calloc, 2, calloc_hook);
+interpose_slot!(realloc, 2, realloc_seen_hook);
 interpose!(reallocarray, 3, reallocarray_hook);
-interpose!(free, 1, free_hook);
-interpose!(cfree, 1, free_hook);
+interpose_slot!(free, 1, free_hook);
+interpose_slot!(cfree, 1, free_hook);
 interpose!(posix_memalign, 3, posix_memalign_hook);
 interpose!(aligned_alloc, 2, aligned_alloc_hook);
 interpose!(memalign, 2, memalign_hook);
@@ -36,6 +37,12 @@ interpose!(pvalloc, 1, pvalloc_hook);
 interpose!(malloc_usable_size, 1, malloc_usable_size_hook);
 interpose!(malloc_trim, 1, malloc_trim_hook);
 interpose!(mallopt, 2, mallopt_hook);
+
+/// The return address at `slot`, and whether the caller is code that the compiler's pass has seen.
+fn caller(slot: *const u64) -> (u64, bool) {
+    // SAFETY: the stub passes where its return address lies.
+    (unsafe { *slot }, engine::frames::is_innermost(slot as usize))
+}
 
 fn count() {
     if engine::controlled() {
@@ -64,17 +71,19 @@ unsafe extern "C" fn malloc_hook(size: usize, pc: u64) -> *mut c_void {
     allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block)
 }
 
-unsafe extern "C" fn calloc_hook(number: usize, size: usize, pc: u64) -> *mut c_void {
+unsafe extern "C" fn calloc_hook(number: usize, size: usize, slot: *const u64) -> *mut c_void {
     if !engine::heap_is_ours() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { __libc_calloc(number, size) };
     }
     let Some(bytes) = number.checked_mul(size) else { return no_memory() };
+    let (pc, seen) = caller(slot);
     let Some((block, fresh)) = allocate(bytes, 16, pc) else { return no_memory() };
     if !fresh {
         // SAFETY: the block has `bytes` bytes and is nobody else's.
         unsafe { core::ptr::write_bytes(block.cast::<u8>(), 0, bytes) };
     }
+    engine::heap_written(block as usize, bytes, pc, seen);
     block
 }
 
@@ -83,6 +92,18 @@ unsafe extern "C" fn calloc_hook(number: usize, size: usize, pc: u64) -> *mut c_
 /// # Safety
 /// `block` is null or came from the malloc family.
 pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) -> *mut c_void {
+    // SAFETY: the same contract.
+    unsafe { reallocate(block, size, pc, false) }
+}
+
+unsafe extern "C" fn realloc_seen_hook(block: *mut c_void, size: usize, slot: *const u64) -> *mut c_void {
+    let (pc, seen) = caller(slot);
+    // SAFETY: the caller's request, unchanged.
+    unsafe { reallocate(block, size, pc, seen) }
+}
+
+/// `seen`: called straight from code that the compiler's pass has seen.
+unsafe fn reallocate(block: *mut c_void, size: usize, pc: u64, seen: bool) -> *mut c_void {
     let ours = if block.is_null() { engine::heap_is_ours() } else { super::contains(block as usize) };
     if !ours {
         // SAFETY: glibc's own block, or a bare program's.
@@ -92,12 +113,13 @@ pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) 
         return allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block);
     }
     if size == 0 {
-        release(block as usize, pc);
+        release(block as usize, pc, seen);
         return null_mut();
     }
     let user = block as usize;
     let old = match with(|arena| arena.block(user)) {
         Ok(old) => old,
+        Err(Refused::Twice(block)) => used_freed("resized", block, user, pc),
         Err(why) => refuse(why, user, pc),
     };
     if size < 1 << 39 && with(|arena| arena.resize(user, size, pc)) == Ok(true) {
@@ -108,7 +130,8 @@ pub unsafe extern "C" fn realloc_hook(block: *mut c_void, size: usize, pc: u64) 
     let Some((other, _)) = allocate(size, 16, pc) else { return no_memory() };
     // SAFETY: both blocks are live and at least that long.
     unsafe { core::ptr::copy_nonoverlapping(block.cast::<u8>(), other.cast::<u8>(), old.size.min(size)) };
-    release(user, pc);
+    engine::heap_written(other as usize, old.size.min(size), pc, seen);
+    release(user, pc, seen);
     other
 }
 
@@ -123,7 +146,7 @@ unsafe extern "C" fn reallocarray_hook(
     unsafe { realloc_hook(block, bytes, pc) }
 }
 
-unsafe extern "C" fn free_hook(block: *mut c_void, pc: u64) {
+unsafe extern "C" fn free_hook(block: *mut c_void, slot: *const u64) {
     if block.is_null() {
         return;
     }
@@ -131,14 +154,19 @@ unsafe extern "C" fn free_hook(block: *mut c_void, pc: u64) {
         // SAFETY: glibc's own block, or a bare program's.
         return unsafe { __libc_free(block) };
     }
-    release(block as usize, pc);
+    let (pc, seen) = caller(slot);
+    release(block as usize, pc, seen);
 }
 
-fn release(user: usize, pc: u64) {
-    count();
-    match with(|arena| arena.release(user, pc)) {
-        Ok(block) => engine::heap_freed(user, block.size, pc),
-        Err(why) => refuse(why, user, pc),
+fn release(user: usize, pc: u64, seen: bool) {
+    if engine::controlled() {
+        engine::learn::frees(user as u64, pc, seen);
+    }
+    if let Ok(block) = with(|arena| arena.block(user)) {
+        engine::heap_frees(user, block.size, pc, seen);
+    }
+    if let Err(why) = with(|arena| arena.release(user, pc)) {
+        refuse(why, user, pc);
     }
 }
 
@@ -158,20 +186,24 @@ fn refuse(why: Refused, user: usize, pc: u64) -> ! {
         engine::fatal("a process outlived exit_group");
     }
     let addr = user as u64;
+    addressable::tell_block(match why {
+        Refused::Twice(block) => Some(block),
+        Refused::Wild(block) => block,
+    });
     match why {
         Refused::Twice(block) => engine::fail_run(
             VerdictKind::DoubleFree,
             0,
             addr,
             pc,
-            format_args!("a block of {} bytes is freed a second time", block.size),
+            format_args!("a block of {} is freed a second time", Bytes(block.size)),
         ),
         Refused::Wild(Some(block)) if user > block.user => engine::fail_run(
             VerdictKind::InvalidFree,
             0,
             addr,
             pc,
-            format_args!("{} bytes into a block of {} bytes is freed", user - block.user, block.size),
+            format_args!("{} into a block of {} is freed", Bytes(user - block.user), Bytes(block.size)),
         ),
         Refused::Wild(_) => engine::fail_run(
             VerdictKind::InvalidFree,
@@ -181,6 +213,21 @@ fn refuse(why: Refused, user: usize, pc: u64) -> ! {
             format_args!("what is freed was never allocated"),
         ),
     }
+}
+
+/// A freed block is passed to a call that needs a live one.
+fn used_freed(how: &str, block: Block, user: usize, pc: u64) -> ! {
+    if !engine::controlled() {
+        refuse(Refused::Twice(block), user, pc)
+    }
+    addressable::tell_block(Some(block));
+    engine::fail_run(
+        VerdictKind::UseAfterFree,
+        0,
+        user as u64,
+        pc,
+        format_args!("a block of {} is {how} after it was freed", Bytes(block.size)),
+    )
 }
 
 /// A block with an alignment that is a power of two.
@@ -245,6 +292,7 @@ unsafe extern "C" fn malloc_usable_size_hook(block: *mut c_void, pc: u64) -> usi
     }
     match with(|arena| arena.block(block as usize)) {
         Ok(found) => found.size,
+        Err(Refused::Twice(found)) => used_freed("asked for its size", found, block as usize, pc),
         Err(why) => refuse(why, block as usize, pc),
     }
 }

@@ -22,6 +22,24 @@ pub const fn of(size: usize) -> (usize, usize) {
     (index, (quarter + 1) << step)
 }
 
+/// The size of a class's blocks.
+pub const fn bytes(index: usize) -> usize {
+    if index <= 8 {
+        return index * 16;
+    }
+    let (log, quarter) = (7 + (index - 9) / 4, 4 + (index - 9) % 4);
+    (quarter + 1) << (log - 2)
+}
+
+const _: () = {
+    let mut size = 1;
+    while size < 1 << 18 {
+        let (index, room) = of(size);
+        assert!(bytes(index) == room);
+        size += 1 + size / 7;
+    }
+};
+
 const _: () = {
     assert!(of(1).1 == 16 && of(16).1 == 16 && of(17).1 == 32 && of(128).0 == 8);
     assert!(of(129).0 == 9 && of(129).1 == 160 && of(160).0 == 9 && of(161).0 == 10);

@@ -10,11 +10,13 @@ mod class;
 mod lock;
 mod map;
 pub mod own;
+pub mod shadow;
 
 use core::cell::UnsafeCell;
 
 use arena::{Arena, Block};
 pub use calls::realloc_hook as reallocate;
+use shadow::Shadow;
 
 struct Shared(UnsafeCell<Arena>);
 
@@ -36,6 +38,19 @@ fn with<R>(work: impl FnOnce(&mut Arena) -> R) -> R {
 pub fn contains(addr: usize) -> bool {
     // SAFETY: reads two words that change once, before the first block exists.
     unsafe { (*HEAP.0.get()).contains(addr) }
+}
+
+/// Reserves the heap, so that every run has it, and says where its shadow lies.
+pub fn open() -> Shadow {
+    with(|arena| {
+        arena.open();
+        arena.shadow()
+    })
+}
+
+/// The last block of the region before an address that lies in no block's memory.
+pub fn last_before(addr: usize) -> Option<Block> {
+    with(|arena| arena.last_before(addr))
 }
 
 /// The block, live or freed, in whose memory an address lies. An address at or after `user + size`, or before `user`,

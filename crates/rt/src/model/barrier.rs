@@ -6,7 +6,7 @@
 
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
@@ -41,6 +41,12 @@ impl Barrier {
     }
 }
 
+/// How many have come to the barrier that a strand waits at, and how many it waits for.
+pub fn arrivals(addr: usize) -> (u32, u32) {
+    let barrier = Barrier::at(addr as *mut c_void);
+    (barrier.arrived.get(), barrier.size.get())
+}
+
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
     pthread_barrier_wait / 1 => on_wait(barrier: *mut c_void; pc) -> c_int {
@@ -49,11 +55,13 @@ hook! {
         let barrier = Barrier::at(barrier);
         let arrived = barrier.arrived.get() + 1;
         let round = barrier.rounds.get();
+        race::unlocked(barrier.addr);
         if arrived >= barrier.size.get() {
             barrier.arrived.set(0);
             barrier.rounds.set(round.wrapping_add(1));
             engine::wake_all(barrier.key(), u32::MAX);
             engine::notify(barrier.destroy_key());
+            race::locked(barrier.addr);
             return SERIAL_THREAD;
         }
         barrier.arrived.set(arrived);
@@ -64,6 +72,7 @@ hook! {
                 break;
             }
         }
+        race::locked(barrier.addr);
         0
     }
 }

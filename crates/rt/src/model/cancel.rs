@@ -5,6 +5,7 @@
 //! asynchronous type at any point. Acting is libc's own `pthread_exit`, which runs cleanup handlers and destructors.
 
 use super::{hook, thread};
+use crate::engine::race::{self, objects};
 use crate::engine::{self, ATTENTION, attention};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t};
@@ -42,6 +43,11 @@ fn of(strand: StrandId) -> &'static mut PerStrand {
     &mut engine::strand(strand).model.cancel
 }
 
+/// Whether a request would be acted on wherever the strand is.
+pub fn is_asynchronous(id: StrandId) -> bool {
+    of(id).asynchronous && !of(id).disabled
+}
+
 /// Whether this strand is to be cancelled at a cancellation point.
 pub fn due() -> bool {
     of(engine::me()).due()
@@ -51,6 +57,7 @@ pub fn due() -> bool {
 /// strand holds nothing of the runtime's.
 pub fn check() {
     if due() {
+        race::acquire(objects::SIGNAL, 0);
         thread::leave(CANCELED);
     }
 }
@@ -70,6 +77,7 @@ pub fn check_asynchronous() {
 }
 
 fn request(id: StrandId) {
+    race::release(objects::SIGNAL, 0);
     of(id).pending = true;
     if id == engine::me() {
         return check_asynchronous();

@@ -9,7 +9,7 @@ use super::hook;
 use super::mutex::Mutex;
 use super::single::Single;
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit, clock_error};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, lost};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -117,7 +117,8 @@ hook! {
     /// As `pthread_cond_wait`.
     pthread_cond_signal @ "GLIBC_2.3.2" / 1 => on_signal(cond: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::CondSignal, cond as u64, pc));
-        engine::wake_one(key(cond), u32::MAX);
+        let woken = engine::wake_one(key(cond), u32::MAX);
+        lost::woke(key(cond), woken.is_some() as usize, pc);
         engine::notify(destroy_key(cond));
         0
     }
@@ -127,7 +128,8 @@ hook! {
     /// As `pthread_cond_wait`.
     pthread_cond_broadcast @ "GLIBC_2.3.2" / 1 => on_broadcast(cond: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::CondBroadcast, cond as u64, pc));
-        engine::wake_all(key(cond), u32::MAX);
+        let woken = engine::wake_all(key(cond), u32::MAX);
+        lost::woke(key(cond), woken, pc);
         engine::notify(destroy_key(cond));
         0
     }

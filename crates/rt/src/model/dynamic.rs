@@ -5,12 +5,15 @@
 mod runpath;
 
 use super::hook;
+use crate::engine::race::{self, objects};
 use crate::engine::{self, modules};
 use crate::sys::{c_char, c_int, c_long, c_void};
 
 fn loading<T>(load: impl FnOnce() -> T) -> T {
     engine::pin();
+    race::acquire(objects::LOADER, 0);
     let loaded = load();
+    race::release(objects::LOADER, 0);
     modules::refresh();
     engine::unpin();
     loaded

@@ -8,7 +8,7 @@ use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit};
 use super::waitv;
 use super::word::Word;
-use crate::engine::{self, Class, WaitKey, Wake};
+use crate::engine::{self, Class, WaitKey, Wake, lost, race, words};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -40,6 +40,16 @@ pub fn key(addr: usize) -> WaitKey {
 /// Waiters for a priority-inheriting lock sleep apart from plain waiters of the same word.
 fn pi_key(addr: usize) -> WaitKey {
     WaitKey { class: Class::Futex, addr: addr + 1 }
+}
+
+/// Who holds the priority-inheriting lock that strands wait for at this address; `NONE` if it is no such wait.
+pub fn holder_of(addr: usize) -> StrandId {
+    if addr % 4 != 1 {
+        return StrandId::NONE;
+    }
+    // SAFETY: a strand waits for it, so it is there.
+    let word = unsafe { Word::at(addr - 1) }.get();
+    super::identity::strand_of((word & TID_MASK) as i32).unwrap_or(StrandId::NONE)
 }
 
 fn error(errno: c_int) -> isize {
@@ -120,11 +130,18 @@ fn wait(addr: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> Result<
     let op = Op { size: 4, ..Op::new(OpKind::FutexWait, addr as u64, pc) };
     signal::arm();
     loop {
+        race::futex_waits(addr);
+        words::waits(addr);
         engine::point(op);
         if word.get() != expected {
+            words::waited(addr);
+            race::futex_waited(addr);
             return Err(error(EAGAIN));
         }
-        match engine::sleep_on(op, key(addr), limit.deadline(), mask) {
+        let wake = engine::sleep_on(op, key(addr), limit.deadline(), mask);
+        words::waited(addr);
+        race::futex_waited(addr);
+        match wake {
             Wake::Go => return Ok(0),
             Wake::TimedOut => return Err(error(ETIMEDOUT)),
             Wake::Interrupted => match signal::interruption() {
@@ -154,7 +171,11 @@ fn wake_some(addr: usize, count: u32, mask: u32) -> usize {
 }
 
 fn wake_point(addr: usize, count: u32, pc: u64) {
+    // Whoever wakes has changed the word before.
+    race::futex_wakes(addr);
+    words::wakes();
     engine::point(Op { size: count, ..Op::new(OpKind::FutexWake, addr as u64, pc) });
+    race::futex_woke();
 }
 
 fn wake(addr: usize, count: u32, mask: u32, pc: u64) -> Result<usize, isize> {
@@ -162,7 +183,9 @@ fn wake(addr: usize, count: u32, mask: u32, pc: u64) -> Result<usize, isize> {
         return Err(error(EINVAL));
     }
     wake_point(addr, count, pc);
-    Ok(wake_some(addr, count, mask))
+    let woken = wake_some(addr, count, mask);
+    lost::woke(key(addr), woken, pc);
+    Ok(woken)
 }
 
 fn requeue(
@@ -178,6 +201,7 @@ fn requeue(
     if (count as i32) < 0 || (limit as i32) < 0 {
         return Err(error(EINVAL));
     }
+    race::futex_wakes(to);
     wake_point(addr, count, pc);
     if expected.is_some_and(|expected| word.get() != expected) {
         return Err(error(EAGAIN));
@@ -220,6 +244,7 @@ fn wake_op(
         5 => i32::ge,
         _ => return Err(error(ENOSYS)),
     };
+    race::futex_wakes(addr2);
     wake_point(addr, count, pc);
     let old = word.get();
     word.set(change(old, operand));
@@ -244,6 +269,7 @@ fn lock_pi(addr: usize, limit: Limit, pc: u64) -> Result<usize, isize> {
         0 => {
             let waiters = if engine::waiting(pi_key(addr)) != 0 { WAITERS } else { 0 };
             word.set(mine | waiters | word.get() & OWNER_DIED);
+            race::locked(addr);
             return Ok(0);
         }
         owner if owner == mine => return Err(error(EDEADLK)),
@@ -252,11 +278,15 @@ fn lock_pi(addr: usize, limit: Limit, pc: u64) -> Result<usize, isize> {
     loop {
         match engine::sleep_on(op, pi_key(addr), limit.deadline(), u32::MAX) {
             // Whoever unlocked has written this strand into the word.
-            Wake::Go => return Ok(0),
+            Wake::Go => {
+                race::locked(addr);
+                return Ok(0);
+            }
             Wake::TimedOut => return Err(error(ETIMEDOUT)),
             Wake::Interrupted => {
                 if word.get() & TID_MASK == 0 {
                     word.set(mine);
+                    race::locked(addr);
                     return Ok(0);
                 }
                 word.set(word.get() | WAITERS);
@@ -272,6 +302,7 @@ fn try_lock_pi(addr: usize, pc: u64) -> Result<usize, isize> {
     match word.get() & TID_MASK {
         0 => {
             word.set(mine | word.get() & (OWNER_DIED | WAITERS));
+            race::locked(addr);
             Ok(0)
         }
         owner if owner == mine => Err(error(EDEADLK)),
@@ -285,6 +316,7 @@ fn unlock_pi(addr: usize, pc: u64) -> Result<usize, isize> {
     if word.get() & TID_MASK != tid(engine::me()) {
         return Err(error(EPERM));
     }
+    race::unlocked(addr);
     match engine::wake_one(pi_key(addr), u32::MAX) {
         Some(next) => {
             let waiters = if engine::waiting(pi_key(addr)) != 0 { WAITERS } else { 0 };

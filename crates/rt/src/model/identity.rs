@@ -6,6 +6,7 @@ use super::{hook, thread};
 use crate::engine::{self, StrandId};
 use crate::sys::errno::*;
 use crate::sys::{c_char, c_int, c_ulong, c_void, fail, nr, pthread_t, syscall3, syscall6};
+use threadbare_abi::strand::FIRST_TID;
 
 const NAME: usize = 16;
 const MASK: usize = 128;
@@ -31,9 +32,6 @@ fn pid() -> i32 {
     // SAFETY: no arguments.
     unsafe { syscall3(nr::GETPID, 0, 0, 0) as i32 }
 }
-
-/// Above every number the kernel gives: nobody else's thread is meant.
-const FIRST_TID: i32 = 1 << 22;
 
 /// The thread id a strand sees: the process id for the main strand, for the others a number that is the same in every
 /// run.

@@ -19,6 +19,7 @@ pub mod identity;
 pub mod io;
 pub mod kernel;
 pub mod keys;
+pub mod mapping;
 pub mod mutex;
 pub mod once;
 pub mod poll;
@@ -47,6 +48,8 @@ pub struct PerStrand {
     pub cancel: cancel::PerStrand,
     /// Locks it holds.
     pub mutex: mutex::PerStrand,
+    /// Locks it holds that are words of its own.
+    pub words: crate::engine::words::PerStrand,
     /// Initialisations it is in.
     pub once: once::PerStrand,
     /// Thread-local destructors, where libc's list cannot be used.

@@ -10,27 +10,18 @@
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::locks::{self, Held};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, deadlock, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use alloc::vec::Vec;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{MAX_STRANDS, StrandId};
 
-/// A lock a strand holds.
-#[derive(Clone, Copy, Debug)]
-pub struct Held {
-    /// The mutex.
-    pub addr: usize,
-    /// Where it was taken.
-    pub pc: u64,
-    robust: bool,
-}
-
 /// What a strand holds.
 #[derive(Default)]
 pub struct PerStrand {
-    /// Mutexes it has locked, oldest first.
+    /// Locks of all sorts that it has taken, oldest first.
     pub held: Vec<Held>,
 }
 
@@ -127,8 +118,9 @@ impl Mutex {
         let died = robust && old & OWNER_DIED != 0;
         self.owner.set(if died { INCONSISTENT } else { id });
         self.count.set(1);
-        engine::strand(me).model.mutex.held.push(Held { addr: self.addr, pc, robust });
+        locks::taken(Held { robust, ..Held::alone(Class::Mutex, self.addr, pc) });
         engine::retract(self.key());
+        race::locked(self.addr);
         if died { EOWNERDEAD } else { 0 }
     }
 
@@ -167,7 +159,12 @@ impl Mutex {
         }
         loop {
             match engine::acquire(op, self.key(), limit.deadline(), &mut || self.ready()) {
-                Wake::Go => return self.take(pc),
+                Wake::Go => {
+                    if limit == Limit::Never {
+                        locks::wants(Class::Mutex, self.addr, pc, false);
+                    }
+                    return self.take(pc);
+                }
                 Wake::TimedOut => return ETIMEDOUT,
                 Wake::Interrupted => cancel::check_asynchronous(),
             }
@@ -190,22 +187,29 @@ impl Mutex {
                 return 0;
             }
         }
+        race::unlocked(self.addr);
         let lost = robust && self.owner.get() == INCONSISTENT;
         self.owner.set(if lost { NOT_RECOVERABLE } else { 0 });
         self.count.set(0);
         self.lock.set(self.lock.get() & CEILING_MASK);
+        if holder != me {
+            deadlock::given_by_another(self.addr);
+        }
         forget(if holder == StrandId::NONE { me } else { holder }, self.addr);
         engine::notify(self.key());
         0
     }
 }
 
+/// Who holds the mutex at an address that a strand waits for; `NONE` if nobody does, or nobody we know.
+pub fn holder_of(addr: usize) -> StrandId {
+    // SAFETY: a strand waits for it, so it is there.
+    unsafe { Mutex::at(addr as *mut c_void) }.holder()
+}
+
 /// The strand no longer holds the mutex.
 fn forget(strand: StrandId, addr: usize) {
-    let held = &mut engine::strand(strand).model.mutex.held;
-    if let Some(at) = held.iter().rposition(|held| held.addr == addr) {
-        held.remove(at);
-    }
+    locks::given_back(strand, Class::Mutex, addr);
 }
 
 /// The strand has ended: its robust mutexes have a dead owner, the others stay locked.
@@ -215,6 +219,7 @@ pub fn owner_ended(strand: StrandId) {
         // SAFETY: POSIX asks that a robust mutex outlives its holder.
         let mutex = unsafe { Mutex::at(entry.addr as *mut c_void) };
         if mutex.holder() == strand {
+            race::unlocked(mutex.addr);
             let lost = mutex.owner.get() == NOT_RECOVERABLE;
             mutex.lock.set((mutex.lock.get() & CEILING_MASK) | if lost { 0 } else { OWNER_DIED });
             if !lost {

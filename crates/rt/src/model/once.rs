@@ -9,7 +9,7 @@
 
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::{c_int, c_void};
 use alloc::vec::Vec;
 use core::arch::global_asm;
@@ -79,6 +79,7 @@ unsafe extern "C" fn tb_once_personality(
     {
         // SAFETY: the control word outlives the calls on it.
         unsafe { Word::at(entry.control) }.set(NEW);
+        race::unlocked(entry.control);
         engine::notify(key(entry.control));
     }
     CONTINUE_UNWIND
@@ -86,6 +87,14 @@ unsafe extern "C" fn tb_once_personality(
 
 fn key(control: usize) -> WaitKey {
     WaitKey { class: Class::Once, addr: control }
+}
+
+/// Who is in the initialisation at an address that a strand waits for; `NONE` if nobody is.
+pub fn runner_of(control: usize) -> StrandId {
+    // SAFETY: a strand waits for it, so it is there.
+    let value = unsafe { Word::at(control) }.get();
+    let id = value >> 2;
+    if value & STATE_MASK != IN_PROGRESS || id == 0 { StrandId::NONE } else { StrandId((id - 1) as u16) }
 }
 
 hook! {
@@ -106,6 +115,7 @@ hook! {
         while !matches!(engine::acquire(op, key(addr), None, &mut ready), Wake::Go) {
             cancel::check_asynchronous();
         }
+        race::locked(addr);
         if word.get() & STATE_MASK == DONE {
             return 0;
         }
@@ -122,6 +132,7 @@ hook! {
         // SAFETY: the program's own routine.
         unsafe { tb_once_call(routine) };
         engine::strand(me).model.once.running.retain(|entry| entry.control != addr);
+        race::unlocked(addr);
         word.set(DONE);
         engine::notify(key(addr));
         0

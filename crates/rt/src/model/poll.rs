@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use threadbare_abi::op::{Op, OpKind};
 
-use crate::engine::{self, PollFd, Wake};
+use crate::engine::{self, PollFd, Wake, race};
 use crate::model::io::{begin, interrupted, settle};
 use crate::model::kernel::{
     POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDBAND, POLLRDNORM, POLLWRBAND, POLLWRNORM, TimeVal,
@@ -62,6 +62,7 @@ fn until_ready(
     } else {
         asked(&mut question, deadline, first, pc)
     };
+    race::input();
     if let Some(mask) = saved {
         signal::change_mask(2, mask);
     }

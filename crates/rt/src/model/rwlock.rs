@@ -10,6 +10,8 @@
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
+use crate::engine::locks::{self, Held};
+use crate::engine::race::{self, objects};
 use crate::engine::{self, Class, Ready, WaitKey, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
@@ -77,20 +79,25 @@ impl RwLock {
         if self.writer.get() != 0 || self.readers.get() != 0 { Ready::No(self.holder()) } else { Ready::Yes }
     }
 
-    fn take_read(self) -> c_int {
+    fn take_read(self, pc: u64) -> c_int {
         let readers = self.readers.get();
         if readers == u32::MAX >> 3 {
             return EAGAIN;
         }
         self.readers.set(readers + 1);
         self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
+        locks::taken(Held { shared: true, ..Held::alone(Class::RwLock, self.addr, pc) });
         engine::retract(self.key());
+        race::locked(self.addr);
         0
     }
 
-    fn take_write(self) -> c_int {
+    fn take_write(self, pc: u64) -> c_int {
         self.writer.set(engine::me().0 as u32 + 1);
+        locks::taken(Held::alone(Class::RwLock, self.addr, pc));
         engine::retract(self.key());
+        race::locked(self.addr);
+        race::acquire(objects::READERS, self.addr as u64);
         0
     }
 
@@ -102,7 +109,12 @@ impl RwLock {
         }
         loop {
             match engine::acquire(op, self.key(), limit.deadline(), &mut || self.ready_to_read()) {
-                Wake::Go => return self.take_read(),
+                Wake::Go => {
+                    if limit == Limit::Never {
+                        locks::wants(Class::RwLock, self.addr, pc, true);
+                    }
+                    return self.take_read(pc);
+                }
                 Wake::TimedOut => return ETIMEDOUT,
                 Wake::Interrupted => cancel::check_asynchronous(),
             }
@@ -119,7 +131,10 @@ impl RwLock {
         if announce {
             engine::point(op);
             if matches!(self.ready_to_write(), Ready::Yes) {
-                return self.take_write();
+                if limit == Limit::Never {
+                    locks::wants(Class::RwLock, self.addr, pc, false);
+                }
+                return self.take_write(pc);
             }
             self.announced.set(self.announced.get() + 1);
             engine::retract(self.key());
@@ -134,7 +149,10 @@ impl RwLock {
             self.announced.set(self.announced.get() - 1);
         }
         if matches!(wake, Wake::Go) {
-            return self.take_write();
+            if limit == Limit::Never {
+                locks::wants(Class::RwLock, self.addr, pc, false);
+            }
+            return self.take_write(pc);
         }
         engine::notify(self.key());
         ETIMEDOUT
@@ -142,15 +160,26 @@ impl RwLock {
 
     fn unlock(self) -> c_int {
         if self.mine() {
+            race::unlocked(self.addr);
             self.writer.set(0);
         } else if self.readers.get() != 0 {
+            race::release(objects::READERS, self.addr as u64);
             self.readers.set(self.readers.get() - 1);
             self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         } else {
             return EPERM;
         }
+        locks::given_back_by_any(Class::RwLock, self.addr);
         engine::notify(self.key());
         0
+    }
+}
+
+/// Who holds the lock at an address for writing; `NONE` if nobody does.
+pub fn writer_of(addr: usize) -> StrandId {
+    match at(addr as *mut c_void).writer.get() {
+        0 => StrandId::NONE,
+        id => StrandId((id - 1) as u16),
     }
 }
 
@@ -217,7 +246,7 @@ hook! {
     pthread_rwlock_tryrdlock / 1 => on_tryrdlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::ReadTryLock, lock as u64, pc));
         let lock = at(lock);
-        if matches!(lock.ready_to_read(), Ready::Yes) { lock.take_read() } else { EBUSY }
+        if matches!(lock.ready_to_read(), Ready::Yes) { lock.take_read(pc) } else { EBUSY }
     }
 }
 
@@ -226,7 +255,7 @@ hook! {
     pthread_rwlock_trywrlock / 1 => on_trywrlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::WriteTryLock, lock as u64, pc));
         let lock = at(lock);
-        if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write() } else { EBUSY }
+        if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write(pc) } else { EBUSY }
     }
 }
 

@@ -9,7 +9,7 @@ use super::hook;
 use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, fail, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -28,6 +28,7 @@ fn key(sem: *mut c_void) -> WaitKey {
 
 fn take(sem: *mut c_void) -> c_int {
     value(sem).set(value(sem).get() - 1);
+    race::locked(sem as usize);
     if value(sem).get() == 0 {
         engine::retract(key(sem));
     }
@@ -99,6 +100,7 @@ hook! {
         if old >= VALUE_MAX {
             return fail(EOVERFLOW);
         }
+        race::unlocked(sem as usize);
         value(sem).set(old + 1);
         engine::notify(key(sem));
         0

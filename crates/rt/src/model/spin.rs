@@ -7,7 +7,8 @@
 use super::single::Single;
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::locks::{self, Held};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::errno::EBUSY;
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
@@ -44,10 +45,20 @@ fn ready(lock: *mut c_void) -> Ready {
     Ready::No(if known { StrandId((id - 1) as u16) } else { StrandId::NONE })
 }
 
-fn take(lock: *mut c_void) -> c_int {
+/// Who holds the lock at an address that a strand waits for; `NONE` if nobody does, or nobody we know.
+pub fn holder_of(addr: usize) -> StrandId {
+    match ready(addr as *mut c_void) {
+        Ready::Yes => StrandId::NONE,
+        Ready::No(holder) => holder,
+    }
+}
+
+fn take(lock: *mut c_void, pc: u64) -> c_int {
+    locks::taken(Held::alone(Class::Spin, lock as usize, pc));
     let id = engine::me().0 as u32 + 1;
     word(lock).set(if free_value() == 1 { id.wrapping_neg() } else { id });
     engine::retract(key(lock));
+    race::locked(lock as usize);
     0
 }
 
@@ -58,7 +69,8 @@ hook! {
         while !matches!(engine::acquire(op, key(lock), None, &mut || ready(lock)), Wake::Go) {
             cancel::check_asynchronous();
         }
-        take(lock)
+        locks::wants(Class::Spin, lock as usize, pc, false);
+        take(lock, pc)
     }
 }
 
@@ -66,7 +78,7 @@ hook! {
     /// As `pthread_spin_lock`.
     pthread_spin_trylock / 1 => on_trylock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinTryLock, lock as u64, pc));
-        if matches!(ready(lock), Ready::Yes) { take(lock) } else { EBUSY }
+        if matches!(ready(lock), Ready::Yes) { take(lock, pc) } else { EBUSY }
     }
 }
 
@@ -74,6 +86,10 @@ hook! {
     /// As `pthread_spin_lock`.
     pthread_spin_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinUnlock, lock as u64, pc));
+        race::unlocked(lock as usize);
+        if !matches!(ready(lock), Ready::Yes) {
+            locks::given_back_by_any(Class::Spin, lock as usize);
+        }
         word(lock).set(free_value());
         engine::notify(key(lock));
         0

@@ -14,6 +14,7 @@ use crate::model::io;
 use crate::model::kernel::{S_IFBLK, S_IFDIR, S_IFREG};
 use crate::sys::errno::{EINVAL, ENOMEM};
 use crate::sys::{c_char, c_int, c_void, fail};
+use crate::tsan::strings::Caller;
 
 const EOF: c_int = -1;
 /// The first size of a line's buffer.
@@ -39,8 +40,8 @@ interpose!(fgetc, 1, fgetc_hook);
 interpose!(getc, 1, fgetc_hook);
 interpose!(_IO_getc, 1, fgetc_hook);
 interpose!(getchar, 0, getchar_hook);
-interpose!(fgets, 3, fgets_hook);
-interpose!(fread, 4, fread_hook);
+interpose_slot!(fgets, 3, fgets_hook);
+interpose_slot!(fread, 4, fread_hook);
 interpose!(getline, 3, getline_hook);
 interpose!(getdelim, 4, getdelim_hook);
 interpose!(__getdelim, 4, getdelim_hook);
@@ -114,7 +115,26 @@ unsafe extern "C" fn getchar_hook(pc: u64) -> c_int {
     unsafe { fgetc_hook(stdin, pc) }
 }
 
-unsafe extern "C" fn fgets_hook(buffer: *mut c_char, room: c_int, file: *mut File, pc: u64) -> *mut c_char {
+unsafe extern "C" fn fgets_hook(
+    buffer: *mut c_char,
+    room: c_int,
+    file: *mut File,
+    slot: *const u64,
+) -> *mut c_char {
+    // SAFETY: the stub's stack pointer and the caller's arguments; a line that was read ends in a zero.
+    unsafe {
+        let line = read_line(buffer, room, file, *slot);
+        if engine::controlled() && !line.is_null() {
+            let length = real!(strlen: fn(*const c_char) -> usize)(line);
+            Caller::at(slot).writes(line, length + 1);
+        }
+        line
+    }
+}
+
+/// # Safety
+/// As for `fgets`.
+unsafe fn read_line(buffer: *mut c_char, room: c_int, file: *mut File, pc: u64) -> *mut c_char {
     let Some(fd) = blocking(file).filter(|_| room > 1) else {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(fgets: fn(*mut c_char, c_int, *mut File) -> *mut c_char)(buffer, room, file) };
@@ -146,8 +166,19 @@ unsafe extern "C" fn fread_hook(
     size: usize,
     count: usize,
     file: *mut File,
-    pc: u64,
+    slot: *const u64,
 ) -> usize {
+    // SAFETY: the stub's stack pointer and the caller's arguments.
+    let got = unsafe { read_items(buffer, size, count, file, *slot) };
+    if engine::controlled() {
+        Caller::at(slot).writes(buffer, got.saturating_mul(size));
+    }
+    got
+}
+
+/// # Safety
+/// As for `fread`.
+unsafe fn read_items(buffer: *mut c_void, size: usize, count: usize, file: *mut File, pc: u64) -> usize {
     let total = size.saturating_mul(count);
     let Some(fd) = blocking(file).filter(|_| total > 0) else {
         let call = real!(fread: fn(*mut c_void, usize, usize, *mut File) -> usize);

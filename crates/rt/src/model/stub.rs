@@ -28,6 +28,30 @@ macro_rules! interpose6 {
     };
 }
 
+/// As [`interpose6!`], but the seventh argument is the address where the return address lies.
+#[macro_export]
+macro_rules! interpose6_slot {
+    ($name:ident, $target:path) => {
+        const _: () = {
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            unsafe extern "C" fn $name() {
+                core::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "push rsp",
+                    ".cfi_adjust_cfa_offset 8",
+                    "call {target}",
+                    "add rsp, 8",
+                    ".cfi_adjust_cfa_offset -8",
+                    "ret",
+                    ".cfi_endproc",
+                    target = sym $target
+                )
+            }
+        };
+    };
+}
+
 /// `interpose7!(name, target)`: the same for seven integer arguments; the return address is the eighth.
 #[macro_export]
 macro_rules! interpose7 {

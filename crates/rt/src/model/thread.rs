@@ -5,7 +5,7 @@
 
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::{cancel, exit, hook, identity, keys, mutex, signal, tls};
-use crate::engine::{self, Class, Ready, StackWish, Start, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, StackWish, Start, WaitKey, Wake, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -92,6 +92,7 @@ pub fn strand_end(result: *mut c_void) -> ! {
     mutex::owner_ended(me);
     of(me).done = true;
     engine::notify(key(me));
+    engine::deadlock::ended(me);
     if of(me).detached {
         engine::release(me);
     }
@@ -155,6 +156,8 @@ fn ready(id: StrandId) -> Ready {
 
 /// The strand is joined by whoever called.
 fn collect(id: StrandId, out: *mut *mut c_void) -> c_int {
+    race::joined(id);
+    engine::locks::joined(id);
     let state = of(id);
     state.joined = true;
     state.joiner = StrandId::NONE;

@@ -5,7 +5,7 @@
 use super::futex::{absolute, word_at};
 use super::single::Single;
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME};
-use crate::engine::{self, Class, WaitKey, Wake};
+use crate::engine::{self, Class, WaitKey, Wake, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use alloc::vec::Vec;
@@ -98,9 +98,11 @@ fn wait(
         word_at(waiter.addr as usize)?;
     }
     let op = Op { size: count as u32, ..Op::new(OpKind::FutexWait, list[0].addr, pc) };
+    list.iter().for_each(|waiter| race::futex_waits(waiter.addr as usize));
     engine::point(op);
     for waiter in list {
         if word_at(waiter.addr as usize)?.get() != waiter.value as u32 {
+            race::futex_waited(waiter.addr as usize);
             return Err(-(EAGAIN as isize));
         }
     }
@@ -110,6 +112,7 @@ fn wait(
     let wake = engine::sleep_on(op, key(me), limit.deadline(), u32::MAX);
     let at = sleepers().iter().position(|sleeper| sleeper.strand == me);
     let woken = at.and_then(|at| sleepers().remove(at).woken);
+    list.iter().for_each(|waiter| race::futex_waited(waiter.addr as usize));
     match (woken, wake) {
         (Some(index), _) => Ok(index),
         (None, Wake::TimedOut) => Err(-(ETIMEDOUT as isize)),

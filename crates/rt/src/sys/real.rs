@@ -16,7 +16,8 @@ const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
 pub struct Entry {
     name: *const c_char,
     version: *const c_char,
-    found: AtomicUsize,
+    /// The address, once it has been looked up.
+    pub found: AtomicUsize,
 }
 
 /// Looked for, and not there.

@@ -7,9 +7,11 @@ pub mod nr {
     #![allow(missing_docs)]
     pub const READ: i64 = 0;
     pub const WRITE: i64 = 1;
+    pub const OPEN: i64 = 2;
     pub const CLOSE: i64 = 3;
     pub const FSTAT: i64 = 5;
     pub const POLL: i64 = 7;
+    pub const LSEEK: i64 = 8;
     pub const MMAP: i64 = 9;
     pub const MPROTECT: i64 = 10;
     pub const MUNMAP: i64 = 11;

@@ -3,29 +3,121 @@
 //! Those that stand for an acquire or release are points; the rest is accepted. Safe before init, in a signal, after
 //! fork.
 
-use crate::engine::{controlled, point};
+use crate::engine::race::objects::ANNOTATED;
+use crate::engine::race::{self, tell};
+use crate::engine::{controlled, point, sched};
 use crate::sys::{c_char, c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
 
-unsafe extern "C" fn annotated(addr: u64, pc: u64) {
+unsafe extern "C" fn acquired(addr: u64, pc: u64) {
     if controlled() {
         point(Op::new(OpKind::Annotate, addr, pc));
+        race::acquire(ANNOTATED, addr);
     }
+}
+
+unsafe extern "C" fn released(addr: u64, pc: u64) {
+    if controlled() {
+        point(Op::new(OpKind::Annotate, addr, pc));
+        race::release(ANNOTATED, addr);
+    }
+}
+
+/// `AnnotateHappensAfter(file, line, address)` and its like.
+unsafe extern "C" fn acquired_at(_file: *const c_char, _line: c_int, addr: u64, pc: u64) {
+    // SAFETY: as the caller's call.
+    unsafe { acquired(addr, pc) }
 }
 
 /// `AnnotateHappensBefore(file, line, address)` and its like.
-unsafe extern "C" fn annotated_at(_file: *const c_char, _line: c_int, addr: u64, pc: u64) {
-    if controlled() {
-        point(Op::new(OpKind::Annotate, addr, pc));
+unsafe extern "C" fn released_at(_file: *const c_char, _line: c_int, addr: u64, pc: u64) {
+    // SAFETY: as the caller's call.
+    unsafe { released(addr, pc) }
+}
+
+interpose!(__tsan_acquire, 1, acquired);
+interpose!(__tsan_release, 1, released);
+interpose!(AnnotateHappensBefore, 3, released_at);
+interpose!(AnnotateHappensAfter, 3, acquired_at);
+interpose!(WTFAnnotateHappensBefore, 3, released_at);
+interpose!(WTFAnnotateHappensAfter, 3, acquired_at);
+interpose!(AnnotateRWLockAcquired, 3, acquired_at);
+interpose!(AnnotateRWLockReleased, 3, released_at);
+
+unsafe extern "C" fn benign(_file: *const c_char, _line: c_int, addr: u64, _why: *const c_char, _pc: u64) {
+    tell::benign(addr, 1);
+}
+
+unsafe extern "C" fn benign_sized(
+    _file: *const c_char,
+    _line: c_int,
+    addr: u64,
+    size: u64,
+    _why: *const c_char,
+    _pc: u64,
+) {
+    tell::benign(addr, size);
+}
+
+/// `AnnotateNewMemory(file, line, address, size)`: nobody has used it yet.
+unsafe extern "C" fn new_memory(_file: *const c_char, _line: c_int, addr: u64, size: u64, _pc: u64) {
+    crate::engine::forget(addr, size);
+}
+
+interpose!(AnnotateBenignRace, 4, benign);
+interpose!(AnnotateBenignRaceSized, 5, benign_sized);
+interpose!(WTFAnnotateBenignRaceSized, 5, benign_sized);
+interpose!(AnnotateNewMemory, 4, new_memory);
+interpose!(AnnotateMemoryIsInitialized, 4, new_memory);
+
+macro_rules! sections {
+    ($($begin:ident $end:ident $field:ident;)*) => {
+        $(
+            /// Exported; begins a section that is left out of the race check.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $begin() {
+                if controlled() {
+                    sched::this().ignored.$field += 1;
+                }
+            }
+
+            /// Exported; ends it.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $end() {
+                if controlled() {
+                    let count = &mut sched::this().ignored.$field;
+                    *count = count.saturating_sub(1);
+                }
+            }
+        )*
+    };
+}
+
+sections! {
+    AnnotateIgnoreReadsBegin AnnotateIgnoreReadsEnd reads;
+    AnnotateIgnoreWritesBegin AnnotateIgnoreWritesEnd writes;
+    AnnotateIgnoreSyncBegin AnnotateIgnoreSyncEnd sync;
+}
+
+/// Exported; begins a section in which nothing of the strand is looked at.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_ignore_thread_begin() {
+    // SAFETY: the same as the program's own annotations.
+    unsafe {
+        AnnotateIgnoreReadsBegin();
+        AnnotateIgnoreWritesBegin();
     }
 }
 
-interpose!(__tsan_acquire, 1, annotated);
-interpose!(__tsan_release, 1, annotated);
-interpose!(AnnotateHappensBefore, 3, annotated_at);
-interpose!(AnnotateHappensAfter, 3, annotated_at);
-interpose!(AnnotateRWLockAcquired, 3, annotated_at);
-interpose!(AnnotateRWLockReleased, 3, annotated_at);
+/// Exported; ends it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tsan_ignore_thread_end() {
+    // SAFETY: the same as the program's own annotations.
+    unsafe {
+        AnnotateIgnoreReadsEnd();
+        AnnotateIgnoreWritesEnd();
+    }
+}
 
 macro_rules! accepted {
     ($($name:ident)*) => {
@@ -42,13 +134,9 @@ accepted! {
     AnnotateCondVarSignal AnnotateCondVarSignalAll AnnotateCondVarWait AnnotateMutexIsNotPHB
     AnnotateMutexIsUsedAsCondVar AnnotatePCQCreate AnnotatePCQDestroy AnnotatePCQPut AnnotatePCQGet
     AnnotateExpectRace AnnotateFlushExpectedRaces AnnotateFlushState AnnotateEnableRaceDetection
-    AnnotateNewMemory AnnotateNoOp AnnotateTraceMemory AnnotateThreadName AnnotatePublishMemoryRange
-    AnnotateUnpublishMemoryRange AnnotateBenignRace AnnotateBenignRaceSized
-    AnnotateIgnoreReadsBegin AnnotateIgnoreReadsEnd AnnotateIgnoreWritesBegin AnnotateIgnoreWritesEnd
-    AnnotateIgnoreSyncBegin AnnotateIgnoreSyncEnd AnnotateMemoryIsInitialized AnnotateMemoryIsUninitialized
-    WTFAnnotateHappensBefore WTFAnnotateHappensAfter WTFAnnotateBenignRaceSized
-    __tsan_ignore_thread_begin __tsan_ignore_thread_end
-    __tsan_mutex_create __tsan_mutex_destroy __tsan_mutex_pre_unlock __tsan_mutex_pre_lock
+    AnnotateNoOp AnnotateTraceMemory AnnotateThreadName AnnotatePublishMemoryRange
+    AnnotateUnpublishMemoryRange     AnnotateMemoryIsUninitialized
+    __tsan_mutex_create __tsan_mutex_destroy __tsan_mutex_pre_lock
     __tsan_mutex_pre_signal __tsan_mutex_post_signal __tsan_mutex_pre_divert __tsan_mutex_post_divert
     __tsan_flush_memory __tsan_destroy_fiber __tsan_switch_to_fiber __tsan_set_fiber_name
     __tsan_external_assign_tag __tsan_external_register_header __tsan_external_read __tsan_external_write
@@ -56,11 +144,23 @@ accepted! {
 }
 
 /// A lock of the program's own making was taken: the strand is told to be seen as holding it.
-unsafe extern "C" fn mutex_post_lock(addr: u64, _flags: u32, _recursion: c_int, pc: u64) {
-    if controlled() {
-        point(Op::new(OpKind::Annotate, addr, pc));
+unsafe extern "C" fn mutex_post_lock(addr: u64, flags: u32, _recursion: c_int, pc: u64) {
+    const TRY_FAILED: u32 = 1 << 5;
+    if flags & TRY_FAILED == 0 {
+        // SAFETY: as the caller's call.
+        unsafe { acquired(addr, pc) }
     }
 }
+
+/// A lock of the program's own making is about to be released.
+unsafe extern "C" fn mutex_pre_unlock(addr: u64, _flags: u32, _pc: u64) -> c_int {
+    if controlled() {
+        race::release(ANNOTATED, addr);
+    }
+    0
+}
+
+interpose!(__tsan_mutex_pre_unlock, 2, mutex_pre_unlock);
 
 /// A lock of the program's own making was released.
 unsafe extern "C" fn mutex_post_unlock(addr: u64, _flags: u32, pc: u64) {

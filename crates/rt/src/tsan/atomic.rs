@@ -5,7 +5,7 @@
 //! consistent. Safe before init, in a signal (single kernel thread), after fork.
 
 use crate::engine::sched::{self, ATTENTION, attention, engine};
-use crate::engine::{controlled, learn, record, spin};
+use crate::engine::{addressable, controlled, learn, race, record, spin, words};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind, Order};
@@ -18,6 +18,7 @@ fn order(code: i32) -> Order {
 #[inline(always)]
 fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
     if controlled() {
+        addressable::check(kind, addr, size, pc);
         // SAFETY: a byte that only the single kernel thread writes.
         if unsafe { learn::GATE } == 0 && ATTENTION.load(Ordering::Relaxed) == 0 {
             sched::publish(Op { kind, order: order(mo), size, addr, pc });
@@ -28,25 +29,74 @@ fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
 }
 
 #[inline(always)]
-fn loaded(addr: u64, size: u8, value: u64, pc: u64) {
+fn loaded(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
     if controlled() {
-        if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
-            note_value(addr, size, value, pc);
-        }
-        // SAFETY: as above.
-        if unsafe { learn::GATE } != 0 {
-            spin::observe(pc, addr, value, size);
-        }
+        race::loaded(addr, size, value, order(mo), pc);
+        observed(addr, size, value, pc);
+    }
+}
+
+/// A compare-and-exchange found another value than it expected.
+#[inline(always)]
+fn refused(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
+    if controlled() {
+        race::refused(addr, size, value, order(mo), pc);
+        observed(addr, size, value, pc);
     }
 }
 
 #[inline(always)]
-fn stored(addr: u64, size: u8, value: u64, pc: u64) {
+fn observed(addr: u64, size: u8, value: u64, pc: u64) {
+    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        note_value(addr, size, value, pc);
+    }
+    // SAFETY: as above.
+    if unsafe { learn::GATE } != 0 {
+        spin::observe(pc, addr, value, size);
+    }
+}
+
+/// What a write did besides.
+#[derive(Clone, Copy)]
+enum Found {
+    /// It was a store.
+    Nothing,
+    /// A read-modify-write found this.
+    Value(u64),
+    /// A compare-and-exchange found this, which it expected.
+    Expected(u64),
+}
+
+#[inline(always)]
+fn stored(addr: u64, size: u8, value: u64, found: Found, mo: i32, pc: u64) {
     if controlled() {
+        match found {
+            Found::Nothing => race::stored(addr, size, order(mo), pc),
+            Found::Value(found) => race::updated(addr, size, found, order(mo), pc),
+            Found::Expected(found) => race::exchanged(addr, size, found, order(mo), pc),
+        }
         if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
             note_value(addr, size, value, pc);
         }
         sched::progress();
+    }
+}
+
+/// Whether the order acquires.
+#[inline(always)]
+fn acquires(mo: i32) -> bool {
+    matches!(order(mo), Order::Acquire | Order::AcqRel | Order::SeqCst)
+}
+
+/// A word has been written: if it is 0 and that releases, it may have been a lock.
+#[inline(always)]
+fn released(addr: u64, size: u8, value: u64, mo: i32) {
+    if size == 4
+        && value == 0
+        && words::any()
+        && matches!(order(mo), Order::Release | Order::AcqRel | Order::SeqCst)
+    {
+        words::given_back(addr as usize);
     }
 }
 
@@ -72,7 +122,7 @@ macro_rules! atomics {
                 before(OpKind::AtomicLoad, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
                 let value = unsafe { at(p) }.load(Ordering::SeqCst);
-                loaded(p as u64, $size, value as u64, pc);
+                loaded(p as u64, $size, value as u64, mo, pc);
                 value
             }
 
@@ -80,19 +130,27 @@ macro_rules! atomics {
                 before(OpKind::AtomicStore, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
                 unsafe { at(p) }.store(value, Ordering::SeqCst);
-                stored(p as u64, $size, value as u64, pc);
+                stored(p as u64, $size, value as u64, Found::Nothing, mo, pc);
+                released(p as u64, $size, value as u64, mo);
             }
 
-            pub unsafe extern "C" fn compare(p: *mut $int, expected: $int, new: $int, mo: i32, _fail: i32, pc: u64) -> $int {
+            pub unsafe extern "C" fn compare(p: *mut $int, expected: $int, new: $int, mo: i32, fail: i32, pc: u64) -> $int {
                 before(OpKind::AtomicCas, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
                 match unsafe { at(p) }.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst) {
                     Ok(old) => {
-                        stored(p as u64, $size, new as u64, pc);
+                        stored(p as u64, $size, new as u64, Found::Expected(old as u64), mo, pc);
+                        if $size == 4 && controlled() && expected == 0 && new == 1 && acquires(mo) {
+                            words::taken(p as usize, pc);
+                        }
+                        released(p as u64, $size, new as u64, mo);
                         old
                     }
                     Err(old) => {
-                        loaded(p as u64, $size, old as u64, pc);
+                        refused(p as u64, $size, old as u64, fail, pc);
+                        if $size == 4 && controlled() && expected == 0 && new == 1 && acquires(mo) {
+                            words::refused(p as usize, pc);
+                        }
                         old
                     }
                 }
@@ -118,7 +176,11 @@ macro_rules! atomics {
                     let combine: fn(&$atomic, $int) -> $int = $combine;
                     // SAFETY: the program's own access.
                     let old = combine(unsafe { at(p) }, value);
-                    stored(p as u64, $size, old as u64, pc);
+                    stored(p as u64, $size, old as u64, Found::Value(old as u64), mo, pc);
+                    if $size == 4 && words::any() {
+                        // SAFETY: the program's own object.
+                        released(p as u64, $size, unsafe { at(p) }.load(Ordering::Relaxed) as u64, mo);
+                    }
                     old
                 }
             )*
@@ -212,15 +274,26 @@ mod bits128 {
         before(OpKind::AtomicLoad, p as u64, 16, mo, pc);
         // SAFETY: the program's own access; writing 0 over 0 changes nothing.
         let value = unsafe { cmpxchg(p, 0, 0) };
-        loaded(p as u64, 8, value as u64, pc);
+        loaded_wide(p, value, mo, pc);
         value
+    }
+
+    fn loaded_wide(p: *mut u128, value: u128, mo: i32, pc: u64) {
+        loaded(p as u64 + 8, 8, (value >> 64) as u64, mo, pc);
+        loaded(p as u64, 8, value as u64, mo, pc);
+    }
+
+    fn stored_wide(p: *mut u128, value: u128, found: Option<u128>, mo: i32, pc: u64) {
+        let half = |shift: u32| found.map_or(Found::Nothing, |found| Found::Value((found >> shift) as u64));
+        stored(p as u64 + 8, 8, (value >> 64) as u64, half(64), mo, pc);
+        stored(p as u64, 8, value as u64, half(0), mo, pc);
     }
 
     pub unsafe extern "C" fn store(p: *mut u128, value: u128, mo: i32, pc: u64) {
         before(OpKind::AtomicStore, p as u64, 16, mo, pc);
         // SAFETY: the program's own access.
         unsafe { update(p, |_| value) };
-        stored(p as u64, 8, value as u64, pc);
+        stored_wide(p, value, None, mo, pc);
     }
 
     macro_rules! rmw {
@@ -230,7 +303,7 @@ mod bits128 {
                 let f: fn(u128, u128) -> u128 = $f;
                 // SAFETY: the program's own access.
                 let old = unsafe { update(p, |old| f(old, value)) };
-                stored(p as u64, 8, old as u64, pc);
+                stored_wide(p, old, Some(old), mo, pc);
                 old
             })*
         };
@@ -246,16 +319,16 @@ mod bits128 {
         nand |o, v| !(o & v);
     }
 
-    pub unsafe extern "C" fn compare(p: *mut u128, expected: u128, new: u128, mo: i32, _fail: i32) -> u128 {
+    pub unsafe extern "C" fn compare(p: *mut u128, expected: u128, new: u128, mo: i32, fail: i32) -> u128 {
         // SAFETY: written by the stub just before; single kernel thread (a bare run does not look at it).
         let pc = unsafe { CALLER };
         before(OpKind::AtomicCas, p as u64, 16, mo, pc);
         // SAFETY: the program's own access.
         let old = unsafe { cmpxchg(p, expected, new) };
         if old == expected {
-            stored(p as u64, 8, new as u64, pc)
+            stored_wide(p, new, Some(old), mo, pc)
         } else {
-            loaded(p as u64, 8, old as u64, pc)
+            loaded_wide(p, old, fail, pc)
         }
         old
     }
@@ -318,6 +391,7 @@ wide_stub! {
 unsafe extern "C" fn thread_fence(mo: i32, pc: u64) {
     if controlled() {
         sched::point(Op { kind: OpKind::Fence, order: order(mo), size: 0, addr: 0, pc });
+        race::fence(order(mo));
     }
     fence(Ordering::SeqCst);
 }

@@ -5,3 +5,4 @@ pub mod atomic;
 pub mod func;
 pub mod memory;
 pub mod plain;
+pub mod strings;

@@ -1,8 +1,10 @@
 //! Plain accesses.
 //!
-//! The stubs return at once while no plain access can matter (bare run, one strand alive): one compare and a jump.
+//! In a bare run, and while one strand is alive and touches neither heap nor an ended strand's stack, the stubs return
+//! after three compares.
 //! Safe before init, in a signal (single kernel thread), after fork.
 
+use crate::engine::addressable::{self, VIEW, offset};
 use crate::engine::learn::{self, GATE};
 use threadbare_abi::op::OpKind;
 
@@ -16,11 +18,27 @@ macro_rules! accesses {
                 core::arch::naked_asm!(
                     "cmp byte ptr [rip + {gate}], 0",
                     "jne 2f",
+                    "mov rax, rdi",
+                    "sub rax, [rip + {view} + {heap}]",
+                    "cmp rax, [rip + {view} + {heap_length}]",
+                    "jb 3f",
+                    "mov rax, rdi",
+                    "sub rax, [rip + {view} + {stacks}]",
+                    "cmp rax, [rip + {view} + {stacks_length}]",
+                    "jb 3f",
                     "ret",
                     "2: mov rsi, [rsp]",
                     "jmp {target}",
+                    "3: mov rsi, [rsp]",
+                    "jmp {alone}",
                     gate = sym GATE,
+                    view = sym VIEW,
+                    heap = const offset::HEAP,
+                    heap_length = const offset::HEAP_LENGTH,
+                    stacks = const offset::STACKS,
+                    stacks_length = const offset::STACKS_LENGTH,
                     target = sym hook::<{ OpKind::$kind as u8 }, $size>,
+                    alone = sym alone::<{ OpKind::$kind as u8 }, $size>,
                 )
             }
         )*)*
@@ -30,6 +48,13 @@ macro_rules! accesses {
 unsafe extern "C" fn hook<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
     if let Some(kind) = OpKind::from_code(KIND) {
         learn::access(kind, addr, SIZE, pc);
+    }
+}
+
+/// An access of the only strand: only whether there is such memory matters.
+unsafe extern "C" fn alone<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
+    if let Some(kind) = OpKind::from_code(KIND) {
+        addressable::check(kind, addr, SIZE, pc);
     }
 }
 
@@ -81,8 +106,13 @@ accesses_with_pc! {
 #[inline]
 pub fn gated(kind: OpKind, addr: u64, size: u64, pc: u64) {
     // SAFETY: a byte that only the single kernel thread writes.
-    if unsafe { GATE } != 0 && size > 0 {
-        learn::access(kind, addr, size.min(u32::MAX as u64) as u32, pc);
+    let open = unsafe { GATE } != 0;
+    let bytes = size.min(u32::MAX as u64) as u32;
+    if bytes == 0 {
+    } else if open {
+        learn::access(kind, addr, bytes, pc);
+    } else {
+        addressable::check(kind, addr, bytes, pc);
     }
 }
 

@@ -9,46 +9,85 @@ use gimli::{Section, UnitOffset};
 use memchr::memmem;
 
 use crate::image::{Arena, ImageData};
-use crate::units::Die;
+use crate::scan::{FixedVariable, UnitScan};
+use crate::units::{Die, UnitSet};
 
-/// The opcode before an address that is written out.
-const DW_OP_ADDR: u8 = gimli::DW_OP_addr.0;
+/// What a number for where a variable is counts from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Space {
+    /// Addresses, as linked.
+    Linked,
+    /// The module's thread-local storage.
+    ThreadLocal,
+}
+
+impl Space {
+    /// The opcode before a number that is written out.
+    fn opcode(self) -> u8 {
+        match self {
+            Space::Linked => gimli::DW_OP_addr.0,
+            Space::ThreadLocal => gimli::DW_OP_const8u.0,
+        }
+    }
+
+    fn variables<'s>(self, scan: &'s UnitScan<'_>) -> &'s [FixedVariable] {
+        match self {
+            Space::Linked => &scan.variables,
+            Space::ThreadLocal => &scan.thread_locals,
+        }
+    }
+}
 
 /// Variables that may hold `address`, each with where it begins, nearest first.
 pub(super) fn candidates<'a>(
     image: &ImageData<'a>,
     arena: &'a Arena,
+    space: Space,
     address: u64,
     symbol_start: Option<u64>,
 ) -> Vec<(u64, Die<'a>)> {
     match symbol_start {
-        Some(start) => units_naming(image, arena, start)
-            .into_iter()
-            .filter_map(|index| image.unit_root(arena, index))
-            .flat_map(|root| variables_at(&root, start))
-            .collect(),
-        None => {
+        Some(start) => {
+            let mut written = vec![start];
+            if space == Space::ThreadLocal {
+                written.extend(image.thread_local_origin().and_then(|origin| start.checked_add(origin)));
+            }
+            let Some(set) = image.units(arena) else { return Vec::new() };
+            // `dwz` moves out everything that has no address in it.
+            let shared = set.supplementary().filter(|_| space == Space::ThreadLocal);
+            let in_units = |written: u64| {
+                let own = units_naming(set, space, written).into_iter();
+                let own = own.filter_map(|index| image.unit_root(arena, index));
+                let shared = shared.iter().flat_map(move |set| {
+                    units_naming(set, space, written).into_iter().filter_map(|index| set.root(index))
+                });
+                own.chain(shared).flat_map(move |root| variables_at(&root, space, written))
+            };
+            written.into_iter().flat_map(in_units).map(|die| (start, die)).collect()
+        }
+        None if space == Space::Linked => {
             let all = image.every_variable.get_or_init(|| every_variable(image, arena));
             let after = all.partition_point(|(start, _)| *start <= address);
             all[..after].iter().rev().take(4).cloned().collect()
         }
+        // Without a symbol there is no saying where a block of thread-local storage ends.
+        None => Vec::new(),
     }
 }
 
-fn variables_at<'a>(root: &Die<'a>, start: u64) -> Vec<(u64, Die<'a>)> {
-    let variables = &root.scan().variables;
+fn variables_at<'a>(root: &Die<'a>, space: Space, start: u64) -> Vec<Die<'a>> {
+    let variables = space.variables(root.scan());
     let first = variables.partition_point(|variable| variable.address < start);
     variables[first..]
         .iter()
         .take_while(|variable| variable.address == start)
-        .map(|variable| (start, root.at(variable.die)))
+        .map(|variable| root.at(variable.die))
         .collect()
 }
 
-fn units_naming<'a>(image: &ImageData<'a>, arena: &'a Arena, address: u64) -> Vec<usize> {
-    let Some(set) = image.units(arena) else { return Vec::new() };
+fn units_naming(set: &UnitSet<'_>, space: Space, address: u64) -> Vec<usize> {
     let bytes = address.to_le_bytes();
-    let mut written_out = [DW_OP_ADDR; 9];
+    let mut written_out = [space.opcode(); 9];
     written_out[1..].copy_from_slice(&bytes);
     let mut units: Vec<usize> = memmem::find_iter(set.dwarf.debug_info.reader().slice(), &written_out)
         .filter_map(|offset| set.index_at(offset))

@@ -6,7 +6,8 @@
 mod locate;
 mod walk;
 
-pub(crate) use walk::size_of;
+pub(crate) use locate::Space;
+pub(crate) use walk::{Library, is_field, library_kind, member_start, part_at, size_of, stripped};
 
 use std::fmt;
 use std::path::PathBuf;
@@ -42,23 +43,43 @@ impl fmt::Display for Variable {
     }
 }
 
-/// The variable at a linked address; `access` is how many bytes are touched there.
-pub(crate) fn find<'a>(
+/// The type of the smallest part that holds the bytes at a linked address, and where the part begins.
+pub(crate) fn part_type<'a>(
     image: &ImageData<'a>,
     arena: &'a Arena,
     address: u64,
     access: u64,
+) -> Option<(Die<'a>, u64)> {
+    let start = image.symbols().object(address).map(|symbol| symbol.start);
+    locate::candidates(image, arena, Space::Linked, address, start).into_iter().find_map(|(start, die)| {
+        let ty = die.type_of(&die.entry()?)?;
+        let offset = address.checked_sub(start).filter(|offset| Some(*offset) < walk::size_of(&ty))?;
+        let part = walk::part_at(&ty, offset, access);
+        Some((part.ty, start.checked_add(part.start)?))
+    })
+}
+
+/// The variable at a linked address or thread-local offset; `access` is how many bytes are touched there.
+pub(crate) fn find<'a>(
+    image: &ImageData<'a>,
+    arena: &'a Arena,
+    space: Space,
+    address: u64,
+    access: u64,
     module: usize,
 ) -> Option<Variable> {
-    let symbol = image.symbols().object(address);
-    let from_dwarf = locate::candidates(image, arena, address, symbol.map(|symbol| symbol.start))
+    let symbol = match space {
+        Space::Linked => image.symbols().object(address),
+        Space::ThreadLocal => image.symbols().thread_local(address),
+    };
+    let from_dwarf = locate::candidates(image, arena, space, address, symbol.map(|symbol| symbol.start))
         .into_iter()
         .find_map(|(start, die)| describe(&die, start, address, access, symbol.map(|s| s.end), module));
     from_dwarf.or_else(|| {
         let symbol = symbol?;
         let offset = address - symbol.start;
         Some(Variable {
-            name: Name::of_symbol(symbol.name).full.to_string(),
+            name: without_key(&Name::of_symbol(symbol.name).full).to_owned(),
             path: if offset == 0 { String::new() } else { format!("+{offset:#x}") },
             offset,
             type_name: None,
@@ -80,9 +101,7 @@ fn describe(
 ) -> Option<Variable> {
     let entry = die.entry()?;
     let offset = address.checked_sub(start)?;
-    let ty = die
-        .with_attribute(&entry, gimli::DW_AT_type)
-        .and_then(|(home, entry)| home.reference(&entry, gimli::DW_AT_type));
+    let ty = die.type_of(&entry);
     let size = ty.as_ref().and_then(walk::size_of).unwrap_or(0);
     // The symbol knows the size of what the type leaves open (`int tail[]`).
     let end = symbol_end.unwrap_or(0).max(start.saturating_add(size.max(1)));
@@ -96,7 +115,7 @@ fn describe(
         Some((home, entry.attr(name)?.udata_value()?))
     };
     Some(Variable {
-        name: die.qualified_name(&entry)?,
+        name: without_key(&die.qualified_name(&entry)?).to_owned(),
         offset,
         type_name: part.as_ref().map(|part| part.ty.type_name()),
         size: part.as_ref().and_then(|part| walk::size_of(&part.ty)).unwrap_or(end - start),
@@ -105,4 +124,12 @@ fn describe(
         line: declared(gimli::DW_AT_decl_line).and_then(|(_, line)| u32::try_from(line).ok()),
         module,
     })
+}
+
+/// The name of Rust's `thread_local!` itself: the variable is in a function inside its key.
+fn without_key(name: &str) -> &str {
+    match name.find("::{constant").filter(|_| name.ends_with("VAL")) {
+        Some(at) => &name[..at],
+        None => name,
+    }
 }

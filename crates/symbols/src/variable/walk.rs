@@ -12,43 +12,48 @@ use crate::units::{Die, Entry};
 const MAX_DEPTH: usize = 32;
 
 /// A part of a variable.
-pub(super) struct Part<'a> {
+#[derive(Clone)]
+pub(crate) struct Part<'a> {
     /// `.balance`, `[3].lock`, or empty.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// Its type.
-    pub(super) ty: Die<'a>,
+    pub(crate) ty: Die<'a>,
+    /// The first type with fields on the way that is not a library's, and how much of the path leads to it.
+    pub(crate) owner: Option<(Die<'a>, usize)>,
+    /// The last field on the way.
+    pub(crate) field: Option<String>,
+    /// How far the part is from the start.
+    pub(crate) start: u64,
 }
 
 /// The smallest part a reader would name that holds `access` bytes at `offset`.
-pub(super) fn part_at<'a>(ty: &Die<'a>, mut offset: u64, access: u64) -> Part<'a> {
+pub(crate) fn part_at<'a>(ty: &Die<'a>, mut offset: u64, access: u64) -> Part<'a> {
     let access = access.max(1);
-    let mut shown = Part { path: String::new(), ty: ty.clone() };
     // The way so far; `shown` stays behind while it leads through a library type.
-    let mut path = String::new();
+    let mut way = Part { path: String::new(), ty: ty.clone(), owner: None, field: None, start: 0 };
+    let mut shown = way.clone();
     let mut silent = false;
-    let mut current = ty.clone();
     for _ in 0..MAX_DEPTH {
-        let Some((die, entry)) = stripped(&current) else { break };
+        let Some((die, entry)) = stripped(&way.ty) else { break };
         match entry.tag() {
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
-                match library_kind(&die, &entry) {
-                    Library::No => {
-                        silent = false;
-                        shown = Part { path: path.clone(), ty: current.clone() };
-                    }
+                let library = library_kind(&die, &entry);
+                if matches!(library, Library::No) {
+                    silent = false;
+                    way.owner.get_or_insert((way.ty.clone(), way.path.len()));
+                }
+                if !silent {
+                    shown = way.clone();
+                }
+                match library {
+                    Library::No => {}
                     // Its inside is the library's own.
-                    Library::Closed => {
-                        if !silent {
-                            shown = Part { path, ty: current };
-                        }
-                        break;
-                    }
-                    Library::Generic => {
-                        if !silent {
-                            shown = Part { path: path.clone(), ty: current.clone() };
-                        }
-                        silent = true;
-                    }
+                    Library::Closed => break,
+                    Library::Generic => silent = true,
+                }
+                if let Some(held) = raw_storage(&die, &entry) {
+                    way.ty = held;
+                    continue;
                 }
                 let Some(member) = member_at(&die, &entry, offset, access) else { break };
                 let mut named = false;
@@ -60,17 +65,20 @@ pub(super) fn part_at<'a>(ty: &Die<'a>, mut offset: u64, access: u64) -> Part<'a
                     // The members of a pair are the only ones of the library that a reader names.
                     named = matches!(name.as_str(), "first" | "second");
                     if !silent || named {
-                        path.push('.');
                         // Rust's tuple fields.
                         let number =
                             name.strip_prefix("__").filter(|n| rust && n.bytes().all(|b| b.is_ascii_digit()));
-                        path.push_str(number.unwrap_or(name));
+                        let name = number.unwrap_or(name);
+                        way.path.push('.');
+                        way.path.push_str(name);
+                        way.field = Some(name.to_owned());
                     }
                 }
                 offset -= member.start;
-                current = member.ty;
+                way.start += member.start;
+                way.ty = member.ty;
                 if !silent || named {
-                    shown = Part { path: path.clone(), ty: current.clone() };
+                    shown = way.clone();
                 }
             }
             gimli::DW_TAG_array_type => {
@@ -89,15 +97,16 @@ pub(super) fn part_at<'a>(ty: &Die<'a>, mut offset: u64, access: u64) -> Part<'a
                 }
                 indices.push(index);
                 for index in indices.iter().rev() {
-                    path.push_str(&format!("[{index}]"));
+                    way.path.push_str(&format!("[{index}]"));
                 }
+                way.start += offset - offset % size;
                 offset %= size;
-                current = element;
-                let plain = stripped(&current).is_some_and(|(_, entry)| {
+                way.ty = element;
+                let plain = stripped(&way.ty).is_some_and(|(_, entry)| {
                     matches!(entry.tag(), gimli::DW_TAG_base_type | gimli::DW_TAG_enumeration_type)
                 });
                 if !silent || plain {
-                    shown = Part { path: path.clone(), ty: current.clone() };
+                    shown = way.clone();
                 }
             }
             _ => break,
@@ -129,7 +138,7 @@ fn size_within(ty: &Die<'_>, depth: usize) -> Option<u64> {
 }
 
 /// The type behind names and qualifiers.
-fn stripped<'a>(ty: &Die<'a>) -> Option<(Die<'a>, Entry<'a>)> {
+pub(crate) fn stripped<'a>(ty: &Die<'a>) -> Option<(Die<'a>, Entry<'a>)> {
     let mut die = ty.clone();
     for _ in 0..MAX_DEPTH {
         let entry = die.entry()?;
@@ -153,6 +162,13 @@ fn element_of<'a>(array: &Die<'a>, entry: &Entry<'a>) -> Option<(Die<'a>, u64)> 
     Some((element, size))
 }
 
+/// What libstdc++ keeps in a buffer of bytes: the values of map nodes and of `make_shared`.
+fn raw_storage<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Option<Die<'a>> {
+    let name = die.string(entry, gimli::DW_AT_name)?;
+    let storage = [&b"__aligned_buffer<"[..], b"__aligned_membuf<"].iter().any(|kind| name.starts_with(kind));
+    if storage { die.type_parameter() } else { None }
+}
+
 struct Member<'a> {
     name: Option<String>,
     start: u64,
@@ -162,45 +178,98 @@ struct Member<'a> {
 /// The member that holds the access; of a union's, the one of just its size if there is one.
 fn member_at<'a>(ty: &Die<'a>, entry: &Entry<'a>, offset: u64, access: u64) -> Option<Member<'a>> {
     let mut best: Option<(bool, Member<'a>)> = None;
-    for (die, child) in ty.children() {
-        if !matches!(child.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance)
-            || child.has_attr(gimli::DW_AT_external)
-            || child.has_attr(gimli::DW_AT_declaration)
-        {
+    let children = ty.children();
+    for (die, child) in &children {
+        if !is_field(child) {
             continue;
         }
-        let Some((start, bits)) = member_start(&die, &child) else { continue };
-        let Some(member) = die.reference(&child, gimli::DW_AT_type) else { continue };
-        let size = bits.or_else(|| size_of(&member)).unwrap_or(0);
-        let holds =
-            offset >= start && offset - start < size && (bits.is_some() || offset - start + access <= size);
-        if !holds {
-            continue;
-        }
-        let exact = size == access && offset == start;
+        let Some((member, exact)) = held(die, child, offset, access) else { continue };
         if best.as_ref().is_some_and(|(best_exact, _)| *best_exact || !exact) {
             continue;
         }
-        let name = match child.tag() {
-            gimli::DW_TAG_member => {
-                die.string(&child, gimli::DW_AT_name).map(|name| name.to_string_lossy().into_owned())
-            }
-            _ => None,
-        };
-        best = Some((exact, Member { name, start, ty: member }));
+        best = Some((exact, member));
         if entry.tag() != gimli::DW_TAG_union_type {
             break;
         }
     }
-    best.map(|(_, member)| member)
+    if let Some((_, member)) = best {
+        return Some(member);
+    }
+    let (variants, _) = children.iter().find(|(_, child)| child.tag() == gimli::DW_TAG_variant_part)?;
+    variant_at(variants, offset, access)
+}
+
+/// Whether a child of a type is a part of its values.
+pub(crate) fn is_field(child: &Entry<'_>) -> bool {
+    matches!(child.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance)
+        && !child.has_attr(gimli::DW_AT_external)
+        && !child.has_attr(gimli::DW_AT_declaration)
+}
+
+/// The member if it holds the access, and whether it is just that.
+fn held<'a>(die: &Die<'a>, child: &Entry<'a>, offset: u64, access: u64) -> Option<(Member<'a>, bool)> {
+    let (start, bits) = member_start(die, child)?;
+    let ty = die.reference(child, gimli::DW_AT_type)?;
+    let size = match bits.or_else(|| size_of(&ty)) {
+        Some(size) => size,
+        None if is_open_array(&ty) => u64::MAX - start,
+        None => 0,
+    };
+    let within = offset.checked_sub(start)?;
+    // A bit field is read and written together with its neighbours.
+    if within >= size || (bits.is_none() && access > size - within) {
+        return None;
+    }
+    let name = match child.tag() {
+        gimli::DW_TAG_member => {
+            die.string(child, gimli::DW_AT_name).map(|name| name.to_string_lossy().into_owned())
+        }
+        _ => None,
+    };
+    Some((Member { name, start, ty }, size == access && within == 0))
+}
+
+/// The payload of the only variant of a Rust enum that has something at the offset; which variant a value is, is not
+/// known here.
+fn variant_at<'a>(variants: &Die<'a>, offset: u64, access: u64) -> Option<Member<'a>> {
+    let mut found = None;
+    for (variant, entry) in variants.children() {
+        if entry.tag() == gimli::DW_TAG_member && held(&variant, &entry, offset, access).is_some() {
+            // The discriminant itself.
+            return None;
+        }
+        if entry.tag() != gimli::DW_TAG_variant {
+            continue;
+        }
+        for (die, child) in variant.children() {
+            let Some((member, _)) = held(&die, &child, offset, access) else { continue };
+            let within = offset - member.start;
+            let holds = stripped(&member.ty)?.0.children().iter().any(|(die, child)| {
+                child.tag() == gimli::DW_TAG_variant_part
+                    || (is_field(child) && held(die, child, within, access).is_some())
+            });
+            if holds && found.replace(member).is_some() {
+                return None;
+            }
+        }
+    }
+    found
+}
+
+/// The array at the end of a structure whose length only the program knows.
+fn is_open_array(ty: &Die<'_>) -> bool {
+    stripped(ty).is_some_and(|(die, entry)| {
+        entry.tag() == gimli::DW_TAG_array_type && die.array_lengths().first().is_none_or(Option::is_none)
+    })
 }
 
 /// Where a member begins, and for a bit field the bytes it is in.
-fn member_start<'a>(die: &Die<'a>, child: &Entry<'a>) -> Option<(u64, Option<u64>)> {
+pub(crate) fn member_start<'a>(die: &Die<'a>, child: &Entry<'a>) -> Option<(u64, Option<u64>)> {
     let bits = child.attr(gimli::DW_AT_bit_size).and_then(|bits| bits.udata_value());
     if let Some(first) = child.attr(gimli::DW_AT_data_bit_offset).and_then(|first| first.udata_value()) {
         let start = first / 8;
-        return Some((start, Some((first + bits.unwrap_or(8)).div_ceil(8) - start)));
+        let end = first.checked_add(bits.unwrap_or(8))?.div_ceil(8);
+        return Some((start, Some(end - start)));
     }
     match child.attr_value(gimli::DW_AT_data_member_location) {
         None => Some((0, None)),
@@ -216,7 +285,9 @@ fn member_start<'a>(die: &Die<'a>, child: &Entry<'a>) -> Option<(u64, Option<u64
     }
 }
 
-enum Library {
+/// Whose a type is.
+pub(crate) enum Library {
+    /// The program's own.
     No,
     /// Holds only what the library needs.
     Closed,
@@ -224,7 +295,8 @@ enum Library {
     Generic,
 }
 
-fn library_kind<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Library {
+/// Whether a type is the standard library's.
+pub(crate) fn library_kind<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Library {
     let scopes = die.home(entry).scope_names();
     if !matches!(
         scopes.first().map(String::as_str),

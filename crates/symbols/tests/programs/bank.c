@@ -27,6 +27,7 @@ _Atomic int hits;
 struct timespec deadline;
 volatile long plain = 5;
 static __thread int per_strand;
+__thread account_t own[2];
 void (*handler)(int, char *);
 
 static inline __attribute__((always_inline)) void audit(account_t *a) {
@@ -57,7 +58,8 @@ int main(void) {
     show("deadline.tv_nsec", &deadline.tv_nsec);
     show("plain", (const void *)&plain);
     show("handler", (const void *)&handler);
-    show("tls", &per_strand);
+    show("tls:per_strand", &per_strand);
+    show("tls:own[1].balance", &own[1].balance);
     int local;
     show("stack", &local);
     mark("main");

@@ -34,6 +34,7 @@ template <typename Money> class Account : public Entity {
 template <typename Money> Money Account<Money>::total;
 
 Account<int> accounts[4];
+thread_local Entity own[2];
 
 struct Ledger {
     std::array<int, 4> entries;
@@ -88,6 +89,8 @@ int main() {
     show("ledger.last.second", &ledger.last.second);
     show("ledger.version", &ledger.version);
     show("hidden", &hidden);
+    bank::own[1].id++;
+    show("tls:bank::own[1].id", &bank::own[1].id);
     show("numbers", &numbers);
     show("title", reinterpret_cast<const char *>(&title) + 20);
     mark("main");

@@ -1,3 +1,4 @@
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +29,11 @@ pub struct Account {
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 static TABLE: [Mutex<Account>; 3] = [const { Mutex::new(Account { id: 0, balance: 0, history: [0; 6] }) }; 3];
 static PAIR: Mutex<(u8, u64)> = Mutex::new((1, 2));
+
+thread_local! {
+    static MINE: Cell<u64> = const { Cell::new(0) };
+    static LAZY: RefCell<Account> = RefCell::new(Account { id: 1, balance: 2, history: [0; 6] });
+}
 
 pub mod vault {
     use super::*;
@@ -69,6 +75,8 @@ fn main() {
         at(c"TABLE[2].history[4]", &guard.history[4]);
     }
     at(c"PAIR.1", &PAIR.lock().unwrap().1);
+    MINE.with(|mine| at(c"tls:bank::MINE", mine));
+    LAZY.with(|lazy| at(c"tls:bank::LAZY.balance", &lazy.borrow().balance));
     let work = || {
         here(c"closure");
     };

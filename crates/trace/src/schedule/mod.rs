@@ -30,6 +30,9 @@
 //! and of a value: option and number of options. `( … )*N` repeats. Blanks and line ends between steps do not matter,
 //! so a schedule survives being pasted.
 //!
+//! `race: 1201.write 1:40b1.read` names the two places of the data race that the schedule is kept for; `races: off` says
+//! that none were looked for.
+//!
 //! A strategy is written with its parameters, if it has any: `pct 3`. `then: STRATEGY SEED` lets one decide after the
 //! steps; with no steps it is the whole run, for runs that are too long to list or were killed. Such a run depends on what
 //! its strategy was told (`estimates:`, `guide:`), and, like one that ended because it made too many points, on the
@@ -39,6 +42,7 @@ mod parse;
 mod text;
 mod write;
 
+use crate::race::RacePair;
 use crate::strands::Strands;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -84,6 +88,10 @@ pub struct Schedule {
     pub max_points: u64,
     /// Deadlines did not fire while a strand could go on.
     pub in_order: bool,
+    /// Whether data races were looked for.
+    pub races: bool,
+    /// The data race that the schedule shows, where it is kept for one.
+    pub race: Option<RacePair>,
     /// How long the run may take, in milliseconds.
     pub timeout_ms: u64,
     /// What the run was found to be.

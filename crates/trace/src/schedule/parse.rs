@@ -5,6 +5,7 @@
 
 use super::text::{CHOICES, MARKS, OFFSET_BITS, TITLE, checksum, place_name, unescape};
 use super::{Names, Schedule, Then, VERSION};
+use crate::race::{RacePair, RacePlace};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -176,6 +177,23 @@ fn hex(text: &str) -> Option<u64> {
     u64::from_str_radix(text, 16).ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
+/// A place as module and offset.
+fn stop_of(text: &str) -> Option<u64> {
+    let (module, offset) = text.split_once(':').unwrap_or(("0", text));
+    let (module, offset) = (hex(module)?, hex(offset)?);
+    (module <= 0xffff && offset >> OFFSET_BITS == 0).then_some(module << OFFSET_BITS | offset)
+}
+
+/// The two places of a race.
+fn race_pair(text: &str) -> Option<RacePair> {
+    let mut places = text.split_whitespace().map(|word| -> Option<RacePlace> {
+        let (stop, op) = word.split_once('.')?;
+        Some((stop_of(stop)?, OpKind::from_name(op)?))
+    });
+    let pair = RacePair::new(places.next()??, places.next()??);
+    places.next().is_none().then_some(pair)
+}
+
 #[derive(Default)]
 struct Header {
     single: HashMap<&'static str, (usize, String)>,
@@ -185,7 +203,7 @@ struct Header {
     guide: Vec<u64>,
 }
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 20] = [
     "program",
     "program-id",
     "arg0",
@@ -198,6 +216,8 @@ const KEYS: [&str; 18] = [
     "points",
     "max-points",
     "deadlines",
+    "races",
+    "race",
     "timeout-ms",
     "verdict",
     "message",
@@ -299,6 +319,19 @@ impl Header {
         let Some(verdict) = VerdictKind::from_name(value) else { return expected(number, words, value) };
         let (number, value, words) = named("trace-hash", "a hash in hexadecimal")?;
         let Some(trace_hash) = hex(value) else { return expected(number, words, value) };
+        let race = match self.single.get("race") {
+            None => None,
+            Some((number, value)) => match race_pair(value) {
+                Some(pair) => Some(pair),
+                None => {
+                    return expected(
+                        *number,
+                        "two places as `OFFSET.OPERATION` or `MODULE:OFFSET.OPERATION`",
+                        value,
+                    );
+                }
+            },
+        };
         let then = match self.single.get("then") {
             None => None,
             Some((number, value)) => {
@@ -327,6 +360,8 @@ impl Header {
             points,
             max_points: self.optional(end, "max-points")?.unwrap_or(0),
             in_order: self.optional_text(end, "deadlines")?.is_some_and(|word| word == "in-order"),
+            races: self.optional_text(end, "races")?.is_none_or(|word| word != "off"),
+            race,
             timeout_ms: self.number(end, "timeout-ms")?,
             verdict,
             message: self.words(end, "message")?,
@@ -363,11 +398,8 @@ impl Steps {
             let (name, rest) = word.split_once('=')?;
             let (stop, op) = rest.split_once('.')?;
             let op = OpKind::from_name(op).map(|op| op as u8).or_else(|| op.parse().ok())?;
-            let (module, offset) = stop.split_once(':').unwrap_or(("0", stop));
-            let (module, offset) = (hex(module)?, hex(offset)?);
-            let fits =
-                module <= 0xffff && offset >> OFFSET_BITS == 0 && name == place_name(self.places.len());
-            fits.then(|| (name.to_owned(), (module << OFFSET_BITS | offset, op)))
+            let stop = stop_of(stop)?;
+            (name == place_name(self.places.len())).then(|| (name.to_owned(), (stop, op)))
         };
         let Some((name, place)) = parse() else { return expected(number, FORM, word) };
         self.places.insert(name, place);

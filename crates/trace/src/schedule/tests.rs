@@ -17,13 +17,15 @@ fn os_string() -> impl Strategy<Value = OsString> {
 }
 
 fn strategy() -> impl Strategy<Value = Spec> {
-    (prop::sample::select(StrategyId::ALL), any::<bool>(), any::<u64>()).prop_map(|(id, set, value)| {
-        let mut spec = Spec::of(id);
-        if let Some(parameter) = id.parameter().filter(|_| set) {
-            spec.params[0] = parameter.least + value % (parameter.most - parameter.least + 1);
-        }
-        spec
-    })
+    (prop::sample::select(StrategyId::offered().collect::<Vec<_>>()), any::<bool>(), any::<u64>()).prop_map(
+        |(id, set, value)| {
+            let mut spec = Spec::of(id);
+            if let Some(parameter) = id.parameter().filter(|_| set) {
+                spec.params[0] = parameter.least + value % (parameter.most - parameter.least + 1);
+            }
+            spec
+        },
+    )
 }
 
 fn segment() -> impl Strategy<Value = Segment> {
@@ -68,6 +70,8 @@ prop_compose! {
         known in proptest::collection::vec(any::<u64>(), 0..20),
         points in prop::sample::select(PointMode::ALL),
         verdict in prop::sample::select(VerdictKind::ALL),
+        races in any::<bool>(),
+        race in proptest::option::of((0u64..1 << 40, 0u64..4)),
     ) -> Schedule {
         let mut schedule = Schedule {
             program: program.clone(),
@@ -84,6 +88,10 @@ prop_compose! {
             points,
             max_points: numbers[3],
             in_order: numbers[3] % 2 == 1,
+            races,
+            race: race.map(|(offset, module)| {
+                RacePair::new((offset, OpKind::Read), ((module << 48) | (offset / 2), OpKind::AtomicStore))
+            }),
             timeout_ms: numbers[4],
             verdict,
             message,
@@ -140,6 +148,8 @@ fn small() -> Schedule {
         points: PointMode::Shared,
         max_points: 0,
         in_order: false,
+        races: true,
+        race: None,
         timeout_ms: 10_000,
         verdict: VerdictKind::Deadlock,
         message: "no strand can go on".into(),
@@ -184,6 +194,23 @@ fn a_strategy_keeps_its_parameters() {
     let said = |to: &str| Schedule::parse(&text.replace("strategy: pct 3", to)).unwrap_err().to_string();
     for wrong in ["strategy: pct x", "strategy: pos 3", "strategy: pct 3 4"] {
         assert!(said(wrong).contains("the name of a strategy and its parameters"), "{}", said(wrong));
+    }
+}
+
+#[test]
+fn a_race_is_named_by_its_places() {
+    let race = Some(RacePair::new((1 << 48 | 0x40b1, OpKind::Read), (0x3f2a, OpKind::Write)));
+    let text = Schedule { race, races: false, ..small() }.to_text();
+    assert!(text.contains("\nrace: 3f2a.write 1:40b1.read\n") && text.contains("\nraces: off\n"), "{text}");
+    let parsed = Schedule::parse(&text).unwrap();
+    assert_eq!((parsed.race, parsed.races), (race, false));
+    // What earlier versions wrote has neither.
+    let plain = small().to_text();
+    assert!(!plain.contains("\nrace"), "{plain}");
+    assert!(Schedule::parse(&plain).unwrap().races);
+    for bad in ["", "3f2a.write", "3f2a.write 40b1", "3f2a.write 1:40b1.read 5.read", "3f2a.write 40b1.99"] {
+        let said = Schedule::parse(&text.replace("3f2a.write 1:40b1.read", bad)).unwrap_err().to_string();
+        assert!(said.contains("expected two places as"), "{bad}: {said}");
     }
 }
 

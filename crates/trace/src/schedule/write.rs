@@ -65,9 +65,16 @@ fn header(out: &mut String, schedule: &Schedule) {
     if schedule.in_order {
         line("deadlines", &"in-order");
     }
+    if !schedule.races {
+        line("races", &"off");
+    }
     line("timeout-ms", &schedule.timeout_ms);
     line("verdict", &schedule.verdict.name());
     line("message", &escape(OsStr::new(&schedule.message)));
+    if let Some(pair) = &schedule.race {
+        let [one, other] = pair.places().map(|(stop, op)| place(stop, op as u8));
+        line("race", &format_args!("{one} {other}"));
+    }
     line("trace-hash", &format_args!("{:016x}", schedule.trace_hash));
     let guide = schedule.then.as_ref().map_or(&[][..], |then| &then.guide);
     if let Some(Then { strategy, seed, estimates, .. }) = &schedule.then {

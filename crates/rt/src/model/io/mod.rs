@@ -4,6 +4,7 @@
 //! run, and tries again. Descriptors keep their flags, because other processes may share them: what cannot be asked
 //! for without blocking is asked for only when `poll` says that it will not block. Timeouts of sockets are virtual.
 
+mod buffers;
 mod files;
 mod locks;
 mod message;
@@ -18,7 +19,7 @@ mod write;
 
 use threadbare_abi::op::{Op, OpKind};
 
-use crate::engine::{self, Class, PollFd, WaitKey, Wake};
+use crate::engine::{self, Class, PollFd, WaitKey, Wake, race};
 use crate::model::kernel::{F_GETFL, O_NONBLOCK, SOL_SOCKET, Stat, TimeVal, call, error::*, raw};
 use crate::model::signal::{self, Interruption};
 use crate::model::single::Single;
@@ -49,6 +50,7 @@ static RETRYING: Single<usize> = Single::new(0);
 /// A call may have made a descriptor ready that another strand waits for.
 pub fn touched() {
     engine::io_touched();
+    race::output();
     if *RETRYING.get() > 0 {
         engine::wake_all(RETRY, u32::MAX);
     }

@@ -5,6 +5,7 @@
 
 use super::{begin, ready, retry, touched, wait};
 use crate::engine;
+use crate::engine::race;
 use crate::model::kernel::{POLLIN, POLLOUT, error::*};
 use crate::model::time;
 use crate::sys::{c_char, c_int, c_uint, c_void, fail, get_errno, timespec};
@@ -113,6 +114,7 @@ fn patiently(would_block: c_int, deadline: Option<u64>, pc: u64, attempt_call: i
         let done = attempt_call();
         if done >= 0 || get_errno() != would_block {
             touched();
+            race::input();
             return done;
         }
         if let Err(error) = retry(-1, &mut attempt, deadline, pc) {

@@ -1,18 +1,18 @@
 //! `read` and its kind. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, settle, touched};
-use crate::engine;
+use super::{Patience, begin, buffers, settle, touched};
+use crate::engine::{self, race};
 use crate::model::entropy;
 use crate::model::kernel::{IoVec, POLLIN, SO_RCVTIMEO, call, error::*, raw, result};
 use crate::sys::{c_int, c_void, fail};
 
-interpose!(read, 3, read_hook);
-interpose!(__read, 3, read_hook);
-interpose!(__read_chk, 4, read_chk_hook);
-interpose!(readv, 3, readv_hook);
-interpose!(pread, 4, pread_hook);
-interpose!(pread64, 4, pread_hook);
-interpose!(__pread64, 4, pread_hook);
+interpose_slot!(read, 3, read_hook);
+interpose_slot!(__read, 3, read_hook);
+interpose_slot!(__read_chk, 4, read_chk_hook);
+interpose_slot!(readv, 3, readv_hook);
+interpose_slot!(pread, 4, pread_hook);
+interpose_slot!(pread64, 4, pread_hook);
+interpose_slot!(__pread64, 4, pread_hook);
 interpose!(eventfd_read, 2, eventfd_read_hook);
 
 /// Waits until a read would not block, then does it; the kernel's result.
@@ -24,6 +24,7 @@ pub fn when_readable(fd: c_int, pc: u64, read: impl Fn() -> isize) -> isize {
             let got = read();
             if got != -(EAGAIN as isize) && got != -(EINTR as isize) {
                 touched();
+                race::input();
                 return got;
             }
         }
@@ -44,6 +45,7 @@ pub fn wait_readable(fd: c_int, pc: u64) -> Result<(), c_int> {
             waited => waited?,
         }
     }
+    race::input();
     Ok(())
 }
 
@@ -58,12 +60,20 @@ pub fn read(fd: c_int, buffer: *mut c_void, count: usize, pc: u64) -> isize {
     })
 }
 
-unsafe extern "C" fn read_hook(fd: c_int, buffer: *mut c_void, count: usize, pc: u64) -> isize {
+/// `read` into the caller's memory.
+fn read_into(fd: c_int, buffer: *mut c_void, count: usize, slot: *const u64) -> isize {
+    // SAFETY: the stub's stack pointer.
+    let got = read(fd, buffer, count, unsafe { *slot });
+    buffers::received_one(slot, buffer, count, got);
+    result(got)
+}
+
+unsafe extern "C" fn read_hook(fd: c_int, buffer: *mut c_void, count: usize, slot: *const u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(read: fn(c_int, *mut c_void, usize) -> isize)(fd, buffer, count) };
     }
-    result(read(fd, buffer, count, pc))
+    read_into(fd, buffer, count, slot)
 }
 
 unsafe extern "C" fn read_chk_hook(
@@ -71,14 +81,14 @@ unsafe extern "C" fn read_chk_hook(
     buffer: *mut c_void,
     count: usize,
     room: usize,
-    pc: u64,
+    slot: *const u64,
 ) -> isize {
     if !engine::controlled() || count > room {
         let call = real!(__read_chk: fn(c_int, *mut c_void, usize, usize) -> isize);
         // SAFETY: the caller's request, unchanged.
         return unsafe { call(fd, buffer, count, room) };
     }
-    result(read(fd, buffer, count, pc))
+    read_into(fd, buffer, count, slot)
 }
 
 /// `readv` under control; the kernel's result.
@@ -94,22 +104,39 @@ pub fn readv(fd: c_int, parts: *const IoVec, count: c_int, pc: u64) -> isize {
     })
 }
 
-unsafe extern "C" fn readv_hook(fd: c_int, parts: *const IoVec, count: c_int, pc: u64) -> isize {
+unsafe extern "C" fn readv_hook(fd: c_int, parts: *const IoVec, count: c_int, slot: *const u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(readv: fn(c_int, *const IoVec, c_int) -> isize)(fd, parts, count) };
     }
-    result(readv(fd, parts, count, pc))
+    // SAFETY: the stub's stack pointer, and the caller's array.
+    unsafe {
+        let got = readv(fd, parts, count, *slot);
+        if got > 0 {
+            buffers::received(slot, buffers::parts(parts, count as usize), got);
+        }
+        result(got)
+    }
 }
 
-unsafe extern "C" fn pread_hook(fd: c_int, buffer: *mut c_void, count: usize, at: i64, pc: u64) -> isize {
+unsafe extern "C" fn pread_hook(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    at: i64,
+    slot: *const u64,
+) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(pread64: fn(c_int, *mut c_void, usize, i64) -> isize)(fd, buffer, count, at) };
     }
-    begin(fd, pc);
-    // SAFETY: the caller's buffer; what has positions does not block.
-    result(unsafe { raw(call::PREAD64, [fd as usize, buffer as usize, count, at as usize]) })
+    // SAFETY: the stub's stack pointer, the caller's buffer; what has positions does not block.
+    let got = unsafe {
+        begin(fd, *slot);
+        raw(call::PREAD64, [fd as usize, buffer as usize, count, at as usize])
+    };
+    buffers::received_one(slot, buffer, count, got);
+    result(got)
 }
 
 unsafe extern "C" fn eventfd_read_hook(fd: c_int, value: *mut u64, pc: u64) -> c_int {

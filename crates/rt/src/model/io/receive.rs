@@ -1,7 +1,7 @@
 //! Receiving on sockets. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, settle, touched};
-use crate::engine;
+use super::{Patience, begin, buffers, settle, touched};
+use crate::engine::{self, race};
 use crate::model::kernel::{
     MSG_DONTWAIT, MSG_ERRQUEUE, MSG_PEEK, MSG_WAITALL, MsgHdr, POLLIN, POLLPRI, SO_RCVTIMEO, call, error::*,
     raw, result,
@@ -10,12 +10,12 @@ use crate::sys::{c_int, c_void};
 
 const MSG_OOB: c_int = 1;
 
-interpose!(recv, 4, recv_hook);
-interpose!(__recv, 4, recv_hook);
-interpose!(__recv_chk, 5, recv_chk_hook);
-interpose6!(recvfrom, recvfrom_hook);
+interpose_slot!(recv, 4, recv_hook);
+interpose_slot!(__recv, 4, recv_hook);
+interpose_slot!(__recv_chk, 5, recv_chk_hook);
+interpose6_slot!(recvfrom, recvfrom_hook);
 interpose7!(__recvfrom_chk, recvfrom_chk_hook);
-interpose!(recvmsg, 3, recvmsg_hook);
+interpose_slot!(recvmsg, 3, recvmsg_hook);
 
 fn events(flags: c_int) -> i16 {
     if flags & MSG_OOB != 0 { POLLPRI } else { POLLIN }
@@ -29,6 +29,7 @@ fn patiently(fd: c_int, flags: c_int, patience: &mut Patience, attempt: impl Fn(
         if !would_block || flags & (MSG_DONTWAIT | MSG_ERRQUEUE) != 0 {
             if got >= 0 {
                 touched();
+                race::input();
             }
             return got;
         }
@@ -104,14 +105,37 @@ pub unsafe fn receive_message(fd: c_int, message: *mut MsgHdr, flags: c_int, pc:
     })
 }
 
-unsafe extern "C" fn recv_hook(fd: c_int, buffer: *mut c_void, count: usize, flags: c_int, pc: u64) -> isize {
+/// `recvfrom` into the caller's memory.
+fn receive_into(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    flags: c_int,
+    from: (*mut c_void, *mut u32),
+    slot: *const u64,
+) -> isize {
+    // SAFETY: the stub's stack pointer.
+    let got = receive(fd, buffer, count, flags, from.0, from.1, unsafe { *slot });
+    buffers::received_one(slot, buffer, count, got);
+    result(got)
+}
+
+const NOBODY: (*mut c_void, *mut u32) = (core::ptr::null_mut(), core::ptr::null_mut());
+
+unsafe extern "C" fn recv_hook(
+    fd: c_int,
+    buffer: *mut c_void,
+    count: usize,
+    flags: c_int,
+    slot: *const u64,
+) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe {
             real!(recv: fn(c_int, *mut c_void, usize, c_int) -> isize)(fd, buffer, count, flags)
         };
     }
-    result(receive(fd, buffer, count, flags, core::ptr::null_mut(), core::ptr::null_mut(), pc))
+    receive_into(fd, buffer, count, flags, NOBODY, slot)
 }
 
 unsafe extern "C" fn recv_chk_hook(
@@ -120,14 +144,14 @@ unsafe extern "C" fn recv_chk_hook(
     count: usize,
     room: usize,
     flags: c_int,
-    pc: u64,
+    slot: *const u64,
 ) -> isize {
     if !engine::controlled() || count > room {
         let call = real!(__recv_chk: fn(c_int, *mut c_void, usize, usize, c_int) -> isize);
         // SAFETY: the caller's request, unchanged.
         return unsafe { call(fd, buffer, count, room, flags) };
     }
-    result(receive(fd, buffer, count, flags, core::ptr::null_mut(), core::ptr::null_mut(), pc))
+    receive_into(fd, buffer, count, flags, NOBODY, slot)
 }
 
 unsafe extern "C" fn recvfrom_hook(
@@ -137,14 +161,14 @@ unsafe extern "C" fn recvfrom_hook(
     flags: c_int,
     address: *mut c_void,
     length: *mut u32,
-    pc: u64,
+    slot: *const u64,
 ) -> isize {
     if !engine::controlled() {
         let call = real!(recvfrom: fn(c_int, *mut c_void, usize, c_int, *mut c_void, *mut u32) -> isize);
         // SAFETY: the caller's request, unchanged.
         return unsafe { call(fd, buffer, count, flags, address, length) };
     }
-    result(receive(fd, buffer, count, flags, address, length, pc))
+    receive_into(fd, buffer, count, flags, (address, length), slot)
 }
 
 unsafe extern "C" fn recvfrom_chk_hook(
@@ -165,11 +189,17 @@ unsafe extern "C" fn recvfrom_chk_hook(
     result(receive(fd, buffer, count, flags, address, length, pc))
 }
 
-unsafe extern "C" fn recvmsg_hook(fd: c_int, message: *mut MsgHdr, flags: c_int, pc: u64) -> isize {
+unsafe extern "C" fn recvmsg_hook(fd: c_int, message: *mut MsgHdr, flags: c_int, slot: *const u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(recvmsg: fn(c_int, *mut MsgHdr, c_int) -> isize)(fd, message, flags) };
     }
-    // SAFETY: the caller's message.
-    result(unsafe { receive_message(fd, message, flags, pc) })
+    // SAFETY: the stub's stack pointer, and the caller's message.
+    unsafe {
+        let got = receive_message(fd, message, flags, *slot);
+        if got > 0 {
+            buffers::received(slot, buffers::parts_of(message), got);
+        }
+        result(got)
+    }
 }

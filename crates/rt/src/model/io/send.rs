@@ -1,14 +1,14 @@
 //! Sending on sockets. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, settle, touched};
+use super::{Patience, begin, buffers, settle, touched};
 use crate::engine;
 use crate::model::kernel::{IoVec, MSG_DONTWAIT, MsgHdr, POLLOUT, SO_SNDTIMEO, call, error::*, raw, result};
 use crate::sys::{c_int, c_void};
 
-interpose!(send, 4, send_hook);
-interpose!(__send, 4, send_hook);
-interpose6!(sendto, sendto_hook);
-interpose!(sendmsg, 3, sendmsg_hook);
+interpose_slot!(send, 4, send_hook);
+interpose_slot!(__send, 4, send_hook);
+interpose6_slot!(sendto, sendto_hook);
+interpose_slot!(sendmsg, 3, sendmsg_hook);
 
 const WOULD_BLOCK: isize = -(EAGAIN as isize);
 const INTERRUPTED: isize = -(EINTR as isize);
@@ -153,7 +153,7 @@ unsafe extern "C" fn send_hook(
     buffer: *const c_void,
     count: usize,
     flags: c_int,
-    pc: u64,
+    slot: *const u64,
 ) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
@@ -161,7 +161,9 @@ unsafe extern "C" fn send_hook(
             real!(send: fn(c_int, *const c_void, usize, c_int) -> isize)(fd, buffer, count, flags)
         };
     }
-    result(send(fd, buffer, count, flags, core::ptr::null(), 0, pc))
+    buffers::sent_one(slot, buffer, count);
+    // SAFETY: the stub's stack pointer.
+    result(send(fd, buffer, count, flags, core::ptr::null(), 0, unsafe { *slot }))
 }
 
 unsafe extern "C" fn sendto_hook(
@@ -171,21 +173,31 @@ unsafe extern "C" fn sendto_hook(
     flags: c_int,
     address: *const c_void,
     length: u32,
-    pc: u64,
+    slot: *const u64,
 ) -> isize {
     if !engine::controlled() {
         let call = real!(sendto: fn(c_int, *const c_void, usize, c_int, *const c_void, u32) -> isize);
         // SAFETY: the caller's request, unchanged.
         return unsafe { call(fd, buffer, count, flags, address, length) };
     }
-    result(send(fd, buffer, count, flags, address, length, pc))
+    buffers::sent_one(slot, buffer, count);
+    // SAFETY: the stub's stack pointer.
+    result(send(fd, buffer, count, flags, address, length, unsafe { *slot }))
 }
 
-unsafe extern "C" fn sendmsg_hook(fd: c_int, message: *const MsgHdr, flags: c_int, pc: u64) -> isize {
+unsafe extern "C" fn sendmsg_hook(
+    fd: c_int,
+    message: *const MsgHdr,
+    flags: c_int,
+    slot: *const u64,
+) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(sendmsg: fn(c_int, *const MsgHdr, c_int) -> isize)(fd, message, flags) };
     }
-    // SAFETY: the caller's message.
-    result(unsafe { send_message(fd, message, flags, pc) })
+    // SAFETY: the stub's stack pointer, and the caller's message.
+    unsafe {
+        buffers::sent(slot, buffers::parts_of(message));
+        result(send_message(fd, message, flags, *slot))
+    }
 }

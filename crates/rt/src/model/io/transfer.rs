@@ -4,7 +4,7 @@
 
 use super::socket::without_blocking;
 use super::{Patience, begin, nonblocking, ready, touched};
-use crate::engine;
+use crate::engine::{self, race};
 use crate::model::kernel::{POLLIN, POLLOUT, SO_RCVTIMEO, SO_SNDTIMEO, call, error::*, raw, result};
 use crate::sys::{c_int, c_uint};
 
@@ -20,6 +20,7 @@ fn transfer(from: c_int, to: c_int, pc: u64, attempt: impl Fn() -> isize) -> isi
     if nonblocking(from) || nonblocking(to) {
         let done = attempt();
         touched();
+        race::input();
         return done;
     }
     let mut source = Patience::new(from, SO_RCVTIMEO, pc);
@@ -27,6 +28,7 @@ fn transfer(from: c_int, to: c_int, pc: u64, attempt: impl Fn() -> isize) -> isi
     loop {
         let done = without_blocking(from, || without_blocking(to, &attempt));
         touched();
+        race::input();
         if done != -(EAGAIN as isize) && done != -(EINTR as isize) {
             return done;
         }

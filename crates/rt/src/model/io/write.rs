@@ -1,6 +1,6 @@
 //! `write` and its kind. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, file_type, nonblocking, send, settle, touched};
+use super::{Patience, begin, buffers, file_type, nonblocking, send, settle, touched};
 use crate::engine;
 use crate::model::kernel::{
     IoVec, MAX_RW, PIPE_BUF, POLLOUT, S_IFBLK, S_IFDIR, S_IFREG, S_IFSOCK, SO_SNDTIMEO, call, error::*, raw,
@@ -8,12 +8,12 @@ use crate::model::kernel::{
 };
 use crate::sys::{c_int, c_void};
 
-interpose!(write, 3, write_hook);
-interpose!(__write, 3, write_hook);
-interpose!(writev, 3, writev_hook);
-interpose!(pwrite, 4, pwrite_hook);
-interpose!(pwrite64, 4, pwrite_hook);
-interpose!(__pwrite64, 4, pwrite_hook);
+interpose_slot!(write, 3, write_hook);
+interpose_slot!(__write, 3, write_hook);
+interpose_slot!(writev, 3, writev_hook);
+interpose_slot!(pwrite, 4, pwrite_hook);
+interpose_slot!(pwrite64, 4, pwrite_hook);
+interpose_slot!(__pwrite64, 4, pwrite_hook);
 interpose!(eventfd_write, 2, eventfd_write_hook);
 
 /// `write` under control; the kernel's result.
@@ -64,12 +64,14 @@ fn pipe(fd: c_int, buffer: *const c_void, count: usize, pc: u64) -> isize {
     }
 }
 
-unsafe extern "C" fn write_hook(fd: c_int, buffer: *const c_void, count: usize, pc: u64) -> isize {
+unsafe extern "C" fn write_hook(fd: c_int, buffer: *const c_void, count: usize, slot: *const u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(write: fn(c_int, *const c_void, usize) -> isize)(fd, buffer, count) };
     }
-    result(write(fd, buffer, count, pc))
+    buffers::sent_one(slot, buffer, count);
+    // SAFETY: the stub's stack pointer.
+    result(write(fd, buffer, count, unsafe { *slot }))
 }
 
 /// `writev` under control; the kernel's result.
@@ -123,24 +125,37 @@ fn pipe_atomic(fd: c_int, parts: &[IoVec], pc: u64) -> isize {
     }
 }
 
-unsafe extern "C" fn writev_hook(fd: c_int, parts: *const IoVec, count: c_int, pc: u64) -> isize {
+unsafe extern "C" fn writev_hook(fd: c_int, parts: *const IoVec, count: c_int, slot: *const u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(writev: fn(c_int, *const IoVec, c_int) -> isize)(fd, parts, count) };
     }
-    result(writev(fd, parts, count, pc))
+    // SAFETY: the stub's stack pointer, and the caller's array.
+    unsafe {
+        buffers::sent(slot, buffers::parts(parts, count as usize));
+        result(writev(fd, parts, count, *slot))
+    }
 }
 
-unsafe extern "C" fn pwrite_hook(fd: c_int, buffer: *const c_void, count: usize, at: i64, pc: u64) -> isize {
+unsafe extern "C" fn pwrite_hook(
+    fd: c_int,
+    buffer: *const c_void,
+    count: usize,
+    at: i64,
+    slot: *const u64,
+) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe {
             real!(pwrite64: fn(c_int, *const c_void, usize, i64) -> isize)(fd, buffer, count, at)
         };
     }
-    begin(fd, pc);
-    // SAFETY: the caller's buffer; what has positions does not block.
-    result(unsafe { raw(call::PWRITE64, [fd as usize, buffer as usize, count, at as usize]) })
+    buffers::sent_one(slot, buffer, count);
+    // SAFETY: the stub's stack pointer, the caller's buffer; what has positions does not block.
+    unsafe {
+        begin(fd, *slot);
+        result(raw(call::PWRITE64, [fd as usize, buffer as usize, count, at as usize]))
+    }
 }
 
 unsafe extern "C" fn eventfd_write_hook(fd: c_int, value: u64, pc: u64) -> c_int {

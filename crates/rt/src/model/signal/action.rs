@@ -82,6 +82,13 @@ pub fn of(signal: c_int) -> Action {
     ACTIONS.get()[signal as usize - 1]
 }
 
+/// Whether the program has a handler for any signal that is no fault of its own.
+pub fn any_handler() -> bool {
+    // 32 and 33 are libc's own.
+    let others = FAULTS | bit(32) | bit(33);
+    (1..=64).any(|signal| others & bit(signal) == 0 && matches!(of(signal).handler, Handler::Function(_)))
+}
+
 /// Takes over what the kernel was told before there was control.
 pub fn adopt() {
     for signal in 1..=64 {

@@ -22,7 +22,7 @@ use crate::engine;
 use crate::sys::c_int;
 use threadbare_abi::strand::StrandId;
 
-pub use action::{Action, Handler, native_action};
+pub use action::{Action, Handler, any_handler, native_action};
 pub use altstack::change as altstack;
 pub use fault::init;
 pub use kernel::{Native, SigInfo, with_mask};

@@ -8,6 +8,7 @@ use threadbare_abi::strand::StrandId;
 use super::action::{self, Handler};
 use super::kernel::{self, SA_NODEFER, SA_RESETHAND, SA_RESTART, SigInfo};
 use super::{IGNORED, Running, SIGCHLD, STOPPING, Set, bit, own, prune};
+use crate::engine::race::{self, objects};
 use crate::engine::strand::State;
 use crate::engine::{self, ATTENTION, attention};
 use crate::model::kernel::{call, raw};
@@ -101,6 +102,7 @@ fn takes(id: StrandId, signal: c_int) -> bool {
 
 fn add(target: Option<StrandId>, info: SigInfo) -> bool {
     let signal = info.signal;
+    race::release(objects::SIGNAL, 0);
     let blocked_by_all = living().all(|id| !takes(id, signal));
     if ignored(signal) && living().all(|id| takes(id, signal)) {
         return true;
@@ -195,6 +197,9 @@ pub fn take(set: Set) -> Option<SigInfo> {
         if mine && set & bit(pending.info.signal) != 0 && !best.is_some_and(earlier) {
             best = Some(index);
         }
+    }
+    if best.is_some() {
+        race::acquire(objects::SIGNAL, 0);
     }
     best.map(|index| queue.remove(index).info)
 }

@@ -1,0 +1,65 @@
+//! Results in the form that was asked for.
+
+use crate::options::ReportFormat;
+use std::path::PathBuf;
+use threadbare_findings::Finding;
+use threadbare_report::sarif::Shown;
+use threadbare_report::tests::TestsReport;
+use threadbare_report::{CampaignReport, Screen, github, junit, sarif, tests, text};
+
+/// A campaign.
+pub(crate) fn of_campaign(report: &CampaignReport, format: ReportFormat, screen: Screen) -> String {
+    let shown: Vec<Shown<'_>> = report.findings.iter().map(|finding| Shown { finding, test: None }).collect();
+    match format {
+        ReportFormat::Text => text::campaign(report, screen),
+        ReportFormat::Json => report.to_json(),
+        ReportFormat::Junit => junit::campaign(report),
+        ReportFormat::Sarif | ReportFormat::Github => of_shown(&shown, format),
+    }
+}
+
+/// The campaigns of tests.
+pub(crate) fn of_tests(report: &TestsReport, format: ReportFormat, screen: Screen) -> String {
+    let shown: Vec<Shown<'_>> = report
+        .tests
+        .iter()
+        .flat_map(|test| {
+            let name = Some(test.name.as_str());
+            test.campaign.findings.iter().map(move |finding| Shown { finding, test: name })
+        })
+        .collect();
+    match format {
+        ReportFormat::Text => tests::text(report, screen),
+        ReportFormat::Json => report.to_json(),
+        ReportFormat::Junit => junit::tests(report),
+        ReportFormat::Sarif | ReportFormat::Github => of_shown(&shown, format),
+    }
+}
+
+/// Findings without their campaigns.
+pub(crate) fn of_findings(findings: &[Finding], format: ReportFormat, screen: Screen) -> String {
+    let shown: Vec<Shown<'_>> = findings.iter().map(|finding| Shown { finding, test: None }).collect();
+    match format {
+        ReportFormat::Text => {
+            let texts: Vec<String> =
+                findings.iter().map(|finding| text::finding(finding, screen, true)).collect();
+            texts.join("\n")
+        }
+        ReportFormat::Json => {
+            let mut json = serde_json::to_string_pretty(findings).unwrap_or_default();
+            json.push('\n');
+            json
+        }
+        ReportFormat::Junit => junit::findings(findings),
+        ReportFormat::Sarif | ReportFormat::Github => of_shown(&shown, format),
+    }
+}
+
+fn of_shown(shown: &[Shown<'_>], format: ReportFormat) -> String {
+    // Paths are told from here, where the source is checked out.
+    let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    match format {
+        ReportFormat::Github => github::github(shown, &folder),
+        _ => sarif::sarif(shown, &folder),
+    }
+}

@@ -1,0 +1,135 @@
+//! Campaigns as JUnit XML, which most build servers read: a suite for each test binary, a case for each test.
+
+use crate::campaign::CampaignReport;
+use crate::screen::Screen;
+use crate::tests::TestsReport;
+use crate::text::{finding, sentence};
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::time::Duration;
+use threadbare_findings::{Finding, Severity};
+
+/// The tests of packages.
+pub fn tests(report: &TestsReport) -> String {
+    let mut suites: Vec<TestSuite> = Vec::new();
+    for test in &report.tests {
+        let name = format!("{}::{}", test.package, test.binary);
+        let case = case(&test.name, &name, &test.campaign);
+        let same = |suite: &&mut TestSuite| suite.name.as_str() == name;
+        match suites.iter_mut().find(same) {
+            Some(suite) => _ = suite.add_test_case(case),
+            None => {
+                let mut suite = TestSuite::new(name.as_str());
+                suite.add_test_case(case);
+                suites.push(suite);
+            }
+        }
+    }
+    whole(suites)
+}
+
+/// Findings without their campaigns: each is a test that failed.
+pub fn findings(list: &[Finding]) -> String {
+    let mut suite = TestSuite::new("findings");
+    for found in list {
+        let mut case = TestCase::new(found.id.as_str(), status(std::slice::from_ref(found)));
+        case.set_classname(&*found.kind);
+        add_output(&mut case, found);
+        suite.add_test_case(case);
+    }
+    whole(vec![suite])
+}
+
+/// One campaign: the program is the test.
+pub fn campaign(report: &CampaignReport) -> String {
+    let name = std::path::Path::new(&report.program).file_name().unwrap_or_default().to_string_lossy();
+    let command: Vec<&str> = std::iter::once(&*name).chain(report.args.iter().map(String::as_str)).collect();
+    let mut suite = TestSuite::new(&*name);
+    suite.add_test_case(case(&command.join(" "), &name, report));
+    whole(vec![suite])
+}
+
+fn whole(mut suites: Vec<TestSuite>) -> String {
+    let mut report = Report::new("threadbare");
+    for suite in &mut suites {
+        let time = suite.test_cases.iter().filter_map(|case| case.time).sum();
+        suite.set_time(time);
+    }
+    report.set_time(suites.iter().filter_map(|suite| suite.time).sum());
+    report.add_test_suites(suites);
+    report.to_string().unwrap_or_default()
+}
+
+fn case(name: &str, class: &str, campaign: &CampaignReport) -> TestCase {
+    let mut case = TestCase::new(name, status(&campaign.findings));
+    case.set_classname(class).set_time(Duration::from_secs_f64(campaign.elapsed_s.max(0.0)));
+    for (key, value) in [
+        ("runs", campaign.runs.to_string()),
+        ("strategy", campaign.strategy.clone()),
+        ("seed", campaign.seed.to_string()),
+    ] {
+        case.add_property((key, value.as_str()));
+    }
+    if let Some(first) = campaign.findings.first() {
+        add_output(&mut case, first);
+    }
+    case
+}
+
+/// A test fails by what makes runs fail; what is only told does not.
+fn status(findings: &[Finding]) -> TestCaseStatus {
+    let Some(first) = findings.iter().find(|found| found.severity == Severity::Failure) else {
+        return TestCaseStatus::success();
+    };
+    let text: Vec<String> = findings.iter().map(|found| finding(found, Screen::PLAIN, true)).collect();
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_message(sentence(first)).set_type(&*first.kind).set_description(text.join("\n"));
+    status
+}
+
+fn add_output(case: &mut TestCase, found: &Finding) {
+    if !found.stdout.is_empty() {
+        case.set_system_out(&*found.stdout);
+    }
+    if !found.stderr.is_empty() {
+        case.set_system_err(&*found.stderr);
+    }
+}
+
+#[cfg(test)]
+mod check {
+    use super::*;
+    use crate::samples;
+    use crate::tests::TestResult;
+
+    fn test(binary: &str, name: &str, campaign: CampaignReport) -> TestResult {
+        TestResult {
+            package: "bank".into(),
+            binary: binary.into(),
+            kind: "lib".into(),
+            name: name.into(),
+            campaign,
+        }
+    }
+
+    #[test]
+    fn suites_cases_and_failures() {
+        let mut nasty = samples::assertion();
+        nasty.message = "a < b && \"c\" ]]> \u{1}\u{0}".into();
+        nasty.stdout = "out\u{1b}[31m ]]> \u{8}\n".into();
+        let mut report = TestsReport::new(Vec::new());
+        report.tests = vec![
+            test("bank", "tests::good", samples::campaign(Vec::new())),
+            test("bank", "tests::bad", samples::campaign(vec![nasty, samples::race()])),
+            test("audit", "tests::good", samples::campaign(Vec::new())),
+        ];
+        let xml = tests(&report);
+        insta::assert_snapshot!(xml);
+        let read = Report::deserialize_from_str(&xml).unwrap();
+        assert_eq!((read.tests, read.failures, read.test_suites.len()), (3, 1, 2));
+        assert!(xml.chars().all(|c| !c.is_control() || c == '\n'), "{xml}");
+        let alone = campaign(&samples::campaign(vec![samples::deadlock()]));
+        let read = Report::deserialize_from_str(&alone).unwrap();
+        assert_eq!((read.tests, read.failures), (1, 1));
+        assert_eq!(read.test_suites[0].test_cases[0].name.as_str(), "bank 3");
+    }
+}

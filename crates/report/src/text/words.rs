@@ -1,0 +1,53 @@
+//! Numbers and names in words.
+
+use std::time::Duration;
+use threadbare_findings::Place;
+use threadbare_findings::explain::place_text;
+
+/// A number with its thousands apart.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// How many a second.
+pub fn per_second(count: u64, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs_f64().max(1e-9);
+    thousands((count as f64 / seconds) as u64)
+}
+
+/// A time in seconds.
+pub fn seconds(elapsed: Duration) -> String {
+    format!("{:.2} s", elapsed.as_secs_f64())
+}
+
+/// A number of things.
+pub fn counted(count: u64, what: &str) -> String {
+    let plural = match count {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{} {what}{plural}", thousands(count))
+}
+
+/// A variable is quoted, so that `lock` the lock is told from lock the operation.
+pub fn quoted(object: &str) -> String {
+    let variable = object.starts_with(|c: char| c.is_alphabetic() || c == '_') && !object.contains(' ');
+    if variable { format!("`{object}`") } else { object.to_owned() }
+}
+
+/// A place with its function.
+pub fn place_in_function(place: &Place) -> String {
+    match (&place.file, &place.function) {
+        (Some(_), Some(function)) => format!("{} in {function}", place_text(place)),
+        _ => place_text(place),
+    }
+}

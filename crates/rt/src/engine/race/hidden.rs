@@ -1,0 +1,91 @@
+//! Synchronisation out of sight.
+//!
+//! The precompiled std and libstdc++ lock, wait and wake without a call to us, except for the futex calls they end in.
+//! What can be told from those is told here, on the safe side: more is ordered than need be, and no report is false.
+//!
+//! - A wait on a word that only unseen code uses (a condition variable of std, a parked strand): whoever waits has left a
+//!   lock before that nobody saw it leave, one of those it once took. What it did is published to all who take such a one.
+//! - The end of such a wait: it has taken a lock again. It comes after everything so far.
+//! - A wait on a lock whose fast path the compiler's pass sees (std's mutex): the end of the wait acquires the word.
+//! - A wake publishes to the word, and to all as above. If others went on at its point, unseen code may have taken a lock
+//!   that they left: it comes after everything so far.
+
+use super::super::strand::Strand;
+use super::super::{live::live, strand_count};
+use super::clock::Clock;
+use super::{atomic, objects};
+
+static mut PUBLISHED: Clock = Clock::new();
+
+fn published() -> &'static mut Clock {
+    // SAFETY: single kernel thread; no reference outlives a statement.
+    unsafe { &mut *(&raw mut PUBLISHED) }
+}
+
+/// Everything that any strand did so far happens before.
+pub fn acquire_all(this: &mut Strand) {
+    this.clock.raise_all(strand_count(), live().events);
+}
+
+/// What unseen code published happens before.
+pub fn acquire(this: &mut Strand) {
+    this.clock.join(published());
+}
+
+/// The same, once an acquire fence comes.
+pub fn acquire_later(this: &mut Strand) {
+    this.fence_acquire.join(published());
+}
+
+/// Whatever the strand did is published to unseen code.
+pub fn release(this: &mut Strand) {
+    this.clock.raise(this.id.index(), live().events);
+    published().join(&this.clock);
+}
+
+/// The strand is about to wait on a futex word.
+pub fn waits(this: &mut Strand, addr: u64) {
+    if atomic::is_lock(addr) {
+        atomic::mark_hidden(addr);
+        return;
+    }
+    // The lock it has left is one that it has taken or tried to take in sight, once.
+    while let Some(lock) = this.locks.pop() {
+        atomic::mark_hidden(lock);
+    }
+    release(this);
+}
+
+/// The strand's wait on a futex word has ended.
+pub fn waited(this: &mut Strand, addr: u64) {
+    if atomic::is_lock(addr) {
+        atomic::acquire(this, addr);
+        this.clock.join(objects::clock(objects::FUTEX, addr));
+        acquire(this);
+    } else {
+        acquire_all(this);
+    }
+}
+
+/// The strand wakes waiters of a futex word.
+pub fn wakes(this: &mut Strand, addr: u64) {
+    if atomic::is_lock(addr) {
+        atomic::mark_hidden(addr);
+    }
+    acquire(this);
+    release(this);
+    objects::clock(objects::FUTEX, addr).join(&this.clock);
+    // SAFETY: single kernel thread.
+    unsafe { SWITCHES = live().switches }
+}
+
+/// Switches when a strand last stood before a wake.
+static mut SWITCHES: u64 = 0;
+
+/// The strand goes on after the point at which it woke others.
+pub fn woke(this: &mut Strand) {
+    // SAFETY: single kernel thread. Another strand's wake in between is a switch too.
+    if unsafe { SWITCHES } != live().switches {
+        acquire_all(this);
+    }
+}

@@ -1,0 +1,244 @@
+//! Data races, by happens-before.
+//!
+//! Every strand has a vector clock (`clock`); what orders strands joins clocks: locks and all other models (`objects`),
+//! atomics (`atomic`), code that nobody sees (`hidden`). Every plain access is compared with the marks that earlier ones
+//! left in the shadow (`marks`, `plain`); what neither orders is a race, and is told (`tell`). The run goes on.
+
+pub mod atomic;
+pub mod clock;
+pub mod hidden;
+pub mod marks;
+pub mod objects;
+pub mod plain;
+pub mod pristine;
+pub mod tell;
+
+use super::live::live;
+use super::sched::{engine, this};
+use super::strand::Strand;
+use super::{StrandId, shadow, watch};
+use tell::Mine;
+use threadbare_abi::op::{OpKind, Order};
+
+/// The bit of a cell's `touch` that says that atomic operations use some of its bytes.
+pub const SYNC: u64 = 1 << 15;
+
+/// Whether this run looks for races: 1 from the second strand on.
+static mut ON: u8 = 0;
+static mut WANTED: bool = false;
+
+/// Reserves memory. Once, in the fork server.
+pub fn init() {
+    marks::init();
+    pristine::keep();
+}
+
+/// The run begins.
+pub fn begin(wanted: bool) {
+    // SAFETY: single kernel thread.
+    unsafe { WANTED = wanted }
+}
+
+/// Races are possible from now on: there is a second strand. Or they are not looked for any more: the run is over.
+pub fn set_on(on: bool) {
+    // SAFETY: single kernel thread.
+    unsafe { ON = (on && WANTED) as u8 }
+}
+
+/// Whether races are looked for right now.
+#[inline(always)]
+pub fn is_on() -> bool {
+    // SAFETY: single kernel thread.
+    unsafe { ON != 0 }
+}
+
+/// What a strand keeps for the program's annotations: counts of sections to be left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ignored {
+    /// Reads.
+    pub reads: u16,
+    /// Writes.
+    pub writes: u16,
+    /// Synchronisation.
+    pub sync: u16,
+}
+
+/// The running strand is making a plain access, now.
+#[inline(always)]
+pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    if is_on() {
+        access_slow(kind, addr, size, pc);
+    }
+}
+
+#[inline(never)]
+fn access_slow(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    let this = this();
+    let mine = Mine { kind, addr, size, pc };
+    if watch::is_on() {
+        watch::happens(pc);
+    }
+    if size == 0 || shadow::is_full() {
+        return;
+    }
+    if (this.ignored.reads | this.ignored.writes) != 0 && left_out(this, &mine) {
+        return;
+    }
+    plain::access(this, live().events, &mine);
+}
+
+#[cold]
+fn left_out(this: &Strand, mine: &Mine) -> bool {
+    if mine.writes() { this.ignored.writes != 0 } else { this.ignored.reads != 0 }
+}
+
+/// An atomic load has found `found`. Nothing has happened since.
+#[inline]
+pub fn loaded(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
+    if is_on() && !shadow::is_full() {
+        atomic::load(this(), addr, size, found, order, pc);
+    }
+}
+
+/// An atomic compare-and-exchange has found another value than it expected.
+#[inline]
+pub fn refused(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
+    if is_on() && !shadow::is_full() {
+        atomic::refused(this(), addr, size, found, order, pc);
+    }
+}
+
+/// An atomic store has been made.
+#[inline]
+pub fn stored(addr: u64, size: u8, order: Order, pc: u64) {
+    if is_on() && !shadow::is_full() {
+        atomic::store(this(), addr, size, order, pc);
+    }
+}
+
+/// An atomic read-modify-write has found `found` and written.
+#[inline]
+pub fn updated(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
+    if is_on() && !shadow::is_full() {
+        atomic::update(this(), addr, size, found, order, pc);
+    }
+}
+
+/// An atomic compare-and-exchange has found what it expected.
+#[inline]
+pub fn exchanged(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
+    if is_on() && !shadow::is_full() {
+        atomic::exchanged(this(), addr, size, found, order, pc);
+    }
+}
+
+/// A fence.
+pub fn fence(order: Order) {
+    if is_on() {
+        atomic::fence(this(), order);
+    }
+}
+
+/// The running strand comes after the last release of an object.
+pub fn acquire(class: u64, addr: u64) {
+    if is_on() {
+        let this = this();
+        if this.ignored.sync == 0 {
+            this.clock.join(objects::clock(class, addr));
+        }
+    }
+}
+
+/// Whoever acquires the object comes after the running strand.
+pub fn release(class: u64, addr: u64) {
+    if is_on() {
+        let this = this();
+        if this.ignored.sync == 0 {
+            this.clock.raise(this.id.index(), live().events);
+            objects::clock(class, addr).join(&this.clock);
+        }
+    }
+}
+
+/// A lock or the like is taken.
+pub fn locked(addr: usize) {
+    acquire(objects::OBJECT, addr as u64);
+}
+
+/// A lock or the like is released.
+pub fn unlocked(addr: usize) {
+    release(objects::OBJECT, addr as u64);
+}
+
+/// What all descriptors published happens before.
+pub fn input() {
+    acquire(objects::IO, 0);
+}
+
+/// Whoever reads from a descriptor comes after the running strand.
+pub fn output() {
+    release(objects::IO, 0);
+}
+
+/// The running strand is about to wait on a futex word.
+pub fn futex_waits(addr: usize) {
+    if is_on() {
+        hidden::waits(this(), addr as u64);
+    }
+}
+
+/// Its wait has ended.
+pub fn futex_waited(addr: usize) {
+    if is_on() {
+        hidden::waited(this(), addr as u64);
+    }
+}
+
+/// The running strand wakes waiters of a futex word.
+pub fn futex_wakes(addr: usize) {
+    if is_on() {
+        hidden::wakes(this(), addr as u64);
+    }
+}
+
+/// The running strand is about to see what others published, out of our sight.
+pub fn acquires_unseen() {
+    if is_on() {
+        hidden::acquire_all(this());
+    }
+}
+
+/// The running strand goes on after the point at which it woke.
+pub fn futex_woke() {
+    if is_on() {
+        hidden::woke(this());
+    }
+}
+
+/// The running strand creates another, which comes after what it did so far.
+pub fn created(new: &mut Strand) {
+    // SAFETY: single kernel thread.
+    if !unsafe { WANTED } {
+        return;
+    }
+    let parent = this();
+    parent.clock.raise(parent.id.index(), live().events);
+    new.clock.assign(&parent.clock);
+}
+
+/// The running strand has joined another that has ended: it comes after all of it.
+pub fn joined(other: StrandId) {
+    if is_on() {
+        let other = super::strand(other);
+        other.clock.raise(other.id.index(), live().events);
+        let clock = &other.clock;
+        this().clock.join(clock);
+    }
+}
+
+/// The running strand frees memory, called straight from code that the compiler's pass has seen.
+pub fn freed(addr: u64, size: u64, pc: u64) {
+    if is_on() && !shadow::is_full() && engine().current.index() < super::strand_count() {
+        plain::free(this(), addr, size, pc);
+    }
+}

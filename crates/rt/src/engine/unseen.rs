@@ -1,0 +1,128 @@
+//! Functions of Rust's precompiled std that order strands and leave no other trace: they are found by their names in the
+//! program's symbol table, and a call of ours is put at their entry.
+//!
+//! `std::thread::park` returns at once where its token is there already, `Once::wait` where the initialisation is over:
+//! all that came before the `unpark`, or before the end of the initialisation, comes before that.
+
+use super::{modules, race};
+use crate::arch::entry;
+use crate::sys::{nr, syscall3, syscall6};
+
+/// Module and function as both manglings have them; a hash may follow.
+const NAMES: [(&[u8], &[u8]); 4] = [
+    (b"3std6thread", b"4park"),
+    (b"3std6thread", b"12park_timeout"),
+    (b"3std4sync4once", b"4Once4wait"),
+    (b"3std4sync4once", b"4Once10wait_force"),
+];
+
+/// Puts the calls in. Once, in the fork server, before `main`.
+pub fn init() {
+    let Some(file) = File::open(c"/proc/self/exe") else { return };
+    let Some(module) = modules::all().first() else { return };
+    let _ = file.symbols(|name, address| {
+        if names_one(name) {
+            // SAFETY: the entry of a function of std's; no strand runs.
+            unsafe { entry::call_at_entry((module.base + address) as usize, acquires) };
+        }
+    });
+}
+
+fn names_one(name: &[u8]) -> bool {
+    NAMES.iter().any(|(module, function)| {
+        let Some(at) = find(name, module) else { return false };
+        let rest = &name[at + module.len()..];
+        rest.ends_with(function)
+            || find(rest, function).is_some_and(|at| rest[at + function.len()..].starts_with(b"17h"))
+    })
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+extern "C" fn acquires() {
+    if super::controlled() {
+        race::acquires_unseen();
+    }
+}
+
+/// A mapped file.
+struct File {
+    at: usize,
+    size: usize,
+}
+
+const SYMTAB: u32 = 2;
+const FUNCTION: u8 = 2;
+const SECTION: usize = 64;
+const SYMBOL: usize = 24;
+
+impl File {
+    fn open(path: &core::ffi::CStr) -> Option<File> {
+        const O_CLOEXEC: usize = 0o2_000_000;
+        const SEEK_END: usize = 2;
+        const PROT_READ: usize = 1;
+        const MAP_PRIVATE: usize = 2;
+        // SAFETY: opens, measures, maps and closes a file of the program's own.
+        unsafe {
+            let fd = syscall3(nr::OPEN, path.as_ptr() as usize, O_CLOEXEC, 0);
+            if fd < 0 {
+                return None;
+            }
+            let size = syscall3(nr::LSEEK, fd as usize, 0, SEEK_END);
+            let at = syscall6(nr::MMAP, 0, size.max(0) as usize, PROT_READ, MAP_PRIVATE, fd as usize, 0);
+            syscall3(nr::CLOSE, fd as usize, 0, 0);
+            (size > 0 && at > 0).then_some(File { at: at as usize, size: size as usize })
+        }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: the mapping is that long.
+        unsafe { core::slice::from_raw_parts(self.at as *const u8, self.size) }
+    }
+
+    fn part(&self, at: u64, size: u64) -> Option<&[u8]> {
+        self.bytes().get(at as usize..(at as usize).checked_add(size as usize)?)
+    }
+
+    /// Calls `visit` with name and address of each function in the symbol table.
+    fn symbols(&self, mut visit: impl FnMut(&[u8], u64)) -> Option<()> {
+        let sections = word(self.bytes(), 0x28)?;
+        let count = half(self.bytes(), 0x3c)? as u64;
+        let section = |index: u64| self.part(sections + index * SECTION as u64, SECTION as u64);
+        let table = (0..count).filter_map(section).find(|head| small(head, 4) == Some(SYMTAB))?;
+        let names = section(small(table, 0x28)? as u64)?;
+        let names = self.part(word(names, 0x18)?, word(names, 0x20)?)?;
+        // Most programs have no such name at all.
+        find(names, b"3std6thread")?;
+        for symbol in self.part(word(table, 0x18)?, word(table, 0x20)?)?.chunks_exact(SYMBOL) {
+            let address = word(symbol, 8)?;
+            if symbol[4] & 15 == FUNCTION && address != 0 {
+                let name = names.get(small(symbol, 0)? as usize..).unwrap_or(&[]);
+                let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
+                visit(&name[..end], address);
+            }
+        }
+        Some(())
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        // SAFETY: our own mapping.
+        unsafe { syscall3(nr::MUNMAP, self.at, self.size, 0) };
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+}
+
+fn small(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}

@@ -1,0 +1,87 @@
+//! Moments whose stacks the driver wants to know when it makes a run again.
+
+use super::live::live;
+use super::race::tell;
+use super::sched::{ATTENTION, attention, engine, this};
+use super::{StrandId, report, shared};
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering;
+use threadbare_abi::layout::{self, Watch, WatchKind};
+use threadbare_abi::report::RecordTag;
+
+static mut WATCHES: Vec<Watch> = Vec::new();
+
+/// Whether anything is watched for.
+#[inline(always)]
+pub fn is_on() -> bool {
+    ATTENTION.load(Ordering::Relaxed) & attention::WATCH != 0
+}
+
+/// Takes over what the driver wants.
+pub fn begin() {
+    let count = (engine().plan.watches as usize).min(layout::WATCHES_CAPACITY);
+    let Some(base) = shared::area(layout::WATCH_OFFSET) else { return };
+    if count == 0 {
+        return;
+    }
+    // SAFETY: the driver wrote `count` watches; single kernel thread.
+    unsafe {
+        let watches = &mut *(&raw mut WATCHES);
+        watches.extend((0..count).map(|at| (base as *const Watch).add(at).read()));
+    }
+    ATTENTION.fetch_or(attention::WATCH, Ordering::Relaxed);
+}
+
+fn told(index: usize, pc: u64) {
+    let this = this();
+    report::add(RecordTag::Watched, this.id.0, [index as u64, live().events, pc], format_args!(""));
+    tell::here(this);
+}
+
+fn each(kind: WatchKind, matches: impl Fn(&Watch) -> bool, pc: u64, once: bool) -> bool {
+    let mut met = false;
+    // SAFETY: single kernel thread.
+    let watches = unsafe { &mut *(&raw mut WATCHES) };
+    for (index, watch) in watches.iter_mut().enumerate() {
+        if watch.kind == kind as u32 && matches(watch) {
+            met = true;
+            told(index, pc);
+            if once {
+                watch.kind = u32::MAX;
+            }
+        }
+    }
+    met
+}
+
+/// The running strand does something, now.
+#[cold]
+#[inline(never)]
+pub fn happens(pc: u64) {
+    let (me, now) = (engine().current, live().events);
+    let here = |watch: &Watch| {
+        watch.strand == me.0 as u32 && watch.event == now && (watch.pc == 0 || watch.pc == pc)
+    };
+    if each(WatchKind::Event, here, pc, true) {
+        // A debugger that waits for a moment of a run, not for its failure.
+        super::verdict::stop_for_debugger();
+    }
+}
+
+/// The running strand has allocated a block.
+#[cold]
+pub fn allocated(addr: u64, pc: u64) {
+    each(WatchKind::Allocation, |watch| watch.addr == addr, pc, false);
+}
+
+/// The running strand frees a block.
+#[cold]
+pub fn freed(addr: u64, pc: u64) {
+    each(WatchKind::Release, |watch| watch.addr == addr, pc, false);
+}
+
+/// The running strand creates a strand.
+#[cold]
+pub fn created(new: StrandId, pc: u64) {
+    each(WatchKind::Creation, |watch| watch.strand == new.0 as u32, pc, false);
+}

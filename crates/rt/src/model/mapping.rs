@@ -1,0 +1,42 @@
+//! Mapped memory: what is mapped anew has no past. Safe before init, in a signal handler and after fork.
+
+use super::hook;
+use crate::engine;
+use crate::sys::{c_int, c_void};
+
+const FAILED: usize = usize::MAX;
+
+/// `mmap(address, length, protection, flags, descriptor, offset)`.
+unsafe extern "C" fn on_mmap(
+    address: *mut c_void,
+    length: usize,
+    protection: c_int,
+    flags: c_int,
+    descriptor: c_int,
+    offset: i64,
+    _pc: u64,
+) -> *mut c_void {
+    let call = crate::real!(mmap: fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void);
+    // SAFETY: libc's own function with the arguments the program gave.
+    let at = unsafe { call(address, length, protection, flags, descriptor, offset) };
+    if at as usize != FAILED && engine::controlled() {
+        engine::forget(at as u64, length as u64);
+    }
+    at
+}
+
+crate::interpose6!(mmap, on_mmap);
+crate::interpose6!(mmap64, on_mmap);
+
+hook! {
+    /// The fifth argument is passed on even when the program gave none.
+    mremap / 5 => on_mremap(old: *mut c_void, from: usize, to: usize, flags: c_int, new: *mut c_void; _pc) -> *mut c_void {
+        let call = crate::real!(mremap: fn(*mut c_void, usize, usize, c_int, *mut c_void) -> *mut c_void);
+        // SAFETY: libc's own function with the arguments the program gave.
+        let at = unsafe { call(old, from, to, flags, new) };
+        if at as usize != FAILED {
+            engine::forget(at as u64, to as u64);
+        }
+        at
+    }
+}

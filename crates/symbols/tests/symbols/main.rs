@@ -1,0 +1,7 @@
+//! Programs of `tests/programs`, compiled in many ways and asked about.
+
+mod heap;
+mod languages;
+mod program;
+mod robust;
+mod values;

@@ -1,0 +1,34 @@
+//@ expect: deadlock
+//@ message: cycle of 2 strands
+// The initialisation wants the lock; the lock's holder wants the initialisation.
+#include <pthread.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread int has_lock;
+static int table;
+
+static void make(void) {
+    if (!has_lock)
+        pthread_mutex_lock(&lock); //~ here
+    table = 1;
+    if (!has_lock)
+        pthread_mutex_unlock(&lock);
+}
+
+static void *use(void *unused) {
+    (void)unused;
+    pthread_once(&once, make);
+    return 0;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, use, 0);
+    pthread_mutex_lock(&lock);
+    has_lock = 1;
+    pthread_once(&once, make);
+    pthread_mutex_unlock(&lock);
+    pthread_join(strand, 0);
+    return table != 1;
+}

@@ -1,0 +1,28 @@
+//@ expect: deadlock
+//@ message: lock cycle of 2 strands
+// A shared lock and a plain one in opposite orders: the reader of the one wants the other, whose holder wants to write.
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+
+static std::shared_mutex table;
+static std::mutex journal;
+static int rows, lines;
+
+static void look_up() {
+    std::shared_lock<std::shared_mutex> read(table);
+    std::lock_guard<std::mutex> note(journal);
+    lines += rows;
+}
+
+static void insert() {
+    std::lock_guard<std::mutex> note(journal);
+    std::unique_lock<std::shared_mutex> write(table);
+    rows++;
+}
+
+int main() {
+    std::thread strand(look_up);
+    insert();
+    strand.join();
+}

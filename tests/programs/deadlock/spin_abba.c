@@ -1,0 +1,31 @@
+//@ expect: deadlock
+//@ message: lock cycle of 2 strands
+// Two spin locks in opposite orders.
+#include <pthread.h>
+
+static pthread_spinlock_t a, b;
+static int moved;
+
+static void *forth(void *unused) {
+    (void)unused;
+    pthread_spin_lock(&a);
+    pthread_spin_lock(&b); //~ here
+    moved++;
+    pthread_spin_unlock(&b);
+    pthread_spin_unlock(&a);
+    return 0;
+}
+
+int main(void) {
+    pthread_spin_init(&a, 0);
+    pthread_spin_init(&b, 0);
+    pthread_t strand;
+    pthread_create(&strand, 0, forth, 0);
+    pthread_spin_lock(&b);
+    pthread_spin_lock(&a);
+    moved--;
+    pthread_spin_unlock(&a);
+    pthread_spin_unlock(&b);
+    pthread_join(strand, 0);
+    return moved;
+}

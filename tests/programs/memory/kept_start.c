@@ -1,0 +1,28 @@
+//@ expect: pass
+// The parser's cursor moves; its beginning is freed.
+#include <pthread.h>
+#include <stdlib.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char *start, *cursor;
+
+static void *parse(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&lock);
+    if (cursor)
+        cursor += 8;
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+
+int main(void) {
+    pthread_t strand;
+    start = cursor = calloc(1, 64);
+    pthread_create(&strand, 0, parse, 0);
+    pthread_mutex_lock(&lock);
+    free(start);
+    start = cursor = 0;
+    pthread_mutex_unlock(&lock);
+    pthread_join(strand, 0);
+    return 0;
+}

@@ -1,0 +1,31 @@
+//@ expect: pass
+// Both sides say what the relaxed flag does not.
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+void AnnotateHappensBefore(const char *, int, const volatile void *) __attribute__((weak));
+void AnnotateHappensAfter(const char *, int, const volatile void *) __attribute__((weak));
+
+atomic_int ready;
+int data, seen;
+
+static void *work(void *arg) {
+    data = 1;
+    if (AnnotateHappensBefore)
+        AnnotateHappensBefore(__FILE__, __LINE__, &data);
+    atomic_store_explicit(&ready, 1, memory_order_relaxed);
+    return arg;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    while (!atomic_load_explicit(&ready, memory_order_relaxed))
+        sched_yield();
+    if (AnnotateHappensAfter)
+        AnnotateHappensAfter(__FILE__, __LINE__, &data);
+    seen = data;
+    pthread_join(strand, 0);
+    return 0;
+}

@@ -1,0 +1,25 @@
+//@ expect: pass
+// What was written before a barrier is read behind it, and by its completion.
+#include <barrier>
+#include <thread>
+
+int data[2], sum;
+thread_local volatile int seen;
+
+struct Sum {
+    void operator()() noexcept { sum = data[0] + data[1]; }
+};
+
+std::barrier<Sum> both(2);
+
+static void work(int own) {
+    data[own] = 1;
+    both.arrive_and_wait();
+    seen = data[1 - own] + sum;
+}
+
+int main() {
+    std::thread a(work, 0), b(work, 1);
+    a.join();
+    b.join();
+}

@@ -1,0 +1,31 @@
+//@ expect: pass
+// Everybody who is woken has what the waker did under the mutex.
+#include <pthread.h>
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+int ready, data;
+__thread volatile int seen;
+
+static void *look(void *arg) {
+    pthread_mutex_lock(&mutex);
+    while (!ready)
+        pthread_cond_wait(&changed, &mutex);
+    seen = data;
+    pthread_mutex_unlock(&mutex);
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, look, 0);
+    pthread_create(&b, 0, look, 0);
+    pthread_mutex_lock(&mutex);
+    ready = 1;
+    data = 1;
+    pthread_mutex_unlock(&mutex);
+    pthread_cond_broadcast(&changed);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

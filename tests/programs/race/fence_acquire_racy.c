@@ -1,0 +1,25 @@
+//@ expect: race
+//@ race: fill use
+// A relaxed load without an acquire fence after it.
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+atomic_int ready;
+int data, seen;
+
+static void *work(void *arg) {
+    data = 1; //~ fill
+    atomic_store_explicit(&ready, 1, memory_order_release);
+    return arg;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    while (!atomic_load_explicit(&ready, memory_order_relaxed))
+        sched_yield();
+    seen = data; //~ use
+    pthread_join(strand, 0);
+    return 0;
+}

@@ -1,0 +1,26 @@
+//@ expect: race
+//@ race: fill use
+// A relaxed store without a release fence before it; the acquire fence has nothing to meet.
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+atomic_int ready;
+int data, seen;
+
+static void *work(void *arg) {
+    data = 1; //~ fill
+    atomic_store_explicit(&ready, 1, memory_order_relaxed);
+    return arg;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    while (!atomic_load_explicit(&ready, memory_order_relaxed))
+        sched_yield();
+    atomic_thread_fence(memory_order_acquire);
+    seen = data; //~ use
+    pthread_join(strand, 0);
+    return 0;
+}

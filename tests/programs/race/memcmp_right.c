@@ -1,0 +1,22 @@
+//@ expect: pass
+// Two strands compare what neither writes.
+#include <pthread.h>
+#include <string.h>
+
+char a[40], b[40];
+volatile int differs;
+volatile size_t length = 40;
+
+static void *work(void *arg) {
+    differs = memcmp(a, b, length);
+    return arg;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    if (memcmp(a, b, length) != 0)
+        return 1;
+    pthread_join(strand, 0);
+    return 0;
+}

@@ -1,0 +1,23 @@
+//@ expect: pass
+// A memset over many pages, and the byte behind them.
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *x;
+volatile size_t length = 300000;
+
+static void *work(void *arg) {
+    memset(x, 1, length);
+    return arg;
+}
+
+int main(void) {
+    x = malloc(length + 1);
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    x[length] = 2;
+    pthread_join(strand, 0);
+    free(x);
+    return 0;
+}

@@ -1,0 +1,31 @@
+//@ expect: race
+//@ race: gone look
+// The owner wrote after it gave the mutex back; that it ended says nothing.
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+
+pthread_mutex_t mutex;
+int x, seen;
+
+static void *work(void *arg) {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    x = 1; //~ gone
+    return arg;
+}
+
+int main(void) {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&mutex, &kind);
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    if (pthread_mutex_lock(&mutex) == EOWNERDEAD)
+        pthread_mutex_consistent(&mutex);
+    seen = x; //~ look
+    pthread_mutex_unlock(&mutex);
+    pthread_join(strand, 0);
+    return 0;
+}

@@ -1,0 +1,25 @@
+//@ expect: pass
+// Eight bytes are written by one strand, the four bytes beside them by another.
+#include <pthread.h>
+#include <stdint.h>
+
+struct {
+    union {
+        uint64_t whole;
+        uint32_t half[2];
+    };
+    uint32_t beside;
+} x;
+
+static void *work(void *arg) {
+    x.whole = 1;
+    return arg;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    x.beside = 2;
+    pthread_join(strand, 0);
+    return 0;
+}

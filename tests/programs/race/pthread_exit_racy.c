@@ -1,0 +1,25 @@
+//@ expect: race
+//@ race: fill use
+// Two strands that end by pthread_exit, one reads what the other wrote.
+#include <pthread.h>
+
+int data, seen;
+
+static void *work(void *arg) {
+    data = 1; //~ fill
+    pthread_exit(arg);
+}
+
+static void *look(void *arg) {
+    seen = data; //~ use
+    pthread_exit(arg);
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, look, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

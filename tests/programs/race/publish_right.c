@@ -1,0 +1,24 @@
+//@ expect: pass
+// A flag stored with release and loaded with acquire publishes what came before it.
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+atomic_int ready;
+int data, seen;
+
+static void *work(void *arg) {
+    data = 1;
+    atomic_store_explicit(&ready, 1, memory_order_release);
+    return arg;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    while (!atomic_load_explicit(&ready, memory_order_acquire))
+        sched_yield();
+    seen = data;
+    pthread_join(strand, 0);
+    return 0;
+}

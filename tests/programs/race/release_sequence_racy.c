@@ -1,0 +1,34 @@
+//@ expect: race
+//@ race: fill use
+// Another strand's plain relaxed store ends a release sequence.
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+atomic_int stage;
+int data, seen;
+
+static void *fill(void *arg) {
+    data = 1; //~ fill
+    atomic_store_explicit(&stage, 1, memory_order_release);
+    return arg;
+}
+
+static void *pass(void *arg) {
+    while (atomic_load_explicit(&stage, memory_order_relaxed) != 1)
+        sched_yield();
+    atomic_store_explicit(&stage, 2, memory_order_relaxed);
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, fill, 0);
+    pthread_create(&b, 0, pass, 0);
+    while (atomic_load_explicit(&stage, memory_order_acquire) != 2)
+        sched_yield();
+    seen = data; //~ use
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

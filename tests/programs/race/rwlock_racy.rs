@@ -1,0 +1,29 @@
+//@ expect: race
+//@ race: write read
+// A write through a lock for readers.
+use std::cell::UnsafeCell;
+use std::sync::RwLock;
+use std::thread;
+
+struct Value(UnsafeCell<u32>);
+
+unsafe impl Sync for Value {}
+
+static X: RwLock<Value> = RwLock::new(Value(UnsafeCell::new(0)));
+
+fn main() {
+    let strands = [(); 2].map(|()| {
+        thread::spawn(|| {
+            let guard = X.read().unwrap();
+            let value = guard.0.get();
+            unsafe { *value } //~ read
+        })
+    });
+    let guard = X.read().unwrap();
+    let value = guard.0.get();
+    unsafe { *value = 1 }; //~ write
+    drop(guard);
+    for strand in strands {
+        strand.join().unwrap();
+    }
+}

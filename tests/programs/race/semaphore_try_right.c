@@ -1,0 +1,27 @@
+//@ expect: pass
+// A sem_trywait that succeeded received what was handed over.
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+
+sem_t ready, looked;
+int data, seen;
+
+static void *work(void *arg) {
+    data = 1;
+    sem_post(&ready);
+    return arg;
+}
+
+int main(void) {
+    sem_init(&ready, 0, 0);
+    sem_init(&looked, 0, 0);
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    while (sem_trywait(&ready) != 0)
+        sched_yield();
+    seen = data;
+    sem_post(&looked);
+    pthread_join(strand, 0);
+    return 0;
+}

@@ -1,0 +1,27 @@
+//@ expect: pass
+// Where a fence for strands stands beside one for signal handlers, it counts.
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+atomic_int ready;
+int data, seen;
+
+static void *work(void *arg) {
+    data = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_thread_fence(memory_order_release);
+    atomic_store_explicit(&ready, 1, memory_order_relaxed);
+    return arg;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    while (!atomic_load_explicit(&ready, memory_order_acquire))
+        sched_yield();
+    atomic_signal_fence(memory_order_seq_cst);
+    seen = data;
+    pthread_join(strand, 0);
+    return 0;
+}

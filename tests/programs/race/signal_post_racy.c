@@ -1,0 +1,31 @@
+//@ expect: race
+//@ race: fill use
+// The handler posts before the data are there.
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+
+sem_t ready;
+int data, seen;
+
+static void handler(int number) {
+    (void)number;
+    sem_post(&ready);
+}
+
+static void *work(void *arg) {
+    raise(SIGUSR1);
+    data = 1; //~ fill
+    return arg;
+}
+
+int main(void) {
+    sem_init(&ready, 0, 0);
+    signal(SIGUSR1, handler);
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    sem_wait(&ready);
+    seen = data; //~ use
+    pthread_join(strand, 0);
+    return 0;
+}

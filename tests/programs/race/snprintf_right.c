@@ -1,0 +1,19 @@
+//@ expect: pass
+// snprintf writes a text that another strand reads after it joined the first.
+#include <pthread.h>
+#include <stdio.h>
+
+char text[32], seen;
+
+static void *work(void *arg) {
+    snprintf(text, sizeof text, "%d %s", 42, "words");
+    return arg;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, work, 0);
+    pthread_join(strand, 0);
+    seen = text[1];
+    return 0;
+}

@@ -1,0 +1,24 @@
+//@ expect: race
+//@ race: hide hide
+// The same program without suppressions.
+#include <pthread.h>
+
+int x;
+
+__attribute__((noinline)) static void hide_me(void) {
+    x++; //~ hide
+}
+
+static void *work(void *arg) {
+    hide_me();
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, work, 0);
+    pthread_create(&b, 0, work, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

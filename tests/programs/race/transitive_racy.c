@@ -1,0 +1,34 @@
+//@ expect: race
+//@ race: fill use
+// The strand in the middle does not acquire, so it cannot pass on what it never had.
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+
+atomic_int first, second;
+int data, seen;
+
+static void *fill(void *arg) {
+    data = 1; //~ fill
+    atomic_store_explicit(&first, 1, memory_order_release);
+    return arg;
+}
+
+static void *pass(void *arg) {
+    while (!atomic_load_explicit(&first, memory_order_relaxed))
+        sched_yield();
+    atomic_store_explicit(&second, 1, memory_order_release);
+    return arg;
+}
+
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, fill, 0);
+    pthread_create(&b, 0, pass, 0);
+    while (!atomic_load_explicit(&second, memory_order_acquire))
+        sched_yield();
+    seen = data; //~ use
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
