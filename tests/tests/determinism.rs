@@ -100,6 +100,42 @@ fn the_number_of_jobs_changes_nothing() {
     }
 }
 
+/// Every strategy, also those that learn from earlier runs; each run also follows its own schedule again.
+#[test]
+fn the_number_of_jobs_changes_nothing_for_any_strategy() {
+    const STRATEGIES: [&str; 11] = [
+        "random",
+        "random:4",
+        "uniform",
+        "round-robin",
+        "pct",
+        "pct:5",
+        "delay",
+        "pos",
+        "urw",
+        "surw",
+        "rff",
+    ];
+    let programs = corpus::programs();
+    for name in ["search/two_condvars.c", "search/work_stealing.c", "search/reorder.c"] {
+        let program = programs.iter().find(|program| program.name == name).expect("it is a program");
+        let executable = build(program);
+        for strategy in STRATEGIES {
+            let made = |options: &[&str]| {
+                let out = tempfile::tempdir().expect("a folder");
+                let mut all = vec!["--runs", "40", "--keep-going", "--races", "off", "--strategy", strategy];
+                all.extend(options);
+                campaign::run(program, &executable, out.path(), &all)
+                    .unwrap_or_else(|message| panic!("{name}: {message}"))
+            };
+            let one = made(&["--jobs", "1", "--check-replay"]);
+            let three = made(&["--jobs", "3"]);
+            assert_eq!(essence(&one), essence(&three), "{name} with {strategy}");
+            assert_eq!(one.number("replays"), Ok(40), "{name} with {strategy}");
+        }
+    }
+}
+
 #[test]
 fn seeds_matter() {
     let program =

@@ -12,11 +12,11 @@ use std::process::Command;
 
 const ROUNDS: usize = 5;
 
-struct Row {
-    what: &'static str,
-    ours: f64,
-    peer: f64,
-    at_least: f64,
+pub(crate) struct Row {
+    pub(crate) what: String,
+    pub(crate) ours: f64,
+    pub(crate) peer: f64,
+    pub(crate) at_least: f64,
 }
 
 fn output(command: &mut Command) -> Outcome<String> {
@@ -33,16 +33,16 @@ fn number(command: &mut Command) -> Outcome<f64> {
     text.trim().parse().map_err(|_| format!("not a number: {text}"))
 }
 
-fn json(command: &mut Command) -> Outcome<serde_json::Value> {
+pub(crate) fn json(command: &mut Command) -> Outcome<serde_json::Value> {
     serde_json::from_str(&output(command)?).map_err(|error| error.to_string())
 }
 
-fn field(value: &serde_json::Value, name: &str) -> Outcome<f64> {
+pub(crate) fn field(value: &serde_json::Value, name: &str) -> Outcome<f64> {
     value[name].as_f64().ok_or_else(|| format!("the result has no `{name}`"))
 }
 
 /// Runs both sides in turns and keeps the best of each.
-fn in_turns(
+pub(crate) fn in_turns(
     mut ours: impl FnMut() -> Outcome<f64>,
     mut peer: impl FnMut() -> Outcome<f64>,
 ) -> Outcome<(f64, f64)> {
@@ -96,7 +96,7 @@ pub(crate) fn engine() -> Outcome {
     };
     let (ours, peer) = in_turns(|| points_per_s("off"), || number(&mut Command::new(&shuttle)))?;
     let points = Row {
-        what: "points/s, two strands on a counter, `uniform`; peer: Shuttle's `random`",
+        what: "points/s, two strands on a counter, `uniform`; peer: Shuttle's `random`".to_owned(),
         ours,
         peer,
         at_least: 3.0,
@@ -114,11 +114,16 @@ pub(crate) fn engine() -> Outcome {
         || field(&campaign("report", "3000", "3")?, "runs_per_s"),
         || number(&mut Command::new(forkloop)),
     )?;
-    let runs = Row { what: "runs/s, two strands; peer: a bare fork+wait loop", ours, peer, at_least: 0.5 };
+    let runs = Row {
+        what: "runs/s, two strands; peer: a bare fork+wait loop".to_owned(),
+        ours,
+        peer,
+        at_least: 0.5,
+    };
     table(&[points, races, runs])
 }
 
-fn table(rows: &[Row]) -> Outcome {
+pub(crate) fn table(rows: &[Row]) -> Outcome {
     println!("\n| what | ours | peer | ratio | at least | |");
     println!("|---|---|---|---|---|---|");
     let mut missed = 0;

@@ -47,8 +47,17 @@ pub const TAKEN_OFFSET: usize = FOLLOW_OFFSET + SEGMENTS_CAPACITY * 32;
 pub const WATCH_OFFSET: usize = TAKEN_OFFSET + SEGMENTS_CAPACITY * 32;
 /// How many of them there may be.
 pub const WATCHES_CAPACITY: usize = 128;
+/// Where the words for the strategy are (driver to runtime). The first word of this and of the next two areas is the
+/// number of words that follow it.
+pub const GUIDE_OFFSET: usize = (WATCH_OFFSET + WATCHES_CAPACITY * size_of::<Watch>()).next_multiple_of(PAGE);
+/// How many words each of the three areas holds, the first one included.
+pub const WORDS_CAPACITY: usize = 1 << 15;
+/// Where the strategy's notes are (runtime to driver).
+pub const NOTES_OFFSET: usize = GUIDE_OFFSET + WORDS_CAPACITY * 8;
+/// Where the records of reads-from pairs are (runtime to driver): see `threadbare-strategy`'s `reads`.
+pub const READS_OFFSET: usize = NOTES_OFFSET + WORDS_CAPACITY * 8;
 /// The size of the file.
-pub const FILE_SIZE: usize = WATCH_OFFSET + WATCHES_CAPACITY * size_of::<Watch>();
+pub const FILE_SIZE: usize = READS_OFFSET + WORDS_CAPACITY * 8;
 
 /// What the file begins with.
 #[repr(C)]
@@ -90,8 +99,8 @@ pub struct Plan {
     pub races: u32,
     /// Entries of the watch table that the runtime is to look out for.
     pub watches: u32,
-    /// Points seen in earlier runs (for strategies that need an estimate), 0 if unknown.
-    pub estimate_points: u64,
+    /// Choices seen in earlier runs (for strategies that need an estimate), 0 if unknown.
+    pub estimate_choices: u64,
     /// Strands seen in earlier runs, 0 if unknown.
     pub estimate_strands: u64,
     /// The strategy's own parameters.
@@ -107,6 +116,8 @@ pub mod flags {
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)
     pub const ENDS_IN_LIVELOCK: u32 = 4;
+    /// Reads-from pairs are told, whatever the strategy.
+    pub const READS: u32 = 8;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.

@@ -15,6 +15,7 @@ use threadbare_findings::{Findings, NoPlaces, Places, Severity, Suppressions, Sy
 use threadbare_report::CampaignReport;
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
 use threadbare_report::progress::{ProgressLine, State};
+use threadbare_strategy::Spec;
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
@@ -180,7 +181,7 @@ impl Conductor<'_> {
             points: progress.points,
             switches: progress.switches,
             strands: summary.strands,
-            strategy: self.config.strategy.name().to_owned(),
+            strategy: spec(self.config).to_string(),
             seed: self.config.seed,
             coverage: Coverage { shared_instructions: summary.known.len() as u64 },
             findings: self.findings.all().to_vec(),
@@ -207,6 +208,13 @@ impl Conductor<'_> {
     }
 }
 
+/// The campaign's strategy with its parameters.
+fn spec(config: &Config) -> Spec {
+    let mut spec = Spec::of(config.strategy);
+    spec.params.copy_from_slice(&config.params[..threadbare_strategy::IN_ORDER]);
+    spec
+}
+
 /// The schedule of a run that showed something, which the message tells in words.
 fn schedule(
     config: &Config,
@@ -227,7 +235,7 @@ fn schedule(
         env: target.env.clone(),
         cwd: target.cwd.clone().into_os_string(),
         stdin: target.stdin.clone().map(PathBuf::into_os_string),
-        strategy: config.strategy,
+        strategy: spec(config),
         seed: config.seed,
         run: failure.run,
         entropy: request.entropy,
@@ -248,8 +256,8 @@ fn schedule(
     if whole {
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
-        let estimates = failure.estimates;
-        schedule.then = Some(Then { strategy: config.strategy, seed: request.seed, estimates });
+        let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
+        schedule.then = Some(Then { strategy: spec(config), seed: request.seed, estimates, guide });
     }
     schedule
 }
@@ -269,7 +277,7 @@ fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
     let files = if config.jobs > 1 { "if the program writes files, try `--jobs 1`; otherwise " } else { "" };
     let again = format!(
         "{files}this is an error of Threadbare, please report it: strategy {}, seed {}, run {}",
-        config.strategy.name(),
+        spec(config),
         config.seed,
         facts.run
     );

@@ -11,7 +11,7 @@ use threadbare_abi::layout::PointMode;
 use threadbare_explore::Races;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::server::Target;
-use threadbare_strategy::{IN_ORDER, StrategyId};
+use threadbare_strategy::Spec;
 
 /// Where findings go unless told otherwise.
 pub(crate) const FOLDER: &str = ".threadbare";
@@ -84,9 +84,10 @@ pub(crate) enum RaceMode {
 /// What a campaign is to do.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
-    /// Who decides which strand goes on: `random`, `uniform` or `round-robin`.
-    #[arg(long, value_name = "NAME", default_value = "random", value_parser = values::strategy)]
-    pub(crate) strategy: StrategyId,
+    /// Who decides which strand goes on: `random`, `pos`, `pct:3`, … (see `--help`).
+    #[arg(long, value_name = "NAME[:N]", default_value = "random", value_parser = values::strategy,
+          long_help = values::strategy_help())]
+    pub(crate) strategy: Spec,
     /// The most runs [default: 1000, without a bound if --time is given].
     #[arg(long, value_name = "N", value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
@@ -126,6 +127,9 @@ pub(crate) struct CampaignOptions {
     /// `deadlock:FILE`, …. May be given several times.
     #[arg(long, value_name = "FILE")]
     pub(crate) suppressions: Vec<PathBuf>,
+    /// Do not try the deadlocks that the order of locks predicts: only the strategy looks for them.
+    #[arg(long)]
+    pub(crate) no_predict: bool,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
@@ -153,8 +157,8 @@ impl CampaignOptions {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Config {
             target: Arc::new(target),
-            strategy: self.strategy,
-            params: params(self.deadlines == Deadlines::InOrder),
+            strategy: self.strategy.id,
+            params: self.strategy.plan_params(self.deadlines == Deadlines::InOrder),
             seed: self.seed,
             runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
             time: self.time,
@@ -164,6 +168,7 @@ impl CampaignOptions {
             points: self.points,
             max_points: self.max_points,
             check_replay: self.check_replay,
+            predict: !self.no_predict,
             races: match self.races {
                 RaceMode::Off => Races::Off,
                 RaceMode::Report => Races::Report,
@@ -172,11 +177,4 @@ impl CampaignOptions {
             filter: None,
         }
     }
-}
-
-/// The strategies' parameters.
-pub(crate) fn params(in_order: bool) -> [u64; 8] {
-    let mut params = [0; 8];
-    params[IN_ORDER] = u64::from(in_order);
-    params
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
-use threadbare_strategy::StrategyId;
+use threadbare_strategy::{Spec, StrategyId};
 
 /// A time such as `30s`, `500ms`, `2m`, `1h` or `1.5` (seconds).
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -32,14 +32,18 @@ pub(crate) fn runs(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A strategy's name.
-pub(crate) fn strategy(text: &str) -> Result<StrategyId, String> {
-    // The runs that try a prediction are the campaign's own affair.
-    let offered = |id: &StrategyId| *id != StrategyId::Directed;
-    StrategyId::from_name(text).filter(offered).ok_or_else(|| {
-        let names: Vec<&str> = StrategyId::ALL.iter().filter(|id| offered(id)).map(|id| id.name()).collect();
-        format!("there is no such strategy; there are: {}", names.join(", "))
-    })
+/// A strategy with its parameters.
+pub(crate) fn strategy(text: &str) -> Result<Spec, String> {
+    Spec::parse(text).map_err(|error| error.to_string())
+}
+
+/// The strategies, a line each.
+pub(crate) fn strategy_help() -> String {
+    let mut help = "Who decides which strand goes on:\n".to_owned();
+    for id in StrategyId::offered() {
+        help.push_str(&format!("\n  {:<12} {}", id.name(), id.summary()));
+    }
+    help
 }
 
 /// A point mode's name.

@@ -8,6 +8,7 @@
 //! Between two epochs, predicted deadlocks are tried (`predict`). These runs have no number of their own and teach the
 //! campaign nothing, so its own runs stay what they are.
 
+use crate::advice::Advice;
 use crate::error::Error;
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
@@ -51,6 +52,8 @@ pub struct Config {
     pub max_points: u64,
     /// Make every run a second time from its own schedule and compare.
     pub check_replay: bool,
+    /// Try deadlocks that the order of locks predicts.
+    pub predict: bool,
     /// What is done with data races.
     pub races: Races,
     /// Who knows what is not to be told.
@@ -72,6 +75,7 @@ impl Config {
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
+            guide: Arc::default(),
             races: self.races != Races::Off,
             watches: Vec::new(),
         }
@@ -169,7 +173,12 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
     let started = Instant::now();
     let cancel = Arc::new(AtomicBool::new(false));
     let shared = Shared {
-        ledger: Mutex::new(Ledger::new(config.runs.unwrap_or(u64::MAX), config.keep_going)),
+        ledger: Mutex::new(Ledger::new(
+            config.runs.unwrap_or(u64::MAX),
+            config.keep_going,
+            Advice::new(config.strategy, config.seed),
+            config.predict,
+        )),
         epoch: Condvar::new(),
         news: Condvar::new(),
         cancel,
@@ -242,6 +251,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         job.set_known(&ticket.known);
         let mut request = config.request(ticket.run);
         request.estimates = ticket.estimates;
+        request.guide = Arc::clone(&ticket.guide);
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {

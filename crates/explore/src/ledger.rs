@@ -1,5 +1,6 @@
 //! The campaign's books: which run is next, what is known, what came out. Pure state, no threads, no processes.
 
+use crate::advice::Advice;
 use crate::campaign::{Ending, Progress, Summary};
 use crate::error::Error;
 use crate::outcome::{Outcome, Shown};
@@ -22,6 +23,7 @@ pub(crate) struct Ticket {
     pub(crate) run: u64,
     pub(crate) known: Arc<[u64]>,
     pub(crate) estimates: (u64, u64),
+    pub(crate) guide: Arc<[u64]>,
     /// It is no run of the campaign's own: these tries are to be made instead.
     pub(crate) prediction: Option<Arc<Prediction>>,
 }
@@ -45,8 +47,10 @@ pub struct Failure {
     pub facts: Option<Box<RunFacts>>,
     /// The pcs the run knew.
     pub known: Arc<[u64]>,
-    /// Points and strands the strategy was told of.
+    /// Choices and strands the strategy was told of.
     pub estimates: (u64, u64),
+    /// What it was told besides.
+    pub guide: Arc<[u64]>,
 }
 
 /// Why a campaign is to end.
@@ -64,6 +68,7 @@ pub(crate) enum Stop {
 pub(crate) struct Ledger {
     limit: u64,
     keep_going: bool,
+    predict: bool,
     next: u64,
     taken: u64,
     under_way: u64,
@@ -75,7 +80,12 @@ pub(crate) struct Ledger {
     learnt: Vec<u64>,
     learnt_set: HashSet<u64>,
     estimates: (u64, u64),
-    seen: (u64, u64),
+    /// Choices of this epoch's runs, and the most strands of any run.
+    choices: Vec<u64>,
+    strands: u64,
+    advice: Advice,
+    /// The guides of the runs that are not in the books yet.
+    guides: HashMap<u64, Arc<[u64]>>,
     keys: HashMap<u64, u64>,
     /// Whether what has this key is hidden, by the first run that showed it.
     hidden: HashMap<u64, bool>,
@@ -96,10 +106,11 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(limit: u64, keep_going: bool) -> Ledger {
+    pub(crate) fn new(limit: u64, keep_going: bool, advice: Advice, predict: bool) -> Ledger {
         Ledger {
             limit,
             keep_going,
+            predict,
             next: 0,
             taken: 0,
             under_way: 0,
@@ -110,7 +121,10 @@ impl Ledger {
             learnt: Vec::new(),
             learnt_set: HashSet::new(),
             estimates: (0, 0),
-            seen: (0, 0),
+            choices: Vec::new(),
+            strands: 0,
+            advice,
+            guides: HashMap::new(),
             keys: HashMap::new(),
             hidden: HashMap::new(),
             failures: Vec::new(),
@@ -147,11 +161,14 @@ impl Ledger {
         let run = self.next;
         self.next += 1;
         self.under_way += 1;
-        Some(self.ticket(run, None))
+        let guide = self.advice.guide(run);
+        self.guides.insert(run, Arc::clone(&guide));
+        Some(Ticket { guide, ..self.ticket(run, None) })
     }
 
     fn ticket(&self, run: u64, prediction: Option<Arc<Prediction>>) -> Ticket {
-        Ticket { run, known: Arc::clone(&self.known), estimates: self.estimates, prediction }
+        let known = Arc::clone(&self.known);
+        Ticket { run, known, estimates: self.estimates, guide: Arc::default(), prediction }
     }
 
     /// Whether all runs of the epoch are in the books.
@@ -163,7 +180,9 @@ impl Ledger {
         // 1, 1, 2, 4, …: as long as all epochs before it together.
         self.epoch_size = self.epoch_end.clamp(1, LONGEST_EPOCH);
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
-        self.estimates = self.seen;
+        self.estimates = (long_run(&mut self.choices), self.strands);
+        self.choices.clear();
+        self.advice.open_epoch();
         if self.known.len() < self.learnt.len().min(PCS_CAPACITY) {
             self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
         }
@@ -226,8 +245,10 @@ impl Ledger {
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
         self.counts.switches += outcome.counters.switches;
-        self.seen.0 = self.seen.0.max(outcome.counters.points);
-        self.seen.1 = self.seen.1.max(outcome.counters.strands);
+        self.choices.push(outcome.counters.choices);
+        self.strands = self.strands.max(outcome.counters.strands);
+        let (notes, reads) = std::mem::take(&mut outcome.lessons);
+        self.advice.learn(run, notes, reads);
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
         self.replays += u64::from(outcome.replayed);
@@ -239,7 +260,7 @@ impl Ledger {
         if self.modules.len() < outcome.modules.len() {
             self.modules = std::mem::take(&mut outcome.modules);
         }
-        for cycle in outcome.cycles.drain(..) {
+        for cycle in outcome.cycles.drain(..).filter(|_| self.predict) {
             self.predictions.see(run, cycle);
         }
         self.take_shown(run, false, outcome);
@@ -258,11 +279,12 @@ impl Ledger {
             return;
         }
         let mut failed = false;
+        let guide = if predicted { None } else { self.guides.remove(&run) }.unwrap_or_default();
         for Shown { key, fails, hidden, facts } in outcome.shown {
             // The first run that showed it has the facts, and decides for all.
             let hidden = *self.hidden.entry(key).or_insert(hidden);
             failed |= fails && !hidden;
-            let (known, estimates) = (Arc::clone(&self.known), self.estimates);
+            let (known, estimates, guide) = (Arc::clone(&self.known), self.estimates, Arc::clone(&guide));
             let verdict = outcome.verdict.kind;
             self.failures.push(Failure {
                 run,
@@ -274,6 +296,7 @@ impl Ledger {
                 facts,
                 known,
                 estimates,
+                guide,
             });
         }
         if failed {
@@ -328,7 +351,7 @@ impl Ledger {
             first_failure: self.first_failure,
             ending,
             known: self.learnt.into(),
-            strands: self.seen.1,
+            strands: self.strands,
             trace_hash: self.trace.finish(),
             replays: self.replays,
             warnings: self.warnings,
@@ -336,6 +359,13 @@ impl Ledger {
             unproved: self.unproved,
         })
     }
+}
+
+/// The most choices of a run, but for the longest eighth: one that spun for long says nothing of the others.
+fn long_run(choices: &mut [u64]) -> u64 {
+    choices.sort_unstable();
+    let shorter = choices.len() - choices.len() / 8;
+    choices[..shorter].last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -365,7 +395,7 @@ mod tests {
         fails: u64,
         pick: impl Fn(usize) -> usize,
     ) -> (Summary, Vec<(u64, usize)>) {
-        let mut ledger = Ledger::new(limit, false);
+        let mut ledger = Ledger::new(limit, false, Advice::None, true);
         let mut under_way: Vec<Ticket> = Vec::new();
         let mut tickets = Vec::new();
         while !ledger.is_finished() {
@@ -407,7 +437,7 @@ mod tests {
 
     #[test]
     fn details_are_wanted_from_the_earliest_run() {
-        let mut ledger = Ledger::new(10, true);
+        let mut ledger = Ledger::new(10, true, Advice::None, true);
         assert_eq!(ledger.wants(&[5, 6], 7), [true, true]);
         assert_eq!(ledger.wants(&[5], 8), [false]);
         assert_eq!(ledger.wants(&[5], 3), [true]);
@@ -422,7 +452,7 @@ mod tests {
     #[test]
     fn predictions_are_tried_between_epochs() {
         for (fails, runs) in [(true, 1), (false, 3)] {
-            let mut ledger = Ledger::new(3, false);
+            let mut ledger = Ledger::new(3, false, Advice::None, true);
             let first = ledger.take_ticket().unwrap();
             ledger.finish(first.run, with_cycle(0));
             let ticket = ledger.take_ticket().unwrap();
@@ -449,7 +479,7 @@ mod tests {
 
     #[test]
     fn what_is_only_told_or_hidden_fails_no_run() {
-        let mut ledger = Ledger::new(4, false);
+        let mut ledger = Ledger::new(4, false, Advice::None, true);
         let runs: [Vec<Shown>; 4] = [
             vec![shown(1, false, false), shown(2, true, true)],
             // What the first run has hidden stays hidden.

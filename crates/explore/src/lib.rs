@@ -5,15 +5,18 @@
 //! times on many servers, in an order that does not depend on how many. What is new in a run is looked at closer in a
 //! second making of it ([`details`]); deadlocks that only nearly happened are tried (`predict`).
 
+mod advice;
 pub mod campaign;
 mod capture;
 pub mod details;
 pub mod error;
+mod fuzz;
 pub mod interrupt;
 mod ledger;
 mod outcome;
 mod predict;
 mod processors;
+mod profile;
 pub mod run;
 pub mod server;
 pub mod shm;

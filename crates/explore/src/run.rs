@@ -48,8 +48,10 @@ pub struct Request {
     pub max_points: u64,
     /// How long it may take.
     pub timeout: Duration,
-    /// Points and strands earlier runs had.
+    /// Choices and strands earlier runs had.
     pub estimates: (u64, u64),
+    /// What the strategy is told besides.
+    pub guide: Arc<[u64]>,
     /// Whether data races are looked for.
     pub races: bool,
     /// What the runtime is to tell the stacks of.
@@ -158,6 +160,10 @@ impl Server {
             Follow::Segments(segments) => self.memory.set_follow(segments),
             Follow::LastRun => self.memory.follow_taken(self.memory.live().counters.segments),
         };
+        if !Arc::ptr_eq(&self.guide, &request.guide) {
+            self.guide = Arc::clone(&request.guide);
+            self.memory.set_guide(&self.guide);
+        }
         self.memory.set_plan(&Plan {
             run: request.run,
             seed: request.seed,
@@ -171,7 +177,7 @@ impl Server {
             known: self.known_count,
             races: u32::from(request.races),
             watches: self.memory.set_watches(&request.watches),
-            estimate_points: request.estimates.0,
+            estimate_choices: request.estimates.0,
             estimate_strands: request.estimates.1,
             params: request.params,
         });
@@ -288,6 +294,11 @@ impl Server {
     /// The pcs the run that has just ended learnt.
     pub fn learnt(&self, ended: &Ended) -> Vec<u64> {
         self.memory.learnt(ended.live.learnt)
+    }
+
+    /// What the strategy of the run that has just ended noted, and who read from whom in it.
+    pub fn lessons(&self) -> (Vec<u64>, Vec<u64>) {
+        (self.memory.notes(), self.memory.reads())
     }
 
     /// The choices the run that has just ended took.

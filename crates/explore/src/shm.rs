@@ -13,9 +13,10 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
-    EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, HEADER_OFFSET, Header, KNOWN_OFFSET,
-    LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, PCS_CAPACITY, PLAN_OFFSET, Plan, REPORT_OFFSET, REPORT_SIZE,
-    RING_OFFSET, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY, Watch,
+    EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
+    KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET, PCS_CAPACITY, PLAN_OFFSET, Plan,
+    READS_OFFSET, REPORT_OFFSET, REPORT_SIZE, RING_OFFSET, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET, VERSION,
+    WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
 use threadbare_trace::run::Counters;
 
@@ -112,6 +113,28 @@ impl SharedMemory {
         let fit = &watches[..watches.len().min(WATCHES_CAPACITY)];
         self.write(WATCH_OFFSET, fit);
         fit.len() as u32
+    }
+
+    /// Sets what the strategy is told; what does not fit is cut.
+    pub fn set_guide(&self, words: &[u64]) {
+        let fit = &words[..words.len().min(WORDS_CAPACITY - 1)];
+        self.write(GUIDE_OFFSET, &[fit.len() as u64]);
+        self.write(GUIDE_OFFSET + 8, fit);
+    }
+
+    /// What the strategy of the run noted.
+    pub fn notes(&self) -> Vec<u64> {
+        self.words(NOTES_OFFSET)
+    }
+
+    /// The records of who read from whom in the run.
+    pub fn reads(&self) -> Vec<u64> {
+        self.words(READS_OFFSET)
+    }
+
+    fn words(&self, offset: usize) -> Vec<u64> {
+        let count = self.read(offset, 1, 1)[0];
+        self.read(offset + 8, count, WORDS_CAPACITY - 1)
     }
 
     /// The live page.
@@ -259,6 +282,10 @@ mod tests {
         assert_eq!(memory.learnt(u64::MAX).len(), PCS_CAPACITY);
         assert_eq!(memory.set_known(&vec![1; PCS_CAPACITY + 5]), PCS_CAPACITY as u64);
         assert_eq!(memory.live().verdict, 0);
+        memory.write(NOTES_OFFSET, &[u64::MAX]);
+        assert_eq!((memory.notes().len(), memory.reads().len()), (WORDS_CAPACITY - 1, 0));
+        memory.set_guide(&vec![7; WORDS_CAPACITY]);
+        assert_eq!(memory.words(GUIDE_OFFSET), vec![7; WORDS_CAPACITY - 1]);
     }
 
     #[test]

@@ -86,8 +86,10 @@ impl Default for Directed {
 }
 
 impl Strategy for Directed {
-    fn begin(&mut self, info: &RunInfo) {
-        self.random.begin(info);
+    fn begin(&mut self, info: &RunInfo<'_>) {
+        let mut params = [0; 8];
+        params[IN_ORDER] = info.params[IN_ORDER];
+        self.random.begin(&RunInfo { params, ..*info });
         self.rng = Rng::new(info.seed ^ 0x6469_7265_6374);
         self.targets.copy_from_slice(&info.params[..TARGETS]);
         for passes in &mut self.passes {
@@ -129,10 +131,6 @@ impl Strategy for Directed {
     fn choose(&mut self, options: u32) -> u32 {
         self.random.choose(options)
     }
-
-    fn created(&mut self, strand: StrandId) {
-        self.random.created(strand);
-    }
 }
 
 #[cfg(test)]
@@ -165,13 +163,16 @@ mod tests {
         fn timed(&self) -> &[StrandId] {
             &[]
         }
+        fn last_writer(&self, _addr: u64) -> u64 {
+            0
+        }
     }
 
     fn begun(seed: u64, targets: &[u64]) -> Directed {
         let mut params = [0; 8];
         params[..targets.len()].copy_from_slice(targets);
         let mut strategy = Directed::new();
-        strategy.begin(&RunInfo { seed, estimate_points: 0, estimate_strands: 0, params });
+        strategy.begin(&RunInfo { params, ..crate::sim::info(seed, 0) });
         strategy
     }
 

@@ -3,34 +3,60 @@
 //! A strategy decides inside the tested process, at every point, without a system call and without allocating. It is
 //! a pure function of its seed and of what it is shown, so a run can be made again. One file a strategy; the
 //! [`registry`] names them.
+//!
+//! What a strategy keeps for each strand lies in a [`Room`] that the runtime gives it once; what earlier runs have
+//! taught the driver comes as a guide ([`RunInfo::guide`]), and what this run teaches goes back as notes
+//! ([`Strategy::finish`]) or as reads-from pairs ([`reads`]).
 #![no_std]
 
 #[cfg(test)]
 extern crate std;
 
+pub mod conflict;
+pub mod delay;
 pub mod directed;
+pub mod pct;
+pub mod pos;
 pub mod random;
+pub mod reads;
 pub mod registry;
+pub mod rff;
 pub mod rng;
 pub mod round_robin;
+pub mod spec;
+pub mod surw;
 pub mod uniform;
+pub mod urw;
+pub mod weights;
+
+#[cfg(test)]
+mod sim;
 
 use threadbare_abi::op::Op;
-use threadbare_abi::strand::StrandId;
+use threadbare_abi::strand::{StrandId, StrandPath};
 
 pub use registry::{Any, StrategyId};
+pub use spec::Spec;
+
+/// Words of memory a strategy has for itself.
+pub const ROOM_WORDS: usize = 1 << 17;
+
+/// Zeroed memory for what a strategy keeps of each strand.
+pub type Room = &'static mut [u64; ROOM_WORDS];
 
 /// What a strategy knows when a run begins.
 #[derive(Clone, Copy, Debug)]
-pub struct RunInfo {
+pub struct RunInfo<'a> {
     /// The seed of this run.
     pub seed: u64,
-    /// Points an earlier run made, 0 if unknown.
-    pub estimate_points: u64,
+    /// Choices an earlier run had, 0 if unknown.
+    pub estimate_choices: u64,
     /// Strands an earlier run made, 0 if unknown.
     pub estimate_strands: u64,
     /// The strategy's own parameters; the last one is [`IN_ORDER`] for all of them.
     pub params: [u64; 8],
+    /// What the driver has to say to this strategy in this run: see the strategy.
+    pub guide: &'a [u64],
 }
 
 /// The parameter that keeps deadlines from firing while a strand can go on: 1 in the last place.
@@ -53,6 +79,9 @@ pub trait View {
     /// The strand whose timed wait could end now, if there is one: the one whose deadline comes first. Time jumps to it
     /// when it is chosen.
     fn timed(&self) -> &[StrandId];
+    /// The instruction that last wrote this place, 0 if none did; asked only by strategies that want
+    /// [`reads`](Strategy::wants_reads).
+    fn last_writer(&self, addr: u64) -> u64;
 }
 
 /// A decision at a point.
@@ -64,68 +93,62 @@ pub enum Pick {
     Timeout(StrandId),
 }
 
+/// A strand that was created.
+#[derive(Clone, Copy, Debug)]
+pub struct Born {
+    /// The strand.
+    pub strand: StrandId,
+    /// Who created it; [`StrandId::NONE`] for the main strand.
+    pub parent: StrandId,
+    /// Its name, the same in every run.
+    pub path: StrandPath,
+}
+
 /// One way to search.
 pub trait Strategy {
-    /// A run begins.
-    fn begin(&mut self, info: &RunInfo);
+    /// Takes the memory for what is kept of each strand; once, before the first run. It is zeroed.
+    fn furnish(&mut self, room: Room) {
+        let _ = room;
+    }
+    /// A run begins. The strands that exist are told by [`Strategy::created`] afterwards.
+    fn begin(&mut self, info: &RunInfo<'_>);
     /// Which strand goes on. Called only when there is more than one option.
     fn pick<V: View>(&mut self, view: &V) -> Pick;
     /// One of `options` (at least 2) for a choice that is no strand: which waiter, which value.
     fn choose(&mut self, options: u32) -> u32;
     /// A strand was created.
-    fn created(&mut self, strand: StrandId) {
-        let _ = strand;
+    fn created(&mut self, born: Born) {
+        let _ = born;
+    }
+    /// Whether the strategy is told of points without a choice ([`Strategy::alone`]).
+    fn wants_alone(&self) -> bool {
+        false
+    }
+    /// The only strand that can goes on, while others exist.
+    fn alone<V: View>(&mut self, strand: StrandId, view: &V) {
+        let _ = (strand, view);
+    }
+    /// Whether the run is to keep track of who reads from whom.
+    fn wants_reads(&self) -> bool {
+        false
+    }
+    /// The run ends: what the driver should know, and how many words that is.
+    fn finish(&self, notes: &mut [u64]) -> usize {
+        let _ = notes;
+        0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::Fake;
     use std::vec::Vec;
-    use threadbare_abi::op::OpKind;
-
-    /// A view in which every strand can always go on.
-    pub(crate) struct Fake {
-        enabled: Vec<StrandId>,
-        pub(crate) current: StrandId,
-    }
-
-    impl Fake {
-        pub(crate) fn new(strands: u16) -> Self {
-            Fake { enabled: (0..strands).map(StrandId).collect(), current: StrandId(0) }
-        }
-    }
-
-    impl View for Fake {
-        fn enabled(&self) -> &[StrandId] {
-            &self.enabled
-        }
-        fn current(&self) -> StrandId {
-            self.current
-        }
-        fn current_enabled(&self) -> bool {
-            true
-        }
-        fn op(&self, strand: StrandId) -> Op {
-            Op::new(OpKind::Yield, strand.0 as u64, 0)
-        }
-        fn any_yields(&self) -> bool {
-            false
-        }
-        fn yields(&self, _strand: StrandId) -> bool {
-            false
-        }
-        fn timed(&self) -> &[StrandId] {
-            &[]
-        }
-    }
 
     #[test]
     fn round_robin_gives_each_its_turn() {
         let mut strategy = round_robin::RoundRobin::new();
-        let mut params = [0; 8];
-        params[0] = 2;
-        strategy.begin(&RunInfo { seed: 0, estimate_points: 0, estimate_strands: 0, params });
+        strategy.begin(&sim::info(0, 2));
         let mut fake = Fake::new(3);
         let order: Vec<u16> = (0..8)
             .map(|_| {

@@ -11,6 +11,8 @@
 //!
 //! Every order of points has a chance in the first manner, so every order has one. Deadlines fire early in one run of
 //! four, as under `uniform`.
+//!
+//! The first parameter, the stickiness, makes every run of the second manner: a switch at one point of that many.
 
 use crate::rng::{Rng, mix};
 use crate::uniform::Uniform;
@@ -62,10 +64,11 @@ impl Default for Random {
 }
 
 impl Strategy for Random {
-    fn begin(&mut self, info: &RunInfo) {
+    fn begin(&mut self, info: &RunInfo<'_>) {
         self.uniform.begin(info);
         self.rng = Rng::new(info.seed ^ 0x6d61_6e6e_6572);
         self.manner = match self.rng.below(4) {
+            _ if info.params[0] != 0 => Manner::Sticky(info.params[0].min(u32::MAX as u64) as u32),
             0 => Manner::Uniform,
             1 => Manner::Sticky(2 << self.rng.below(6)),
             _ => Manner::HoldBack(8 << (2 * self.rng.below(3))),
@@ -106,12 +109,12 @@ impl Strategy for Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::Fake;
+    use crate::sim::{self, Fake};
 
     /// Points for which the main strand runs alone before strand 1 makes its first, over the runs of one seed range.
     fn head_start(run: u64) -> usize {
         let mut strategy = Random::new();
-        strategy.begin(&RunInfo { seed: run, estimate_points: 0, estimate_strands: 0, params: [0; 8] });
+        strategy.begin(&sim::info(run, 0));
         let mut fake = Fake::new(2);
         (0..100)
             .find(|_| {
@@ -133,12 +136,29 @@ mod tests {
     fn equal_seeds_give_equal_picks() {
         let picks = |seed| {
             let mut strategy = Random::new();
-            strategy.begin(&RunInfo { seed, estimate_points: 0, estimate_strands: 0, params: [0; 8] });
+            strategy.begin(&sim::info(seed, 0));
             let fake = Fake::new(3);
             (0..50).map(|_| strategy.pick(&fake)).collect::<std::vec::Vec<_>>()
         };
         for seed in 0..20 {
             assert_eq!(picks(seed), picks(seed));
         }
+    }
+
+    #[test]
+    fn a_sticky_run_switches_as_rarely_as_asked() {
+        let mut strategy = Random::new();
+        let mut switches = 0;
+        for run in 0..100 {
+            strategy.begin(&sim::info(run, 16));
+            let mut fake = Fake::new(2);
+            for _ in 0..160 {
+                let Pick::Run(strand) = strategy.pick(&fake) else { continue };
+                switches += usize::from(strand != fake.current);
+                fake.current = strand;
+            }
+        }
+        // One point of 16, and then the other strand in one of two cases: 500 expected, with standard deviation 22.
+        assert!((368..=632).contains(&switches), "{switches}");
     }
 }

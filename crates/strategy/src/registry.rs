@@ -1,10 +1,16 @@
 //! The strategies by name and number.
 
+use crate::delay::Delay;
 use crate::directed::Directed;
+use crate::pct::Pct;
+use crate::pos::Pos;
 use crate::random::Random;
+use crate::rff::Rff;
 use crate::round_robin::RoundRobin;
+use crate::surw::Surw;
 use crate::uniform::Uniform;
-use crate::{Pick, RunInfo, Strategy, View};
+use crate::urw::Urw;
+use crate::{Born, Pick, Room, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
 
 macro_rules! strategies {
@@ -51,7 +57,10 @@ macro_rules! strategies {
         }
 
         impl Strategy for Any {
-            fn begin(&mut self, info: &RunInfo) {
+            fn furnish(&mut self, room: Room) {
+                match self { $(Any::$variant(s) => s.furnish(room),)* }
+            }
+            fn begin(&mut self, info: &RunInfo<'_>) {
                 match self { $(Any::$variant(s) => s.begin(info),)* }
             }
             #[inline(always)]
@@ -61,8 +70,20 @@ macro_rules! strategies {
             fn choose(&mut self, options: u32) -> u32 {
                 match self { $(Any::$variant(s) => s.choose(options),)* }
             }
-            fn created(&mut self, strand: StrandId) {
-                match self { $(Any::$variant(s) => s.created(strand),)* }
+            fn created(&mut self, born: Born) {
+                match self { $(Any::$variant(s) => s.created(born),)* }
+            }
+            fn wants_alone(&self) -> bool {
+                match self { $(Any::$variant(s) => s.wants_alone(),)* }
+            }
+            fn alone<V: View>(&mut self, strand: StrandId, view: &V) {
+                match self { $(Any::$variant(s) => s.alone(strand, view),)* }
+            }
+            fn wants_reads(&self) -> bool {
+                match self { $(Any::$variant(s) => s.wants_reads(),)* }
+            }
+            fn finish(&self, notes: &mut [u64]) -> usize {
+                match self { $(Any::$variant(s) => s.finish(notes),)* }
             }
         }
     };
@@ -77,6 +98,18 @@ strategies! {
     Directed(64, "directed", "holds strands back before the locks of a predicted deadlock");
     /// Every enabled strand equally likely.
     Uniform(3, "uniform", "every enabled strand is equally likely at every point");
+    /// Priorities that change at a few points.
+    Pct(4, "pct", "random priorities that change at a few points; `pct:3` sets the depth");
+    /// Partial order sampling.
+    Pos(5, "pos", "random priorities of operations, drawn anew for those that race");
+    /// The uniform random walk.
+    Urw(6, "urw", "every interleaving equally likely, by what earlier runs counted");
+    /// The selectively uniform random walk.
+    Surw(7, "surw", "every interleaving of some objects' operations equally likely");
+    /// A plain order with a few delays.
+    Delay(8, "delay", "a plain order with a few delays; `delay:2` sets their number");
+    /// Reads-from fuzzing.
+    Rff(9, "rff", "steers towards new pairs of write and read, by what earlier runs showed");
 }
 
 #[cfg(test)]

@@ -23,6 +23,12 @@ impl Rng {
     pub const fn below(&mut self, bound: u32) -> u32 {
         scale(self.next(), bound)
     }
+
+    /// A number below a bound that may be large (and is not 0).
+    #[inline]
+    pub const fn below64(&mut self, bound: u64) -> u64 {
+        ((self.next() as u128 * bound as u128) >> 64) as u64
+    }
 }
 
 /// A random number as one below `bound`.

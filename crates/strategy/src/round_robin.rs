@@ -7,6 +7,14 @@ use crate::rng::Rng;
 use crate::{Pick, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
 
+/// The enabled strand that comes after this one in order of creation, going round.
+pub(crate) fn next_after<V: View>(strand: StrandId, view: &V) -> StrandId {
+    let first = |after: Option<StrandId>| {
+        view.enabled().iter().copied().filter(|&other| after.is_none_or(|a| other > a)).min()
+    };
+    first(Some(strand)).or_else(|| first(None)).unwrap_or(strand)
+}
+
 /// The strategy's state.
 #[derive(Debug)]
 pub struct RoundRobin {
@@ -28,7 +36,7 @@ impl Default for RoundRobin {
 }
 
 impl Strategy for RoundRobin {
-    fn begin(&mut self, info: &RunInfo) {
+    fn begin(&mut self, info: &RunInfo<'_>) {
         self.turn = match info.params[0] {
             0 => 1 + Rng::new(info.seed).below(16),
             n => n.min(u32::MAX as u64) as u32,
@@ -36,6 +44,7 @@ impl Strategy for RoundRobin {
         self.left = self.turn;
     }
 
+    #[inline(never)]
     fn pick<V: View>(&mut self, view: &V) -> Pick {
         let current = view.current();
         if self.left > 1 && view.current_enabled() && !view.yields(current) {
@@ -43,13 +52,7 @@ impl Strategy for RoundRobin {
             return Pick::Run(current);
         }
         self.left = self.turn;
-        let next = |after: Option<StrandId>| {
-            view.enabled().iter().copied().filter(|&strand| after.is_none_or(|a| strand > a)).min()
-        };
-        match next(Some(current)).or_else(|| next(None)) {
-            Some(strand) => Pick::Run(strand),
-            None => Pick::Timeout(view.timed()[0]),
-        }
+        Pick::Run(next_after(current, view))
     }
 
     fn choose(&mut self, _options: u32) -> u32 {

@@ -11,6 +11,7 @@ use threadbare_abi::strand::StrandId;
 #[derive(Debug)]
 pub struct Uniform {
     rng: Rng,
+    in_order: bool,
     timeout_odds: u32,
     /// Drawn at the point before: the number is at hand when it is needed.
     drawn: u64,
@@ -19,7 +20,12 @@ pub struct Uniform {
 impl Uniform {
     /// A strategy that has not begun.
     pub const fn new() -> Self {
-        Uniform { rng: Rng::new(0), timeout_odds: 0, drawn: 0 }
+        Uniform { rng: Rng::new(0), in_order: false, timeout_odds: 0, drawn: 0 }
+    }
+
+    /// Whether a deadline may fire while a strand can go on.
+    pub(crate) fn may_expire(&self) -> bool {
+        !self.in_order
     }
 
     /// The strand whose deadline fires now, if one does.
@@ -40,10 +46,11 @@ impl Default for Uniform {
 }
 
 impl Strategy for Uniform {
-    fn begin(&mut self, info: &RunInfo) {
+    fn begin(&mut self, info: &RunInfo<'_>) {
         self.rng = Rng::new(info.seed);
+        self.in_order = info.params[IN_ORDER] != 0;
         self.timeout_odds = match self.rng.below(8) {
-            _ if info.params[IN_ORDER] != 0 => 0,
+            _ if self.in_order => 0,
             0 => 8,
             1 => 64,
             _ => 0,

@@ -40,7 +40,7 @@ const WITH_VALUE: [&str; 13] = [
     "--stdin",
 ];
 /// Options of ours that take none.
-const ALONE: [&str; 2] = ["--keep-going", "--check-replay"];
+const ALONE: [&str; 3] = ["--keep-going", "--check-replay", "--no-predict"];
 
 /// What a `cargo threadbare` command was given.
 #[derive(clap::Args, Debug)]

@@ -3,7 +3,7 @@
 use crate::commands::run::print;
 use crate::conduct;
 use crate::exit::{Exit, Trouble};
-use crate::options::{FOLDER, Format, params};
+use crate::options::{FOLDER, Format};
 use crate::streams::{self, Wanted};
 use crate::{embedded, gdb};
 use std::path::{Path, PathBuf};
@@ -168,20 +168,22 @@ fn request(schedule: &Schedule) -> Request {
         Some(then) => (then.strategy, then.seed, then.estimates, 0),
         None => (schedule.strategy, schedule.seed, (0, 0), flags::STRICT),
     };
+    let guide = schedule.then.as_ref().map_or(&[][..], |then| &then.guide);
     let livelock = schedule.verdict == VerdictKind::Livelock;
     let flags = if livelock { flags | flags::ENDS_IN_LIVELOCK } else { flags };
     Request {
         run: schedule.run,
         seed,
         entropy: schedule.entropy,
-        strategy,
-        params: params(schedule.in_order),
+        strategy: strategy.id,
+        params: strategy.plan_params(schedule.in_order),
         points: schedule.points,
         record: Record::Nothing,
         flags,
         max_points: schedule.max_points,
         timeout: Duration::from_millis(schedule.timeout_ms.max(1)),
         estimates,
+        guide: guide.into(),
         races: schedule.races || schedule.race.is_some(),
         watches: Vec::new(),
     }

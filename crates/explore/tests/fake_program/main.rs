@@ -82,6 +82,7 @@ fn request(run: u64) -> Request {
         max_points: 0,
         timeout: Duration::from_secs(60),
         estimates: (0, 0),
+        guide: std::sync::Arc::default(),
         races: true,
         watches: Vec::new(),
     }
@@ -279,6 +280,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         max_points: 0,
         check_replay: false,
         races: Races::Fail,
+        predict: true,
         filter: None,
     }
 }

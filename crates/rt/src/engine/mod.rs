@@ -12,6 +12,8 @@
 //! | `shadow` | what is known of the program's memory |
 //! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
+//! | `guidance` | what strategy and driver tell each other |
+//! | `reads` | who reads from whom |
 //! | `race` | data races |
 //! | `unseen` | functions that order strands and are not interposed |
 //! | `watch` | moments whose stacks the driver wants |
@@ -29,6 +31,7 @@ pub mod deadlock;
 pub mod debug;
 pub mod follow;
 pub mod frames;
+pub mod guidance;
 pub mod idle;
 pub mod io;
 pub mod learn;
@@ -38,6 +41,7 @@ pub mod lost;
 pub mod memory;
 pub mod modules;
 pub mod race;
+pub mod reads;
 pub mod record;
 pub mod report;
 pub mod sched;

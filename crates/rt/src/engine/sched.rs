@@ -5,7 +5,7 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{addressable, frames, idle, learn, race, record, spin, stops, strand, watch};
+use super::{addressable, frames, idle, learn, race, reads, record, spin, stops, strand, watch};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::time::{events_at, time_of};
 use threadbare_strategy::rng::Rng;
-use threadbare_strategy::{Any, Pick, Strategy, StrategyId, View};
+use threadbare_strategy::{Any, Born, Pick, Strategy, StrategyId, View};
 
 pub use threadbare_abi::event::StopKind as Stop;
 
@@ -40,6 +40,10 @@ pub mod attention {
     pub const CANCEL: u32 = 64;
     /// The driver wants stacks.
     pub const WATCH: u32 = 128;
+    /// Reads-from pairs are told.
+    pub const READS: u32 = 256;
+    /// Bits that matter elsewhere than before a decision.
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS;
 }
 
 /// Where the run stands.
@@ -89,6 +93,8 @@ pub struct Engine {
     pub follow: Follow,
     /// Who decides.
     pub strategy: Any,
+    /// The strategy is told of points without a choice.
+    pub tells_alone: bool,
     /// Random numbers for the program.
     pub entropy: Rng,
     /// What the driver wants.
@@ -139,6 +145,7 @@ pub fn init() {
         phase: Phase::Before,
         follow: Follow::NONE,
         strategy: Any::new(StrategyId::Random),
+        tells_alone: false,
         entropy: Rng::new(0),
         // SAFETY: integers only; zero is valid.
         plan: unsafe { core::mem::zeroed() },
@@ -185,6 +192,9 @@ impl View for EngineView {
         }
         e.first_timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));
         e.first_timed.as_slice()
+    }
+    fn last_writer(&self, addr: u64) -> u64 {
+        reads::last_writer(addr)
     }
 }
 
@@ -377,7 +387,7 @@ fn decide(how: Stop) -> (StrandId, bool) {
             wake_due();
         }
         let bits = ATTENTION.load(Ordering::Relaxed);
-        if bits & !(attention::RECORD | attention::LIMIT | attention::CANCEL | attention::WATCH) != 0
+        if bits & !attention::LATER != 0
             && let Some(decided) = attend(bits, how)
         {
             return decided;
@@ -392,13 +402,30 @@ fn decide(how: Stop) -> (StrandId, bool) {
             return (if this.state == State::Ready { e.current } else { e.enabled[0] }, false);
         }
         if e.enabled.len() + e.timed.len() == 1 {
-            return (e.enabled[0], false);
+            let only = e.enabled[0];
+            if e.tells_alone {
+                alone(only, bits);
+            }
+            return (only, false);
         }
         live().choices += 1;
-        return match e.strategy.pick(&EngineView) {
+        let (id, by_timeout) = match e.strategy.pick(&EngineView) {
             Pick::Run(id) => (id, false),
             Pick::Timeout(id) => (id, true),
         };
+        if bits & attention::READS != 0 {
+            reads::executed(id);
+        }
+        return (id, by_timeout);
+    }
+}
+
+/// The only strand that can goes on; the strategy wants to know.
+#[inline(never)]
+fn alone(only: StrandId, bits: u32) {
+    engine().strategy.alone(only, &EngineView);
+    if bits & attention::READS != 0 {
+        reads::executed(only);
     }
 }
 
@@ -417,10 +444,16 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
     if !engine().spinners.is_empty() {
         spin::check();
     }
-    if bits & attention::FOLLOW != 0 {
-        return follow::next(how);
+    if bits & attention::FOLLOW == 0 {
+        return None;
     }
-    None
+    let decided = follow::next(how);
+    if let Some((id, _)) = decided
+        && bits & attention::READS != 0
+    {
+        reads::executed(id);
+    }
+    decided
 }
 
 /// Enables the waiting strands whose deadline has come, and fires the program's timers.
@@ -546,7 +579,15 @@ pub fn add(new: *mut Strand) {
     e.live += 1;
     live().strands = e.strands.len() as u64;
     set_gate();
-    e.strategy.created(other.id);
+    if e.phase == Phase::Running {
+        tell_created(other.id);
+    }
+}
+
+/// Tells the strategy of a strand.
+pub fn tell_created(id: StrandId) {
+    let other = strand(id);
+    engine().strategy.created(Born { strand: id, parent: other.parent, path: other.path });
 }
 
 /// The running strand has ended: it is out of every list, and others go on.

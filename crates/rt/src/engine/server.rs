@@ -1,7 +1,7 @@
 //! The fork server: started just before `main`, it forks one child for every run.
 
-use super::sched::{ATTENTION, Phase, attention, engine};
-use super::{carriers, follow, learn, live, modules, report, shared};
+use super::sched::{self, ATTENTION, Phase, attention, engine};
+use super::{carriers, follow, guidance, learn, live, modules, reads, report, shared};
 use crate::sys::{c_char, c_int, c_void, nr, syscall3, syscall6};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Plan, PointMode, Record};
@@ -121,6 +121,7 @@ fn serve() {
     warm_text();
     super::shadow::init();
     learn::init();
+    guidance::init();
     super::race::init();
     super::unseen::init();
     crate::heap::open();
@@ -215,13 +216,25 @@ fn begin(plan: Plan) {
     e.entropy = Rng::new(plan.entropy);
     let id = StrategyId::from_code(plan.strategy).unwrap_or(StrategyId::Random);
     e.strategy = Any::new(id);
+    e.strategy.furnish(guidance::room());
     e.strategy.begin(&RunInfo {
         seed: plan.seed,
-        estimate_points: plan.estimate_points,
+        estimate_choices: plan.estimate_choices,
         estimate_strands: plan.estimate_strands,
         params: plan.params,
+        guide: guidance::guide(),
     });
+    guidance::clear();
+    for index in 0..e.strands.len() {
+        sched::tell_created(super::StrandId(index as u16));
+    }
     let mut bits = 0;
+    let tells_reads = e.strategy.wants_reads() || plan.flags & layout::flags::READS != 0;
+    if tells_reads {
+        reads::begin();
+        bits |= attention::READS;
+    }
+    e.tells_alone = tells_reads || e.strategy.wants_alone();
     if plan.record != Record::Nothing as u32 {
         bits |= attention::RECORD;
     }

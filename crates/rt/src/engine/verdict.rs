@@ -2,7 +2,7 @@
 
 use super::live::live;
 use super::sched::{Phase, Stop, close_segment, engine};
-use super::{controlled, debug, follow, learn, modules, record, report, strand};
+use super::{controlled, debug, follow, guidance, learn, modules, record, report, strand};
 use crate::sys::{nr, syscall3, syscall6};
 use core::fmt;
 use threadbare_abi::layout::flags;
@@ -97,6 +97,7 @@ pub fn end_run() {
         report::strands(false);
     }
     close_segment(Stop::Final);
+    guidance::finish();
     report::modules();
     e.phase = Phase::Over;
     let counters = live();

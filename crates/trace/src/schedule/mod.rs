@@ -33,9 +33,10 @@
 //! `race: 1201.write 1:40b1.read` names the two places of the data race that the schedule is kept for; `races: off` says
 //! that none were looked for.
 //!
-//! `then: STRATEGY SEED` lets a strategy decide after the steps; with no steps it is the whole run, for runs that are
-//! too long to list or were killed. Such a run, and one that ended because it made too many points, also depends on
-//! the instructions known to be points (`known:`).
+//! A strategy is written with its parameters, if it has any: `pct 3`. `then: STRATEGY SEED` lets one decide after the
+//! steps; with no steps it is the whole run, for runs that are too long to list or were killed. Such a run depends on what
+//! its strategy was told (`estimates:`, `guide:`), and, like one that ended because it made too many points, on the
+//! instructions known to be points (`known:`).
 
 mod parse;
 mod text;
@@ -49,7 +50,7 @@ use threadbare_abi::event::Segment;
 use threadbare_abi::layout::PointMode;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_strategy::StrategyId;
+use threadbare_strategy::Spec;
 
 pub use parse::{ParseError, Problem};
 
@@ -73,8 +74,8 @@ pub struct Schedule {
     pub cwd: OsString,
     /// What it read as standard input.
     pub stdin: Option<OsString>,
-    /// The strategy of the campaign.
-    pub strategy: StrategyId,
+    /// The strategy of the campaign, with its parameters.
+    pub strategy: Spec,
     /// The seed of the campaign.
     pub seed: u64,
     /// The run's number in it.
@@ -116,11 +117,13 @@ pub type Names = BTreeMap<u64, String>;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Then {
     /// The strategy.
-    pub strategy: StrategyId,
+    pub strategy: Spec,
     /// Its seed.
     pub seed: u64,
-    /// Points and strands it is told to expect.
+    /// Choices and strands it is told to expect.
     pub estimates: (u64, u64),
+    /// What it is told besides.
+    pub guide: Vec<u64>,
 }
 
 impl Schedule {

@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
-use threadbare_abi::layout::{PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY};
+use threadbare_abi::layout::{PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{StrandId, StrandPath};
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_strategy::StrategyId;
+use threadbare_strategy::Spec;
 
 /// Why a text is no schedule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -200,6 +200,7 @@ struct Header {
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
     known: Vec<u64>,
+    guide: Vec<u64>,
 }
 
 const KEYS: [&str; 20] = [
@@ -246,6 +247,14 @@ impl Header {
                     match hex(word) {
                         Some(pc) if self.known.len() < PCS_CAPACITY => self.known.push(pc),
                         _ => return expected(number, "an address in hexadecimal", word),
+                    }
+                }
+            }
+            "guide" => {
+                for word in value.split_whitespace() {
+                    match hex(word) {
+                        Some(word) if self.guide.len() < WORDS_CAPACITY => self.guide.push(word),
+                        _ => return expected(number, "a word in hexadecimal", word),
                     }
                 }
             }
@@ -297,11 +306,13 @@ impl Header {
             let (number, value) = self.get(end, key)?;
             Ok((number, value, expected_words))
         };
-        let strategy = |number, name: &str| {
-            StrategyId::from_name(name).map_or_else(|| expected(number, "the name of a strategy", name), Ok)
+        let strategy = |number, text: &str| {
+            let mut words = text.split_whitespace();
+            Spec::from_words(words.next().unwrap_or_default(), words)
+                .or_else(|_| expected(number, "the name of a strategy and its parameters", text))
         };
-        let (number, name, _) = named("strategy", "")?;
-        let campaign_strategy = strategy(number, name)?;
+        let (number, text, _) = named("strategy", "")?;
+        let campaign_strategy = strategy(number, text)?;
         let (number, value, words) = named("points", "`shared`, `sync` or `all`")?;
         let Some(points) = PointMode::from_name(value) else { return expected(number, words, value) };
         let (number, value, words) = named("verdict", "the name of a verdict")?;
@@ -324,14 +335,16 @@ impl Header {
         let then = match self.single.get("then") {
             None => None,
             Some((number, value)) => {
-                let pair = value.split_once(' ').and_then(|(name, seed)| Some((name, decimal(seed.trim())?)));
+                let pair =
+                    value.rsplit_once(' ').and_then(|(name, seed)| Some((name, decimal(seed.trim())?)));
                 let Some((name, seed)) = pair else {
                     return expected(*number, "`then: STRATEGY SEED`", value);
                 };
-                let (number, value, words) = named("estimates", "`estimates: POINTS STRANDS`")?;
+                let strategy = strategy(*number, name)?;
+                let (number, value, words) = named("estimates", "`estimates: CHOICES STRANDS`")?;
                 let pair = value.split_once(' ').and_then(|(a, b)| Some((decimal(a)?, decimal(b.trim())?)));
                 let Some(estimates) = pair else { return expected(number, words, value) };
-                Some(Then { strategy: strategy(number, name)?, seed, estimates })
+                Some(Then { strategy, seed, estimates, guide: self.guide.clone() })
             }
         };
         Ok(Schedule {

@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStringExt;
 use threadbare_abi::event::{ChoiceKind, StopKind};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandPath;
+use threadbare_strategy::StrategyId;
 
 const PATHS: [&str; 5] = ["0", "0.1", "0.2", "0.1.1", "0.12.3"];
 
@@ -13,6 +14,18 @@ fn os_string() -> impl Strategy<Value = OsString> {
         "\\PC{0,8}".prop_map(OsString::from),
         proptest::collection::vec(any::<u8>(), 0..8).prop_map(OsString::from_vec),
     ]
+}
+
+fn strategy() -> impl Strategy<Value = Spec> {
+    (prop::sample::select(StrategyId::offered().collect::<Vec<_>>()), any::<bool>(), any::<u64>()).prop_map(
+        |(id, set, value)| {
+            let mut spec = Spec::of(id);
+            if let Some(parameter) = id.parameter().filter(|_| set) {
+                spec.params[0] = parameter.least + value % (parameter.most - parameter.least + 1);
+            }
+            spec
+        },
+    )
 }
 
 fn segment() -> impl Strategy<Value = Segment> {
@@ -52,7 +65,8 @@ prop_compose! {
         message in "\\PC{0,20}",
         numbers in any::<[u64; 6]>(),
         segments in steps(),
-        then in proptest::option::of((any::<u64>(), any::<(u64, u64)>())),
+        then in proptest::option::of((any::<u64>(), any::<(u64, u64)>(), proptest::collection::vec(any::<u64>(), 0..12))),
+        strategies in (strategy(), strategy()),
         known in proptest::collection::vec(any::<u64>(), 0..20),
         points in prop::sample::select(PointMode::ALL),
         verdict in prop::sample::select(VerdictKind::ALL),
@@ -67,7 +81,7 @@ prop_compose! {
             env: env.into_iter().map(|(name, value)| (OsString::from(name), value)).collect(),
             cwd: program,
             stdin,
-            strategy: StrategyId::Random,
+            strategy: strategies.0,
             seed: numbers[0],
             run: numbers[1],
             entropy: numbers[2],
@@ -85,8 +99,8 @@ prop_compose! {
             segments: Vec::new(),
             names: Names::new(),
             known,
-            then: then.map(|(seed, estimates)| {
-                Then { strategy: StrategyId::RoundRobin, seed, estimates }
+            then: then.map(|(seed, estimates, guide)| {
+                Then { strategy: strategies.1, seed, estimates, guide }
             }),
         };
         let mut strands = Strands::new();
@@ -127,7 +141,7 @@ fn small() -> Schedule {
         env: Vec::new(),
         cwd: "/home/me".into(),
         stdin: None,
-        strategy: StrategyId::Random,
+        strategy: Spec::of(StrategyId::Random),
         seed: 7,
         run: 37,
         entropy: 9131,
@@ -166,6 +180,21 @@ fn a_schedule_without_a_name_of_the_program_is_read() {
     let text = schedule.to_text();
     assert!(!text.contains("arg0"), "{text}");
     assert_eq!(Schedule::parse(&text), Ok(schedule));
+}
+
+#[test]
+fn a_strategy_keeps_its_parameters() {
+    let strategy = Spec::parse("pct:3").unwrap();
+    let then = Then { strategy, seed: 5, estimates: (40, 3), guide: vec![1, 0xff] };
+    let schedule = Schedule { strategy, then: Some(then), ..small() };
+    let text = schedule.to_text();
+    assert!(text.contains("strategy: pct 3\n") && text.contains("then: pct 3 5\n"), "{text}");
+    assert!(text.contains("guide: 1 ff\n"), "{text}");
+    assert_eq!(Schedule::parse(&text), Ok(schedule));
+    let said = |to: &str| Schedule::parse(&text.replace("strategy: pct 3", to)).unwrap_err().to_string();
+    for wrong in ["strategy: pct x", "strategy: pos 3", "strategy: pct 3 4"] {
+        assert!(said(wrong).contains("the name of a strategy and its parameters"), "{}", said(wrong));
+    }
 }
 
 #[test]

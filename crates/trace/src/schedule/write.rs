@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use threadbare_abi::event::{ChoiceKind, Segment};
 use threadbare_abi::op::OpKind;
+use threadbare_strategy::Spec;
 
 const WIDTH: usize = 100;
 /// The longest stretch that is looked for again right behind itself.
@@ -53,7 +54,7 @@ fn header(out: &mut String, schedule: &Schedule) {
     if let Some(stdin) = &schedule.stdin {
         line("stdin", &escape(stdin));
     }
-    line("strategy", &schedule.strategy.name());
+    line("strategy", &words_of(&schedule.strategy));
     line("seed", &schedule.seed);
     line("run", &schedule.run);
     line("entropy", &schedule.entropy);
@@ -75,14 +76,22 @@ fn header(out: &mut String, schedule: &Schedule) {
         line("race", &format_args!("{one} {other}"));
     }
     line("trace-hash", &format_args!("{:016x}", schedule.trace_hash));
-    if let Some(Then { strategy, seed, estimates }) = &schedule.then {
-        line("then", &format_args!("{} {seed}", strategy.name()));
+    let guide = schedule.then.as_ref().map_or(&[][..], |then| &then.guide);
+    if let Some(Then { strategy, seed, estimates, .. }) = &schedule.then {
+        line("then", &format_args!("{} {seed}", words_of(strategy)));
         line("estimates", &format_args!("{} {}", estimates.0, estimates.1));
     }
-    for chunk in schedule.known.chunks(8) {
-        let words: Vec<String> = chunk.iter().map(|pc| format!("{pc:x}")).collect();
-        line("known", &words.join(" "));
+    for (key, list) in [("guide", guide), ("known", &schedule.known)] {
+        for chunk in list.chunks(8) {
+            let words: Vec<String> = chunk.iter().map(|word| format!("{word:x}")).collect();
+            line(key, &words.join(" "));
+        }
     }
+}
+
+/// A strategy and its parameters, with blanks between.
+fn words_of(strategy: &Spec) -> String {
+    strategy.to_string().replace(':', " ")
 }
 
 /// The table of places: each stop and operation once, in the order of their first use.

@@ -1,0 +1,66 @@
+//! What strategy and driver tell each other: the guide before a run, the notes at its end; and the strategy's memory.
+
+use super::sched::engine;
+use super::{memory, shared};
+use threadbare_abi::layout::{GUIDE_OFFSET, NOTES_OFFSET, READS_OFFSET, WORDS_CAPACITY};
+use threadbare_strategy::{ROOM_WORDS, Room, Strategy};
+
+static mut ROOM: usize = 0;
+
+/// Sets memory aside in the fork server, so that the children need no system call for it.
+pub fn init() {
+    // SAFETY: once, single kernel thread.
+    unsafe { ROOM = memory::reserve(ROOM_WORDS * 8) }
+}
+
+/// The strategy's memory. Once a run.
+pub fn room() -> Room {
+    // SAFETY: reserved by `init`, of this size, zeroed, and only the run's one strategy uses it.
+    unsafe { &mut *(ROOM as *mut [u64; ROOM_WORDS]) }
+}
+
+/// The words of an area of the shared file, the first of which is their number.
+fn words(offset: usize) -> Option<&'static mut [u64]> {
+    // SAFETY: the area has this many words; the driver does not touch it during a run.
+    shared::area(offset)
+        .map(|base| unsafe { core::slice::from_raw_parts_mut(base as *mut u64, WORDS_CAPACITY) })
+}
+
+/// What the driver has to say to the strategy.
+pub fn guide() -> &'static [u64] {
+    match words(GUIDE_OFFSET) {
+        Some(words) => {
+            let (count, rest) = words.split_at(1);
+            &rest[..(count[0] as usize).min(rest.len())]
+        }
+        None => &[],
+    }
+}
+
+/// A run begins: nothing is noted yet.
+pub fn clear() {
+    for offset in [NOTES_OFFSET, READS_OFFSET] {
+        if let Some(words) = words(offset) {
+            words[0] = 0;
+        }
+    }
+}
+
+/// The run has come to its end: the strategy writes its notes.
+pub fn finish() {
+    if let Some(words) = words(NOTES_OFFSET) {
+        let (count, rest) = words.split_at_mut(1);
+        count[0] = engine().strategy.finish(rest) as u64;
+    }
+}
+
+/// Adds a record of a pair of write and read; one that does not fit is left out.
+pub fn tell_reads(record: &[u64]) {
+    let Some(words) = words(READS_OFFSET) else { return };
+    let (count, rest) = words.split_at_mut(1);
+    let at = count[0] as usize;
+    if let Some(place) = rest.get_mut(at..at + record.len()) {
+        place.copy_from_slice(record);
+        count[0] += record.len() as u64;
+    }
+}

@@ -1,0 +1,95 @@
+//! Which operations depend on their order.
+
+use threadbare_abi::op::{Op, OpKind};
+
+/// What an operation does to its object, as far as order is concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Nothing that another strand could see or change.
+    None,
+    /// It looks.
+    Read,
+    /// It changes.
+    Write,
+}
+
+/// The effect of an operation on the object at its address.
+#[inline]
+pub const fn effect(kind: OpKind) -> Effect {
+    match kind {
+        OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad | OpKind::ReadLock | OpKind::ReadTryLock => {
+            Effect::Read
+        }
+        OpKind::Start
+        | OpKind::Fence
+        | OpKind::Create
+        | OpKind::Join
+        | OpKind::Exit
+        | OpKind::Detach
+        | OpKind::Cancel
+        | OpKind::Yield
+        | OpKind::Sleep
+        | OpKind::Clock
+        | OpKind::Signal
+        | OpKind::SpinWait
+        | OpKind::Alloc
+        | OpKind::Free => Effect::None,
+        _ => Effect::Write,
+    }
+}
+
+/// Bytes an operation concerns; objects of synchronisation count as one.
+#[inline]
+const fn extent(op: &Op) -> u64 {
+    if (op.kind as u8) < OpKind::Fence as u8 && op.size > 0 { op.size as u64 } else { 1 }
+}
+
+/// Whether the order of two operations of different strands can make a difference: same object, one changes it.
+#[inline]
+pub fn conflict(a: &Op, b: &Op) -> bool {
+    if a.addr.wrapping_sub(b.addr) >= extent(b) && b.addr.wrapping_sub(a.addr) >= extent(a) {
+        return false;
+    }
+    if (a.kind == OpKind::Io || a.kind == OpKind::IoWait)
+        != (b.kind == OpKind::Io || b.kind == OpKind::IoWait)
+    {
+        // A descriptor's number is no address.
+        return false;
+    }
+    match (effect(a.kind), effect(b.kind)) {
+        (Effect::None, _) | (_, Effect::None) | (Effect::Read, Effect::Read) => false,
+        (Effect::Write, _) | (_, Effect::Write) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadbare_abi::op::Order;
+
+    fn op(kind: OpKind, addr: u64, size: u32) -> Op {
+        Op { kind, order: Order::Relaxed, size, addr, pc: 0 }
+    }
+
+    #[test]
+    fn overlapping_accesses_conflict_if_one_writes() {
+        let read = op(OpKind::Read, 0x100, 8);
+        let low = op(OpKind::Write, 0x100, 4);
+        let high = op(OpKind::Write, 0x104, 4);
+        let next = op(OpKind::Write, 0x108, 4);
+        assert!(conflict(&read, &low) && conflict(&low, &read));
+        assert!(conflict(&read, &high) && conflict(&high, &read));
+        assert!(!conflict(&low, &high) && !conflict(&read, &next) && !conflict(&next, &read));
+        assert!(!conflict(&read, &read));
+    }
+
+    #[test]
+    fn objects_conflict_with_themselves_only() {
+        let lock = op(OpKind::MutexLock, 0x100, 0);
+        assert!(conflict(&lock, &op(OpKind::MutexUnlock, 0x100, 0)));
+        assert!(!conflict(&lock, &op(OpKind::MutexLock, 0x128, 0)));
+        assert!(!conflict(&lock, &op(OpKind::Join, 0x100, 0)));
+        assert!(!conflict(&op(OpKind::ReadLock, 0x100, 0), &op(OpKind::ReadLock, 0x100, 0)));
+        assert!(!conflict(&op(OpKind::Io, 3, 0), &op(OpKind::Write, 3, 1)));
+    }
+}
