@@ -51,6 +51,8 @@ fn ours(request: &CargoRequest<'_>, bare_linker: bool) -> Vec<OsString> {
     search.push(folder);
     let mut flags: Vec<OsString> = vec![
         "-Cpasses=forceattrs".into(),
+        // Unoptimised code loads more than it uses (all of an enum for its tag): no access of the program's.
+        "-Cpasses=dce".into(),
         "-Cpasses=tsan-module".into(),
         "-Cpasses=tsan".into(),
         "-Cllvm-args=-force-attribute=sanitize_thread".into(),
