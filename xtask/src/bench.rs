@@ -12,11 +12,11 @@ use std::process::Command;
 
 const ROUNDS: usize = 5;
 
-struct Row {
-    what: &'static str,
-    ours: f64,
-    peer: f64,
-    at_least: f64,
+pub(crate) struct Row {
+    pub(crate) what: String,
+    pub(crate) ours: f64,
+    pub(crate) peer: f64,
+    pub(crate) at_least: f64,
 }
 
 fn output(command: &mut Command) -> Outcome<String> {
@@ -37,12 +37,12 @@ pub(crate) fn json(command: &mut Command) -> Outcome<serde_json::Value> {
     serde_json::from_str(&output(command)?).map_err(|error| error.to_string())
 }
 
-fn field(value: &serde_json::Value, name: &str) -> Outcome<f64> {
+pub(crate) fn field(value: &serde_json::Value, name: &str) -> Outcome<f64> {
     value[name].as_f64().ok_or_else(|| format!("the result has no `{name}`"))
 }
 
 /// Runs both sides in turns and keeps the best of each.
-fn in_turns(
+pub(crate) fn in_turns(
     mut ours: impl FnMut() -> Outcome<f64>,
     mut peer: impl FnMut() -> Outcome<f64>,
 ) -> Outcome<(f64, f64)> {
@@ -109,7 +109,7 @@ pub(crate) fn engine() -> Outcome {
     table(&[points, runs])
 }
 
-fn table(rows: &[Row]) -> Outcome {
+pub(crate) fn table(rows: &[Row]) -> Outcome {
     println!("\n| what | ours | peer | ratio | at least | |");
     println!("|---|---|---|---|---|---|");
     let mut missed = 0;

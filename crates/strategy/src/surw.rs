@@ -14,7 +14,8 @@
 //! Differences from the paper:
 //! 1. Which operations are interesting is drawn by object, from what earlier runs saw. The first run has no interesting ones.
 //! 2. When every strand that can go on stands before an interesting operation, and the one whose turn it is waits for
-//!    something else, the turn is drawn anew among those that can.
+//!    something else, the turn is drawn anew among those that can. So it is when strands have been stopped for longer than
+//!    whole runs take: the one whose turn it is may be waiting for them in a way the runtime cannot see.
 
 use crate::rng::Rng;
 use crate::uniform::Uniform;
@@ -30,12 +31,25 @@ pub struct Surw {
     weights: Weights,
     /// Whose turn it is to make the next interesting operation.
     turn: StrandId,
+    /// Points for which others may still be stopped in this turn, and how many those are at its beginning.
+    patience: u64,
+    patience_most: u64,
 }
+
+/// Points for which strands are stopped, beyond twice the expected ones.
+const PATIENCE: u64 = 1024;
 
 impl Surw {
     /// A strategy that has not begun.
     pub const fn new() -> Self {
-        Surw { base: Uniform::new(), rng: Rng::new(0), weights: Weights::new(), turn: StrandId::NONE }
+        Surw {
+            base: Uniform::new(),
+            rng: Rng::new(0),
+            weights: Weights::new(),
+            turn: StrandId::NONE,
+            patience: PATIENCE,
+            patience_most: PATIENCE,
+        }
     }
 
     #[inline]
@@ -47,6 +61,7 @@ impl Surw {
 
     /// Draws whose turn it is, among all strands that have something left.
     fn draw_turn(&mut self) {
+        self.patience = self.patience_most;
         let total = self.weights.total();
         if total > 0 {
             let place = self.rng.below64(total);
@@ -54,13 +69,14 @@ impl Surw {
         }
     }
 
-    /// Draws among the enabled, all of which stand before an interesting operation.
+    /// Draws among the enabled that stand before an interesting operation.
     #[cold]
     #[inline(never)]
     fn draw_enabled<V: View>(&mut self, view: &V) -> StrandId {
         let yields = view.any_yields();
         let weigh = |strand: StrandId| {
-            if yields && view.yields(strand) { 0 } else { self.weights.of(strand).max(1) }
+            let stopped = self.weights.is_interesting(&view.op(strand)) && !(yields && view.yields(strand));
+            if stopped { self.weights.of(strand).max(1) } else { 0 }
         };
         let enabled = view.enabled();
         let total: u64 = enabled.iter().map(|&strand| weigh(strand)).sum();
@@ -112,6 +128,7 @@ impl Strategy for Surw {
         let rng = &mut self.rng;
         self.weights.begin(info.guide, |shared| select(shared, rng));
         self.turn = StrandId::NONE;
+        self.patience_most = PATIENCE.saturating_add(info.estimate_choices.saturating_mul(2));
     }
 
     #[inline(never)]
@@ -140,8 +157,11 @@ impl Strategy for Surw {
                 }
             }
         }
-        if count == 0 {
-            chosen = self.draw_enabled(view);
+        if (count as usize) < view.enabled().len() {
+            self.patience = self.patience.saturating_sub(1);
+            if count == 0 || self.patience == 0 {
+                chosen = self.draw_enabled(view);
+            }
         }
         self.goes_on(chosen, view);
         Pick::Run(chosen)
@@ -208,6 +228,21 @@ mod tests {
         let guide = sim::notes_of(&machine, &mut strategy);
         for seed in 0..500 {
             machine.run(&mut strategy, &RunInfo { guide: &guide, ..sim::info(seed, 0) });
+        }
+    }
+
+    #[test]
+    fn a_strand_that_waits_unseen_starves_nobody() {
+        // Strand 0 goes round at a place of its own until strand 1, which stands before what both use, has ended.
+        let machine = Machine::new(&[&[1, 1, 1, 5], &[1, 1, 1]]).spins(0, 1);
+        let mut strategy = Surw::new();
+        strategy.furnish(sim::room());
+        // As counted when strand 0 did something interesting at its end.
+        let counted = Machine::new(&[&[1, 1, 1, 1, 1], &[1, 1, 1]]);
+        let guide = sim::notes_of(&counted, &mut strategy);
+        for seed in 0..100 {
+            let steps = machine.run(&mut strategy, &RunInfo { guide: &guide, ..sim::info(seed, 0) });
+            assert!(steps.len() < 20_000);
         }
     }
 
