@@ -10,3 +10,4 @@ pub mod extent;
 pub mod races;
 pub mod sanitizer;
 pub mod tool;
+pub mod transcript;

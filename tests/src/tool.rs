@@ -97,6 +97,17 @@ pub fn plain_environment(command: &mut Command) {
     command.env("NO_COLOR", "1").env_remove("RUST_BACKTRACE");
 }
 
+/// Takes away what cargo set for the tests themselves, and is not for a cargo that is called by them.
+pub fn without_cargos_own(command: &mut Command) {
+    for (variable, _) in std::env::vars_os() {
+        let name = variable.to_string_lossy();
+        let own = ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.starts_with(start));
+        if own || name == "LD_LIBRARY_PATH" {
+            command.env_remove(&variable);
+        }
+    }
+}
+
 /// Runs `threadbare` with these arguments.
 pub fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Outcome {
     finish(&mut command(arguments), PATIENCE)

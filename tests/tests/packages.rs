@@ -61,16 +61,7 @@ impl Call {
         command.args(rest).current_dir(tool::root().join("tests/packages").join(package));
         command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages"));
         tool::plain_environment(&mut command);
-        // What cargo set for the tests themselves is not for the cargo that is called here.
-        for (variable, _) in std::env::vars_os() {
-            let name = variable.to_string_lossy();
-            if name.starts_with("CARGO_PKG_")
-                || name.starts_with("CARGO_MANIFEST_")
-                || name == "LD_LIBRARY_PATH"
-            {
-                command.env_remove(&variable);
-            }
-        }
+        tool::without_cargos_own(&mut command);
         let outcome = tool::finish(&mut command, tool::PATIENCE);
         Ok(Call { out, outcome, shown: format!("{command:?}") })
     }

@@ -66,7 +66,7 @@ pub(crate) fn engine() -> Outcome {
     run(cargo(&["build", "--release", "--manifest-path", &source("shuttle-counter/Cargo.toml")])
         .env("CARGO_TARGET_DIR", &folder))?;
 
-    let campaign = |runs: &str, additions: &str| -> Outcome<serde_json::Value> {
+    let campaign = |races: &str, runs: &str, additions: &str| -> Outcome<serde_json::Value> {
         let arguments = [
             "run",
             "--runs",
@@ -74,7 +74,9 @@ pub(crate) fn engine() -> Outcome {
             "--jobs",
             "1",
             "--strategy",
-            "random",
+            "uniform",
+            "--races",
+            races,
             "--format",
             "json",
             "--timeout",
@@ -88,25 +90,37 @@ pub(crate) fn engine() -> Outcome {
         json(command(&tool, &arguments).current_dir(&folder))
     };
     let shuttle = folder.join("release/shuttle-counter");
-    let (ours, peer) = in_turns(
-        || {
-            let result = campaign("3", "3000000")?;
-            Ok(field(&result, "points")? / field(&result, "elapsed_s")?)
-        },
-        || number(&mut Command::new(&shuttle)),
-    )?;
+    let points_per_s = |races: &str| {
+        let result = campaign(races, "3", "3000000")?;
+        Ok(field(&result, "points")? / field(&result, "elapsed_s")?)
+    };
+    let (ours, peer) = in_turns(|| points_per_s("off"), || number(&mut Command::new(&shuttle)))?;
     let points = Row {
-        what: "points/s, two strands on a counter, `uniform`; peer: Shuttle's `random`",
+        what: "points/s, two strands on a counter, `uniform`; peer: Shuttle's `random`".to_owned(),
         ours,
         peer,
         at_least: 3.0,
     };
+    let (ours, peer) = in_turns(|| points_per_s("report"), || number(&mut Command::new(&shuttle)))?;
+    let races = Row {
+        what: "the same with races looked for; peer: Shuttle, which looks for none".to_owned(),
+        ours,
+        peer,
+        at_least: 1.5,
+    };
 
     let forkloop: &Path = &folder.join("forkloop");
-    let (ours, peer) =
-        in_turns(|| field(&campaign("3000", "3")?, "runs_per_s"), || number(&mut Command::new(forkloop)))?;
-    let runs = Row { what: "runs/s, two strands; peer: a bare fork+wait loop", ours, peer, at_least: 0.5 };
-    table(&[points, runs])
+    let (ours, peer) = in_turns(
+        || field(&campaign("report", "3000", "3")?, "runs_per_s"),
+        || number(&mut Command::new(forkloop)),
+    )?;
+    let runs = Row {
+        what: "runs/s, two strands; peer: a bare fork+wait loop".to_owned(),
+        ours,
+        peer,
+        at_least: 0.5,
+    };
+    table(&[points, races, runs])
 }
 
 pub(crate) fn table(rows: &[Row]) -> Outcome {

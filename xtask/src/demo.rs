@@ -1,14 +1,11 @@
-//! `cargo xtask demo`: from nothing to a bug found, replayed and shown, in C and in Rust.
+//! `cargo xtask demo`: the README's quick starts, from nothing to bugs found, replayed and shown.
 
 use crate::packages;
-use crate::steps::{Outcome, build_tool, command, root, run, run_for_code};
+use crate::steps::{Outcome, build_tool, command, root, run_for_code};
+use std::path::Path;
 
-fn expect(code: i32, what: &str) -> Outcome {
-    if code == 1 {
-        Ok(())
-    } else {
-        Err(format!("{what} was to exit with 1 (a failure found), but did with {code}"))
-    }
+fn expect(code: i32, came: i32, what: &str) -> Outcome {
+    if code == came { Ok(()) } else { Err(format!("{what} was to end with {code}, but did with {came}")) }
 }
 
 /// The chore.
@@ -22,34 +19,52 @@ pub(crate) fn run_demo() -> Outcome {
     outcome
 }
 
-fn show(tool: &std::path::Path, work: &std::path::Path) -> Outcome {
-    let source = root().join("examples/bank.c");
-    let source = source.to_string_lossy();
+/// The commands of the README, in its order.
+fn show(tool: &Path, work: &Path) -> Outcome {
+    for source in ["bank.c", "bank-locked.c", "transfer.cc"] {
+        let from = root().join("examples").join(source);
+        std::fs::copy(&from, work.join(source))
+            .map_err(|error| format!("cannot copy {}: {error}", from.display()))?;
+    }
+    let call = |arguments: &[&str]| {
+        println!();
+        run_for_code(command(tool, arguments).current_dir(work))
+    };
 
-    println!("\n--- a C program ---");
-    run(command(tool, &["cc", "-g", "-O1", "-pthread", &source, "-o", "bank"]).current_dir(work))?;
-    let code = run_for_code(command(tool, &["run", "--runs", "1000", "--", "./bank"]).current_dir(work))?;
-    expect(code, "the campaign")?;
-    let finding = std::fs::read_dir(work.join(".threadbare"))
-        .map_err(|error| format!("no findings were kept: {error}"))?
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .find_map(|name| name.strip_suffix(".schedule").map(str::to_owned))
-        .ok_or("no schedule was kept")?;
-    println!();
-    expect(run_for_code(command(tool, &["replay", &finding]).current_dir(work))?, "the replay")?;
-    println!();
-    expect(run_for_code(command(tool, &["replay", &finding, "--trace"]).current_dir(work))?, "the replay")?;
+    println!("\n--- C: a data race, and what it leads to ---");
+    expect(0, call(&["cc", "-g", "-O1", "-pthread", "bank.c", "-o", "bank"])?, "the compiler")?;
+    expect(1, call(&["run", "--", "./bank"])?, "the campaign")?;
+    expect(1, call(&["run", "--races", "off", "--", "./bank"])?, "the campaign")?;
+    let finding = kept(work, "assertion")?;
+    expect(1, call(&["replay", &finding, "--trace"])?, "the replay")?;
+
+    println!("\n--- C: the same with a lock ---");
+    expect(0, call(&["cc", "-g", "-O1", "-pthread", "bank-locked.c", "-o", "bank-locked"])?, "the compiler")?;
+    expect(0, call(&["run", "--", "./bank-locked"])?, "the campaign")?;
+
+    println!("\n--- C++: a deadlock ---");
+    expect(0, call(&["c++", "-g", "-O1", "-pthread", "transfer.cc", "-o", "transfer"])?, "the compiler")?;
+    expect(1, call(&["run", "--", "./transfer"])?, "the campaign")?;
 
     println!("\n--- a Rust package ---");
-    let package = root().join("examples/bank-rs");
-    let cargo_tool = tool.with_file_name("cargo-threadbare");
     let out = work.join("findings");
     let code = run_for_code(
-        command(cargo_tool, &["threadbare", "test", "--out", &out.to_string_lossy()])
-            .current_dir(package)
+        command(tool.with_file_name("cargo-threadbare"), &["threadbare", "test", "--out"])
+            .arg(&out)
+            .current_dir(root().join("examples/bank-rs"))
             .env("CARGO_TARGET_DIR", work.join("target")),
     )?;
-    expect(code, "`cargo threadbare test`")?;
-    println!("\nboth bugs were found and replayed");
+    expect(1, code, "`cargo threadbare test`")?;
+    println!("\nall bugs were found, and the lost update was replayed");
     Ok(())
+}
+
+/// The id of a finding of this kind.
+fn kept(work: &Path, kind: &str) -> Outcome<String> {
+    std::fs::read_dir(work.join(".threadbare"))
+        .map_err(|error| format!("no findings were kept: {error}"))?
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.starts_with(kind))
+        .find_map(|name| name.strip_suffix(".schedule").map(str::to_owned))
+        .ok_or_else(|| format!("no schedule of kind {kind} was kept"))
 }

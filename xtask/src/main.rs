@@ -12,7 +12,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
-  demo           build Threadbare; find, replay and show a bug in a C and in a Rust example
+  demo           build Threadbare; find, replay and show the bugs of the examples, as the README does
   test           everything a change must pass: format, lints, all tests
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
   bench search   runs to the bug for each strategy on the programs of tests/programs/search;

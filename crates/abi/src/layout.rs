@@ -28,6 +28,9 @@ pub const REPORT_SIZE: usize = 4 << 20;
 pub const KNOWN_OFFSET: usize = REPORT_OFFSET + REPORT_SIZE;
 /// How many pcs each of the two tables holds.
 pub const PCS_CAPACITY: usize = 1 << 17;
+/// Stands for a pc in both tables: strands of this program touch each other's stacks, so every run notes all of it from
+/// its beginning.
+pub const STACKS_SHARED: u64 = 1;
 /// Where the pcs are that this run learnt (runtime to driver).
 pub const LEARNT_OFFSET: usize = KNOWN_OFFSET + PCS_CAPACITY * 8;
 /// Where the ring's events are.

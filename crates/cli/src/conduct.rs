@@ -4,6 +4,7 @@ use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use threadbare_abi::layout::STACKS_SHARED;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
 use threadbare_explore::store::Store;
@@ -250,7 +251,7 @@ fn schedule(
         segments: Vec::new(),
         names: Names::new(),
         then: None,
-        known: if whole && !bounded { Vec::new() } else { failure.known.to_vec() },
+        known: if whole && !bounded { noted(&failure.known) } else { failure.known.to_vec() },
     };
     if whole {
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
@@ -259,6 +260,12 @@ fn schedule(
         schedule.then = Some(Then { strategy: spec(config), seed: request.seed, estimates, guide });
     }
     schedule
+}
+
+/// Of what a run knew, what matters to a replay that follows all choices: races on stacks are seen only if the stacks are
+/// noted from the beginning.
+fn noted(known: &[u64]) -> Vec<u64> {
+    known.iter().copied().filter(|&pc| pc == STACKS_SHARED).collect()
 }
 
 /// What to say when Threadbare itself failed.

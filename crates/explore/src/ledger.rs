@@ -232,7 +232,11 @@ impl Ledger {
     fn take_tried(&mut self, tried: Tried) {
         let Tried { prediction, tries, outcome } = tried;
         match outcome {
-            Some(outcome) => self.take_shown(prediction.run, true, *outcome),
+            Some(outcome) => {
+                let keys: Vec<u64> = outcome.shown.iter().map(|shown| shown.key).collect();
+                self.wants(&keys, prediction.run);
+                self.take_shown(prediction.run, true, *outcome);
+            }
             None => self.unproved.push(Unproved { cycle: prediction.cycle.clone(), tries }),
         }
     }

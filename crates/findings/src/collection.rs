@@ -4,9 +4,7 @@ use crate::explain::explain;
 use crate::finding::{AccessDetail, Finding, Location};
 use crate::places::{Place, Places, shown};
 use std::collections::HashMap;
-use threadbare_abi::op::OpKind;
 use threadbare_trace::hash::Fnv;
-use threadbare_trace::race::coarse;
 use threadbare_trace::run::RunFacts;
 
 /// The findings so far, in the order they were found.
@@ -107,14 +105,14 @@ fn id_of(finding: &Finding, label: &str) -> String {
     format!("{}-{:08x}", finding.kind, folded as u32)
 }
 
-/// What is done where: for a race the operation matters, and so does the function, since a line may hold several.
+/// Where an access of a race is: a line may hold parts of several functions. What it does there is not told apart, so
+/// that `x++` against `x++` is one race.
 fn access_text(access: &AccessDetail) -> String {
-    let operation = OpKind::from_name(&access.operation).map_or("", |op| coarse(op).name());
-    let Some(place) = shown(&access.stack) else { return operation.to_owned() };
+    let Some(place) = shown(&access.stack) else { return String::new() };
     let location = Location { file: place.file.clone(), line: place.line, ..Location::default() };
     let at = place_text(&location);
     let function = place.function.as_ref().unwrap_or(&place.address);
-    format!("{operation} in {function} at {at}")
+    format!("{function} at {at}")
 }
 
 fn place_text(location: &Location) -> String {
@@ -129,6 +127,7 @@ fn place_text(location: &Location) -> String {
 mod tests {
     use super::*;
     use crate::places::NoPlaces;
+    use threadbare_abi::op::OpKind;
     use threadbare_abi::verdict::VerdictKind;
     use threadbare_trace::report::{Access, Moment, Race, RunReport};
     use threadbare_trace::run::{Counters, End, Output, SourcePlace, Verdict};
@@ -192,8 +191,8 @@ mod tests {
             }
         }
         assert_eq!((stored, findings.all().len(), findings.all()[0].count), (1, 1, 100));
-        // Another operation at the same lines is another race, and so is one line with itself.
-        assert!(findings.add(7, &race(100, [(1, 20, Write), (2, 40, Write)]), "p", &Lines).is_some());
+        // Another operation at the same lines is the same race; a line with itself is another.
+        assert!(findings.add(7, &race(100, [(1, 20, Write), (2, 40, Write)]), "p", &Lines).is_none());
         assert!(findings.add(8, &race(100, [(1, 20, Write), (2, 20, Write)]), "p", &Lines).is_some());
         assert!(findings.add(9, &race(101, [(2, 20, Write), (3, 21, Write)]), "p", &Lines).is_none());
         assert!(findings.all().iter().all(|finding| finding.id.starts_with("race-")));

@@ -35,9 +35,9 @@ fn named(function: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether an atomic operation is a library's own affair: counting references, starting a thread, a flag of std's.
+/// Whether an access is a library's own affair: counting references, starting a thread, a flag of std's.
 pub fn is_bookkeeping(operation: &str, frames: &[Place]) -> bool {
-    if !operation.starts_with("atomic-") {
+    if !["atomic-", "read", "write"].iter().any(|access| operation.starts_with(access)) {
         return false;
     }
     const OWN_AFFAIRS: [&str; 8] = [
@@ -81,6 +81,8 @@ mod tests {
             "std::sync::poison::mutex::Mutex::lock",
         ]);
         assert_eq!(word("atomic-cas", &lock), Some("lock"));
+        let spawn = frames(&["core::ptr::write", "std::thread::scoped::Scope::spawn"]);
+        assert!(is_bookkeeping("write-range", &spawn));
         assert!(!is_bookkeeping("atomic-cas", &lock) && is_bookkeeping("atomic-load", &lock));
         let wait = frames(&[
             "std::sys::pal::unix::futex::futex_wait",

@@ -74,6 +74,9 @@ impl Focus {
             name: None,
         };
         focus.memory.push(race.addr..race.addr + race.size.max(1));
+        // A lock that one of them held is what the other one lacks.
+        let held = moments().flat_map(|moment| &moment.held);
+        focus.memory.extend(held.map(|&(addr, _)| addr..addr + LOCK));
         focus
     }
 
@@ -253,8 +256,12 @@ impl Texts<'_> {
         let source = at.and_then(|(file, line)| places.source(file, line));
         let named = self.named.entry((done.op as u8, done.addr, done.size));
         let object = named.or_insert_with(|| operand(done.op, done.addr, done.size, strands, places));
-        let mut object = object.clone();
-        if object.as_ref().is_none_or(|name| name.starts_with("0x")) && self.focus.has_memory(done) {
+        // Where a strand is parked is its own affair.
+        let parks = matches!(word, Some("park" | "unpark"));
+        let mut object = object.clone().filter(|name| !(parks && name.starts_with("0x")));
+        let access = done.op.is_plain_access() || done.op.is_atomic_access() || done.op == OpKind::Free;
+        let nameless = object.as_ref().is_none_or(|name| name.starts_with("0x"));
+        if nameless && access && self.focus.has_memory(done) {
             object = self.focus.name.clone().or(object);
         }
         let step = Step {

@@ -220,7 +220,9 @@ fn occurrence(source: &str, name: &str, column: Option<usize>) -> Option<Range<u
     for (at, _) in code.match_indices(name) {
         let before = code[..at].chars().next_back();
         let after = code[at + name.len()..].chars().next();
-        if !before.is_some_and(word) && !after.is_some_and(word) {
+        // What a string says is not meant.
+        let said = !code[..at].matches('"').count().is_multiple_of(2);
+        if !before.is_some_and(word) && !after.is_some_and(word) && !said {
             found.push(at..at + name.len());
         }
     }

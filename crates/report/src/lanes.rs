@@ -226,7 +226,7 @@ fn main_steps(finding: &Finding) -> BTreeSet<usize> {
 
 /// A step in a few words.
 fn text(step: &Step, screen: Screen) -> String {
-    let operation = step.operation.trim_start_matches("atomic-");
+    let operation = step.operation.trim_start_matches("atomic-").trim_end_matches("-range");
     let object = step.object.as_deref().map(|object| short(object, screen)).unwrap_or_default();
     let waits = if step.waits { "waits: " } else { "" };
     format!("{waits}{operation} {object}").trim_end().to_owned()

@@ -99,7 +99,8 @@ pub(crate) fn failure(finding: &Finding) -> Vec<Told> {
         let mark = whole.map(|(file, line)| Mark {
             file,
             line,
-            column: frame.and_then(|place| place.column),
+            // An assertion is a statement; its column is that of some part of it.
+            column: frame.and_then(|place| place.column).filter(|_| finding.kind == "crash"),
             function: location.function.clone(),
             name: None,
             label: label.clone(),

@@ -116,8 +116,12 @@ pub fn text(report: &TestsReport, screen: Screen) -> String {
         _ => style.bad("FAILED").to_string(),
     };
     let runs: u64 = report.tests.iter().map(|test| test.campaign.runs).sum();
+    let suppressed = match report.tests.iter().map(|test| test.campaign.suppressed).sum() {
+        0 => String::new(),
+        count => format!("; {} suppressed", counted(count, "finding")),
+    };
     out.push_str(&format!(
-        "{verdict}: {} passed, {failed} failed, {} ignored; {}{}\n",
+        "{verdict}: {} passed, {failed} failed, {} ignored; {}{suppressed}{}\n",
         report.tests.len() - failed,
         report.ignored,
         counted(runs, "run"),

@@ -199,10 +199,13 @@ fn places(out: &mut String, finding: &Finding, screen: Screen) {
 }
 
 fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
-    let lines: Vec<&str> = text.lines().collect();
-    if lines.is_empty() {
+    let mut lines = without_harness(text.lines().collect());
+    lines.retain(|line| !line.starts_with("note: run with `RUST_BACKTRACE=1`"));
+    let written = |line: &&str| !line.trim().is_empty();
+    let (Some(start), Some(last)) = (lines.iter().position(written), lines.iter().rposition(written)) else {
         return;
-    }
+    };
+    let lines = &lines[start..=last];
     let end = lines.len().saturating_sub(OUTPUT_LINES);
     // A panic's message comes before its backtrace.
     let panic = lines.iter().rposition(|line| line.contains("panicked at"));
@@ -220,6 +223,26 @@ fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
             let _ = writeln!(out, "    {} {row}", screen.style.faint(screen.bar()));
         }
     }
+}
+
+/// Lines without those that Rust's test harness writes around a test: they tell nothing of it.
+fn without_harness(mut lines: Vec<&str>) -> Vec<&str> {
+    if !lines.iter().take(2).any(|line| line.starts_with("running ") && line.contains(" test")) {
+        return lines;
+    }
+    let tested: Vec<String> = lines
+        .iter()
+        .filter_map(|line| line.strip_prefix("test ")?.split(" ... ").next())
+        .map(|name| format!("    {name}"))
+        .collect();
+    let harness = |line: &str| {
+        line.is_empty()
+            || line == "failures:"
+            || ["running ", "test ", "test result: "].iter().any(|start| line.starts_with(start))
+            || tested.iter().any(|name| name == line)
+    };
+    lines.retain(|line| !harness(line));
+    lines
 }
 
 fn file_and_line(location: &Location) -> String {

@@ -1,12 +1,13 @@
 //! From a line of a source file to the code made of it: the way back, for which debug info has no index.
 //!
 //! A panic names its place as file and line; the line tables of the units that know the file are read until one has
-//! the line.
+//! the line. A line with nothing but a call that was inlined is in no table: its code has the lines of the other
+//! function, and only the call in the debug info names it.
 
 use std::path::{Path, PathBuf};
 
 use crate::image::{Arena, ImageData};
-use crate::units::LoadedUnit;
+use crate::units::{Die, LoadedUnit};
 
 /// Addresses that are looked at: a line in generic code has many, and each tells the same function.
 const MOST: usize = 16;
@@ -15,6 +16,7 @@ const MOST: usize = 16;
 pub(crate) fn addresses<'a>(image: &ImageData<'a>, arena: &'a Arena, file: &Path, line: u32) -> Vec<u64> {
     let mut found = Vec::new();
     let Some(units) = image.units(arena) else { return found };
+    let mut knowing = Vec::new();
     for index in 0..units.len() {
         let Some(loaded) = units.unit(index) else { continue };
         let Some(program) = loaded.unit.line_program.clone() else { continue };
@@ -24,6 +26,7 @@ pub(crate) fn addresses<'a>(image: &ImageData<'a>, arena: &'a Arena, file: &Path
         if files.is_empty() {
             continue;
         }
+        knowing.push(index);
         let mut rows = program.rows();
         // Damage ends this table; what was found before it is true.
         while let Ok(Some((_, row))) = rows.next_row() {
@@ -36,7 +39,40 @@ pub(crate) fn addresses<'a>(image: &ImageData<'a>, arena: &'a Arena, file: &Path
             }
         }
     }
+    if found.is_empty() {
+        for root in knowing.into_iter().filter_map(|index| image.unit_root(arena, index)) {
+            // Damage ends the pass over this unit.
+            let _ = inlined_calls(&root, file, line, &mut found);
+            if !found.is_empty() {
+                break;
+            }
+        }
+    }
     found
+}
+
+/// Where code begins that a call on the line was replaced by.
+fn inlined_calls(root: &Die<'_>, file: &Path, line: u32, found: &mut Vec<u64>) -> gimli::Result<()> {
+    let unit = root.unit_ref();
+    let mut entries = unit.entries_raw(None)?;
+    while !entries.is_empty() && found.len() < MOST {
+        let offset = entries.next_offset();
+        let Some(abbreviation) = entries.read_abbreviation()? else { continue };
+        entries.skip_attributes(abbreviation.attributes())?;
+        if abbreviation.tag() != gimli::DW_TAG_inlined_subroutine {
+            continue;
+        }
+        let Some(entry) = root.at(offset).entry() else { continue };
+        let number = |name| entry.attr(name).and_then(|attribute| attribute.udata_value());
+        let named = |index| root.decl_file(index).is_some_and(|path| same(&path, file));
+        if number(gimli::DW_AT_call_line) == Some(u64::from(line))
+            && number(gimli::DW_AT_call_file).is_some_and(named)
+        {
+            let range = unit.die_ranges(&entry)?.next()?;
+            found.extend(range.map(|range| range.begin));
+        }
+    }
+    Ok(())
 }
 
 /// A file of a unit's line table.

@@ -295,7 +295,7 @@ impl Symbols {
             let addresses = self.with_image(index, |image, arena| {
                 let base = if image.is_relocated() { base } else { 0 };
                 let linked = lines::addresses(image, arena, file, line);
-                linked.into_iter().map(|address| base + address).collect::<Vec<_>>()
+                linked.into_iter().map(|address| base.wrapping_add(address)).collect::<Vec<_>>()
             })?;
             addresses.into_iter().find_map(|address| {
                 let frames = self.frames(Pc::At(address));

@@ -111,6 +111,29 @@ fn a_race_is_replayed() {
 }
 
 #[test]
+fn a_race_on_a_stack_is_replayed() {
+    // The first run learns that stacks are shared; a later one shows the race, and so must a replay of it.
+    let bench = Workbench::with_bank(
+        r#"
+#include <pthread.h>
+static void *work(void *shared) { *(int *)shared = 1; return 0; }
+int main(void) {
+    int local = 0;
+    pthread_t strand;
+    pthread_create(&strand, 0, work, &local);
+    *(volatile int *)&local = 2;
+    pthread_join(strand, 0);
+    return 0;
+}
+"#,
+    );
+    let json = run(&bench, &[]).json();
+    let schedule = json["findings"][0]["schedule"].as_str().unwrap_or_else(|| panic!("{json:#}"));
+    let said = bench.tool(&["replay", schedule]);
+    assert_eq!(said.code(), 1, "{}{}", said.stdout(), said.stderr());
+}
+
+#[test]
 fn races_may_be_only_told_or_not_looked_for() {
     let bench = Workbench::with_bank(RACY);
     let told = bench.tool(&["run", "--runs", "200", "--races", "report", "--", "./bank"]);

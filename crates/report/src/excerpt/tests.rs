@@ -85,6 +85,7 @@ fn what_is_marked() {
     assert_eq!(part("  x = y + y; // x", None, "x"), "x");
     assert_eq!(part("  x = y + y;", None, "y"), "x = y + y", "it could be either");
     assert_eq!(part("  x = y + y;", Some(11), "y"), "y");
+    assert_eq!(span("  f(\"x: %d\", x);", &Mark { column: Some(3), ..mark(1, "x", "", true) }), 13..14);
     assert_eq!(part("  a->b.lock(c[1], (d))->e;", Some(3), ""), "a->b.lock(c[1], (d))");
     assert_eq!(part("  list->push_back(4);", Some(18), ""), "list->push_back(4)");
     assert_eq!(part("  let a = ACCOUNTS.lock().unwrap();", Some(20), ""), "ACCOUNTS.lock()");

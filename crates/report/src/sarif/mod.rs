@@ -324,6 +324,7 @@ mod tests {
     #[test]
     fn columns_count_characters_and_paths_are_uris() {
         let mut finding = samples::assertion();
+        finding.kind = "crash".into();
         let place = &mut finding.strands[0].stack[0];
         place.column = Some(9);
         for file in [&mut place.file, &mut finding.locations[0].file] {

@@ -28,7 +28,7 @@ pub(super) fn all(out: &mut String, finding: &Finding, screen: Screen) {
         }
     }
     for creation in &finding.created {
-        let at = shown(&creation.stack).map(|place| format!(" at {}", place_in_function(place)));
+        let at = own(&creation.stack).map(|place| format!(" at {}", place_in_function(place)));
         let who = strand(finding, &creation.strand);
         facts.push(format!("{who} was created by strand {}{}", creation.by, at.unwrap_or_default()));
     }
@@ -110,6 +110,11 @@ fn callers(stack: &[Place], place: Option<&Place>, screen: Screen) -> Option<Str
     Some(format!("called from {}{more}", texts.join(", from ")))
 }
 
+/// The program's own place in a stack; one in a library says nothing here.
+fn own(stack: &[Place]) -> Option<&Place> {
+    shown(stack).filter(|place| !place.library)
+}
+
 fn object(facts: &mut Vec<String>, finding: &Finding) {
     let Some(object) = &finding.object else { return };
     let name = object.name.as_deref().map_or_else(|| "the memory".to_owned(), quoted);
@@ -121,7 +126,7 @@ fn object(facts: &mut Vec<String>, finding: &Finding) {
     let Some(block) = &object.block else { return };
     let told_above = finding.kind != "race";
     let by = |happening: &Happening| {
-        let at = shown(&happening.stack).map(|place| format!(" at {}", place_in_function(place)));
+        let at = own(&happening.stack).map(|place| format!(" at {}", place_in_function(place)));
         format!(" by {}{}", strand(finding, &happening.strand), at.unwrap_or_default())
     };
     let allocated = block.allocated.as_ref().filter(|_| !told_above).map(by);

@@ -162,6 +162,15 @@ fn a_place_is_told_once() {
 }
 
 #[test]
+fn what_the_test_harness_writes_is_left_out() {
+    let text = "\nrunning 1 test\ntest tests::a ... FAILED\n\nfailures:\n\n---- tests::a stdout ----\nmine\n\n\nfailures:\n    \
+                tests::a\n\ntest result: FAILED. 0 passed; 1 failed\n";
+    let lines = |text: &'static str| without_harness(text.lines().collect());
+    assert_eq!(lines(text), ["---- tests::a stdout ----", "mine"]);
+    assert_eq!(lines("test x\nfailures:\n"), ["test x", "failures:"], "a program's own words");
+}
+
+#[test]
 fn one_is_not_many() {
     let mut one = assertion();
     (one.count, one.points, one.switches) = (1, 1, 1);

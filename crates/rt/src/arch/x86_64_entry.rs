@@ -10,6 +10,9 @@ const PROT_ALL: usize = 7;
 const MAP_PRIVATE_ANONYMOUS: usize = 0x22;
 const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
 
+/// What is called, with the function's first argument.
+pub type Hook = extern "C" fn(u64);
+
 /// Bytes of a jump to anywhere within 2 GiB.
 const JUMP: usize = 5;
 /// Bytes of a stub at the most.
@@ -117,7 +120,7 @@ impl Stub {
 /// # Safety
 /// `at` is the entry of a function of more than [`JUMP`] bytes that nobody runs now, and no later jump in it leads into its
 /// first instructions.
-pub unsafe fn call_at_entry(at: usize, hook: extern "C" fn()) -> bool {
+pub unsafe fn call_at_entry(at: usize, hook: Hook) -> bool {
     // push rax, rcx, rdx, rsi, rdi, r8 to r11: nine of them, so that the stack is aligned for the call.
     const SAVE: [u8; 13] = [0x50, 0x51, 0x52, 0x56, 0x57, 0x41, 0x50, 0x41, 0x51, 0x41, 0x52, 0x41, 0x53];
     const RESTORE: [u8; 13] = [0x41, 0x5b, 0x41, 0x5a, 0x41, 0x59, 0x41, 0x58, 0x5f, 0x5e, 0x5a, 0x59, 0x58];

@@ -10,7 +10,7 @@ use super::race::{self, SYNC};
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
 use super::{addressable, memory, record, shadow, shared, spin, strand};
-use threadbare_abi::layout::{self, PointMode};
+use threadbare_abi::layout::{self, PointMode, STACKS_SHARED};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::strand::StrandId;
 
@@ -173,10 +173,6 @@ fn touch_all(addr: u64, size: u32, write: bool, pc: u64) -> bool {
     }
     shared
 }
-
-/// Stands for a pc in the table: strands of this program touch each other's stacks, so every run notes all of it from
-/// its beginning.
-const STACKS_SHARED: u64 = 1;
 
 /// Whether strands of this program have been seen touching each other's stacks.
 pub fn stacks_shared() -> bool {

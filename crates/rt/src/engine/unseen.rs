@@ -2,18 +2,22 @@
 //! program's symbol table, and a call of ours is put at their entry.
 //!
 //! `std::thread::park` returns at once where its token is there already, `Once::wait` where the initialisation is over:
-//! all that came before the `unpark`, or before the end of the initialisation, comes before that.
+//! all that came before the `unpark`, or before the end of the initialisation, comes before that. The slow paths of its
+//! locks may find the lock free after all.
 
 use super::{modules, race};
-use crate::arch::entry;
+use crate::arch::entry::{self, Hook};
 use crate::sys::{nr, syscall3, syscall6};
 
 /// Module and function as both manglings have them; a hash may follow.
-const NAMES: [(&[u8], &[u8]); 4] = [
-    (b"3std6thread", b"4park"),
-    (b"3std6thread", b"12park_timeout"),
-    (b"3std4sync4once", b"4Once4wait"),
-    (b"3std4sync4once", b"4Once10wait_force"),
+const NAMES: [(&[u8], &[u8], Hook); 7] = [
+    (b"3std6thread", b"4park", acquires),
+    (b"3std6thread", b"12park_timeout", acquires),
+    (b"3std4sync4once", b"4Once4wait", acquires),
+    (b"3std4sync4once", b"4Once10wait_force", acquires),
+    (b"3std3sys4sync6rwlock5futex", b"14read_contended", takes),
+    (b"3std3sys4sync6rwlock5futex", b"15write_contended", takes),
+    (b"3std3sys4sync5mutex5futex", b"14lock_contended", takes),
 ];
 
 /// Puts the calls in. Once, in the fork server, before `main`.
@@ -21,19 +25,19 @@ pub fn init() {
     let Some(file) = File::open(c"/proc/self/exe") else { return };
     let Some(module) = modules::all().first() else { return };
     let _ = file.symbols(|name, address| {
-        if names_one(name) {
+        if let Some(hook) = hook_of(name) {
             // SAFETY: the entry of a function of std's; no strand runs.
-            unsafe { entry::call_at_entry((module.base + address) as usize, acquires) };
+            unsafe { entry::call_at_entry((module.base + address) as usize, hook) };
         }
     });
 }
 
-fn names_one(name: &[u8]) -> bool {
-    NAMES.iter().any(|(module, function)| {
-        let Some(at) = find(name, module) else { return false };
-        let rest = &name[at + module.len()..];
-        rest.ends_with(function)
-            || find(rest, function).is_some_and(|at| rest[at + function.len()..].starts_with(b"17h"))
+fn hook_of(name: &[u8]) -> Option<Hook> {
+    let is_hash = |rest: &[u8]| rest.is_empty() || rest.starts_with(b"17h");
+    NAMES.iter().find_map(|&(module, function, hook)| {
+        let rest = &name[find(name, module)? + module.len()..];
+        let at = find(rest, function)? + function.len();
+        is_hash(&rest[at..]).then_some(hook)
     })
 }
 
@@ -41,7 +45,15 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-extern "C" fn acquires() {
+/// The function takes the lock that is its first argument, and may do so without a call of ours.
+extern "C" fn takes(lock: u64) {
+    if super::controlled() {
+        race::takes_unseen(lock);
+    }
+}
+
+/// The function may return at once because of what another strand did.
+extern "C" fn acquires(_: u64) {
     if super::controlled() {
         race::acquires_unseen();
     }

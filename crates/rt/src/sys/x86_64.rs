@@ -24,6 +24,7 @@ pub mod nr {
     pub const DUP2: i64 = 33;
     pub const NANOSLEEP: i64 = 35;
     pub const GETPID: i64 = 39;
+    pub const GETPPID: i64 = 110;
     pub const SENDTO: i64 = 44;
     pub const RECVFROM: i64 = 45;
     pub const CLONE: i64 = 56;

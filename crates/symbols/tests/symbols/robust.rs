@@ -159,6 +159,8 @@ impl Damaged {
             symbols.variable(*data);
             let _ = symbols.value_at(*data, 1, &machine, Limits::default());
         }
+        symbols.function_at(Path::new("bank.c"), 34);
+        symbols.function_at(Path::new("bank.c"), 1);
         symbols.thread_local(0, 4, 4);
         symbols.thread_local_base(0x7000_0000);
         ProgramId::of(&path).unwrap();

@@ -67,6 +67,12 @@ pub fn waited(this: &mut Strand, addr: u64) {
     }
 }
 
+/// The strand is about to take a lock that may be free by now.
+pub fn takes(this: &mut Strand, lock: u64) {
+    atomic::acquire(this, lock);
+    acquire(this);
+}
+
 /// The strand wakes waiters of a futex word.
 pub fn wakes(this: &mut Strand, addr: u64) {
     if atomic::is_lock(addr) {

@@ -208,6 +208,13 @@ pub fn acquires_unseen() {
     }
 }
 
+/// The running strand is about to take a lock out of our sight; whether it has to wait is not known.
+pub fn takes_unseen(lock: u64) {
+    if is_on() {
+        hidden::takes(this(), lock);
+    }
+}
+
 /// The running strand goes on after the point at which it woke.
 pub fn futex_woke() {
     if is_on() {

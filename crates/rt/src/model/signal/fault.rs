@@ -8,9 +8,10 @@ use super::action::{self, Handler};
 use super::kernel::{
     Native, SA_NODEFER, SA_ONSTACK, SA_RESETHAND, SA_SIGINFO, SigInfo, restorer, set_native,
 };
-use super::{FAULTS, Running, SIGBUS, SIGSEGV, bit, own, prune};
+use super::{FAULTS, Running, SIGBUS, SIGSEGV, SIGXCPU, bit, own, prune};
 use crate::engine;
 use crate::model::kernel::{call, raw};
+use crate::model::single::Single;
 use crate::sys::{c_int, c_void};
 
 const STACK_SIZE: usize = 256 << 10;
@@ -74,12 +75,18 @@ struct Frame {
     info: SigInfo,
 }
 
+/// The driver's process.
+static DRIVER: Single<c_int> = Single::new(0);
+const SI_USER: c_int = 0;
+
 /// Takes over the program's handlers and installs ours, with a stack for them on the calling kernel thread.
 pub fn init() {
     let stack = [STACK.0.get() as usize, 0, STACK_SIZE];
     // SAFETY: our own memory, used for nothing else.
     unsafe { raw(call::SIGALTSTACK, [&raw const stack as usize, 0]) };
     action::adopt();
+    // SAFETY: asks for a number. The fork server's parent is the driver.
+    *DRIVER.get() = unsafe { raw(call::GETPPID, []) } as c_int;
     for signal in 1..=64 {
         if FAULTS & bit(signal) != 0 {
             let flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -102,6 +109,10 @@ unsafe extern "C" fn caught(signal: c_int, info: *mut SigInfo, context: *mut c_v
     // SAFETY: the kernel's frame.
     let (told, pc, sp) = unsafe { (*info, (*context).rip, (*context).rsp as usize) };
     let by_instruction = told.code > 0;
+    if signal == SIGXCPU && told.code == SI_USER && told.sender() == *DRIVER.get() {
+        // The driver's word that the run's time is over is not for the program.
+        engine::crashed(signal, 0, pc, false);
+    }
     let addr = if by_instruction { told.address() } else { 0 };
     if by_instruction && (signal == SIGSEGV || signal == SIGBUS) && overflows(addr as usize, sp) {
         engine::crashed(signal, addr, pc, true);

@@ -39,6 +39,11 @@ impl SigInfo {
     pub const ZERO: SigInfo =
         SigInfo { signal: 0, error: 0, code: 0, pad: 0, first: [0; 2], value: 0, rest: [0; 12] };
 
+    /// The process that sent it, where a process did.
+    pub fn sender(&self) -> c_int {
+        self.first[0] as c_int
+    }
+
     /// The address of a fault.
     pub fn address(&self) -> u64 {
         self.first[0] as u64 | (self.first[1] as u64) << 32
