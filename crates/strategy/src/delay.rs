@@ -22,7 +22,7 @@ const DELAYS: u64 = 2;
 /// The most delays.
 pub const MOST: u64 = 64;
 /// See [`crate::pct`].
-const PATIENCE: u64 = 1 << 18;
+const PATIENCE: u64 = 1 << 12;
 
 /// The strategy's state.
 #[derive(Debug)]

@@ -33,7 +33,7 @@ const INITIAL: u64 = 1 << 63;
 const YIELDED: u64 = 1 << 32;
 
 /// Steps after which strands are treated alike, beyond a multiple of the expected ones.
-const PATIENCE: u64 = 1 << 18;
+const PATIENCE: u64 = 1 << 12;
 
 /// The strategy's state.
 #[derive(Debug)]

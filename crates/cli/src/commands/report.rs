@@ -53,7 +53,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         kept.push(read(&path(name, &args.from))?);
     }
     if args.what.is_empty() {
-        if !args.from.is_dir() {
+        // A campaign without findings leaves no folder.
+        if args.from.as_os_str() != FOLDER && !args.from.is_dir() {
             let message = format!("there is no folder `{}`", args.from.display());
             return Err(Trouble::usage(
                 message,
