@@ -1,13 +1,13 @@
 //! Every correct program of the corpus, with every strategy and races looked for: no report.
 //!
-//! The corpus' own test makes many runs with one strategy; here each of the others gets its share. `THREADBARE_FULL=1`
-//! makes 1,000 runs with each strategy.
+//! The corpus' own test makes many runs with one strategy; here the others get their share, two of them for each program.
+//! `THREADBARE_FULL=1` makes 1,000 runs of each program with each strategy.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 use std::process::ExitCode;
 use threadbare_tests::corpus::{self, Program};
-use threadbare_tests::extent::{either, is_full, strategies};
+use threadbare_tests::extent::{either, is_full, other_strategies, strategies};
 use threadbare_tests::{campaign, compile};
 
 fn main() -> ExitCode {
@@ -16,7 +16,10 @@ fn main() -> ExitCode {
     let correct = |program: &Program| program.passes() && !program.is_twin();
     let mut trials = Vec::new();
     for program in corpus::programs().into_iter().filter(correct) {
-        for strategy in strategies().filter(|name| is_full() || *name != program.strategy) {
+        let usual = is_full()
+            .then_some(program.strategy.as_str())
+            .and_then(|name| strategies().find(|other| *other == name));
+        for strategy in usual.into_iter().chain(other_strategies(&program.name, &program.strategy)) {
             let (program, builds) = (program.clone(), builds.clone());
             let name = format!("{}::{strategy}", program.name);
             trials.push(Trial::test(name, move || check(&program, strategy, &builds).map_err(Failed::from)));
