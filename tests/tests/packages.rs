@@ -224,11 +224,17 @@ fn release() -> Result<(), String> {
 }
 
 fn c_is_instrumented() -> Result<(), String> {
-    let call = Call::new("cc-mixed", &["test", "--runs", "500", "--format", "json", "--", "--ignored"])?;
-    call.expect_code(1)?;
-    let campaigns = call.campaigns()?;
-    let found = campaigns.iter().any(|(name, campaign)| {
-        name == "tests::plain_c_variables_are_seen" && campaign["findings"][0]["kind"] == "assertion"
-    });
-    if found { Ok(()) } else { Err(call.complain("the lost update in the C part was not found")) }
+    for (races, kind) in [("fail", "race"), ("off", "assertion")] {
+        let options = ["test", "--runs", "500", "--races", races, "--format", "json", "--", "--ignored"];
+        let call = Call::new("cc-mixed", &options)?;
+        call.expect_code(1)?;
+        let campaigns = call.campaigns()?;
+        let found = campaigns.iter().any(|(name, campaign)| {
+            name == "tests::plain_c_variables_are_seen" && campaign["findings"][0]["kind"] == kind
+        });
+        if !found {
+            return Err(call.complain(&format!("the lost update in the C part was not found as {kind}")));
+        }
+    }
+    Ok(())
 }
