@@ -15,7 +15,20 @@ pub fn either(small: u64, full: u64) -> u64 {
     if is_full() { full } else { small }
 }
 
-/// All strategies there are, by name.
+/// All strategies a user can ask for, by name.
 pub fn strategies() -> impl Iterator<Item = &'static str> {
-    StrategyId::ALL.iter().map(|strategy| strategy.name())
+    StrategyId::ALL
+        .iter()
+        .filter(|strategy| **strategy != StrategyId::Directed)
+        .map(|strategy| strategy.name())
+}
+
+/// Of the strategies but `usual`, those that what is called `name` is tested with: all when everything was asked for,
+/// otherwise two, others for each name, so that over the corpus each strategy has its share.
+pub fn other_strategies(name: &str, usual: &str) -> impl Iterator<Item = &'static str> + use<> {
+    const SHARE: usize = 4;
+    let shift: usize = name.bytes().map(usize::from).sum();
+    let others: Vec<&str> = strategies().filter(|name| *name != usual).collect();
+    let shared = move |at: usize| is_full() || (at + shift).is_multiple_of(SHARE);
+    others.into_iter().enumerate().filter(move |(at, _)| shared(*at)).map(|(_, name)| name)
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use tempfile::TempDir;
+use threadbare_tests::extent::{either, is_full, other_strategies};
 use threadbare_tests::tool::{self, Outcome};
 
 const RUNS: u64 = 200;
@@ -28,6 +29,8 @@ fn main() -> ExitCode {
     let mut trials: Vec<Trial> = GREEN
         .map(|(package, tests)| trial(package, "green_and_replayable", move || green(package, tests)))
         .into();
+    trials
+        .extend(GREEN.map(|(package, _)| trial(package, "every_strategy", move || every_strategy(package))));
     trials.push(trial("buggy", "one_test_fails", one_test_fails));
     trials.push(trial("buggy", "table", table));
     trials.push(trial("buggy", "filters", filters));
@@ -107,6 +110,18 @@ fn green(package: &str, tests: usize) -> Result<(), String> {
                 return Err(call.complain(&format!("{name}: {field} is {}, not {wanted}", campaign[field])));
             }
         }
+    }
+    Ok(())
+}
+
+/// Races are looked for in every run; a correct package has none, whoever decides.
+fn every_strategy(package: &str) -> Result<(), String> {
+    let runs = either(10, 1000).to_string();
+    // The tests above make many runs with the default strategy.
+    let usual = is_full().then_some("random");
+    for strategy in usual.into_iter().chain(other_strategies(package, "random")) {
+        let call = Call::new(package, &["test", "--runs", &runs, "--seed", "1", "--strategy", strategy])?;
+        call.expect_code(0)?;
     }
     Ok(())
 }

@@ -103,7 +103,7 @@ pub(crate) fn engine() -> Outcome {
     };
     let (ours, peer) = in_turns(|| points_per_s("report"), || number(&mut Command::new(&shuttle)))?;
     let races = Row {
-        what: "the same with races looked for; peer: Shuttle, which looks for none".to_owned(),
+        what: "the same with races looked for; peer: Shuttle, which looks for none".into(),
         ours,
         peer,
         at_least: 1.5,

@@ -14,6 +14,8 @@ usage: cargo xtask <chore>
 
   demo           build Threadbare; find, replay and show the bugs of the examples, as the README does
   test           everything a change must pass: format, lints, all tests
+  test --full    the same with every run that the project promises: 1,000 of each correct program with every
+                 strategy, 200 of each racy one with ThreadSanitizer
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
   bench search   runs to the bug for each strategy on the programs of tests/programs/search;
                  names of programs and strategies and a number of seeds narrow it
@@ -25,7 +27,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["demo"] => demo::run_demo(),
-        ["test"] => test::run_tests(),
+        ["test"] => test::run_tests(false),
+        ["test", "--full"] => test::run_tests(true),
         ["bench"] | ["bench", "engine"] => bench::engine(),
         ["bench", "search", words @ ..] => search::search(words),
         ["bench", "symbols"] => bench::symbols::first_report(),

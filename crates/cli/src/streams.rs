@@ -83,6 +83,7 @@ pub(crate) fn run(
         let path = file.path;
         file.finish(&facts, program)
             .map_err(|error| cannot(&format!("write the trace `{}`", path.display()), &error))?;
+        eprintln!("the trace is in `{}`; open it in ui.perfetto.dev", path.display());
     }
     Ok(facts)
 }

@@ -283,7 +283,7 @@ impl Teller<'_> {
                 locks.push(name);
             }
         }
-        let named = locks.len() > 1 && locks.len() <= NAMED && cycle.len() > 1;
+        let named = (2..=NAMED).contains(&locks.len()) && locks.iter().all(|name| name.starts_with('`'));
         named.then(|| format!("take {} in the same order everywhere", locks.join(" and ")))
     }
 

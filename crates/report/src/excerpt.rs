@@ -175,7 +175,7 @@ fn bare(columns: usize) -> String {
 fn window(source: &str, span: Option<&Range<usize>>, room: usize, screen: Screen) -> (String, usize) {
     let text = printable(source);
     let text = text.trim_end();
-    let blanks = text.len() - text.trim_start().len();
+    let blanks = text.len() - text.trim_start_matches(' ').len();
     let end = span.map_or(0, |span| span.end).min(width(text));
     if width(text) <= room || end + 4 <= room {
         return (fit(text, room, screen), 0);

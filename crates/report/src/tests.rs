@@ -82,6 +82,9 @@ pub fn line(test: &TestResult, style: Style) -> String {
     let count = format!("{}, {}/s", counted(campaign.runs, "run"), per_second(campaign.runs, elapsed));
     let first = campaign.findings.iter().find(|finding| finding.severity == Severity::Failure);
     match first {
+        None if campaign.runs == 0 => {
+            format!("{} {} (none ended in the time there was)", style.warn("no run"), test.name)
+        }
         None => format!("{} {} ({count})", style.good("ok    "), test.name),
         Some(finding) => format!("{} {} ({count}): {}", style.bad("FAILED"), test.name, finding.kind),
     }
@@ -104,7 +107,11 @@ pub fn text(report: &TestsReport, screen: Screen) -> String {
     let mut table = Table::new(["result", "runs", "test", "finding"]);
     for test in &report.tests {
         let ids: Vec<&str> = test.campaign.findings.iter().map(|finding| finding.id.as_str()).collect();
-        let result = if test.campaign.failures() == 0 { "ok" } else { "FAILED" };
+        let result = match (test.campaign.failures(), test.campaign.runs) {
+            (0, 0) => "no run",
+            (0, _) => "ok",
+            _ => "FAILED",
+        };
         let name = format!("{}::{}", test.binary, test.name);
         table.row([result.to_owned(), thousands(test.campaign.runs), name, ids.join(", ")]);
     }

@@ -185,17 +185,13 @@ fn places(out: &mut String, finding: &Finding, screen: Screen) {
         true => marks::failure(finding),
         false => marks::accesses(finding).into_iter().chain(marks::block(finding)).collect(),
     };
-    let mut found = Vec::new();
-    for told in told {
-        match told.mark {
-            Some(mark) => found.push(mark),
-            None => {
-                let place = told.place.map(|place| format!(", {place}")).unwrap_or_default();
-                strands::paragraph(out, &format!("{}{place}", told.label), 2, screen);
-            }
-        }
+    let (found, bare): (Vec<_>, Vec<_>) = told.into_iter().partition(|told| told.mark.is_some());
+    let marks: Vec<_> = found.into_iter().filter_map(|told| told.mark).collect();
+    excerpts(out, &marks, Sources::of(finding), screen);
+    for told in bare {
+        let place = told.place.map(|place| format!(", {place}")).unwrap_or_default();
+        strands::paragraph(out, &format!("{}{place}", told.label), 2, screen);
     }
-    excerpts(out, &found, Sources::of(finding), screen);
 }
 
 fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {

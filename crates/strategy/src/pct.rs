@@ -35,7 +35,7 @@ const YIELDED: u64 = 1 << 32;
 /// Steps after which strands are treated alike, beyond a multiple of the expected ones.
 const PATIENCE: u64 = 1 << 12;
 /// The same where nothing is known of the program.
-const PATIENCE_AT_FIRST: u64 = 1 << 16;
+const PATIENCE_AT_FIRST: u64 = 1 << 14;
 
 /// The strategy's state.
 #[derive(Debug)]

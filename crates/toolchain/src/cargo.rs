@@ -37,6 +37,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::runtime::PlacedRuntime;
 
+pub use flags::{KEEPS_NAMES, PASSES};
 pub use messages::Built;
 pub(crate) use wrappers::is_for_build_script;
 

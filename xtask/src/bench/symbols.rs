@@ -48,7 +48,7 @@ pub(crate) fn first_report() -> Outcome {
         if seconds > MOST_SECONDS {
             return Err(format!("the first report took {seconds:.2} s"));
         }
-        rows.push(Row { what: what.to_owned(), ours, peer, at_least: 1.0 });
+        rows.push(Row { what: what.into(), ours, peer, at_least: 1.0 });
     }
     table(&rows)
 }

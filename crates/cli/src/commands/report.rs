@@ -53,6 +53,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         kept.push(read(&path(name, &args.from))?);
     }
     if args.what.is_empty() {
+        // A campaign without findings leaves no folder.
+        if args.from.as_os_str() != FOLDER && !args.from.is_dir() {
+            let message = format!("there is no folder `{}`", args.from.display());
+            return Err(Trouble::usage(
+                message,
+                "make a campaign with `threadbare run`, or name its folder with `--from`",
+            ));
+        }
         kept.extend(last(&args.from)?);
     }
     if kept.is_empty() && args.format == ReportFormat::Text {

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use threadbare_toolchain::Environment;
+use threadbare_toolchain::cargo::{KEEPS_NAMES, PASSES};
 
 /// Compile a Rust file for Threadbare: `threadbare rustc` takes what rustc takes.
 ///
@@ -30,8 +31,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         flag
     };
     let error = Command::new(&rustc)
-        .args(["-Cpasses=forceattrs", "-Cpasses=tsan-module", "-Cpasses=tsan"])
-        .arg("-Cllvm-args=-force-attribute=sanitize_thread")
+        .args(PASSES)
+        .arg(KEEPS_NAMES)
         .arg(with_folder("-Lnative="))
         .arg("-ldylib=threadbare_rt")
         .args(["-Clink-arg=-Xlinker", "-Clink-arg=-rpath", "-Clink-arg=-Xlinker"])

@@ -98,3 +98,41 @@ fn what_is_marked() {
     assert_eq!(part("  } // end", Some(99), ""), "}");
     assert_eq!(part("", None, "").len(), 0);
 }
+
+mod any_source {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn line() -> impl Strategy<Value = String> {
+        prop_oneof![
+            "[ \\t\u{3000}]{0,30}[a-z_.:()\\[\\]\"'/*<>=;&-]{0,60}",
+            "[ \\t]{0,4}(balance|余额|é|x|[^a-z]){0,20}",
+            any::<String>(),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn is_shown_within_the_width(
+            lines in proptest::collection::vec(line(), 1..6),
+            at in 8u32..14,
+            column in proptest::option::of(0u32..90),
+            name in prop_oneof![Just(None), Just(Some("x".to_owned())), Just(Some("余额".to_owned())), any::<String>().prop_map(Some)],
+            width in 30usize..110,
+            unicode in any::<bool>(),
+        ) {
+            let lines: Vec<String> = lines.iter().map(|line| line.replace('\n', " ")).collect();
+            let finding = Finding {
+                sources: vec![SourceText { file: "bank.c".into(), line: 8, lines }],
+                ..Finding::default()
+            };
+            let here = Mark { column, name, ..mark(at, "", "write by strand 0.2", true) };
+            let other = mark(9, "x", "earlier read by strand 0.1", false);
+            let mut out = String::new();
+            excerpts(&mut out, &[here, other], Sources::of(&finding), Screen { width, unicode, ..Screen::PLAIN });
+            for line in out.lines() {
+                prop_assert!(crate::columns::width(line) <= width, "{}: {}", width, line);
+            }
+        }
+    }
+}

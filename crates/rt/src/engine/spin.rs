@@ -179,7 +179,10 @@ pub fn wait() {
     let e = engine();
     let this = strand(e.current);
     this.spin.due = false;
-    let spins = matches!(this.op.kind, OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::Read | OpKind::Yield);
+    let spins = matches!(
+        this.op.kind,
+        OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::AtomicRmw | OpKind::Read | OpKind::Yield
+    );
     if !spins || this.pinned > 0 || this.spin.changed() {
         reschedule(Stop::Preempted);
         return;

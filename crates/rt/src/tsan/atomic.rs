@@ -75,10 +75,30 @@ fn stored(addr: u64, size: u8, value: u64, found: Found, mo: i32, pc: u64) {
             Found::Value(found) => race::updated(addr, size, found, order(mo), pc),
             Found::Expected(found) => race::exchanged(addr, size, found, order(mo), pc),
         }
+        if let Found::Value(found) = found
+            && size <= 8
+            && found == now(addr, size)
+        {
+            // It has changed nothing (a test-and-set of what is set): for others it was a load.
+            return observed(addr, size, found, pc);
+        }
         if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
             note_value(addr, size, value, pc);
         }
         sched::progress();
+    }
+}
+
+#[inline(always)]
+fn now(addr: u64, size: u8) -> u64 {
+    // SAFETY: the program's own atomic object of this size.
+    unsafe {
+        match size {
+            1 => (addr as *const u8).read_volatile() as u64,
+            2 => (addr as *const u16).read_volatile() as u64,
+            4 => (addr as *const u32).read_volatile() as u64,
+            _ => (addr as *const u64).read_volatile(),
+        }
     }
 }
 

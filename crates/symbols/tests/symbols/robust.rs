@@ -224,7 +224,7 @@ fn damaged_debug_info_of_other_compilers_is_survived() {
 
 /// How many damaged files each test makes; `SYMBOLS_MUTATIONS` asks for more.
 fn mutations() -> usize {
-    std::env::var("SYMBOLS_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000)
+    std::env::var("SYMBOLS_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(2_000)
 }
 
 #[test]

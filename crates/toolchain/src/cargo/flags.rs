@@ -43,22 +43,32 @@ pub(super) fn rustflags(config: &Config, request: &CargoRequest<'_>, triple: &st
     Ok(flags.join(std::ffi::OsStr::new("\x1f")))
 }
 
+/// What instruments.
+pub const PASSES: [&str; 5] = [
+    "-Cpasses=forceattrs",
+    // Unoptimised code loads more than it uses (all of an enum for its tag): that is no access of the program's.
+    "-Cpasses=dce",
+    "-Cpasses=tsan-module",
+    "-Cpasses=tsan",
+    "-Cllvm-args=-force-attribute=sanitize_thread",
+];
+/// Names lead the runtime to what std does out of its sight, and the reader to the source.
+pub const KEEPS_NAMES: &str = "-Cstrip=none";
+
 /// What instruments and links. The library is named with `-l`, which rustc puts before the libraries of std, libc
 /// among them; a `-Clink-arg` would come after them.
 fn ours(request: &CargoRequest<'_>, bare_linker: bool) -> Vec<OsString> {
     let folder = request.runtime.link_folder().as_os_str();
     let mut search = OsString::from("-Lnative=");
     search.push(folder);
-    let mut flags: Vec<OsString> = vec![
-        "-Cpasses=forceattrs".into(),
-        "-Cpasses=tsan-module".into(),
-        "-Cpasses=tsan".into(),
-        "-Cllvm-args=-force-attribute=sanitize_thread".into(),
+    let mut flags: Vec<OsString> = PASSES.map(OsString::from).to_vec();
+    flags.extend([
         // rustix would make its system calls itself, out of the runtime's sight; this is its own switch for libc's.
         "--cfg=rustix_use_libc".into(),
+        KEEPS_NAMES.into(),
         search,
         "-ldylib=threadbare_rt".into(),
-    ];
+    ]);
     for word in [std::ffi::OsStr::new("-rpath"), folder] {
         if !bare_linker {
             flags.push("-Clink-arg=-Xlinker".into());

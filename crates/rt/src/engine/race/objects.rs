@@ -18,8 +18,6 @@ pub const IO: u64 = 5 << 56;
 pub const SIGNAL: u64 = 6 << 56;
 /// The loader.
 pub const LOADER: u64 = 7 << 56;
-/// Parked strands of Rust's std.
-pub const PARKED: u64 = 8 << 56;
 
 type Slot = (u64, *mut Clock);
 
