@@ -76,6 +76,8 @@ fn requests_that_make_no_sense() {
     run(&["--runs", "0"], "0 runs");
     run(&["--runs", "many"], "runs");
     run(&["--strategy", "psychic"], "strategy");
+    run(&["--strategy", "pct:0"], "a number from 1 to");
+    run(&["--strategy", "pos:3"], "takes no parameter");
     run(&["--points", "some"], "shared");
     run(&["--time", "soon"], "time");
     run(&["--timeout", "0s"], "time");

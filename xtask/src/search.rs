@@ -127,7 +127,7 @@ fn decisions(tool: &Path, folder: &Path) -> Outcome {
     run(command(tool, &["cc", "-g", "-O1", "-pthread", &source, "-o", "counter"]).current_dir(folder))?;
     let counter = Case { program: "counter", args: &["2000000"], most: 3 };
     let points = |strategy| {
-        let result = campaign(tool, &counter, strategy, 0, &["--jobs", "1", "--timeout", "60s"], folder)?;
+        let result = campaign(tool, &counter, strategy, 0, &["--jobs", "1"], folder)?;
         Ok(field(&result, "points")? / field(&result, "elapsed_s")?)
     };
     let mut rows = Vec::new();
@@ -162,7 +162,8 @@ fn campaign(
     let (seed, most) = (seed.to_string(), case.most.to_string());
     let mut arguments = vec!["run", "--format", "json", "--strategy", strategy, "--out", "out"];
     // The strategies are compared, so nothing else may find the bug.
-    arguments.extend(["--races", "off", "--no-predict", "--seed", &seed, "--runs", &most]);
+    arguments.extend(["--races", "off", "--no-predict", "--timeout", "60s"]);
+    arguments.extend(["--seed", &seed, "--runs", &most]);
     arguments.extend(options);
     arguments.extend(["--", &program]);
     arguments.extend(case.args);
@@ -173,6 +174,9 @@ fn measure(tool: &Path, case: &Case, strategy: &str, seeds: u64, folder: &Path) 
     let (mut sum, mut found) = (0, 0);
     for seed in 0..seeds {
         let result = campaign(tool, case, strategy, seed, &["--jobs", "1"], folder)?;
+        if result["findings"][0]["kind"] == "timeout" {
+            return Err(format!("{} with {strategy}, seed {seed}: a run took too long", case.program));
+        }
         match result["first_failure_run"].as_u64() {
             Some(run) => {
                 sum += run + 1;

@@ -11,7 +11,7 @@
 //! 1. Delays are drawn, not enumerated, and exactly d are made where a run is as long as expected.
 //! 2. Steps are choices, their number is estimated, and there is an end to patience: see [`crate::pct`].
 
-use crate::pct::expected_steps;
+use crate::pct::{expected_steps, patience};
 use crate::rng::Rng;
 use crate::round_robin::next_after;
 use crate::uniform::Uniform;
@@ -21,8 +21,6 @@ use crate::{Pick, RunInfo, Strategy, View};
 const DELAYS: u64 = 2;
 /// The most delays.
 pub const MOST: u64 = 64;
-/// See [`crate::pct`].
-const PATIENCE: u64 = 1 << 12;
 
 /// The strategy's state.
 #[derive(Debug)]
@@ -57,7 +55,7 @@ impl Strategy for Delay {
         self.at[..self.count].fill_with(|| 1 + rng.below64(steps));
         self.at[..self.count].sort_unstable();
         (self.next, self.step) = (0, 0);
-        self.patience = PATIENCE.saturating_add(steps.saturating_mul(8));
+        self.patience = patience(info.estimate_choices);
     }
 
     #[inline(never)]

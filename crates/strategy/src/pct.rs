@@ -34,6 +34,8 @@ const YIELDED: u64 = 1 << 32;
 
 /// Steps after which strands are treated alike, beyond a multiple of the expected ones.
 const PATIENCE: u64 = 1 << 12;
+/// The same where nothing is known of the program.
+const PATIENCE_AT_FIRST: u64 = 1 << 14;
 
 /// The strategy's state.
 #[derive(Debug)]
@@ -125,7 +127,7 @@ impl Strategy for Pct {
         self.at = 0;
         self.step = 0;
         self.lowest = YIELDED;
-        self.patience = PATIENCE.saturating_add(steps.saturating_mul(8));
+        self.patience = patience(info.estimate_choices);
         self.next = if self.count > 0 { self.changes[0].0 } else { self.patience };
     }
 
@@ -162,6 +164,11 @@ pub(crate) fn expected_steps(estimate: u64, rng: &mut Rng) -> u64 {
     if estimate == 0 { 8 << rng.below(8) } else { estimate }
 }
 
+/// The step from which on all strands are treated alike.
+pub(crate) fn patience(estimate: u64) -> u64 {
+    if estimate == 0 { PATIENCE_AT_FIRST } else { PATIENCE.saturating_add(estimate.saturating_mul(8)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,7 +193,7 @@ mod tests {
         chance - 6.0 * (chance * (1.0 - chance) / runs as f64).sqrt()
     }
 
-    const RUNS: u64 = 20_000;
+    const RUNS: u64 = 10_000;
 
     #[test]
     fn depth_1_orders_two_strands() {

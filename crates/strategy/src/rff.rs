@@ -20,7 +20,7 @@
 use crate::pos::Pos;
 use crate::reads::nesting;
 use crate::{Born, Pick, Room, RunInfo, Strategy, View};
-use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::op::Op;
 use threadbare_abi::strand::{MAX_STRANDS, StrandId};
 
 /// Constraints at a time.
@@ -306,17 +306,13 @@ impl Strategy for Rff {
     }
 }
 
-/// Whether a lock can be taken by an operation of this kind, for those who draw constraints.
-pub const fn takes_lock(kind: OpKind) -> bool {
-    nesting(kind) == 1
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sim::{self, Machine, Step};
     use std::vec;
     use std::vec::Vec;
+    use threadbare_abi::op::OpKind;
 
     fn op(kind: OpKind, addr: u64, pc: u64) -> Op {
         Op { size: 8, ..Op::new(kind, addr, pc) }
