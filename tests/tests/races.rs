@@ -1,4 +1,4 @@
-//! Every pair of the race check, with every compiler and every strategy: what races is told with its two places, and
+//! Every pair of the race check, over all compilers and strategies: what races is told with its two places, and
 //! its twin never is.
 //!
 //! In a change's own tests the second compiler of a program gets its own strategy only; `THREADBARE_FULL=1` asks for
@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 use threadbare_tests::campaign::{self, Campaign};
 use threadbare_tests::compile::{self, Compiler};
 use threadbare_tests::corpus::{self, Bare, Program};
-use threadbare_tests::extent::{either, is_full, other_strategies, strategies};
+use threadbare_tests::extent::{either, has_turn, other_strategies, strategies};
 use threadbare_tests::{races, tool};
 
 /// Within how many runs all races of a program must have been told.
@@ -22,7 +22,9 @@ fn main() -> ExitCode {
     let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
     let mut trials = Vec::new();
     for program in corpus::programs().into_iter().filter(Program::is_twin) {
-        for compiler in compile::compilers(&program) {
+        let compilers = compile::compilers(&program);
+        let alone = compilers.len() == 1;
+        for compiler in compilers.into_iter().filter(|&compiler| alone || has_turn(&program.name, compiler)) {
             let (program, builds) = (program.clone(), builds.clone());
             let name = format!("{}::{}", program.name, compiler.name());
             trials.push(Trial::test(name, move || check(&program, compiler, &builds).map_err(Failed::from)));
@@ -40,9 +42,7 @@ fn check(program: &Program, compiler: Compiler, builds: &Path) -> Result<(), Str
         }
     }
     let usual = strategies().find(|name| *name == program.strategy);
-    // One compiler's code is as good as another's to see what the strategies make of it.
     let others = other_strategies(&program.name, &program.strategy);
-    let others = others.filter(|_| compiler != Compiler::Clang || is_full());
     for strategy in usual.into_iter().chain(others) {
         let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
         let runs = if program.passes() { either(RACY, 1000) } else { RACY }.to_string();

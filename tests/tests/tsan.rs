@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use threadbare_tests::compile::{self, Compiler};
 use threadbare_tests::corpus::{self, Program};
-use threadbare_tests::extent::{either, is_full};
+use threadbare_tests::extent::{either, has_turn};
 use threadbare_tests::sanitizer::{self, Report};
 use threadbare_tests::{campaign, races};
 
@@ -29,9 +29,8 @@ fn main() -> ExitCode {
                 continue;
             }
         };
-        for (index, program) in programs.iter().enumerate() {
-            let turn = is_full() || (index % 2 == 0) == (compiler == Compiler::Gcc);
-            if !turn || !compile::compilers(program).contains(&compiler) {
+        for program in &programs {
+            if !has_turn(&program.name, compiler) || !compile::compilers(program).contains(&compiler) {
                 continue;
             }
             let (program, builds) = (program.clone(), builds.clone());
