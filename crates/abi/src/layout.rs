@@ -116,7 +116,7 @@ pub mod flags {
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)
     pub const ENDS_IN_LIVELOCK: u32 = 4;
-    /// Reads-from pairs are told, whatever the strategy.
+    /// Reads-from pairs, and what each strand did, are told, whatever the strategy.
     pub const READS: u32 = 8;
 }
 

@@ -7,7 +7,11 @@ use crate::portfolio::Portfolio;
 use crate::profile::Profile;
 use crate::search::Search;
 use std::sync::Arc;
-use threadbare_strategy::{Spec, StrategyId};
+use threadbare_strategy::rff::Manner;
+use threadbare_strategy::{Spec, StrategyId, rng};
+
+/// What sets the draws of manners apart from other draws.
+const MANNERS: u64 = 0x6d61_6e6e;
 
 /// Who decides in a run, and what it is told.
 #[derive(Clone, Debug)]
@@ -22,6 +26,20 @@ impl Assignment {
     /// A strategy that is told nothing.
     pub(crate) fn of(strategy: Spec) -> Assignment {
         Assignment { strategy, guide: Arc::default(), flags: 0 }
+    }
+
+    /// `rff` with an abstract schedule. The manner is drawn if the user has not set it.
+    pub(crate) fn steered(mut rff: Spec, run: u64, fuzz: &mut Fuzz, profile: &Profile) -> Assignment {
+        let drawn = Manner::ALL[rng::run_seed(MANNERS, run) as usize % Manner::ALL.len()] as u64;
+        let manner = if rff.params[0] == 0 { drawn } else { rff.params[0] };
+        rff.params[0] = manner;
+        let constraints = fuzz.guide(run);
+        let mut guide = vec![constraints.len() as u64];
+        guide.extend(constraints);
+        if manner == Manner::Weights as u64 {
+            guide.extend(profile.guide().iter());
+        }
+        Assignment { guide: guide.into(), ..Assignment::of(rff) }
     }
 }
 
@@ -43,8 +61,8 @@ pub(crate) enum Advice {
     None(Spec),
     /// What each strand does.
     Profile(Spec, Profile),
-    /// Abstract schedules.
-    Fuzz(Spec, Box<Fuzz>),
+    /// Abstract schedules, and what each strand does.
+    Fuzz(Spec, Box<Fuzz>, Profile),
     /// All of these for several strategies.
     Portfolio(Box<Portfolio>),
 }
@@ -58,7 +76,7 @@ impl Advice {
         };
         match spec.id {
             StrategyId::Urw | StrategyId::Surw => Advice::Profile(spec, Profile::default()),
-            StrategyId::Rff => Advice::Fuzz(spec, Box::new(Fuzz::new(seed))),
+            StrategyId::Rff => Advice::Fuzz(spec, Box::new(Fuzz::new(seed)), Profile::default()),
             _ => Advice::None(spec),
         }
     }
@@ -68,7 +86,7 @@ impl Advice {
         match self {
             Advice::None(spec) => Assignment::of(*spec),
             Advice::Profile(spec, profile) => Assignment { guide: profile.guide(), ..Assignment::of(*spec) },
-            Advice::Fuzz(spec, fuzz) => Assignment { guide: fuzz.guide(run), ..Assignment::of(*spec) },
+            Advice::Fuzz(spec, fuzz, profile) => Assignment::steered(*spec, run, fuzz, profile),
             Advice::Portfolio(portfolio) => portfolio.assign(run),
         }
     }
@@ -78,7 +96,10 @@ impl Advice {
         match self {
             Advice::None(_) => {}
             Advice::Profile(_, profile) => profile.learn(&lessons.notes),
-            Advice::Fuzz(_, fuzz) => fuzz.learn(run, lessons.reads),
+            Advice::Fuzz(_, fuzz, profile) => {
+                fuzz.learn(run, lessons.reads);
+                profile.learn(&lessons.notes);
+            }
             Advice::Portfolio(portfolio) => portfolio.learn(run, lessons),
         }
     }
@@ -88,7 +109,10 @@ impl Advice {
         match self {
             Advice::None(_) => {}
             Advice::Profile(_, profile) => profile.open_epoch(),
-            Advice::Fuzz(_, fuzz) => _ = fuzz.open_epoch(),
+            Advice::Fuzz(_, fuzz, profile) => {
+                fuzz.open_epoch();
+                profile.open_epoch();
+            }
             Advice::Portfolio(portfolio) => portfolio.open_epoch(),
         }
     }

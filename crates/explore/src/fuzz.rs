@@ -13,7 +13,6 @@
 //! 3. One run of eight has no constraints, and one of two when there is nothing left to ask for.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 use threadbare_strategy::reads::{RECORD_WORDS, STRAND_SHIFT, flags};
 use threadbare_strategy::rff::{CONSTRAINTS, GUIDE_WORDS, HEAD_WORDS, Kind};
 use threadbare_strategy::rng::{Rng, mix, run_seed};
@@ -123,7 +122,7 @@ impl Fuzz {
     }
 
     /// The guide of a run. Runs of an epoch come in their order.
-    pub(crate) fn guide(&mut self, run: u64) -> Arc<[u64]> {
+    pub(crate) fn guide(&mut self, run: u64) -> Vec<u64> {
         let mut rng = Rng::new(run_seed(self.seed, run));
         let (parent, schedule) = self.draw(&mut rng);
         self.guided += 1;
@@ -132,7 +131,7 @@ impl Fuzz {
             self.encode(constraint, &mut words);
         }
         self.issued.insert(run, (parent, schedule));
-        words.into()
+        words
     }
 
     fn draw(&self, rng: &mut Rng) -> (usize, Vec<Constraint>) {
@@ -406,7 +405,7 @@ mod tests {
         fuzz.open_epoch();
         assert_eq!(fuzz.open[0], [Pair { place: 0, writer: 0, reader: 6 }]);
         assert_eq!(fuzz.met[0], [Pair { place: 0, writer: 5, reader: 6 }]);
-        let guides: Vec<Arc<[u64]>> = (1..40).map(|run| fuzz.guide(run)).collect();
+        let guides: Vec<Vec<u64>> = (1..40).map(|run| fuzz.guide(run)).collect();
         assert!(guides.iter().any(|guide| guide[..] == [0, 0x10, 0, 6, 6, 1, 5, 5]));
         assert!(guides.iter().any(|guide| guide.is_empty()));
     }

@@ -13,6 +13,8 @@
 extern crate std;
 
 pub mod conflict;
+mod constraints;
+pub mod counts;
 pub mod delay;
 pub mod directed;
 pub mod pct;
