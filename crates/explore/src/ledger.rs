@@ -3,6 +3,7 @@
 use crate::advice::{Advice, Assignment};
 use crate::campaign::{Ending, Progress, Summary};
 use crate::error::Error;
+use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
 use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use crate::search::Search;
@@ -109,6 +110,8 @@ pub(crate) struct Ledger {
     tries_taken: u64,
     unproved: Vec<Unproved>,
     stop: Option<Stop>,
+    /// Where what goes into the books is written.
+    pub(crate) log: Log,
 }
 
 impl Ledger {
@@ -147,6 +150,7 @@ impl Ledger {
             tries_taken: 0,
             unproved: Vec::new(),
             stop: None,
+            log: Log::default(),
         }
     }
 
@@ -236,7 +240,18 @@ impl Ledger {
         }
     }
 
+    /// Takes a try that an earlier sitting made; false if there is no such prediction.
+    pub(crate) fn feed_tried(&mut self, number: u64, tries: u64, outcome: Option<Box<Outcome>>) -> bool {
+        let Some(prediction) = self.predictions.take().filter(|next| next.number == number) else {
+            return false;
+        };
+        self.under_way += 1;
+        self.tried(number, Tried { prediction, tries, outcome });
+        true
+    }
+
     fn take_tried(&mut self, tried: Tried) {
+        self.log.tried(&tried);
         let Tried { prediction, tries, outcome } = tried;
         match outcome {
             Some(outcome) => {
@@ -249,6 +264,7 @@ impl Ledger {
     }
 
     fn take(&mut self, run: u64, mut outcome: Outcome) {
+        self.log.run(run, &outcome);
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
         self.counts.switches += outcome.counters.switches;
@@ -336,6 +352,13 @@ impl Ledger {
     /// Whether the main thread has something to do.
     pub(crate) fn has_news(&self) -> bool {
         !self.failures.is_empty() || self.is_finished()
+    }
+
+    /// Writes what may be written: what is new to the user is to be on disk before it.
+    pub(crate) fn write_log(&mut self) {
+        if self.failures.iter().all(|failure| failure.facts.is_none()) {
+            self.log.flush();
+        }
     }
 
     pub(crate) fn take_failures(&mut self) -> Vec<Failure> {
