@@ -88,15 +88,9 @@ pub(crate) fn campaign(
     if label.is_none() && !matches!(summary.ending, Ending::Interrupt) {
         report.warnings.extend(conductor.used.unused(suppressions));
     }
-    for finding in &report.findings {
-        let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
-        store.write(&format!("{}.json", finding.id), &json)?;
-    }
-    // Of the tests of a package each is a campaign; their summary is another file.
-    match label {
-        Some(_) => {}
-        None if report.findings.is_empty() => store.remove("campaign.json")?,
-        None => _ = store.write("campaign.json", report.to_json().as_bytes())?,
+    if let Err(error) = keep(&report, store, label.is_none()) {
+        // What was found is told all the same; the findings themselves were written when they were made.
+        report.warnings.push(chain(&error));
     }
     if let Some(journal) = journal {
         let findings = report.findings.iter().map(|finding| finding.id.clone()).collect();
@@ -108,6 +102,25 @@ pub(crate) fn campaign(
         }
     }
     Ok(Conducted { report, used: conductor.used })
+}
+
+/// Writes the findings with their counts, and the summary.
+fn keep(report: &CampaignReport, store: &Store, alone: bool) -> Result<(), Error> {
+    if store.write_missing()? {
+        let folder = store.folder().display();
+        warn(&format!("files were taken out of the folder `{folder}`; they were written again"));
+    }
+    for finding in &report.findings {
+        let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
+        store.write(&format!("{}.json", finding.id), &json)?;
+    }
+    // Of the tests of a package each is a campaign; their summary is another file.
+    match alone {
+        false => {}
+        true if report.findings.is_empty() => store.remove("campaign.json")?,
+        true => _ = store.write("campaign.json", report.to_json().as_bytes())?,
+    }
+    Ok(())
 }
 
 impl Observer for Conductor<'_> {
@@ -132,14 +145,25 @@ impl Observer for Conductor<'_> {
         let words = if race { &finding.message } else { &facts.verdict.message };
         let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
-        let path = self.store.write(&name, schedule.to_text().as_bytes())?;
-        finding.schedule = path.display().to_string();
+        let text = schedule.to_text();
+        let trouble = match self.store.keep(&name, text.as_bytes()) {
+            Ok(kept) => {
+                finding.schedule = kept.path.display().to_string();
+                kept.trouble
+            }
+            // Nothing can be written anywhere: whoever reads this has it.
+            Err(error) => Some(format!("{}; the schedule of {} is\n{text}", chain(&error), finding.id)),
+        };
         if failure.predicted {
             finding.notes.push(threadbare_findings::orders::predicted(failure.run));
         }
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
-        self.store.write(&format!("{}.json", finding.id), &json)?;
+        let told = self.store.keep(&format!("{}.json", finding.id), &json);
+        let told = told.map_or_else(|error| Some(chain(&error)), |kept| kept.trouble);
+        for trouble in trouble.into_iter().chain(told) {
+            self.trouble(&trouble);
+        }
         Ok(())
     }
 
