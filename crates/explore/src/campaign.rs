@@ -8,13 +8,14 @@
 //! Between two epochs, predicted deadlocks are tried (`predict`). These runs have no number of their own and teach the
 //! campaign nothing, so its own runs stay what they are.
 
-use crate::advice::Advice;
+use crate::advice::Assignment;
 use crate::error::Error;
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
+use crate::search::Search;
 use crate::server::{Server, Target};
 use crate::{interrupt, outcome, processors, resume};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +23,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_strategy::{StrategyId, rng};
+use threadbare_strategy::{Spec, rng};
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
 
@@ -31,10 +32,10 @@ use threadbare_trace::run::RunFacts;
 pub struct Config {
     /// The program.
     pub target: Arc<Target>,
-    /// The strategy of every run.
-    pub strategy: StrategyId,
-    /// The strategy's parameters.
-    pub params: [u64; 8],
+    /// Who decides in the runs.
+    pub search: Search,
+    /// Whether deadlines only fire when nothing else can go on.
+    pub in_order: bool,
     /// The seed of the campaign.
     pub seed: u64,
     /// The most runs.
@@ -62,14 +63,14 @@ pub struct Config {
 }
 
 impl Config {
-    /// The request of one run.
-    pub fn request(&self, run: u64) -> Request {
+    /// The request of one run with this strategy.
+    pub fn request(&self, run: u64, strategy: &Spec) -> Request {
         Request {
             run,
             seed: rng::run_seed(self.seed, run),
             entropy: rng::mix(self.seed),
-            strategy: self.strategy,
-            params: self.params,
+            strategy: strategy.id,
+            params: strategy.plan_params(self.in_order),
             points: self.points,
             record: Record::Nothing,
             flags: 0,
@@ -191,7 +192,8 @@ pub fn run_kept(
     let mut ledger = Ledger::new(
         config.runs.unwrap_or(u64::MAX),
         config.keep_going,
-        Advice::new(config.strategy, config.seed),
+        config.search,
+        config.seed,
         config.predict,
     );
     let before = match journal {
@@ -291,9 +293,11 @@ fn work(config: &Config, number: usize, shared: &Shared) {
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel));
     while let Some(ticket) = next(shared) {
         job.set_known(&ticket.known);
-        let mut request = config.request(ticket.run);
+        let Assignment { strategy, guide, flags } = &ticket.assignment;
+        let mut request = config.request(ticket.run, strategy);
         request.estimates = ticket.estimates;
-        request.guide = Arc::clone(&ticket.guide);
+        request.guide = Arc::clone(guide);
+        request.flags = *flags;
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {

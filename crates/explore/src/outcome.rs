@@ -3,6 +3,7 @@
 //! A run may show several things: its verdict, and each data race. Each is told apart by its own key and has its own
 //! facts: those of a race have the race as their verdict and no other race.
 
+use crate::advice::Lessons;
 use crate::error::Error;
 use crate::predict::{self, Cycle};
 use crate::run::{Ended, Request};
@@ -62,8 +63,7 @@ pub(crate) struct Shown {
 pub(crate) struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
-    /// What the strategy noted, and who read from whom.
-    pub(crate) lessons: (Vec<u64>, Vec<u64>),
+    pub(crate) lessons: Lessons,
     pub(crate) warnings: Vec<Warning>,
     /// The modules, where the warnings need them.
     pub(crate) modules: Vec<Module>,
@@ -89,7 +89,7 @@ impl Outcome {
         Outcome {
             counters,
             learnt,
-            lessons: (Vec::new(), Vec::new()),
+            lessons: Lessons::default(),
             warnings: Vec::new(),
             modules: Vec::new(),
             verdict: Verdict::clean(),
@@ -111,7 +111,7 @@ impl Outcome {
     ) -> Result<Outcome, Error> {
         let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
         let mut outcome = Outcome::clean(ended.live.counters, learnt);
-        outcome.lessons = server.lessons();
+        (outcome.lessons.notes, outcome.lessons.reads) = server.lessons();
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
             let bytes = server.report_bytes(ended);
