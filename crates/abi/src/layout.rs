@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -71,6 +71,9 @@ pub struct Header {
     pub reserved: u32,
 }
 
+/// Bytes of heap a run may have at a time unless the user says otherwise.
+pub const MEMORY: u64 = 2 << 30;
+
 /// What the driver wants of the next run.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -105,6 +108,8 @@ pub struct Plan {
     pub estimate_strands: u64,
     /// The strategy's own parameters.
     pub params: [u64; 8],
+    /// Bytes of heap the run may have at a time (0: no bound).
+    pub memory: u64,
 }
 
 /// Flags of a [`Plan`].
@@ -116,6 +121,8 @@ pub mod flags {
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)
     pub const ENDS_IN_LIVELOCK: u32 = 4;
+    /// The schedule is of another build of the program: its places are not compared, only what the strands do.
+    pub const OTHER_BUILD: u32 = 1 << 10;
     /// Reads-from pairs are told, whatever the strategy.
     pub const READS: u32 = 8;
 }

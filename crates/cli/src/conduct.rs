@@ -2,6 +2,7 @@
 
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
+use crate::regress::Regress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threadbare_abi::layout::STACKS_SHARED;
@@ -20,7 +21,7 @@ use threadbare_strategy::StrategyId;
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
-use threadbare_trace::run::{End, RunFacts};
+use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::{Names, Schedule, Then};
 use threadbare_trace::strands::Strands;
 
@@ -102,6 +103,25 @@ pub(crate) fn campaign(
         }
     }
     Ok(Conducted { report, used: conductor.used })
+}
+
+/// The report of a campaign that a kept finding has ended before its first run.
+pub(crate) fn regressed(config: &Config, store: &Store, kept: Regress, alone: bool) -> CampaignReport {
+    let target = &config.target;
+    let mut report = CampaignReport {
+        format_version: FORMAT_VERSION,
+        seed: config.seed,
+        strategy: config.search.to_string(),
+        ended_by: "regress".to_owned(),
+        program: target.program.display().to_string(),
+        args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        ..CampaignReport::default()
+    };
+    kept.join(&mut report, store);
+    if alone && let Err(error) = store.write("campaign.json", report.to_json().as_bytes()) {
+        report.warnings.push(chain(&error));
+    }
+    report
 }
 
 /// Writes the findings with their counts, and the summary.
@@ -258,6 +278,7 @@ impl Conductor<'_> {
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
+            regress: Vec::new(),
             ended_by: match summary.ending {
                 Ending::Runs => "runs",
                 Ending::Time => "time",
@@ -282,7 +303,7 @@ fn schedule(
 ) -> Schedule {
     let target = &config.target;
     let request = config.request(failure.run, &failure.strategy);
-    let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0;
+    let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
         program: target.program.clone().into_os_string(),
@@ -298,6 +319,7 @@ fn schedule(
         entropy: request.entropy,
         points: config.points,
         max_points: config.max_points,
+        memory: target.limits.memory,
         in_order: config.in_order,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,

@@ -13,6 +13,7 @@ mod hide;
 mod kept;
 mod options;
 mod output;
+mod regress;
 mod streams;
 mod values;
 

@@ -32,6 +32,23 @@ pub(crate) fn runs(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A number of bytes such as `512M`, `2G` or `4096`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a size such as 512M, 2G or 4096".to_owned();
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let shift = match unit.to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.trim().replace('_', "").parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
 /// A strategy with its parameters, or the portfolio.
 pub(crate) fn strategy(text: &str) -> Result<Search, String> {
     Search::parse(text).map_err(|error| error.to_string())
@@ -54,6 +71,15 @@ pub(crate) fn points(text: &str) -> Result<PointMode, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        let read = ["4096", "512M", "2G", "1KiB", "3mb", "0"].map(|text| size(text).unwrap());
+        assert_eq!(read, [4096, 512 << 20, 2 << 30, 1024, 3 << 20, 0]);
+        for wrong in ["", "G", "1.5G", "-1", "2X", "99999999T"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn times_are_read() {

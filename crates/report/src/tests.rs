@@ -57,7 +57,7 @@ impl TestsReport {
 
     /// Tests that failed.
     pub fn failed(&self) -> usize {
-        self.tests.iter().filter(|test| test.campaign.runs_failed > 0).count()
+        self.tests.iter().filter(|test| test.campaign.has_failed()).count()
     }
 
     /// Whether there was no test to run: a filter that is mistyped must not look like a success.

@@ -58,6 +58,14 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     for warning in &report.warnings {
         let _ = writeln!(out, "{}: {warning}", style.warn("warning"));
     }
+    for kept in &report.regress {
+        let word = match kept.outcome.as_str() {
+            "fixed" => style.good("fixed").to_string(),
+            "unfit" => style.warn("unfit").to_string(),
+            _ => style.bad("not fixed").to_string(),
+        };
+        let _ = writeln!(out, "{word}: kept finding {} {}", kept.id, kept.message);
+    }
     for finding in &report.findings {
         out.push('\n');
         out.push_str(&self::finding(finding, screen, true));

@@ -7,6 +7,7 @@ use crate::exit::{Exit, Trouble};
 use crate::hide::Used;
 use crate::options::ReportFormat;
 use crate::output;
+use crate::regress::{self, Regress};
 use threadbare_explore::interrupt;
 use threadbare_explore::store::Store;
 use threadbare_report::progress::ProgressLine;
@@ -103,14 +104,27 @@ fn one(
     let config = split.campaign.config(split.target(&case.target)?);
     let label = format!("{} {} {}", case.package, case.binary, case.name);
     let line = ProgressLine::on_stderr();
-    let conducted = conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions, None)
-        .map_err(|trouble| trouble.during(&format!("test {}", case.name)))?;
-    used.join(&conducted.used);
+    let during = |trouble: Trouble| trouble.during(&format!("test {}", case.name));
+    let kept = match split.campaign.regress {
+        true => regress::all(&config, store).map_err(during)?,
+        false => Regress::default(),
+    };
+    let campaign = if kept.has_failed() && !config.keep_going {
+        conduct::regressed(&config, store, kept, false)
+    } else {
+        let conducted =
+            conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions, None)
+                .map_err(during)?;
+        used.join(&conducted.used);
+        let mut report = conducted.report;
+        kept.join(&mut report, store);
+        report
+    };
     Ok(TestResult {
         package: case.package.clone(),
         binary: case.binary.clone(),
         kind: binary.kind.clone(),
         name: case.name.clone(),
-        campaign: conducted.report,
+        campaign,
     })
 }

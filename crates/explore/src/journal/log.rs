@@ -1,5 +1,6 @@
 //! The books' side of the journal: records on their way to the file.
 
+use crate::campaign::Progress;
 use crate::journal::Journal;
 use crate::journal::frame;
 use crate::journal::record::RecordRef;
@@ -94,7 +95,7 @@ impl Log {
     }
 
     /// A little time has passed. Gives the file when it is to be forced to the disk, which takes a while.
-    pub(crate) fn tick(&mut self, elapsed: Duration) -> Option<Arc<File>> {
+    pub(crate) fn tick(&mut self, progress: &Progress) -> Option<Arc<File>> {
         let now = Instant::now();
         let journal = self.journal.as_mut()?;
         if self.full || self.ticked.is_some_and(|then| now - then < TICK) {
@@ -114,7 +115,7 @@ impl Log {
                 return None;
             }
         }
-        self.clock(elapsed);
+        self.clock(progress);
         if self.synced.is_some_and(|then| now - then < SYNC) {
             return None;
         }
@@ -122,11 +123,11 @@ impl Log {
         self.journal.as_ref().map(|journal| Arc::clone(&journal.file))
     }
 
-    fn clock(&mut self, elapsed: Duration) {
+    fn clock(&mut self, progress: &Progress) {
         let nothing = self.journal.as_ref().is_none_or(|journal| journal.untouched) && self.bytes.is_empty();
         if self.is_open() && !nothing {
-            let elapsed = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-            frame::push(&mut self.bytes, &RecordRef::Clock(elapsed));
+            let elapsed = u64::try_from(progress.elapsed.as_millis()).unwrap_or(u64::MAX);
+            frame::push(&mut self.bytes, &RecordRef::Clock(elapsed, progress.runs, progress.failed));
             self.flush();
         }
     }
@@ -137,8 +138,8 @@ impl Log {
     }
 
     /// The campaign is over: gives the journal back.
-    pub(crate) fn finish(&mut self, elapsed: Duration) -> Option<Journal> {
-        self.clock(elapsed);
+    pub(crate) fn finish(&mut self, progress: &Progress) -> Option<Journal> {
+        self.clock(progress);
         self.flush();
         self.journal.take()
     }

@@ -78,9 +78,14 @@ pub(crate) fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Overview, Error> {
             Record::Tried(_, _, outcome) => {
                 overview.failed += outcome.map_or(0, |outcome| u64::from(outcome.has_failed(&mut hidden)));
             }
-            Record::Clock(elapsed) => overview.elapsed = Duration::from_millis(elapsed),
+            Record::Clock(elapsed, runs, failed) => {
+                overview.elapsed = Duration::from_millis(elapsed);
+                // Another version of the tool has other records of runs.
+                overview.runs = overview.runs.max(runs);
+                overview.failed = overview.failed.max(failed);
+            }
             Record::Close(close) => overview.close = Some(close),
-            Record::Note(..) => {}
+            Record::Note(..) | Record::Unknown => {}
         }
     }
     overview.good = frames.good() as u64;

@@ -135,7 +135,7 @@ fn check_stop(current: &Segment, how: Stop) -> Option<()> {
         "the strand ended"
     } else if done != current.events {
         "the strand made another number of events before it stopped"
-    } else if modules::place(this.op.pc) != current.stop {
+    } else if is_elsewhere(this.op.pc, &current.stop) {
         "the strand stopped at another place"
     } else {
         return Some(());
@@ -145,6 +145,11 @@ fn check_stop(current: &Segment, how: Stop) -> Option<()> {
     }
     stop();
     None
+}
+
+/// Whether an instruction is not the one a segment stops at, as far as this build of the program can tell.
+fn is_elsewhere(pc: u64, stop: &u64) -> bool {
+    engine().plan.flags & flags::OTHER_BUILD == 0 && modules::place(pc) != *stop
 }
 
 /// Makes the strand of a segment able to go on: by its deadline, or when its file descriptor is ready.
@@ -241,7 +246,7 @@ pub fn blocks_here() -> Option<bool> {
     // The last segment of a deadlock ends in a wait, too.
     let waits = current.how == StopKind::Blocked as u8 || current.how == StopKind::Final as u8;
     // A handler's call may come at the same count as the interrupted call's next wait: the place tells them apart.
-    let there = modules::place(sched::this().op.pc) == current.stop;
+    let there = !is_elsewhere(sched::this().op.pc, &current.stop);
     Some(here && there && waits && current.op == OpKind::IoWait as u8)
 }
 
