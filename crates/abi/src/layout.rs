@@ -121,7 +121,8 @@ pub mod flags {
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)
     pub const ENDS_IN_LIVELOCK: u32 = 4;
-    /// The schedule is of another build of the program: its places are not compared, only what the strands do.
+    /// The schedule is of another build of the program: its places are not compared, only what the strands do, and the
+    /// last strand may go on where the other build failed.
     pub const OTHER_BUILD: u32 = 1 << 10;
     /// Reads-from pairs are told, whatever the strategy.
     pub const READS: u32 = 8;

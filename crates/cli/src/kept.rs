@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use threadbare_explore::Error;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::journal::{self, CAMPAIGN, Journal, Overview, Session};
 use threadbare_explore::server::Target;
@@ -28,17 +29,25 @@ pub(crate) struct Resumed {
     pub(crate) journal: Journal,
 }
 
-/// The journal of a new campaign.
+/// The journal of a new campaign; none if the folder has no room for it.
 pub(crate) fn begin(
     store: &Store,
     config: &Config,
     suppressions: &Suppressions,
     given: &[OsString],
-) -> Result<Journal, Trouble> {
+) -> Result<Option<Journal>, Trouble> {
     let session = session(config, suppressions, given)?;
     let path = store.folder().join(file_name(config, session.identity));
     let earlier = path.exists().then(|| journal::overview(&path).ok()).flatten();
-    let journal = Journal::create(&path, &session)?;
+    let journal = match Journal::create(&path, &session) {
+        Ok(journal) => Some(journal),
+        Err(Error::Journal { why, .. }) => {
+            let path = path.display();
+            warn(&format!("the campaign cannot be kept in `{path}` ({why}): it is made without `--resume`"));
+            None
+        }
+        Err(error) => return Err(error.into()),
+    };
     if let Some(earlier) =
         earlier.filter(|earlier| earlier.close.is_none() && standing(earlier) == Standing::Open)
     {

@@ -413,7 +413,13 @@ impl Job {
         match &mut self.server {
             Some(server) => Ok(server),
             none => {
-                let mut server = Server::start_unless(&self.target, Arc::clone(&self.cancel))?;
+                let start = || Server::start_unless(&self.target, Arc::clone(&self.cancel));
+                // What somebody has killed while it started is started once more.
+                let killed = verdict::signal_name(Signal::KILL.as_raw());
+                let mut server = match start() {
+                    Err(Error::DiedEarly { end, .. }) if end == killed => start()?,
+                    other => other?,
+                };
                 server.set_known(&self.known);
                 Ok(none.insert(server))
             }

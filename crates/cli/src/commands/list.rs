@@ -59,7 +59,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
             finding.id.clone(),
             finding.count.to_string(),
             place.unwrap_or_default(),
-            finding.message.clone(),
+            match finding.regress.as_deref() {
+                Some(regress) => format!("{regress}: {}", finding.message),
+                None => finding.message.clone(),
+            },
         ]);
     }
     print(&format!("{campaigns}{gap}{}", table.to_text()));

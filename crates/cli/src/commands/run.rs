@@ -75,7 +75,7 @@ fn resume(args: &Args, id: &str, given: &[OsString]) -> Result<Exit, Trouble> {
         &resumed.config,
         &store,
         &resumed.suppressions,
-        resumed.journal,
+        Some(resumed.journal),
         (args.campaign.format, args.campaign.regress),
     )
 }
@@ -105,7 +105,7 @@ fn conduct_one(
     config: &Config,
     store: &Store,
     suppressions: &Arc<Suppressions>,
-    journal: Journal,
+    journal: Option<Journal>,
     (format, regress): (ReportFormat, bool),
 ) -> Result<Exit, Trouble> {
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
@@ -114,7 +114,7 @@ fn conduct_one(
     let report = if kept.has_failed() && !config.keep_going {
         conduct::regressed(config, store, kept, true)
     } else {
-        let mut report = conduct::campaign(config, store, line, None, suppressions, Some(journal))?.report;
+        let mut report = conduct::campaign(config, store, line, None, suppressions, journal)?.report;
         kept.join(&mut report, store);
         report
     };

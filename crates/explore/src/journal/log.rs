@@ -124,7 +124,8 @@ impl Log {
     }
 
     fn clock(&mut self, progress: &Progress) {
-        let nothing = self.journal.as_ref().is_none_or(|journal| journal.untouched) && self.bytes.is_empty();
+        let nothing = self.journal.as_ref().is_none_or(|journal| journal.untouched || journal.bare)
+            && self.bytes.is_empty();
         if self.is_open() && !nothing {
             let elapsed = u64::try_from(progress.elapsed.as_millis()).unwrap_or(u64::MAX);
             frame::push(&mut self.bytes, &RecordRef::Clock(elapsed, progress.runs, progress.failed));
@@ -142,5 +143,120 @@ impl Log {
         self.clock(progress);
         self.flush();
         self.journal.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::overview::overview;
+    use crate::journal::record::Session;
+    use std::path::{Path, PathBuf};
+    use threadbare_trace::run::Counters;
+
+    fn session() -> Session {
+        Session {
+            tool: "tool".to_owned(),
+            identity: 1,
+            program: PathBuf::from("/p"),
+            program_id: "id".to_owned(),
+            arg0: None,
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: PathBuf::from("/"),
+            stdin: None,
+            options: Vec::new(),
+            began: 5,
+        }
+    }
+
+    fn clean() -> Outcome {
+        Outcome::clean(Counters { points: 3, ..Counters::default() }, vec![7, 8])
+    }
+
+    fn runs(path: &Path) -> u64 {
+        overview(path).map_or(0, |overview| overview.runs)
+    }
+
+    #[test]
+    fn a_run_is_written_at_once_but_after_what_is_being_told() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a.campaign");
+        let mut log = Log::new(Some(Journal::create(&path, &session()).unwrap()));
+        log.run(0, &clean());
+        log.flush();
+        assert_eq!(runs(&path), 1);
+        log.run(1, &clean());
+        log.hold();
+        log.tick(&Progress { elapsed: Duration::from_secs(9), ..Progress::default() });
+        log.flush();
+        assert_eq!(runs(&path), 1);
+        log.release(&[(4, vec![1, 2])]);
+        log.flush();
+        assert_eq!(runs(&path), 2);
+        drop(log.finish(&Progress::default()));
+        let (journal, _) = Journal::resume(&path).unwrap();
+        let kinds: Vec<u8> = journal
+            .records()
+            .map(|record| match record {
+                crate::journal::Record::Session(_) => b's',
+                crate::journal::Record::Run(..) => b'r',
+                crate::journal::Record::Note(4, _) => b'n',
+                _ => b'-',
+            })
+            .filter(|&kind| kind != b'-')
+            .collect();
+        assert_eq!(kinds, b"srnr");
+        assert!(matches!(Journal::resume(&path), Err(crate::Error::Busy { .. })));
+    }
+
+    #[test]
+    fn without_a_run_nothing_stays_and_an_earlier_campaign_does() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a.campaign");
+        drop(Journal::create(&path, &session()).unwrap());
+        assert!(!path.exists());
+        let mut log = Log::new(Some(Journal::create(&path, &session()).unwrap()));
+        log.run(0, &clean());
+        drop(log.finish(&Progress::default()));
+        drop(Journal::create(&path, &session()).unwrap());
+        assert_eq!(runs(&path), 1);
+    }
+
+    #[test]
+    fn a_full_disk_is_told_once_and_keeps_what_is_there() {
+        let mut log = Log::new(Some(Journal {
+            path: PathBuf::from("/dev/full"),
+            file: Arc::new(File::options().write(true).open("/dev/full").unwrap()),
+            length: 0,
+            untouched: false,
+            bare: false,
+            past: Vec::new(),
+        }));
+        for run in 0..3 {
+            log.run(run, &clean());
+            log.flush();
+        }
+        let trouble = log.trouble().unwrap();
+        assert!(trouble.contains("No space left"), "{trouble}");
+        assert!(log.trouble().is_none() && log.bytes.is_empty());
+    }
+
+    #[test]
+    fn a_journal_that_is_taken_away_comes_back() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("out/a.campaign");
+        std::fs::create_dir(path.parent().unwrap()).unwrap();
+        let mut journal = Journal::create(&path, &session()).unwrap();
+        let mut bytes = Vec::new();
+        frame::push(&mut bytes, &RecordRef::Run(0, &clean()));
+        journal.append(&bytes).unwrap();
+        assert!(!journal.restore().unwrap());
+        std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
+        assert!(journal.restore().unwrap());
+        bytes.clear();
+        frame::push(&mut bytes, &RecordRef::Run(1, &clean()));
+        journal.append(&bytes).unwrap();
+        assert_eq!(runs(&path), 2);
     }
 }

@@ -47,7 +47,8 @@ pub struct Journal {
     length: u64,
     /// Whether the file is still what it was before this process.
     untouched: bool,
-    created: bool,
+    /// Whether this process made it, and no run is in it yet.
+    bare: bool,
     /// The bytes of the sittings before this one.
     past: Vec<u8>,
 }
@@ -59,7 +60,14 @@ impl Journal {
         let file = open(path, true)?;
         let mut past = HEAD.to_vec();
         frame::push(&mut past, &RecordRef::Session(session));
-        Ok(Journal { path: path.to_owned(), file, length: 0, untouched: true, created, past })
+        let mut journal =
+            Journal { path: path.to_owned(), file, length: 0, untouched: true, bare: created, past };
+        if created {
+            // A campaign that is killed before its first run can go on, too.
+            journal.append(&[]).map_err(refused(path))?;
+            journal.bare = true;
+        }
+        Ok(journal)
     }
 
     /// The journal of a campaign that is to go on. The bytes that are not whole at its end are dropped with the first write.
@@ -71,7 +79,7 @@ impl Journal {
         let overview = overview::of_bytes(path, &past)?;
         past.truncate(overview.good as usize);
         let length = overview.good;
-        let journal = Journal { path: path.to_owned(), file, length, untouched: true, created: false, past };
+        let journal = Journal { path: path.to_owned(), file, length, untouched: true, bare: false, past };
         Ok((journal, overview))
     }
 
@@ -104,6 +112,7 @@ impl Journal {
             self.past = Vec::new();
             self.put(&new)?;
         }
+        self.bare = false;
         self.put(bytes)
     }
 
@@ -120,7 +129,7 @@ impl Journal {
 
     /// Tells how the sitting ended.
     pub fn close(mut self, close: &Close) -> io::Result<()> {
-        if self.untouched && self.created {
+        if self.bare {
             return Ok(());
         }
         let mut bytes = Vec::new();
@@ -153,7 +162,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        if self.untouched && self.created {
+        if self.bare {
             // No run was written: there is nothing to go on with.
             let _ = std::fs::remove_file(&self.path);
         }
