@@ -97,45 +97,75 @@ fn start(work: &Path, arguments: &[&str]) -> Child {
     command.spawn().expect("the tool can be started")
 }
 
-/// Kills a campaign at several moments, each time going on, and compares the end with the campaign that nobody ended.
+/// Numbers that are the same in every test run.
+struct Moments(u64);
+
+impl Moments {
+    fn next(&mut self, longest: u64) -> Duration {
+        self.0 = self.0.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x9E37_79B9_7F4A_7C15);
+        Duration::from_millis(1 + (self.0 >> 33) % longest)
+    }
+}
+
+fn has_journal(folder: &Path) -> bool {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.into_iter().any(|file| file.path().extension() == Some(OsStr::new("campaign")))
+}
+
+/// Kills campaigns at so many moments, each time going on, and compares their ends with those that nobody ended.
 #[track_caller]
-fn killed(strategy: &[&str], runs: &str, kills: u64, longest: u64) {
+fn killed(strategy: &[&str], runs: &str, kills: u64) {
     let work = folder();
     build(work.path(), "busy", BUSY);
-    let options = ["--keep-going", "--runs", runs, "--jobs", "2", "--format", "json", "--seed", "3"];
-    let whole = [&["run"], strategy, &options, &["--out", "whole", "--", "./busy"]].concat();
-    let whole = essence(&ask(work.path(), &whole));
-    assert!(whole["findings"].as_array().is_some_and(|findings| findings.len() >= 3), "{whole:#}");
-    let begin = [&["run"], strategy, &options, &["--out", "killed", "--", "./busy"]].concat();
-    let mut seen = Vec::new();
-    let mut random = 0x9E37_79B9_7F4A_7C15_u64;
-    for round in 0..kills {
-        let resume = ["run", "--resume", "--out", "killed"];
-        let has_begun = fs::read_dir(work.path().join("killed")).is_ok_and(|mut files| {
-            files.any(|file| file.is_ok_and(|it| it.file_name().to_string_lossy().ends_with(".campaign")))
-        });
-        let mut child = start(work.path(), if has_begun { &resume } else { &begin });
-        random = random.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(round | 1);
-        thread::sleep(Duration::from_millis(1 + (random >> 33) % longest));
-        kill(&child);
-        child.wait().expect("it has ended");
-        let kept = schedules(&work.path().join("killed"));
-        assert!(seen.iter().all(|finding| kept.contains(finding)), "a finding is lost: {seen:?}, {kept:?}");
-        seen = kept;
+    let mut moments = Moments(runs.len() as u64);
+    let mut done = 0;
+    for seed in 0.. {
+        if done == kills {
+            break;
+        }
+        let seed = seed.to_string();
+        let options = ["--keep-going", "--runs", runs, "--jobs", "2", "--format", "json", "--seed", &seed];
+        let (whole_out, killed_out) = (format!("whole{seed}"), format!("killed{seed}"));
+        let whole = [&["run"], strategy, &options, &["--out", &whole_out, "--", "./busy"]].concat();
+        let whole = essence(&ask(work.path(), &whole));
+        assert!(whole["findings"].as_array().is_some_and(|findings| findings.len() >= 3), "{whole:#}");
+        let begin = [&["run"], strategy, &options, &["--out", &killed_out, "--", "./busy"]].concat();
+        let resume = ["run", "--resume", "--out", &killed_out];
+        let out = work.path().join(&killed_out);
+        let mut seen = Vec::new();
+        while done < kills {
+            let mut child = start(work.path(), if has_journal(&out) { &resume } else { &begin });
+            thread::sleep(moments.next(150));
+            if child.try_wait().expect("its state").is_some() {
+                break;
+            }
+            kill(&child);
+            child.wait().expect("it has ended");
+            done += 1;
+            let kept = schedules(&out);
+            assert!(
+                seen.iter().all(|finding| kept.contains(finding)),
+                "a finding is lost: {seen:?}, {kept:?}"
+            );
+            seen = kept;
+        }
+        let last = ask(work.path(), &["run", "--resume", "--out", &killed_out, "--format", "json"]);
+        assert_eq!(essence(&last), whole, "after {done} kills: {}", last.describe());
+        let content = |folder: &str| -> Vec<_> {
+            schedules(&work.path().join(folder))
+                .iter()
+                .map(|path| fs::read(path).expect("a schedule"))
+                .collect()
+        };
+        assert_eq!(content(&killed_out), content(&whole_out), "the schedules differ");
     }
-    let last = ask(work.path(), &["run", "--resume", "--out", "killed", "--format", "json"]);
-    assert_eq!(essence(&last), whole, "{}", last.describe());
-    let names = |folder: &str| -> Vec<_> {
-        schedules(&work.path().join(folder)).iter().map(|path| fs::read(path).expect("a schedule")).collect()
-    };
-    assert_eq!(names("killed"), names("whole"), "the schedules differ");
 }
 
 #[test]
 fn a_killed_campaign_goes_on_as_if_nothing_had_happened() {
-    killed(&[], "3000", either(4, 50), either(300, 200));
-    killed(&["--strategy", "rff"], "1500", either(2, 12), 200);
-    killed(&["--strategy", "surw"], "1500", either(2, 12), 200);
+    killed(&[], "2000", either(4, 50));
+    killed(&["--strategy", "rff"], "1500", either(2, 20));
+    killed(&["--strategy", "surw"], "1500", either(2, 20));
 }
 
 /// The fork servers of a driver.

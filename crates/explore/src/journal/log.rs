@@ -19,7 +19,7 @@ const SYNC: Duration = Duration::from_secs(5);
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     journal: Option<Journal>,
-    bytes: Vec<u8>,
+    records: Vec<Vec<u8>>,
     /// Something is being told that must be on disk before the records.
     held: bool,
     ticked: Option<Instant>,
@@ -43,7 +43,7 @@ impl Log {
     /// A run goes into the books. One in which Threadbare failed does not: it is to be made again.
     pub(crate) fn run(&mut self, run: u64, outcome: &Outcome) {
         if self.is_open() && outcome.mismatch.is_none() && !outcome.verdict.is_internal() {
-            frame::push(&mut self.bytes, &RecordRef::Run(run, outcome));
+            self.records.push(frame::encode(&RecordRef::Run(run, outcome)));
         }
     }
 
@@ -53,7 +53,7 @@ impl Log {
         let fine = outcome.is_none_or(|it| it.mismatch.is_none() && !it.verdict.is_internal());
         if self.is_open() && fine {
             let record = RecordRef::Tried(tried.prediction.number, tried.tries, outcome);
-            frame::push(&mut self.bytes, &record);
+            self.records.push(frame::encode(&record));
         }
     }
 
@@ -69,21 +69,17 @@ impl Log {
             return;
         }
         // They come before the runs they belong to: a run without its note would have lost its finding.
-        let mut bytes = Vec::new();
-        for (key, note) in notes {
-            frame::push(&mut bytes, &RecordRef::Note(*key, note));
-        }
-        bytes.append(&mut self.bytes);
-        self.bytes = bytes;
+        let notes = notes.iter().map(|(key, note)| frame::encode(&RecordRef::Note(*key, note)));
+        self.records.splice(..0, notes);
     }
 
     /// Writes what is there, unless it has to wait.
     pub(crate) fn flush(&mut self) {
-        if self.held || self.full || self.bytes.is_empty() {
+        if self.held || self.full || self.records.is_empty() {
             return;
         }
         let Some(journal) = &mut self.journal else { return };
-        if let Err(error) = journal.append(&self.bytes) {
+        if let Err(error) = journal.append(&self.records) {
             self.full = true;
             self.trouble = Some(format!(
                 "the campaign's state cannot be written to `{}` any more ({error}): the campaign goes on, and \
@@ -91,7 +87,7 @@ impl Log {
                 journal.path().display()
             ));
         }
-        self.bytes.clear();
+        self.records.clear();
     }
 
     /// A little time has passed. Gives the file when it is to be forced to the disk, which takes a while.
@@ -125,10 +121,10 @@ impl Log {
 
     fn clock(&mut self, progress: &Progress) {
         let nothing = self.journal.as_ref().is_none_or(|journal| journal.untouched || journal.bare)
-            && self.bytes.is_empty();
+            && self.records.is_empty();
         if self.is_open() && !nothing {
             let elapsed = u64::try_from(progress.elapsed.as_millis()).unwrap_or(u64::MAX);
-            frame::push(&mut self.bytes, &RecordRef::Clock(elapsed, progress.runs, progress.failed));
+            self.records.push(frame::encode(&RecordRef::Clock(elapsed, progress.runs, progress.failed)));
             self.flush();
         }
     }
@@ -150,6 +146,7 @@ impl Log {
 mod tests {
     use super::*;
     use crate::journal::overview::overview;
+    use crate::journal::pack::History;
     use crate::journal::record::Session;
     use std::path::{Path, PathBuf};
     use threadbare_trace::run::Counters;
@@ -232,6 +229,8 @@ mod tests {
             untouched: false,
             bare: false,
             past: Vec::new(),
+            history: History::default(),
+            broken: false,
         }));
         for run in 0..3 {
             log.run(run, &clean());
@@ -239,7 +238,7 @@ mod tests {
         }
         let trouble = log.trouble().unwrap();
         assert!(trouble.contains("No space left"), "{trouble}");
-        assert!(log.trouble().is_none() && log.bytes.is_empty());
+        assert!(log.trouble().is_none() && log.records.is_empty());
     }
 
     #[test]
@@ -248,15 +247,11 @@ mod tests {
         let path = root.path().join("out/a.campaign");
         std::fs::create_dir(path.parent().unwrap()).unwrap();
         let mut journal = Journal::create(&path, &session()).unwrap();
-        let mut bytes = Vec::new();
-        frame::push(&mut bytes, &RecordRef::Run(0, &clean()));
-        journal.append(&bytes).unwrap();
+        journal.append(&[frame::encode(&RecordRef::Run(0, &clean()))]).unwrap();
         assert!(!journal.restore().unwrap());
         std::fs::remove_dir_all(path.parent().unwrap()).unwrap();
         assert!(journal.restore().unwrap());
-        bytes.clear();
-        frame::push(&mut bytes, &RecordRef::Run(1, &clean()));
-        journal.append(&bytes).unwrap();
+        journal.append(&[frame::encode(&RecordRef::Run(1, &clean()))]).unwrap();
         assert_eq!(runs(&path), 2);
     }
 }
