@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     Ok(Exit::Clean)
 }
 
-/// The campaigns, the oldest first; one that cannot be read is told and left out.
+/// The campaigns, the one that was written to last at the end; one that cannot be read is told and left out.
 fn campaigns(folder: &Path) -> Vec<Overview> {
     let mut campaigns = Vec::new();
     for path in store::files(folder, CAMPAIGN).unwrap_or_default() {
@@ -78,7 +78,7 @@ fn campaigns(folder: &Path) -> Vec<Overview> {
             Err(error) => conduct::warn(&format!("`{}` is left out: {error}", path.display())),
         }
     }
-    campaigns.sort_by_key(|campaign| campaign.sessions.last().map(|session| session.began));
+    campaigns.sort_by_key(|campaign| std::fs::metadata(&campaign.path).and_then(|file| file.modified()).ok());
     campaigns
 }
 
