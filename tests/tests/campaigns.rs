@@ -168,9 +168,9 @@ fn a_killed_campaign_goes_on_as_if_nothing_had_happened() {
     killed(&["--strategy", "surw"], "1500", either(2, 20));
 }
 
-/// The fork servers of a driver.
-fn servers(driver: u32) -> Vec<Pid> {
-    let tasks = fs::read_dir(format!("/proc/{driver}/task")).into_iter().flatten().flatten();
+/// The fork servers of a driver, or the runs of a server.
+fn servers(parent: u32) -> Vec<Pid> {
+    let tasks = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
     let ids =
         lists.flat_map(|list| list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<i32>>());
@@ -210,6 +210,44 @@ fn a_killed_server_costs_nothing() {
     }
     let outcome = tool::collect(child, tool::PATIENCE);
     assert_eq!(essence(&outcome), whole, "{}", outcome.describe());
+}
+
+#[test]
+fn a_run_that_somebody_kills_is_made_again() {
+    let work = folder();
+    // A run takes long enough to be caught.
+    build(
+        work.path(),
+        "slow",
+        "int main(void) { for (volatile long i = 0; i < 400000000; i++) {} return 0; }",
+    );
+    let arguments =
+        ["run", "--runs", "2", "--jobs", "1", "--timeout", "100s", "--format", "json", "--", "./slow"];
+    let mut command = tool::command(arguments);
+    command.current_dir(work.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the tool can be started");
+    let victim = loop {
+        let runs = servers(child.id()).first().map(|server| servers(server.as_raw_nonzero().get() as u32));
+        if let Some(run) = runs.and_then(|runs| runs.first().copied()) {
+            break run;
+        }
+        thread::sleep(Duration::from_millis(1));
+    };
+    let name = fs::read_to_string(format!("/proc/{}/comm", victim.as_raw_nonzero())).unwrap_or_default();
+    assert_eq!(name.trim(), "slow");
+    kill_process(victim, Signal::KILL).expect("the run is there");
+    let outcome = tool::collect(child, tool::PATIENCE);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.describe());
+    assert_eq!(json(&outcome)["runs"], 2, "{}", outcome.describe());
+
+    // One that kills itself does so again.
+    build(
+        work.path(),
+        "own",
+        "#include <signal.h>\n#include <unistd.h>\nint main(void) { kill(getpid(), SIGKILL); return 0; }",
+    );
+    let outcome = ask(work.path(), &["run", "--runs", "2", "--format", "json", "--", "./own"]);
+    assert_eq!(json(&outcome)["findings"][0]["kind"], "crash", "{}", outcome.describe());
 }
 
 #[test]
@@ -428,6 +466,11 @@ fn a_careless_program_is_bounded() {
     let outcome = run("greedy", greedy, &["--memory", "8M"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.describe());
     assert!(outcome.stdout.contains("--memory"), "{}", outcome.describe());
+
+    // Memory that the runtime does not see, 256 MiB in all, slowly enough to be looked at.
+    let maps = "#include <string.h>\n#include <sys/mman.h>\nint main(void) { for (int i = 0; i < 64; i++) { char *p = mmap(0, 1 << 22, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); memset(p, 1, 1 << 22); for (volatile long j = 0; j < 40000000; j++) {} } return 0; }";
+    let outcome = run("maps", maps, &["--memory", "4M", "--timeout", "100s"]);
+    assert_eq!(json(&outcome)["findings"][0]["kind"], "out-of-memory", "{}", outcome.describe());
 
     let loud = "#include <unistd.h>\nint main(void) { static char b[1 << 16]; for (int i = 0; i < 64; i++) if (write(1, b, sizeof b) < 0) return 3; return 0; }";
     let outcome = run("loud", loud, &["--output", "1M"]);

@@ -30,10 +30,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Whether a process has become too large. What the runtime notes on the heap may be as large as the heap.
+    /// Whether a process has become too large. What the runtime notes on the heap may be larger than the heap.
     pub(crate) fn are_passed_by(&self, process: Pid) -> bool {
-        const SPARE: u64 = 1 << 30;
-        self.memory != 0 && resident(process) > self.memory.saturating_mul(2).saturating_add(SPARE)
+        const LEAST: u64 = 64 << 20;
+        self.memory != 0 && resident(process) > self.memory.saturating_mul(3).saturating_add(LEAST)
     }
 }
 

@@ -14,8 +14,8 @@ use threadbare_explore::journal::Journal;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_findings::Suppressions;
-use threadbare_report::Screen;
 use threadbare_report::progress::ProgressLine;
+use threadbare_report::{Screen, Style};
 use threadbare_toolchain::{Environment, check_program, find_program};
 
 const EXAMPLES: &str = "\
@@ -110,6 +110,7 @@ fn conduct_one(
 ) -> Result<Exit, Trouble> {
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
     let line = ProgressLine::on_stderr();
+    let can_resume = journal.is_some();
     let kept = if regress { regress::all(config, store)? } else { Regress::default() };
     let report = if kept.has_failed() && !config.keep_going {
         conduct::regressed(config, store, kept, true)
@@ -119,6 +120,10 @@ fn conduct_one(
         report
     };
     print(&output::of_campaign(&report, format, Screen::for_stream(&std::io::stdout())));
+    if can_resume && report.ended_by == "interrupt" && report.runs > 0 {
+        let style = Style::for_stream(&std::io::stderr());
+        eprintln!("{}: `threadbare run --resume` goes on with it", style.strong("help"));
+    }
     Ok(if report.has_failed() { Exit::Failure } else { Exit::Clean })
 }
 
