@@ -296,7 +296,10 @@ impl Server {
             if let Ok(output) = stream.read() {
                 for line in output.text().lines().rev().take(20).collect::<Vec<_>>().into_iter().rev() {
                     text.push_str("\n    | ");
-                    text.push_str(line);
+                    // It goes to a terminal, which is not the program's.
+                    text.extend(
+                        line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }),
+                    );
                 }
             }
         }

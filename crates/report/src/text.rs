@@ -7,12 +7,13 @@ mod facts;
 mod strands;
 pub mod words;
 
-use crate::campaign::CampaignReport;
+use crate::campaign::{CampaignReport, Regressed};
 use crate::columns::{pieces, printable, wrap};
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
 use crate::marks::{self, is_about_all};
 use crate::screen::Screen;
+use crate::style::Style;
 use std::fmt::Write;
 use std::time::Duration;
 use threadbare_findings::{Finding, Location, Severity};
@@ -59,18 +60,23 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         let _ = writeln!(out, "{}: {warning}", style.warn("warning"));
     }
     for kept in &report.regress {
-        let word = match kept.outcome.as_str() {
-            "fixed" => style.good("fixed").to_string(),
-            "unfit" => style.warn("unfit").to_string(),
-            _ => style.bad("not fixed").to_string(),
-        };
-        let _ = writeln!(out, "{word}: kept finding {} {}", kept.id, kept.message);
+        out.push_str(&self::kept(kept, style));
     }
     for finding in &report.findings {
         out.push('\n');
         out.push_str(&self::finding(finding, screen, true));
     }
     out
+}
+
+/// What became of a kept finding, a line.
+pub fn kept(kept: &Regressed, style: Style) -> String {
+    let word = match kept.outcome.as_str() {
+        "fixed" => style.good("fixed").to_string(),
+        "unfit" => style.warn("unfit").to_string(),
+        _ => style.bad("not fixed").to_string(),
+    };
+    format!("{word}: kept finding {} {}\n", kept.id, kept.message)
 }
 
 /// One finding. With `replay`, the last line says how to make it again; without it, this is the replay.

@@ -39,11 +39,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         report.notes.push(warning);
     }
     keep(&report, &store)?;
-    if split.campaign.format == ReportFormat::Text && report.failed() > 0 {
-        // The findings follow on standard output; on a terminal they stand apart.
-        eprintln!();
-    }
-    print(&output::of_tests(&report, split.campaign.format, Screen::for_stream(&std::io::stdout())));
+    let screen = Screen::for_stream(&std::io::stdout());
+    print(&match split.campaign.format {
+        // What was found is told already.
+        ReportFormat::Text => tests::summary(&report, screen),
+        format => output::of_tests(&report, format, screen),
+    });
     Ok(if report.failed() > 0 { Exit::Failure } else { Exit::Clean })
 }
 
@@ -84,6 +85,12 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
             }
             let result = one(split, binary, case, store, &mut used)?;
             eprintln!("  {}", tests::line(&result, style));
+            if split.campaign.format == ReportFormat::Text {
+                // At once: whoever ends this has what was found so far.
+                let found = tests::findings(&result, Screen::for_stream(&std::io::stdout()));
+                let gap = if found.is_empty() { "" } else { "\n" };
+                print(&format!("{gap}{found}"));
+            }
             report.tests.push(result);
         }
     }
