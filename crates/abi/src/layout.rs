@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -56,8 +56,13 @@ pub const WORDS_CAPACITY: usize = 1 << 15;
 pub const NOTES_OFFSET: usize = GUIDE_OFFSET + WORDS_CAPACITY * 8;
 /// Where the records of reads-from pairs are (runtime to driver): see `threadbare-strategy`'s `reads`.
 pub const READS_OFFSET: usize = NOTES_OFFSET + WORDS_CAPACITY * 8;
+/// Where the records of coverage are (runtime to driver): see `threadbare-strategy`'s `classes`. The list grows from run to
+/// run of one server; a run begins at [`Plan::told`] and ends at [`Live::told`].
+pub const TOLD_OFFSET: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+/// How many records, of two words each, the list holds.
+pub const TOLD_CAPACITY: usize = 1 << 15;
 /// The size of the file.
-pub const FILE_SIZE: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+pub const FILE_SIZE: usize = TOLD_OFFSET + TOLD_CAPACITY * 16;
 
 /// What the file begins with.
 #[repr(C)]
@@ -103,6 +108,8 @@ pub struct Plan {
     pub estimate_choices: u64,
     /// Strands seen in earlier runs, 0 if unknown.
     pub estimate_strands: u64,
+    /// Records of coverage that the driver has taken over: they are not told again.
+    pub told: u64,
     /// The strategy's own parameters.
     pub params: [u64; 8],
 }
@@ -118,6 +125,8 @@ pub mod flags {
     pub const ENDS_IN_LIVELOCK: u32 = 4;
     /// Reads-from pairs are told, whatever the strategy.
     pub const READS: u32 = 8;
+    /// Coverage is told, and the run's class.
+    pub const COVERAGE: u32 = 16;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.
@@ -227,6 +236,11 @@ pub struct Live {
     pub pid: i32,
     /// Different data races the run showed.
     pub races: u32,
+    /// Names the run's class, if coverage is told: two runs that differ only in the order of steps that do not concern
+    /// each other have the same.
+    pub class: u64,
+    /// Records of coverage in the list.
+    pub told: u64,
 }
 
 /// The ring's indices; both only grow.

@@ -183,7 +183,11 @@ impl Conductor<'_> {
             strands: summary.strands,
             strategy: spec(self.config).to_string(),
             seed: self.config.seed,
-            coverage: Coverage { shared_instructions: summary.known.len() as u64 },
+            coverage: Coverage {
+                shared_instructions: summary.known.len() as u64,
+                counts: summary.coverage.counts(),
+                estimate: summary.coverage.estimate(),
+            },
             findings: self.findings.all().to_vec(),
             suppressed: self.hidden.all().len() as u64,
             trace_hash: format!("{:016x}", summary.trace_hash),
@@ -198,6 +202,7 @@ impl Conductor<'_> {
                 Ending::Runs => "runs",
                 Ending::Time => "time",
                 Ending::Failure => "failure",
+                Ending::Enough => "until",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",
             }

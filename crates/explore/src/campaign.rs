@@ -21,6 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::{Books, Estimate};
 use threadbare_strategy::{StrategyId, rng};
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
@@ -58,6 +59,10 @@ pub struct Config {
     pub races: Races,
     /// Who knows what is not to be told.
     pub filter: Option<Arc<dyn Filter>>,
+    /// Coverage is told.
+    pub coverage: bool,
+    /// The chance of something new below which it is enough.
+    pub until: Option<f64>,
 }
 
 impl Config {
@@ -71,7 +76,7 @@ impl Config {
             params: self.params,
             points: self.points,
             record: Record::Nothing,
-            flags: 0,
+            flags: if self.coverage { flags::COVERAGE } else { 0 },
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
@@ -95,6 +100,8 @@ pub struct Progress {
     pub switches: u64,
     /// Time since the campaign began.
     pub elapsed: Duration,
+    /// How likely something new is, if that is known.
+    pub estimate: Option<Estimate>,
 }
 
 /// Who is told of a campaign while it goes on. Failures come in the order of their runs.
@@ -114,6 +121,8 @@ pub enum Ending {
     Time,
     /// A run failed.
     Failure,
+    /// Something new is unlikely enough.
+    Enough,
     /// The user asked for the end.
     Interrupt,
     /// Threadbare failed: the run, and what happened.
@@ -143,6 +152,8 @@ pub struct Summary {
     pub modules: Vec<Module>,
     /// Cycles in the order of locks that were tried and did not deadlock.
     pub unproved: Vec<Unproved>,
+    /// What was covered.
+    pub coverage: Books,
 }
 
 struct Shared {
@@ -178,6 +189,7 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
             config.keep_going,
             Advice::new(config.strategy, config.seed),
             config.predict,
+            config.until,
         )),
         epoch: Condvar::new(),
         news: Condvar::new(),
@@ -300,7 +312,7 @@ fn attempt(
     prediction: &Arc<Prediction>,
 ) -> Result<Tried, Error> {
     // Most tries are thrown away: none may claim to be the first that showed something, and races are for the runs.
-    let base = Request { races: false, ..base.clone() };
+    let base = Request { races: false, flags: base.flags & !flags::COVERAGE, ..base.clone() };
     let wants = |keys: &[u64]| vec![true; keys.len()];
     let mut tries = 0;
     let mut outcome = None;
@@ -345,6 +357,10 @@ fn one(
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
+    outcome.strategy = request.strategy;
+    if request.flags & flags::COVERAGE != 0 {
+        outcome.contribution = server.take_contribution(&ended);
+    }
     if config.check_replay && outcome::can_follow(&ended) {
         check_replay(server, request, &ended, &mut outcome)?;
     }
@@ -371,6 +387,6 @@ fn check_replay(
     };
     let second = server.run(&again, follow, None)?;
     let facts = server.facts(&again, &second, false)?;
-    outcome.compare(ended, &facts);
+    outcome.compare(ended, &facts, second.live.class);
     Ok(())
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::Books;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
@@ -58,6 +59,7 @@ pub struct Failure {
 pub(crate) enum Stop {
     Time,
     Failure,
+    Enough,
     Interrupt,
     Internal(Box<RunFacts>, String),
     Error(Error),
@@ -102,11 +104,19 @@ pub(crate) struct Ledger {
     tried: BTreeMap<u64, Tried>,
     tries_taken: u64,
     unproved: Vec<Unproved>,
+    coverage: Books,
+    until: Option<f64>,
     stop: Option<Stop>,
 }
 
 impl Ledger {
-    pub(crate) fn new(limit: u64, keep_going: bool, advice: Advice, predict: bool) -> Ledger {
+    pub(crate) fn new(
+        limit: u64,
+        keep_going: bool,
+        advice: Advice,
+        predict: bool,
+        until: Option<f64>,
+    ) -> Ledger {
         Ledger {
             limit,
             keep_going,
@@ -139,6 +149,8 @@ impl Ledger {
             tried: BTreeMap::new(),
             tries_taken: 0,
             unproved: Vec::new(),
+            coverage: Books::default(),
+            until,
             stop: None,
         }
     }
@@ -247,6 +259,7 @@ impl Ledger {
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
+        self.coverage.take(outcome.strategy, &outcome.contribution);
         let (notes, reads) = std::mem::take(&mut outcome.lessons);
         self.advice.learn(run, notes, reads);
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
@@ -264,6 +277,16 @@ impl Ledger {
             self.predictions.see(run, cycle);
         }
         self.take_shown(run, false, outcome);
+        self.see_whether_enough();
+    }
+
+    /// Looks every few runs, so that the end does not depend on the jobs.
+    fn see_whether_enough(&mut self) {
+        const EVERY: u64 = 16;
+        let Some(until) = self.until.filter(|_| self.counts.runs.is_multiple_of(EVERY)) else { return };
+        if self.coverage.estimate().is_some_and(|estimate| estimate.high < until) {
+            self.stop(Stop::Enough);
+        }
     }
 
     /// Takes what a run showed.
@@ -333,7 +356,7 @@ impl Ledger {
     }
 
     pub(crate) fn progress(&self, elapsed: Duration) -> Progress {
-        Progress { elapsed, ..self.counts }
+        Progress { elapsed, estimate: self.coverage.estimate(), ..self.counts }
     }
 
     pub(crate) fn summary(self, elapsed: Duration) -> Result<Summary, Error> {
@@ -342,6 +365,7 @@ impl Ledger {
             None => Ending::Runs,
             Some(Stop::Time) => Ending::Time,
             Some(Stop::Failure) => Ending::Failure,
+            Some(Stop::Enough) => Ending::Enough,
             Some(Stop::Interrupt) => Ending::Interrupt,
             Some(Stop::Internal(facts, why)) => Ending::Internal(facts, why),
             Some(Stop::Error(error)) => return Err(error),
@@ -357,6 +381,7 @@ impl Ledger {
             warnings: self.warnings,
             modules: self.modules,
             unproved: self.unproved,
+            coverage: self.coverage,
         })
     }
 }
@@ -395,7 +420,7 @@ mod tests {
         fails: u64,
         pick: impl Fn(usize) -> usize,
     ) -> (Summary, Vec<(u64, usize)>) {
-        let mut ledger = Ledger::new(limit, false, Advice::None, true);
+        let mut ledger = Ledger::new(limit, false, Advice::None, true, None);
         let mut under_way: Vec<Ticket> = Vec::new();
         let mut tickets = Vec::new();
         while !ledger.is_finished() {
@@ -437,7 +462,7 @@ mod tests {
 
     #[test]
     fn details_are_wanted_from_the_earliest_run() {
-        let mut ledger = Ledger::new(10, true, Advice::None, true);
+        let mut ledger = Ledger::new(10, true, Advice::None, true, None);
         assert_eq!(ledger.wants(&[5, 6], 7), [true, true]);
         assert_eq!(ledger.wants(&[5], 8), [false]);
         assert_eq!(ledger.wants(&[5], 3), [true]);
@@ -452,7 +477,7 @@ mod tests {
     #[test]
     fn predictions_are_tried_between_epochs() {
         for (fails, runs) in [(true, 1), (false, 3)] {
-            let mut ledger = Ledger::new(3, false, Advice::None, true);
+            let mut ledger = Ledger::new(3, false, Advice::None, true, None);
             let first = ledger.take_ticket().unwrap();
             ledger.finish(first.run, with_cycle(0));
             let ticket = ledger.take_ticket().unwrap();
@@ -479,7 +504,7 @@ mod tests {
 
     #[test]
     fn what_is_only_told_or_hidden_fails_no_run() {
-        let mut ledger = Ledger::new(4, false, Advice::None, true);
+        let mut ledger = Ledger::new(4, false, Advice::None, true, None);
         let runs: [Vec<Shown>; 4] = [
             vec![shown(1, false, false), shown(2, true, true)],
             // What the first run has hidden stays hidden.

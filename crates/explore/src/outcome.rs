@@ -15,6 +15,8 @@ use threadbare_trace::hash::Fnv;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
 use threadbare_trace::run::{Counters, End, RunFacts, Verdict};
+use threadbare_coverage::Contribution;
+use threadbare_strategy::StrategyId;
 
 /// What is done with data races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -59,6 +61,10 @@ pub(crate) struct Shown {
 pub(crate) struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
+    /// Who decided.
+    pub(crate) strategy: StrategyId,
+    /// What it adds to coverage.
+    pub(crate) contribution: Contribution,
     /// What the strategy noted, and who read from whom.
     pub(crate) lessons: (Vec<u64>, Vec<u64>),
     pub(crate) warnings: Vec<Warning>,
@@ -83,6 +89,8 @@ impl Outcome {
         Outcome {
             counters,
             learnt,
+            strategy: StrategyId::Random,
+            contribution: Contribution::default(),
             lessons: (Vec::new(), Vec::new()),
             warnings: Vec::new(),
             modules: Vec::new(),
@@ -176,7 +184,7 @@ impl Outcome {
     }
 
     /// Compares the run with its second making.
-    pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts) {
+    pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts, second_class: u64) {
         let (a, b) = (&self.verdict, &second.verdict);
         let mut differences = Vec::new();
         if (a.kind, a.code, a.pc, a.strand) != (b.kind, b.code, b.pc, b.strand) || a.place != b.place {
@@ -192,6 +200,10 @@ impl Outcome {
                 "the run's trace has hash {:016x} ({} events, {} points, {} switches), its replay's {:016x} ({} events, {} points, {} switches)",
                 one.trace_hash, one.events, one.points, one.switches, two.trace_hash, two.events, two.points, two.switches,
             ));
+        }
+        let class = first.live.class;
+        if class != 0 && second_class != 0 && class != second_class {
+            differences.push(format!("the run is of class {class:016x}, its replay of {second_class:016x}"));
         }
         let races = race_pairs(&second.report);
         if races != self.races && !b.is_internal() {

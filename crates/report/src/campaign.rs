@@ -1,6 +1,7 @@
 //! What a campaign came to, as data: the JSON that other tools read.
 
 use serde::{Deserialize, Serialize};
+use threadbare_coverage::{Counts, Estimate};
 use threadbare_findings::{Finding, Severity};
 
 /// The version of the JSON form.
@@ -46,7 +47,7 @@ pub struct CampaignReport {
     pub replays: u64,
     /// What the runtime warned of.
     pub warnings: Vec<String>,
-    /// Why it ended: `runs`, `time`, `failure` or `interrupt`.
+    /// Why it ended: `runs`, `time`, `failure`, `until` or `interrupt`.
     pub ended_by: String,
     /// The program.
     pub program: String,
@@ -55,10 +56,16 @@ pub struct CampaignReport {
 }
 
 /// What a campaign covered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Coverage {
     /// Instructions found to touch memory that strands share.
     pub shared_instructions: u64,
+    /// How much was covered.
+    #[serde(flatten, default)]
+    pub counts: Counts,
+    /// How likely something new is; none while too little is known.
+    #[serde(default)]
+    pub estimate: Option<Estimate>,
 }
 
 impl CampaignReport {

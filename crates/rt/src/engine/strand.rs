@@ -10,6 +10,7 @@ use crate::model::PerStrand;
 use alloc::vec::Vec;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{StrandId, StrandPath};
+use threadbare_strategy::classes::Track;
 
 /// What a strand is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +34,8 @@ pub struct Strand {
     pub op: Op,
     /// Next free entry of its shadow stack while it does not run.
     pub frames: *mut FrameEntry,
+    /// Its part of the run's class.
+    pub track: Track,
     /// Its name as a number.
     pub path: StrandPath,
     /// Index.
@@ -100,6 +103,7 @@ impl Strand {
             ordinal,
             children: 0,
             path,
+            track: Track::new(path.0, 0),
             wait: Wait::NONE,
             clock: Clock::new(),
             fence_acquire: Clock::new(),
