@@ -15,7 +15,7 @@ use threadbare_findings::{Findings, NoPlaces, Places, Severity, Suppressions, Sy
 use threadbare_report::CampaignReport;
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
 use threadbare_report::progress::{ProgressLine, State};
-use threadbare_strategy::Spec;
+use threadbare_strategy::StrategyId;
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
@@ -113,6 +113,11 @@ impl Observer for Conductor<'_> {
             self.used.by(self.suppressions, finding);
             return Ok(());
         }
+        finding.strategy = if failure.predicted {
+            StrategyId::Directed.name().to_owned()
+        } else {
+            failure.strategy.to_string()
+        };
         if !failure.fails {
             finding.severity = Severity::Note;
         }
@@ -181,7 +186,7 @@ impl Conductor<'_> {
             points: progress.points,
             switches: progress.switches,
             strands: summary.strands,
-            strategy: spec(self.config).to_string(),
+            strategy: self.config.search.to_string(),
             seed: self.config.seed,
             coverage: Coverage {
                 shared_instructions: summary.known.len() as u64,
@@ -213,13 +218,6 @@ impl Conductor<'_> {
     }
 }
 
-/// The campaign's strategy with its parameters.
-fn spec(config: &Config) -> Spec {
-    let mut spec = Spec::of(config.strategy);
-    spec.params.copy_from_slice(&config.params[..threadbare_strategy::IN_ORDER]);
-    spec
-}
-
 /// The schedule of a run that showed something, which the message tells in words.
 fn schedule(
     config: &Config,
@@ -229,7 +227,7 @@ fn schedule(
     message: &str,
 ) -> Schedule {
     let target = &config.target;
-    let request = config.request(failure.run);
+    let request = config.request(failure.run, &failure.strategy);
     let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
@@ -240,13 +238,13 @@ fn schedule(
         env: target.env.clone(),
         cwd: target.cwd.clone().into_os_string(),
         stdin: target.stdin.clone().map(PathBuf::into_os_string),
-        strategy: spec(config),
+        strategy: failure.strategy,
         seed: config.seed,
         run: failure.run,
         entropy: request.entropy,
         points: config.points,
         max_points: config.max_points,
-        in_order: config.params[threadbare_strategy::IN_ORDER] != 0,
+        in_order: config.in_order,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,
         race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),
@@ -262,7 +260,7 @@ fn schedule(
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
         let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
-        schedule.then = Some(Then { strategy: spec(config), seed: request.seed, estimates, guide });
+        schedule.then = Some(Then { strategy: failure.strategy, seed: request.seed, estimates, guide });
     }
     schedule
 }
@@ -282,9 +280,7 @@ fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
     let files = if config.jobs > 1 { "if the program writes files, try `--jobs 1`; otherwise " } else { "" };
     let again = format!(
         "{files}this is an error of Threadbare, please report it: strategy {}, seed {}, run {}",
-        spec(config),
-        config.seed,
-        facts.run
+        config.search, config.seed, facts.run
     );
     Trouble::internal(message, again)
 }

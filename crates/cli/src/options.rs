@@ -8,10 +8,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
-use threadbare_explore::Races;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::server::Target;
-use threadbare_strategy::Spec;
+use threadbare_explore::{Races, Search};
 
 /// Where findings go unless told otherwise.
 pub(crate) const FOLDER: &str = ".threadbare";
@@ -93,10 +92,10 @@ pub(crate) enum RaceMode {
 /// What a campaign is to do.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
-    /// Who decides which strand goes on: `random`, `pos`, `pct:3`, … (see `--help`).
+    /// Who decides which strand goes on: `portfolio`, `random`, `pct:3`, … (see `--help`).
     #[arg(long, value_name = "NAME[:N]", default_value = "random", value_parser = values::strategy,
           long_help = values::strategy_help())]
-    pub(crate) strategy: Spec,
+    pub(crate) strategy: Search,
     /// The most runs [default: 1000, without a bound if --time is given].
     #[arg(long, value_name = "N", value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
@@ -172,8 +171,8 @@ impl CampaignOptions {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Config {
             target: Arc::new(target),
-            strategy: self.strategy.id,
-            params: self.strategy.plan_params(self.deadlines == Deadlines::InOrder),
+            search: self.strategy,
+            in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
             runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(DEFAULT_RUNS)),
             time: self.time,

@@ -47,7 +47,11 @@ pub struct Books {
 fn forgets(strategy: StrategyId) -> bool {
     matches!(
         strategy,
-        StrategyId::Random | StrategyId::Uniform | StrategyId::Pos | StrategyId::RoundRobin | StrategyId::Delay
+        StrategyId::Random
+            | StrategyId::Uniform
+            | StrategyId::Pos
+            | StrategyId::RoundRobin
+            | StrategyId::Delay
     )
 }
 

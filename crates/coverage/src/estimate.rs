@@ -127,7 +127,11 @@ impl Estimate {
         if self.low >= 0.5 {
             return format!("most runs still show something new (95%: {} to {})", fraction(self.high), lower);
         }
-        format!("about {} still shows something new (95%: {} to {lower})", share(self.chance), fraction(self.high))
+        format!(
+            "about {} still shows something new (95%: {} to {lower})",
+            share(self.chance),
+            fraction(self.high)
+        )
     }
 }
 

@@ -8,12 +8,13 @@
 //! Between two epochs, predicted deadlocks are tried (`predict`). These runs have no number of their own and teach the
 //! campaign nothing, so its own runs stay what they are.
 
-use crate::advice::Advice;
+use crate::advice::Assignment;
 use crate::error::Error;
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
+use crate::search::Search;
 use crate::server::{Server, Target};
 use crate::{interrupt, outcome, processors};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +23,7 @@ use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::{Books, Estimate};
-use threadbare_strategy::{StrategyId, rng};
+use threadbare_strategy::{Spec, rng};
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
 
@@ -31,10 +32,10 @@ use threadbare_trace::run::RunFacts;
 pub struct Config {
     /// The program.
     pub target: Arc<Target>,
-    /// The strategy of every run.
-    pub strategy: StrategyId,
-    /// The strategy's parameters.
-    pub params: [u64; 8],
+    /// Who decides in the runs.
+    pub search: Search,
+    /// Whether deadlines only fire when nothing else can go on.
+    pub in_order: bool,
     /// The seed of the campaign.
     pub seed: u64,
     /// The most runs.
@@ -66,14 +67,14 @@ pub struct Config {
 }
 
 impl Config {
-    /// The request of one run.
-    pub fn request(&self, run: u64) -> Request {
+    /// The request of one run with this strategy.
+    pub fn request(&self, run: u64, strategy: &Spec) -> Request {
         Request {
             run,
             seed: rng::run_seed(self.seed, run),
             entropy: rng::mix(self.seed),
-            strategy: self.strategy,
-            params: self.params,
+            strategy: strategy.id,
+            params: strategy.plan_params(self.in_order),
             points: self.points,
             record: Record::Nothing,
             flags: if self.coverage { flags::COVERAGE } else { 0 },
@@ -184,13 +185,16 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
     let started = Instant::now();
     let cancel = Arc::new(AtomicBool::new(false));
     let shared = Shared {
-        ledger: Mutex::new(Ledger::new(
-            config.runs.unwrap_or(u64::MAX),
-            config.keep_going,
-            Advice::new(config.strategy, config.seed),
-            config.predict,
-            config.until,
-        )),
+        ledger: Mutex::new(
+            Ledger::new(
+                config.runs.unwrap_or(u64::MAX),
+                config.keep_going,
+                config.search,
+                config.seed,
+                config.predict,
+            )
+            .until(config.until),
+        ),
         epoch: Condvar::new(),
         news: Condvar::new(),
         cancel,
@@ -261,9 +265,11 @@ fn work(config: &Config, number: usize, shared: &Shared) {
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel));
     while let Some(ticket) = next(shared) {
         job.set_known(&ticket.known);
-        let mut request = config.request(ticket.run);
+        let Assignment { strategy, guide, flags } = &ticket.assignment;
+        let mut request = config.request(ticket.run, strategy);
         request.estimates = ticket.estimates;
-        request.guide = Arc::clone(&ticket.guide);
+        request.guide = Arc::clone(guide);
+        request.flags |= *flags;
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {

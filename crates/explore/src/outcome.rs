@@ -3,6 +3,7 @@
 //! A run may show several things: its verdict, and each data race. Each is told apart by its own key and has its own
 //! facts: those of a race have the race as their verdict and no other race.
 
+use crate::advice::Lessons;
 use crate::error::Error;
 use crate::predict::{self, Cycle};
 use crate::run::{Ended, Request};
@@ -11,12 +12,12 @@ use crate::{details, verdict};
 use std::fmt;
 use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::Contribution;
+use threadbare_strategy::StrategyId;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
 use threadbare_trace::run::{Counters, End, RunFacts, Verdict};
-use threadbare_coverage::Contribution;
-use threadbare_strategy::StrategyId;
 
 /// What is done with data races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,8 +66,7 @@ pub(crate) struct Outcome {
     pub(crate) strategy: StrategyId,
     /// What it adds to coverage.
     pub(crate) contribution: Contribution,
-    /// What the strategy noted, and who read from whom.
-    pub(crate) lessons: (Vec<u64>, Vec<u64>),
+    pub(crate) lessons: Lessons,
     pub(crate) warnings: Vec<Warning>,
     /// The modules, where the warnings need them.
     pub(crate) modules: Vec<Module>,
@@ -91,7 +91,7 @@ impl Outcome {
             learnt,
             strategy: StrategyId::Random,
             contribution: Contribution::default(),
-            lessons: (Vec::new(), Vec::new()),
+            lessons: Lessons::default(),
             warnings: Vec::new(),
             modules: Vec::new(),
             verdict: Verdict::clean(),
@@ -113,7 +113,7 @@ impl Outcome {
     ) -> Result<Outcome, Error> {
         let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
         let mut outcome = Outcome::clean(ended.live.counters, learnt);
-        outcome.lessons = server.lessons();
+        (outcome.lessons.notes, outcome.lessons.reads) = server.lessons();
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
             let bytes = server.report_bytes(ended);

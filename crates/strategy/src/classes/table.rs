@@ -91,7 +91,8 @@ impl Table {
 
     #[inline(always)]
     fn bucket(&self, key: u64) -> usize {
-        ((key >> GRANULE).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & (self.heads.len().wrapping_sub(1))
+        ((key >> GRANULE).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
+            & (self.heads.len().wrapping_sub(1))
     }
 
     /// A place.
@@ -150,7 +151,9 @@ impl Table {
 
     #[cold]
     fn grow(&mut self) -> bool {
-        let Some((heads, entries)) = self.more.and_then(|more| more(self.entries.len() * 4)) else { return false };
+        let Some((heads, entries)) = self.more.and_then(|more| more(self.entries.len() * 4)) else {
+            return false;
+        };
         let used = self.used as usize;
         entries[..used].copy_from_slice(&self.entries[..used]);
         (self.heads, self.entries) = (heads, entries);

@@ -30,7 +30,8 @@ struct Touch(u64, bool);
 
 fn concern(one: Touch, other: Touch) -> bool {
     let same = one.0 >> 16 == other.0 >> 16;
-    let bytes = if is_sync(one.0) || is_sync(other.0) { one.0 == other.0 } else { one.0 & other.0 & 0xFF != 0 };
+    let bytes =
+        if is_sync(one.0) || is_sync(other.0) { one.0 == other.0 } else { one.0 & other.0 & 0xFF != 0 };
     same && bytes && (one.1 || other.1)
 }
 
@@ -88,8 +89,7 @@ fn class(program: &[Vec<Touch>], order: &Order) -> u64 {
         events += step as u64 % 3 + 1;
         let Touch(key, write) = program[strand][step];
         let who = word(strand as u16, 0x1000 + step as u64);
-        class =
-            class.wrapping_add(tracker.step(&mut tracks[strand], events, who, key, write, |_| {}));
+        class = class.wrapping_add(tracker.step(&mut tracks[strand], events, who, key, write, |_| {}));
     }
     class
 }
@@ -143,9 +143,7 @@ fn random_programs_have_a_hash_for_every_class() {
         let steps = if strands == 2 { 4 } else { 3 };
         let few = 1 + rng.below(keys.len() as u32);
         let program: Vec<Vec<Touch>> = (0..strands)
-            .map(|_| {
-                (0..steps).map(|_| Touch(keys[rng.below(few) as usize], rng.below(2) == 0)).collect()
-            })
+            .map(|_| (0..steps).map(|_| Touch(keys[rng.below(few) as usize], rng.below(2) == 0)).collect())
             .collect();
         classes(&program);
     }
