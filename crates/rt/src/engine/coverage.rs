@@ -10,17 +10,12 @@ use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{TOLD_CAPACITY, TOLD_OFFSET};
 use threadbare_strategy::classes::table::{Entry, Memory, memory_key, sync_key};
 use threadbare_strategy::classes::told::{RECORD_WORDS, read_record, record};
-use threadbare_strategy::classes::{Pair, Tracker, word};
+use threadbare_strategy::classes::{Pair, Tracker};
 
 /// 1 from the second strand on, if coverage is told.
 static mut ON: u8 = 0;
 static mut WANTED: bool = false;
 static mut TRACKER: Tracker = Tracker::new();
-/// Blocks of 512 bytes that have places, as a set of hashes: fresh memory is seldom one of them.
-static mut BLOCKS: [u64; BLOCK_WORDS] = [0; BLOCK_WORDS];
-const BLOCK_WORDS: usize = 16;
-const BLOCK_BITS: u32 = 9;
-
 /// Places that a run has room for without asking the kernel.
 const FEW: usize = 256;
 /// The most it has room for.
@@ -131,27 +126,27 @@ fn tell(pair: Pair) {
 fn step(key: u64, write: bool, pc: u64) {
     let this = this();
     let counters = live();
-    let who = word(this.id.0, pc);
-    let delta = tracker().step(&mut this.track, counters.events, who, key, write, tell);
+    let delta = tracker().step(&mut this.track, counters.events, pc, key, write, tell);
     counters.class = counters.class.wrapping_add(delta);
 }
 
-#[inline(always)]
-fn note_block(addr: u64) {
-    let hash = (addr >> BLOCK_BITS).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54;
-    // SAFETY: single kernel thread; the hash has ten bits.
-    unsafe { BLOCKS[(hash >> 6) as usize] |= 1 << (hash & 63) }
+/// A read that is a step.
+#[inline(never)]
+pub fn read(addr: u64, size: u32, pc: u64) {
+    if (addr & 7) as u32 + size <= 8 {
+        step(memory_key(addr, size), false, pc);
+    } else {
+        long_access(addr, size, false, pc);
+    }
 }
 
-/// An access that is a step, of at most 16 bytes in most cases.
-#[inline]
-pub fn access(addr: u64, size: u32, write: bool, pc: u64) {
-    note_block(addr);
-    let offset = (addr & 7) as u32;
-    if offset + size <= 8 {
-        step(memory_key(addr, (((1u32 << size) - 1) << offset) as u8), write, pc);
+/// A write that is a step.
+#[inline(never)]
+pub fn write(addr: u64, size: u32, pc: u64) {
+    if (addr & 7) as u32 + size <= 8 {
+        step(memory_key(addr, size), true, pc);
     } else {
-        long_access(addr, size, write, pc);
+        long_access(addr, size, true, pc);
     }
 }
 
@@ -162,9 +157,7 @@ fn long_access(addr: u64, size: u32, write: bool, pc: u64) {
     let mut at = addr;
     while at < end {
         let stop = ((at | 7) + 1).min(end);
-        let mask = (((1u32 << (stop - at)) - 1) << (at & 7)) as u8;
-        note_block(at);
-        step(memory_key(at, mask), write, pc);
+        step(memory_key(at, (stop - at) as u32), write, pc);
         at = stop;
     }
 }
@@ -173,14 +166,14 @@ fn long_access(addr: u64, size: u32, write: bool, pc: u64) {
 #[inline(always)]
 pub fn atomic(addr: u64, size: u8, write: bool, pc: u64) {
     if is_on() {
-        access(addr, size as u32, write, pc);
+        if write { self::write(addr, size as u32, pc) } else { read(addr, size as u32, pc) }
     }
 }
 
 /// A block is freed, as a step: a write to all of it that others touch.
 pub fn freed(addr: u64, pc: u64) {
     if is_on() {
-        access(addr, 8, true, pc);
+        write(addr, 8, pc);
     }
 }
 
@@ -188,17 +181,8 @@ pub fn freed(addr: u64, pc: u64) {
 #[inline]
 pub fn forget(addr: u64, size: u64) {
     if is_on() && size != 0 {
-        let (first, last) = (addr >> BLOCK_BITS, (addr + size - 1) >> BLOCK_BITS);
-        if last - first > BLOCK_WORDS as u64 * 64 || (first..=last).any(has_places) {
-            tracker().table.forget(addr, size);
-        }
+        tracker().table.forget(addr, size);
     }
-}
-
-fn has_places(block: u64) -> bool {
-    let hash = block.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54;
-    // SAFETY: single kernel thread; the hash has ten bits.
-    unsafe { BLOCKS[(hash >> 6) as usize] & 1 << (hash & 63) != 0 }
 }
 
 /// Sorts of objects that may lie at one address.
@@ -210,8 +194,7 @@ const OTHER: u64 = 3;
 #[inline]
 fn object(addr: u64, of: u64, write: bool, pc: u64) {
     if is_on() {
-        note_block(addr);
-        step(sync_key(addr, of), write, pc);
+            step(sync_key(addr, of), write, pc);
     }
 }
 
@@ -274,7 +257,7 @@ pub fn woke(other: &mut Strand) {
 pub fn created(new: &mut Strand) {
     // SAFETY: single kernel thread.
     if unsafe { WANTED } {
-        new.track = this().track.child(live().events, new.ordinal);
+        new.track = this().track.child(new.id.0, live().events, new.ordinal);
         live().class = live().class.wrapping_add(new.track.view());
     }
 }

@@ -304,14 +304,20 @@ fn access_point(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
         return;
     }
     point(Op { kind, order: Order::Relaxed, size, addr, pc });
-    if coverage::is_on() && !is_private(addr) {
-        coverage::access(addr, size, write, pc);
-    }
+    let covered = coverage::is_on() && !is_private(addr);
     if write {
+        if covered {
+            coverage::write(addr, size, pc);
+        }
         // A store to shared memory is progress only if it may change something; a spin that writes the same value
         // again and again is caught by the limit on points or time.
         sched::progress();
-    } else if size <= 8 {
+        return;
+    }
+    if covered {
+        coverage::read(addr, size, pc);
+    }
+    if size <= 8 {
         // SAFETY: the program is about to read this place itself.
         let value = unsafe {
             match size {

@@ -34,8 +34,6 @@ pub struct Strand {
     pub op: Op,
     /// Next free entry of its shadow stack while it does not run.
     pub frames: *mut FrameEntry,
-    /// Its part of the run's class.
-    pub track: Track,
     /// Its name as a number.
     pub path: StrandPath,
     /// Index.
@@ -54,6 +52,8 @@ pub struct Strand {
     pub enabled_at: u32,
     /// Place in the timed list, `u32::MAX` if not in it.
     pub timed_at: u32,
+    /// Its part of the run's class.
+    pub track: Track,
     /// Lowest and highest address of its stack.
     pub stack: (usize, usize),
     /// What happens before its next step.
@@ -103,7 +103,7 @@ impl Strand {
             ordinal,
             children: 0,
             path,
-            track: Track::new(path.0, 0),
+            track: Track::new(id.0, path.0, 0),
             wait: Wait::NONE,
             clock: Clock::new(),
             fence_acquire: Clock::new(),

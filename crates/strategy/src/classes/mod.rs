@@ -23,7 +23,7 @@ pub mod told;
 #[cfg(test)]
 mod tests;
 
-use table::{Entry, MANY, OVERLAPS, Table, is_sync};
+use table::{Entry, Table, is_sync};
 pub use told::{Kind, Told};
 
 /// How often the same read counts in a row.
@@ -33,14 +33,14 @@ const IDLE: usize = 2;
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 const OWN: u64 = 0xD6E8_FEB8_6659_FD93;
 
-/// Multiplies and folds: a hash of two words.
+/// Multiplies and folds: a hash of two words, the first of which is one already.
 #[inline(always)]
 const fn fold(a: u64, b: u64) -> u64 {
-    let product = (a ^ 0xA076_1D64_78BD_642F) as u128 * (b ^ 0xE703_7ED1_A0B4_28DB) as u128;
+    let product = a as u128 * (b ^ 0xE703_7ED1_A0B4_28DB) as u128;
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A read that may turn out to be part of a spin.
+/// A read that is made again and again.
 #[derive(Clone, Copy, Debug, Default)]
 struct Idle {
     word: u64,
@@ -62,17 +62,26 @@ pub struct Track {
     view: u64,
     /// How far it had come when the view last changed.
     mark: u64,
-    idle: [Idle; IDLE],
+    /// The strand, where a word has it.
+    me: u64,
     /// Reads in `idle`, and the next to be replaced.
     used: u32,
     next: u32,
+    idle: [Idle; IDLE],
 }
 
 impl Track {
     /// A strand that has not run, with this view.
-    pub const fn new(view: u64, events: u64) -> Track {
+    pub const fn new(strand: u16, view: u64, events: u64) -> Track {
         const NONE: Idle = Idle { word: 0, write: 0, at: 0, entry: 0, times: 0 };
-        Track { base: events, left: events, view, mark: 0, idle: [NONE; IDLE], used: 0, next: 0 }
+        let me = (strand as u64 + 1) << STRAND;
+        Track { base: events, left: events, view, mark: 0, me, idle: [NONE; IDLE], used: 0, next: 0 }
+    }
+
+    /// The strand and an instruction in one word; 0 is nobody.
+    #[inline(always)]
+    const fn word(&self, pc: u64) -> u64 {
+        self.me | pc
     }
 
     /// The strand is stopped.
@@ -103,6 +112,19 @@ impl Track {
         fold(self.view.wrapping_add(self.come(events).wrapping_sub(self.mark).wrapping_mul(STEP)), OWN)
     }
 
+    /// The hash of a step that it makes now, and by how much the class changes: if `foreign` is all ones, `by` had a part in
+    /// it; else it is 0.
+    #[inline(always)]
+    fn steps(&mut self, events: u64, foreign: u64, by: u64) -> (u64, u64) {
+        let come = self.come(events);
+        let past = self.view.wrapping_add(come.wrapping_sub(self.mark).wrapping_mul(STEP));
+        let node = fold(past, pick(foreign, by, OWN));
+        let delta = node.wrapping_sub(self.view) & foreign;
+        self.view = self.view.wrapping_add(delta);
+        self.mark = pick(foreign, come, self.mark);
+        (node, delta)
+    }
+
     /// Something from outside had a part in its next step; returns by how much the class changes.
     #[inline(always)]
     pub fn turns(&mut self, events: u64, by: u64) -> u64 {
@@ -120,22 +142,20 @@ impl Track {
     }
 
     /// The view of a strand that this one creates.
-    pub fn child(&self, events: u64, ordinal: u32) -> Track {
-        Track::new(fold(self.step(events), ordinal as u64), events)
+    pub fn child(&self, strand: u16, events: u64, ordinal: u32) -> Track {
+        Track::new(strand, fold(self.step(events), ordinal as u64), events)
     }
 }
 
-/// A strand and an instruction in one word; 0 is nobody.
-#[inline(always)]
-pub const fn word(strand: u16, pc: u64) -> u64 {
-    (strand as u64 + 1) << 48 | pc & PC
-}
-
-const PC: u64 = (1 << 48) - 1;
+// A word has the strand (its index plus 1), whether several strands are meant, and an instruction, whose address has 47 bits
+// in every program.
+const STRAND: u32 = 48;
+const MANY: u64 = 1 << 47;
+const PC: u64 = MANY - 1;
 
 #[inline(always)]
 const fn strand_of(word: u64) -> u64 {
-    word >> 48
+    word >> STRAND
 }
 
 /// A pair that a step showed.
@@ -156,80 +176,94 @@ impl Tracker {
         Tracker { table: Table::new(), told: Told::new() }
     }
 
-    /// The strand makes a step now: it reads or writes the place `key`. Returns by how much the class changes; `tell`
-    /// gets what is new.
-    #[inline]
+    /// The strand makes a step now: at this instruction it reads or writes the place `key`. Returns by how much the class
+    /// changes; `tell` gets what is new.
+    #[inline(always)]
     pub fn step(
         &mut self,
         track: &mut Track,
         events: u64,
-        word: u64,
+        pc: u64,
         key: u64,
         write: bool,
-        mut tell: impl FnMut(Pair),
+        tell: impl FnMut(Pair),
     ) -> u64 {
-        let at = self.table.find(key);
+        let sync = is_sync(key);
+        match self.table.find(key) {
+            Some(at) if write => self.write(track, events, pc, at, sync, tell),
+            Some(at) => self.read(track, events, pc, at, sync, tell),
+            None => self.step_overlapping(track, events, pc, key, write, tell),
+        }
+    }
+
+    // Whether others had a part in a step is as random as the schedule: no branch depends on it.
+
+    #[inline(always)]
+    fn read(
+        &mut self,
+        track: &mut Track,
+        events: u64,
+        pc: u64,
+        at: u32,
+        sync: bool,
+        tell: impl FnMut(Pair),
+    ) -> u64 {
+        let word = track.word(pc);
         let entry = self.table.entry(at);
-        if entry.flags & OVERLAPS != 0 {
-            return self.step_overlapping(track, events, word, at, write, tell);
+        if same_place(entry.reader, word) && is_idle(track, events, word, at, entry) {
+            return 0;
         }
-        let me = strand_of(word);
-        let writer = strand_of(entry.writer);
-        let foreign_writer = writer != me && writer != 0;
-        if !write {
-            if is_idle(track, events, word, at, entry) {
-                return 0;
-            }
-            let mut delta = 0;
-            let mut node = 0;
-            if foreign_writer {
-                delta = track.turns(events, entry.write);
-                node = track.view;
-                let kind = if is_sync(key) { Kind::Sync } else { Kind::ReadsFrom };
-                let from = entry.writer;
-                if self.told.is_new(kind, from & PC, word & PC) {
-                    tell((kind, from & PC, word & PC));
-                }
-            } else if entry.reader != word && self.told.is_new(Kind::Point, word & PC, 0) {
-                tell((Kind::Point, word & PC, 0));
-            }
-            let entry = self.table.entry(at);
-            if node == 0 {
-                node = track.step(events);
-            }
-            add_reader(entry, node, word);
-            return delta;
-        }
-        let reader = strand_of(entry.reader);
-        let foreign_reader = reader != 0 && (reader != me || entry.flags & MANY != 0);
-        let (old_writer, old_reader) = (entry.writer, entry.reader);
-        let mut delta = 0;
-        let mut node = 0;
-        if foreign_writer || foreign_reader {
-            delta = track.turns(events, entry.write.wrapping_add(entry.readers.rotate_left(29)));
-            node = track.view;
-        }
-        if node == 0 {
-            node = track.step(events);
-        }
+        let from = entry.writer;
+        let foreign = all_if(is_other(strand_of(from), strand_of(word)));
+        let (node, delta) = track.steps(events, foreign, entry.write);
+        let kind = if sync { Kind::Sync } else { Kind::ReadsFrom };
+        add_reader(entry, node, word);
+        self.show(foreign, kind, from, word, tell);
+        delta
+    }
+
+    #[inline(always)]
+    fn write(
+        &mut self,
+        track: &mut Track,
+        events: u64,
+        pc: u64,
+        at: u32,
+        sync: bool,
+        tell: impl FnMut(Pair),
+    ) -> u64 {
+        let word = track.word(pc);
+        let entry = self.table.entry(at);
+        let (me, writer, reader) = (strand_of(word), entry.writer, entry.reader);
+        let after_write = all_if(is_other(strand_of(writer), me));
+        let after_read = all_if(is_other(strand_of(reader), me));
+        let many = all_if(reader & MANY != 0);
+        let by = entry.write.wrapping_add(entry.readers.rotate_left(29));
+        let (node, delta) = track.steps(events, after_write | after_read | many, by);
+        let kind = if sync { Kind::Sync } else { Kind::Before };
         set_writer(entry, node, word);
         track.used = 0;
-        let from = if reader != me && reader != 0 {
-            old_reader
-        } else if foreign_writer {
-            old_writer
-        } else {
-            0
-        };
-        if from != 0 {
-            let kind = if is_sync(key) { Kind::Sync } else { Kind::Before };
-            if self.told.is_new(kind, from & PC, word & PC) {
-                tell((kind, from & PC, word & PC));
-            }
-        } else if old_writer != word && self.told.is_new(Kind::Point, word & PC, 0) {
-            tell((Kind::Point, word & PC, 0));
-        }
+        self.show(after_read | after_write, kind, pick(after_read, reader, writer), word, tell);
         delta
+    }
+
+    /// Tells the pair of a step and the one before it, or the step's own place if there is none.
+    #[inline(always)]
+    fn show(&mut self, foreign: u64, kind: Kind, from: u64, word: u64, tell: impl FnMut(Pair)) {
+        let salt = pick(foreign, kind.salt(), Kind::Point.salt());
+        let (one, other) = (pick(foreign, from, word), word & foreign);
+        if self.told.may_be_new(salt, one, other) {
+            self.show_slow(if foreign == 0 { Kind::Point } else { kind }, one, other, tell);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn show_slow(&mut self, kind: Kind, one: u64, other: u64, mut tell: impl FnMut(Pair)) {
+        let (one, other) = (one & PC, other & PC);
+        if self.told.is_new(kind, one, other) {
+            tell((kind, one, other));
+        }
     }
 
     /// A step at a place whose bytes are touched in several shapes.
@@ -239,31 +273,30 @@ impl Tracker {
         &mut self,
         track: &mut Track,
         events: u64,
-        word: u64,
-        at: u32,
+        pc: u64,
+        key: u64,
         write: bool,
-        mut tell: impl FnMut(Pair),
+        tell: impl FnMut(Pair),
     ) -> u64 {
+        let word = track.word(pc);
+        let at = self.table.find_overlapping(key);
         let me = strand_of(word);
         let (mut foreign, mut by, mut from) = (false, 0u64, 0);
         self.table.each_overlapping(at, |entry| {
-            let writer = strand_of(entry.writer);
-            let reader = strand_of(entry.reader);
-            let foreign_writer = writer != me && writer != 0;
-            let foreign_reader = reader != 0 && (reader != me || entry.flags & MANY != 0);
-            if foreign_writer || write && foreign_reader {
+            let after_write = is_other(strand_of(entry.writer), me);
+            let after_read = is_other(strand_of(entry.reader), me);
+            if after_write || write && (after_read || entry.reader & MANY != 0) {
                 let readers = if write { entry.readers } else { 0 };
                 by = by.wrapping_add(entry.write.wrapping_add(readers.rotate_left(29)));
+                from = if write && after_read { entry.reader } else { entry.writer };
                 foreign = true;
-                from = if write && reader != 0 && reader != me { entry.reader } else { entry.writer };
             }
         });
-        if !write && is_idle(track, events, word, at, self.table.entry(at)) {
+        let entry = self.table.entry(at);
+        if !write && same_place(entry.reader, word) && is_idle(track, events, word, at, entry) {
             return 0;
         }
-        let (delta, node) =
-            if foreign { (track.turns(events, by), track.view) } else { (0, track.step(events)) };
-        let entry = self.table.entry(at);
+        let (node, delta) = track.steps(events, all_if(foreign), by);
         if write {
             set_writer(entry, node, word);
             track.used = 0;
@@ -271,30 +304,23 @@ impl Tracker {
             add_reader(entry, node, word);
         }
         let kind = if write { Kind::Before } else { Kind::ReadsFrom };
-        if from != 0 && strand_of(from) != me {
-            if self.told.is_new(kind, from & PC, word & PC) {
-                tell((kind, from & PC, word & PC));
-            }
-        } else if self.told.is_new(Kind::Point, word & PC, 0) {
-            tell((Kind::Point, word & PC, 0));
-        }
+        self.show(all_if(is_other(strand_of(from), me)), kind, from, word, tell);
         delta
     }
 
-    /// The place at an address is taken by somebody: the pair of where it was taken and who waits for it.
-    pub fn blocked(&mut self, key: u64, pc: u64, mut tell: impl FnMut(Pair)) {
-        let at = self.table.find(key);
-        let holder = self.table.entry(at).writer & PC;
-        if holder != 0 && self.told.is_new(Kind::Blocked, holder, pc & PC) {
-            tell((Kind::Blocked, holder, pc & PC));
+    /// The place is taken by somebody: the pair of where it was taken and who waits for it.
+    pub fn blocked(&mut self, key: u64, pc: u64, tell: impl FnMut(Pair)) {
+        let holder = self.table.find(key).map_or(0, |at| self.table.entry(at).writer & PC);
+        if holder != 0 {
+            self.show_slow(Kind::Blocked, holder, pc, tell);
         }
     }
 
     /// The strand is preempted before this instruction.
     #[inline(always)]
-    pub fn preempted(&mut self, pc: u64, mut tell: impl FnMut(Pair)) {
-        if self.told.is_new(Kind::Preempted, pc & PC, 0) {
-            tell((Kind::Preempted, pc & PC, 0));
+    pub fn preempted(&mut self, pc: u64, tell: impl FnMut(Pair)) {
+        if self.told.may_be_new(Kind::Preempted.salt(), pc, 0) {
+            self.show_slow(Kind::Preempted, pc, 0, tell);
         }
     }
 }
@@ -305,14 +331,34 @@ impl Default for Tracker {
     }
 }
 
+/// Whether two words are of the same instruction.
+#[inline(always)]
+const fn same_place(one: u64, other: u64) -> bool {
+    (one ^ other) << (u64::BITS - MANY.ilog2()) == 0
+}
+
+/// All ones, or nothing.
+#[inline(always)]
+const fn all_if(condition: bool) -> u64 {
+    0u64.wrapping_sub(condition as u64)
+}
+
+#[inline(always)]
+const fn pick(which: u64, one: u64, other: u64) -> u64 {
+    one & which | other & !which
+}
+
+/// Whether there is such a strand, and it is another.
+#[inline(always)]
+const fn is_other(strand: u64, me: u64) -> bool {
+    (strand != 0) & (strand != me)
+}
+
 #[inline(always)]
 fn add_reader(entry: &mut Entry, node: u64, word: u64) {
-    let last = strand_of(entry.reader);
-    if last != 0 && last != strand_of(word) {
-        entry.flags |= MANY;
-    }
+    let many = MANY & (all_if(is_other(strand_of(entry.reader), strand_of(word))) | entry.reader);
     entry.readers = entry.readers.wrapping_add(node);
-    entry.reader = word;
+    entry.reader = word | many;
 }
 
 #[inline(always)]
@@ -321,15 +367,15 @@ fn set_writer(entry: &mut Entry, node: u64, word: u64) {
     entry.readers = 0;
     entry.writer = word;
     entry.reader = 0;
-    entry.flags &= !MANY;
 }
 
-/// Whether a read only repeats what the strand has read a moment ago.
-#[inline(always)]
+/// Whether a read only repeats what the strand has read a moment ago. It is known that the same instruction was the last to
+/// read there.
+#[inline(never)]
 fn is_idle(track: &mut Track, events: u64, word: u64, at: u32, entry: &Entry) -> bool {
     let come = track.come(events);
-    for index in 0..track.used as usize & (2 * IDLE - 1) {
-        let idle = &mut track.idle[index & (IDLE - 1)];
+    for index in 0..track.used as usize {
+        let idle = &mut track.idle[index % IDLE];
         if idle.entry == at && idle.word == word && idle.write == entry.write {
             if idle.times < REPEATS {
                 idle.times += 1;
@@ -341,8 +387,10 @@ fn is_idle(track: &mut Track, events: u64, word: u64, at: u32, entry: &Entry) ->
             return true;
         }
     }
-    let index = track.next as usize & (IDLE - 1);
-    track.idle[index] = Idle { word, write: entry.write, at: come, entry: at, times: 1 };
+    // Another strand may have been the one that read there: then this is the first time.
+    let times = if strand_of(entry.reader) == strand_of(word) { 2 } else { 1 };
+    let index = track.next as usize % IDLE;
+    track.idle[index] = Idle { word, write: entry.write, at: come, entry: at, times };
     track.next = track.next.wrapping_add(1);
     track.used = (track.used + 1).min(IDLE as u32);
     false

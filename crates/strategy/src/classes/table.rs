@@ -19,35 +19,50 @@ pub struct Entry {
     pub reader: u64,
     /// The next place of the same bucket, 0 if none.
     pub next: u32,
-    /// [`MANY`], [`OVERLAPS`].
+    /// [`OVERLAPS`].
     pub flags: u32,
 }
 
-/// Several strands have read since the last write.
-pub const MANY: u32 = 1;
 /// Another place shares bytes with this one.
-pub const OVERLAPS: u32 = 2;
+const OVERLAPS: u32 = 1;
 
-const GRANULE: u32 = 16;
-const TAG: u64 = 0xFF00;
-const MASK: u64 = 0xFF;
+// A key has an address, and in its low byte how many bytes from there on, or which object.
+const ADDRESS: u32 = 8;
+const SYNC: u64 = 0x80;
+/// Address bits within 8 bytes.
+const WITHIN: u32 = 3;
 
-/// The key of the bytes `mask` (one bit each) of the 8 bytes at `addr`.
+/// The key of so many bytes (1 to 8) at an address, all within the same 8.
 #[inline(always)]
-pub const fn memory_key(addr: u64, mask: u8) -> u64 {
-    addr >> 3 << GRANULE | mask as u64
+pub const fn memory_key(addr: u64, size: u32) -> u64 {
+    addr << ADDRESS | size as u64
 }
 
-/// The key of an object of synchronisation at an address; `of` tells several at one address apart (0 to 7).
+/// The key of an object of synchronisation at an address; `of` tells several at one address apart.
 #[inline(always)]
 pub const fn sync_key(addr: u64, of: u64) -> u64 {
-    addr >> 3 << GRANULE | (addr & 7 | of << 3 | 0x80) << 8
+    addr << ADDRESS | SYNC | of
 }
 
 /// Whether a key is one of an object of synchronisation.
 #[inline(always)]
 pub const fn is_sync(key: u64) -> bool {
-    key & TAG != 0
+    key & SYNC != 0
+}
+
+/// Which 8 bytes a key is about.
+const fn granule(key: u64) -> u64 {
+    key >> (ADDRESS + WITHIN)
+}
+
+/// Whether two keys are about the same bytes, or some of them.
+pub const fn overlap(one: u64, other: u64) -> bool {
+    if is_sync(one) || is_sync(other) {
+        return one == other;
+    }
+    let (from, to) = (one >> ADDRESS, (one >> ADDRESS) + (one & 0xFF));
+    let (others_from, others_to) = (other >> ADDRESS, (other >> ADDRESS) + (other & 0xFF));
+    from < others_to && others_from < to
 }
 
 /// Memory for places: the buckets' first places, and the places. Both sizes are powers of two, and all is zero.
@@ -65,12 +80,23 @@ pub struct Table {
     used: u32,
     last: (u64, u32),
     more: Option<More>,
+    /// Blocks of [`BLOCK`] granules that have places, as a set of hashes: fresh memory is seldom one of them.
+    blocks: [u64; BLOCK_WORDS],
+}
+
+const BLOCK: u32 = 6;
+const BLOCK_WORDS: usize = 16;
+
+/// Where a block is in the set.
+const fn block_bit(granule: u64) -> (usize, u64) {
+    let hash = (granule >> BLOCK).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54;
+    ((hash >> 6) as usize, 1 << (hash & 63))
 }
 
 impl Table {
     /// No memory.
     pub const fn new() -> Table {
-        Table { heads: &mut [], entries: &mut [], used: 0, last: (0, 0), more: None }
+        Table { heads: &mut [], entries: &mut [], used: 0, last: (0, 0), more: None, blocks: [0; BLOCK_WORDS] }
     }
 
     /// Takes its first memory, and whom to ask for more.
@@ -91,7 +117,7 @@ impl Table {
 
     #[inline(always)]
     fn bucket(&self, key: u64) -> usize {
-        ((key >> GRANULE).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
+        (granule(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
             & (self.heads.len().wrapping_sub(1))
     }
 
@@ -101,19 +127,24 @@ impl Table {
         &mut self.entries[at as usize]
     }
 
-    /// The place with this key, made if need be.
+    /// The place with this key, made if need be; `None` if others share bytes with it.
     #[inline(always)]
-    pub fn find(&mut self, key: u64) -> u32 {
-        if self.last.0 == key {
-            return self.last.1;
-        }
-        let at = self.look_up(key);
-        self.last = (key, at);
-        at
+    pub fn find(&mut self, key: u64) -> Option<u32> {
+        if self.last.0 == key { Some(self.last.1) } else { self.look_up(key) }
     }
 
-    #[inline]
-    fn look_up(&mut self, key: u64) -> u32 {
+    #[inline(never)]
+    fn look_up(&mut self, key: u64) -> Option<u32> {
+        let at = self.find_overlapping(key);
+        if self.entries[at as usize].flags & OVERLAPS != 0 {
+            return None;
+        }
+        self.last = (key, at);
+        Some(at)
+    }
+
+    /// The place with this key, made if need be.
+    pub fn find_overlapping(&mut self, key: u64) -> u32 {
         let mut at = self.heads[self.bucket(key)];
         while at != 0 {
             let entry = &self.entries[at as usize];
@@ -135,14 +166,18 @@ impl Table {
         let mut at = self.heads[bucket];
         while at != 0 {
             let entry = &mut self.entries[at as usize];
-            if entry.key >> GRANULE == key >> GRANULE && entry.key & key & MASK != 0 {
+            if overlap(entry.key, key) {
                 entry.flags |= OVERLAPS;
                 overlaps = true;
+                // It is not found without a look at the others any more.
+                self.last = (0, 0);
             }
             at = entry.next;
         }
         let made = self.used;
         self.used += 1;
+        let (word, bit) = block_bit(granule(key));
+        self.blocks[word] |= bit;
         let flags = if overlaps { OVERLAPS } else { 0 };
         self.entries[made as usize] = Entry { key, next: self.heads[bucket], flags, ..Entry::default() };
         self.heads[bucket] = made;
@@ -171,7 +206,7 @@ impl Table {
         let mut at = self.heads[self.bucket(key)];
         while at != 0 {
             let entry = &self.entries[at as usize];
-            if entry.key >> GRANULE == key >> GRANULE && entry.key & key & MASK != 0 {
+            if overlap(entry.key, key) {
                 visit(entry);
             }
             at = entry.next;
@@ -180,21 +215,29 @@ impl Table {
 
     /// Memory is given anew: what was there is gone.
     pub fn forget(&mut self, addr: u64, size: u64) {
-        let last = addr.saturating_add(size.saturating_sub(1)) >> 3;
-        let first = addr >> 3;
+        let last = addr.saturating_add(size.saturating_sub(1)) >> WITHIN;
+        let first = addr >> WITHIN;
+        let has_places = |block: u64| {
+            let (word, bit) = block_bit(block << BLOCK);
+            self.blocks[word] & bit != 0
+        };
+        let (first_block, last_block) = (first >> BLOCK, last >> BLOCK);
+        if last_block - first_block < BLOCK_WORDS as u64 * 64 && !(first_block..=last_block).any(has_places) {
+            return;
+        }
         if last - first >= self.used as u64 {
             for entry in &mut self.entries[1..self.used as usize] {
-                if (first..=last).contains(&(entry.key >> GRANULE)) {
+                if (first..=last).contains(&granule(entry.key)) {
                     clear(entry);
                 }
             }
             return;
         }
-        for granule in first..=last {
-            let mut at = self.heads[self.bucket(granule << GRANULE)];
+        for place in first..=last {
+            let mut at = self.heads[self.bucket(place << (ADDRESS + WITHIN))];
             while at != 0 {
                 let entry = &mut self.entries[at as usize];
-                if entry.key >> GRANULE == granule {
+                if granule(entry.key) == place {
                     clear(entry);
                 }
                 at = entry.next;
@@ -205,7 +248,6 @@ impl Table {
 
 fn clear(entry: &mut Entry) {
     (entry.write, entry.readers, entry.writer, entry.reader) = (0, 0, 0, 0);
-    entry.flags &= !MANY;
 }
 
 impl Default for Table {

@@ -23,6 +23,12 @@ impl Kind {
     pub const ALL: [Kind; 6] =
         [Kind::ReadsFrom, Kind::Before, Kind::Sync, Kind::Blocked, Kind::Point, Kind::Preempted];
 
+    /// What makes keys of this kind other than those of others.
+    #[inline(always)]
+    pub(super) const fn salt(self) -> u64 {
+        (self as u64).wrapping_mul(0x0400_0000_2000_0001)
+    }
+
     /// The kind with this code, if there is one.
     pub const fn from_code(code: u8) -> Option<Kind> {
         match code {
@@ -49,7 +55,19 @@ pub const fn read_record(words: [u64; RECORD_WORDS]) -> Option<(Kind, u64, u64)>
     }
 }
 
-/// The set of what has been told, as hashes; open addressing.
+/// The low halves of two instructions, and the kind: never 0. Modules that are alike in these are far apart in practice.
+#[inline(always)]
+const fn key(salt: u64, one: u64, other: u64) -> u64 {
+    (one << 32 | other & 0xFFFF_FFFF).wrapping_add(salt)
+}
+
+/// Where a key is looked for first.
+#[inline(always)]
+const fn place(key: u64, slots: usize) -> usize {
+    ((key >> 32) ^ key ^ (key >> 25)) as usize & slots.wrapping_sub(1)
+}
+
+/// The set of what has been told; open addressing.
 #[derive(Debug)]
 pub struct Told {
     slots: &'static mut [u64],
@@ -81,25 +99,21 @@ impl Told {
         self.slots.len()
     }
 
-    /// Whether this has not been told; from now on it has. When there is no room, nothing is new.
+    /// Whether this, of a [`Kind`] with this salt, may not have been told: it is not where it is looked for first.
     #[inline(always)]
-    pub fn is_new(&mut self, kind: Kind, one: u64, other: u64) -> bool {
-        let hash = (one ^ other.rotate_left(23) ^ (kind as u64) << KIND_SHIFT)
-            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            .wrapping_add(other)
-            | 1;
-        let at = (hash >> 40) as usize & self.slots.len().wrapping_sub(1);
-        match self.slots.get(at) {
-            Some(&found) if found == hash => false,
-            Some(_) => self.insert(hash),
-            None => false,
-        }
+    pub(super) fn may_be_new(&self, salt: u64, one: u64, other: u64) -> bool {
+        let key = key(salt, one, other);
+        self.slots.get(place(key, self.slots.len())) != Some(&key)
     }
 
-    #[inline(never)]
+    /// Whether this has not been told; from now on it has. When there is no room, nothing is new.
+    pub fn is_new(&mut self, kind: Kind, one: u64, other: u64) -> bool {
+        !self.slots.is_empty() && self.insert(key(kind.salt(), one, other))
+    }
+
     fn insert(&mut self, hash: u64) -> bool {
         let mask = self.slots.len() - 1;
-        let mut at = (hash >> 40) as usize & mask;
+        let mut at = place(hash, self.slots.len());
         loop {
             match self.slots[at] {
                 0 if self.used + self.used / 4 >= mask => return false,
