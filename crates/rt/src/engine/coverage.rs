@@ -43,8 +43,18 @@ fn more(places: usize) -> Option<Memory> {
 
 /// Reserves memory in the fork server, so that the children need no system call for it.
 pub fn init() {
-    let tracker = tracker();
-    tracker.table.furnish((zeroed(FEW), zeroed(FEW)), more);
+    // Close together: a small program's places then lie in one page with their buckets.
+    let base = memory::reserve(FEW * (size_of::<u32>() + size_of::<Entry>()));
+    // SAFETY: reserved just now, of this size, aligned to a page, nobody else's; zero is valid for integers, and the places
+    // begin at a multiple of 8.
+    let memory = unsafe {
+        let entries = base + FEW * size_of::<u32>();
+        (
+            core::slice::from_raw_parts_mut(base as *mut u32, FEW),
+            core::slice::from_raw_parts_mut(entries as *mut Entry, FEW),
+        )
+    };
+    tracker().table.furnish(memory, more);
     furnish_told(TOLD_FEW);
 }
 
@@ -269,6 +279,6 @@ pub fn switches(old: &mut Strand, new: &mut Strand, how: Stop) {
     old.track.stops(events);
     new.track.goes_on(events);
     if is_on() && how as u8 == Stop::Preempted as u8 && old.state == State::Ready {
-        tracker().preempted(old.op.pc, tell);
+        tracker().preempted(events, old.op.pc, tell);
     }
 }

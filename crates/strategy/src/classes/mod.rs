@@ -30,6 +30,11 @@ pub use told::{Kind, Told};
 pub const REPEATS: u32 = 2;
 const IDLE: usize = 2;
 
+/// After so many events of a run, pairs are looked for only in one of eight stretches of events: a run that is so long shows
+/// the same ones again and again. The class counts every step.
+const LONG: u64 = 1 << 16;
+const STRETCHES: u64 = 7 << 8;
+
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 const OWN: u64 = 0xD6E8_FEB8_6659_FD93;
 
@@ -218,7 +223,7 @@ impl Tracker {
         let (node, delta) = track.steps(events, foreign, entry.write);
         let kind = if sync { Kind::Sync } else { Kind::ReadsFrom };
         add_reader(entry, node, word);
-        self.show(foreign, kind, from, word, tell);
+        self.show(events, foreign, kind, from, word, tell);
         delta
     }
 
@@ -243,13 +248,25 @@ impl Tracker {
         let kind = if sync { Kind::Sync } else { Kind::Before };
         set_writer(entry, node, word);
         track.used = 0;
-        self.show(after_read | after_write, kind, pick(after_read, reader, writer), word, tell);
+        let from = pick(after_read, reader, writer);
+        self.show(events, after_read | after_write, kind, from, word, tell);
         delta
     }
 
     /// Tells the pair of a step and the one before it, or the step's own place if there is none.
     #[inline(always)]
-    fn show(&mut self, foreign: u64, kind: Kind, from: u64, word: u64, tell: impl FnMut(Pair)) {
+    fn show(
+        &mut self,
+        events: u64,
+        foreign: u64,
+        kind: Kind,
+        from: u64,
+        word: u64,
+        tell: impl FnMut(Pair),
+    ) {
+        if !looks(events) {
+            return;
+        }
         let salt = pick(foreign, kind.salt(), Kind::Point.salt());
         let (one, other) = (pick(foreign, from, word), word & foreign);
         if self.told.may_be_new(salt, one, other) {
@@ -304,7 +321,7 @@ impl Tracker {
             add_reader(entry, node, word);
         }
         let kind = if write { Kind::Before } else { Kind::ReadsFrom };
-        self.show(all_if(is_other(strand_of(from), me)), kind, from, word, tell);
+        self.show(events, all_if(is_other(strand_of(from), me)), kind, from, word, tell);
         delta
     }
 
@@ -318,8 +335,8 @@ impl Tracker {
 
     /// The strand is preempted before this instruction.
     #[inline(always)]
-    pub fn preempted(&mut self, pc: u64, tell: impl FnMut(Pair)) {
-        if self.told.may_be_new(Kind::Preempted.salt(), pc, 0) {
+    pub fn preempted(&mut self, events: u64, pc: u64, tell: impl FnMut(Pair)) {
+        if looks(events) && self.told.may_be_new(Kind::Preempted.salt(), pc, 0) {
             self.show_slow(Kind::Preempted, pc, 0, tell);
         }
     }
@@ -329,6 +346,12 @@ impl Default for Tracker {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Whether pairs are looked for.
+#[inline(always)]
+const fn looks(events: u64) -> bool {
+    events < LONG || events & STRETCHES == 0
 }
 
 /// Whether two words are of the same instruction.

@@ -202,7 +202,7 @@ fn pairs_are_told_once() {
         tracker.step(&mut two, events, 3, X, true, |pair| told.push(pair));
         tracker.step(&mut one, events, 4, sync, true, |pair| told.push(pair));
         tracker.blocked(sync, 9, |pair| told.push(pair));
-        tracker.preempted(2, |pair| told.push(pair));
+        tracker.preempted(events, 2, |pair| told.push(pair));
     }
     let expected = [
         (Kind::Point, 1, 0),
