@@ -85,7 +85,7 @@ impl Books {
             Kind::Before => counts.hapset += 1,
             Kind::Sync => counts.sync_pairs += 1,
             Kind::Blocked => counts.blocked_pairs += 1,
-            Kind::Preempted => counts.points_preempted += 1,
+            Kind::Preempted => counts.points_preempted += u64::from(one != 0),
             Kind::Point => {}
         }
         for pc in [one, other].into_iter().filter(|&pc| pc != 0) {
@@ -97,6 +97,11 @@ impl Books {
     /// Every class was seen, by a search that leaves none out.
     pub fn set_complete(&mut self) {
         self.complete = true;
+    }
+
+    /// Whether runs were independent of each other.
+    pub fn is_independent(&self) -> bool {
+        !self.learns
     }
 
     /// Runs taken.

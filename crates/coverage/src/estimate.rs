@@ -119,35 +119,35 @@ impl Estimate {
         if self.is_proved() {
             return "no run can show anything new: proved".to_owned();
         }
-        let upper = share(self.high);
+        if self.low >= NEARLY_ALL {
+            return "nearly every run still shows something new".to_owned();
+        }
+        if self.chance >= MANY {
+            let tenths = |chance: f64| (chance * 10.0).round() as u64;
+            let (low, middle, high) = (tenths(self.low), tenths(self.chance), tenths(self.high));
+            return format!(
+                "about {middle} in 10 runs still show something new (95%: {low} to {high} in 10)"
+            );
+        }
         if self.chance <= 0.0 {
-            return format!("less than {upper} still shows something new (95%)");
+            return format!("less than {} runs still shows something new (95%)", one_in(self.high));
         }
-        let lower = if self.low <= 0.0 { "none".to_owned() } else { fraction(self.low) };
-        if self.low >= 0.5 {
-            return format!("most runs still show something new (95%: {} to {})", fraction(self.high), lower);
-        }
+        let low = if self.low <= 0.0 { "none".to_owned() } else { one_in(self.low) };
         format!(
-            "about {} still shows something new (95%: {} to {lower})",
-            share(self.chance),
-            fraction(self.high)
+            "about {} runs still shows something new (95%: {} to {low})",
+            one_in(self.chance),
+            one_in(self.high)
         )
     }
 }
 
-/// `1 in 400 runs`.
-fn share(chance: f64) -> String {
-    match in_how_many(chance) {
-        0 | 1 => "every run".to_owned(),
-        n => format!("1 in {} runs", thousands(n)),
-    }
-}
+/// From here on a share is told in tenths.
+const MANY: f64 = 0.35;
+const NEARLY_ALL: f64 = 0.9;
 
-fn fraction(chance: f64) -> String {
-    match in_how_many(chance) {
-        0 | 1 => "every run".to_owned(),
-        n => format!("1 in {}", thousands(n)),
-    }
+/// `1 in 400`.
+fn one_in(chance: f64) -> String {
+    format!("1 in {}", thousands(in_how_many(chance)))
 }
 
 /// One in how many, with two digits that say something.

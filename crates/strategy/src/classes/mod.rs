@@ -255,15 +255,7 @@ impl Tracker {
 
     /// Tells the pair of a step and the one before it, or the step's own place if there is none.
     #[inline(always)]
-    fn show(
-        &mut self,
-        events: u64,
-        foreign: u64,
-        kind: Kind,
-        from: u64,
-        word: u64,
-        tell: impl FnMut(Pair),
-    ) {
+    fn show(&mut self, events: u64, foreign: u64, kind: Kind, from: u64, word: u64, tell: impl FnMut(Pair)) {
         if !looks(events) {
             return;
         }

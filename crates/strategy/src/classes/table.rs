@@ -96,7 +96,14 @@ const fn block_bit(granule: u64) -> (usize, u64) {
 impl Table {
     /// No memory.
     pub const fn new() -> Table {
-        Table { heads: &mut [], entries: &mut [], used: 0, last: (0, 0), more: None, blocks: [0; BLOCK_WORDS] }
+        Table {
+            heads: &mut [],
+            entries: &mut [],
+            used: 0,
+            last: (0, 0),
+            more: None,
+            blocks: [0; BLOCK_WORDS],
+        }
     }
 
     /// Takes its first memory, and whom to ask for more.
@@ -117,8 +124,7 @@ impl Table {
 
     #[inline(always)]
     fn bucket(&self, key: u64) -> usize {
-        (granule(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
-            & (self.heads.len().wrapping_sub(1))
+        (granule(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & (self.heads.len().wrapping_sub(1))
     }
 
     /// A place.
