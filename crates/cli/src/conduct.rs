@@ -1,5 +1,6 @@
 //! A campaign as the commands conduct it: findings explained and stored as they come.
 
+use crate::coverage;
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
 use std::path::{Path, PathBuf};
@@ -7,14 +8,15 @@ use std::sync::Arc;
 use threadbare_abi::layout::STACKS_SHARED;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
+use threadbare_explore::journal::{Close, Journal};
 use threadbare_explore::store::Store;
 use threadbare_explore::{Error, Failure};
 use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
-use threadbare_findings::{Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
-use threadbare_report::CampaignReport;
+use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
 use threadbare_report::progress::{ProgressLine, State};
+use threadbare_report::{CampaignReport, Style};
 use threadbare_strategy::StrategyId;
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
@@ -59,6 +61,7 @@ pub(crate) fn campaign(
     line: ProgressLine,
     label: Option<&str>,
     suppressions: &Arc<Suppressions>,
+    mut journal: Option<Journal>,
 ) -> Result<Conducted, Trouble> {
     let mut config = config.clone();
     if !suppressions.is_empty() {
@@ -77,7 +80,7 @@ pub(crate) fn campaign(
         places: KeptPlaces::default(),
         line,
     };
-    let summary = campaign::run(config, &mut conductor)?;
+    let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
     if let Ending::Internal(facts, why) = &summary.ending {
         return Err(internal(facts, why, config));
@@ -85,6 +88,9 @@ pub(crate) fn campaign(
     let mut report = conductor.report(&summary);
     if label.is_none() && !matches!(summary.ending, Ending::Interrupt) {
         report.warnings.extend(conductor.used.unused(suppressions));
+    }
+    if config.coverage {
+        report.warnings.extend(coverage::keep(config, &conductor.program_id, label, &summary, store));
     }
     for finding in &report.findings {
         let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
@@ -95,6 +101,15 @@ pub(crate) fn campaign(
         Some(_) => {}
         None if report.findings.is_empty() => store.remove("campaign.json")?,
         None => _ = store.write("campaign.json", report.to_json().as_bytes())?,
+    }
+    if let Some(journal) = journal {
+        let findings = report.findings.iter().map(|finding| finding.id.clone()).collect();
+        let path = journal.path().display().to_string();
+        if let Err(error) = journal.close(&Close { ended_by: report.ended_by.clone(), findings }) {
+            report
+                .warnings
+                .push(format!("the end of the campaign could not be written to `{path}`: {error}"));
+        }
     }
     Ok(Conducted { report, used: conductor.used })
 }
@@ -137,6 +152,30 @@ impl Observer for Conductor<'_> {
         Ok(())
     }
 
+    fn note(&mut self, key: u64) -> Option<Vec<u8>> {
+        let finding = self.findings.get(key).or_else(|| self.hidden.get(key))?;
+        serde_json::to_vec(finding).ok()
+    }
+
+    fn restored(&mut self, failure: &Failure, note: Option<&[u8]>) {
+        let findings = if failure.hidden { &mut self.hidden } else { &mut self.findings };
+        if findings.count(failure.key, failure.run) {
+            return;
+        }
+        let Some(finding) = note.and_then(|note| serde_json::from_slice::<Finding>(note).ok()) else {
+            return;
+        };
+        if failure.hidden {
+            self.used.by(self.suppressions, &finding);
+        }
+        findings.restore(failure.key, finding, failure.run);
+    }
+
+    fn trouble(&mut self, message: &str) {
+        self.line.clear();
+        warn(message);
+    }
+
     fn progress(&mut self, progress: &Progress) {
         self.line.show(&State {
             runs: progress.runs,
@@ -144,6 +183,7 @@ impl Observer for Conductor<'_> {
             points: progress.points,
             findings: self.findings.all().len(),
             elapsed: progress.elapsed,
+            estimate: progress.estimate,
         });
     }
 }
@@ -300,6 +340,11 @@ pub(crate) fn divergence(facts: &RunFacts, places: &dyn Places) -> String {
         divergence.why,
         place(divergence.actual)
     )
+}
+
+/// Tells something on standard error that is no end.
+pub(crate) fn warn(message: &str) {
+    eprintln!("{}: {message}", Style::for_stream(&std::io::stderr()).warn("warning"));
 }
 
 /// A system error with what was tried.

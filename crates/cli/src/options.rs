@@ -1,8 +1,9 @@
 //! Options that several commands share.
 
 use crate::exit::Trouble;
-use crate::values;
-use clap::{Args, ValueEnum};
+use crate::{given, values};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -153,6 +154,29 @@ pub(crate) struct CampaignOptions {
     /// The folder for findings.
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     pub(crate) out: PathBuf,
+}
+
+/// The options of a campaign over one program, as a command line of their own. What comes later counts.
+#[derive(Parser, Debug)]
+#[command(name = "cargo threadbare", disable_help_flag = true, args_override_self = true)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) campaign: CampaignOptions,
+    /// What every run reads as its standard input [default: nothing].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stdin: Option<PathBuf>,
+}
+
+impl RunOptions {
+    /// Reads them, and gives those that were given besides.
+    pub(crate) fn read(
+        line: impl IntoIterator<Item = OsString>,
+    ) -> Result<(RunOptions, Vec<OsString>), Trouble> {
+        let command = RunOptions::command();
+        let matches = command.clone().try_get_matches_from(line).map_err(|error| Trouble::refused(&error))?;
+        let options = RunOptions::from_arg_matches(&matches).map_err(|error| Trouble::refused(&error))?;
+        Ok((options, given::of(&command, &matches)))
+    }
 }
 
 impl CampaignOptions {

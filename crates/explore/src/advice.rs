@@ -6,6 +6,7 @@ use crate::fuzz::Fuzz;
 use crate::portfolio::Portfolio;
 use crate::profile::Profile;
 use crate::search::Search;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use threadbare_strategy::{Spec, StrategyId};
 
@@ -26,7 +27,7 @@ impl Assignment {
 }
 
 /// What a run has taught.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lessons {
     /// What its strategy noted.
     pub(crate) notes: Vec<u64>,

@@ -10,13 +10,14 @@
 
 use crate::advice::Assignment;
 use crate::error::Error;
+use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
 use crate::search::Search;
 use crate::server::{Server, Target};
-use crate::{interrupt, outcome, processors};
+use crate::{interrupt, outcome, processors, resume};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::{Books, Estimate};
 use threadbare_strategy::{Spec, rng};
-use threadbare_trace::report::{Module, Warning};
+use threadbare_trace::report::{Module, RunReport, Warning};
 use threadbare_trace::run::RunFacts;
 
 /// What a campaign is to do.
@@ -109,6 +110,14 @@ pub struct Progress {
 pub trait Observer {
     /// A run showed something. A run that showed several things is told of several times.
     fn failed(&mut self, failure: Failure) -> Result<(), Error>;
+    /// What is to be given back with the first failure of this key when the campaign goes on in another process.
+    fn note(&mut self, _key: u64) -> Option<Vec<u8>> {
+        None
+    }
+    /// A failure of an earlier sitting; the first of its key comes with what [`Observer::note`] gave.
+    fn restored(&mut self, _failure: &Failure, _note: Option<&[u8]>) {}
+    /// Something the user is to know at once.
+    fn trouble(&mut self, _message: &str) {}
     /// A little time has passed.
     fn progress(&mut self, progress: &Progress);
 }
@@ -149,7 +158,7 @@ pub struct Summary {
     pub replays: u64,
     /// What the runtime warned of, each once, in the order it came.
     pub warnings: Vec<Warning>,
-    /// The modules of a run that warned: where the warnings' places are.
+    /// The modules of a run: where the places of warnings and of coverage are.
     pub modules: Vec<Module>,
     /// Cycles in the order of locks that were tried and did not deadlock.
     pub unproved: Vec<Unproved>,
@@ -182,23 +191,32 @@ impl Shared {
 
 /// Makes a campaign.
 pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Error> {
-    let started = Instant::now();
-    let cancel = Arc::new(AtomicBool::new(false));
-    let shared = Shared {
-        ledger: Mutex::new(
-            Ledger::new(
-                config.runs.unwrap_or(u64::MAX),
-                config.keep_going,
-                config.search,
-                config.seed,
-                config.predict,
-            )
-            .until(config.until),
-        ),
-        epoch: Condvar::new(),
-        news: Condvar::new(),
-        cancel,
+    run_kept(config, observer, &mut None)
+}
+
+/// Makes a campaign that is kept in a journal; if the journal has runs already, goes on with the next one.
+pub fn run_kept(
+    config: &Config,
+    observer: &mut dyn Observer,
+    journal: &mut Option<Journal>,
+) -> Result<Summary, Error> {
+    let mut ledger = Ledger::new(
+        config.runs.unwrap_or(u64::MAX),
+        config.keep_going,
+        config.search,
+        config.seed,
+        config.predict,
+    )
+    .until(config.until);
+    let before = match journal {
+        Some(journal) => resume::feed(&mut ledger, journal, observer)?,
+        None => Duration::ZERO,
     };
+    ledger.log = Log::new(journal.take());
+    let now = Instant::now();
+    let started = now.checked_sub(before).unwrap_or(now);
+    let cancel = Arc::new(AtomicBool::new(false));
+    let shared = Shared { ledger: Mutex::new(ledger), epoch: Condvar::new(), news: Condvar::new(), cancel };
     let watched = std::thread::scope(|scope| {
         let jobs: Vec<_> = (0..config.jobs.max(1))
             .map(|job| {
@@ -217,8 +235,12 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
         }
         watched
     });
+    let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    *journal = ledger.log.finish(started.elapsed());
     watched?;
-    let ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(trouble) = ledger.log.trouble() {
+        observer.trouble(&trouble);
+    }
     ledger.summary(started.elapsed())
 }
 
@@ -235,10 +257,28 @@ fn watch(
         let failures = ledger.take_failures();
         let finished = ledger.is_finished();
         let progress = ledger.progress(started.elapsed());
-        drop(ledger);
-        for failure in failures {
-            observer.failed(failure)?;
+        let (file, trouble) = (ledger.log.tick(progress.elapsed), ledger.log.trouble());
+        if failures.iter().any(|failure| failure.facts.is_some()) {
+            ledger.log.hold();
         }
+        drop(ledger);
+        if let Some(trouble) = trouble {
+            observer.trouble(&trouble);
+        }
+        if let Some(file) = file {
+            // Where that fails, writing fails sooner or later, and is told then.
+            let _ = file.sync_data();
+        }
+        let mut notes = Vec::new();
+        for failure in failures {
+            let first = failure.facts.is_some().then_some(failure.key);
+            observer.failed(failure)?;
+            notes.extend(first.and_then(|key| Some((key, observer.note(key)?))));
+        }
+        ledger = shared.lock();
+        ledger.log.release(&notes);
+        ledger.write_log();
+        drop(ledger);
         observer.progress(&progress);
         if finished {
             return Ok(());
@@ -284,6 +324,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
                     Made::Run(outcome) => ledger.finish(ticket.run, *outcome),
                     Made::Tried(tried) => ledger.tried(tried.prediction.number, tried),
                 }
+                ledger.write_log();
                 if ledger.is_stopping() {
                     shared.cancel.store(true, Ordering::Relaxed);
                 }
@@ -363,9 +404,12 @@ fn one(
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
-    outcome.strategy = request.strategy;
+    outcome.strategy = request.strategy as u32;
     if request.flags & flags::COVERAGE != 0 {
         outcome.contribution = server.take_contribution(&ended);
+        if !outcome.contribution.records.is_empty() && outcome.modules.is_empty() {
+            outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
+        }
     }
     if config.check_replay && outcome::can_follow(&ended) {
         check_replay(server, request, &ended, &mut outcome)?;

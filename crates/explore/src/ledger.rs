@@ -3,6 +3,7 @@
 use crate::advice::{Advice, Assignment};
 use crate::campaign::{Ending, Progress, Summary};
 use crate::error::Error;
+use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
 use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use crate::search::Search;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Books;
-use threadbare_strategy::Spec;
+use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
@@ -113,6 +114,8 @@ pub(crate) struct Ledger {
     coverage: Books,
     until: Option<f64>,
     stop: Option<Stop>,
+    /// Where what goes into the books is written.
+    pub(crate) log: Log,
 }
 
 impl Ledger {
@@ -153,6 +156,7 @@ impl Ledger {
             coverage: Books::default(),
             until: None,
             stop: None,
+            log: Log::default(),
         }
     }
 
@@ -247,7 +251,18 @@ impl Ledger {
         }
     }
 
+    /// Takes a try that an earlier sitting made; false if there is no such prediction.
+    pub(crate) fn feed_tried(&mut self, number: u64, tries: u64, outcome: Option<Box<Outcome>>) -> bool {
+        let Some(prediction) = self.predictions.take().filter(|next| next.number == number) else {
+            return false;
+        };
+        self.under_way += 1;
+        self.tried(number, Tried { prediction, tries, outcome });
+        true
+    }
+
     fn take_tried(&mut self, tried: Tried) {
+        self.log.tried(&tried);
         let Tried { prediction, tries, outcome } = tried;
         match outcome {
             Some(outcome) => {
@@ -260,12 +275,14 @@ impl Ledger {
     }
 
     fn take(&mut self, run: u64, mut outcome: Outcome) {
+        self.log.run(run, &outcome);
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
-        self.coverage.take(outcome.strategy, &outcome.contribution);
+        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
+        self.coverage.take(strategy, &outcome.contribution);
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
         self.advice.learn(run, std::mem::take(&mut outcome.lessons));
@@ -358,6 +375,13 @@ impl Ledger {
     /// Whether the main thread has something to do.
     pub(crate) fn has_news(&self) -> bool {
         !self.failures.is_empty() || self.is_finished()
+    }
+
+    /// Writes what may be written: what is new to the user is to be on disk before it.
+    pub(crate) fn write_log(&mut self) {
+        if self.failures.iter().all(|failure| failure.facts.is_none()) {
+            self.log.flush();
+        }
     }
 
     pub(crate) fn take_failures(&mut self) -> Vec<Failure> {
