@@ -56,8 +56,13 @@ pub const WORDS_CAPACITY: usize = 1 << 15;
 pub const NOTES_OFFSET: usize = GUIDE_OFFSET + WORDS_CAPACITY * 8;
 /// Where the records of reads-from pairs are (runtime to driver): see `threadbare-strategy`'s `reads`.
 pub const READS_OFFSET: usize = NOTES_OFFSET + WORDS_CAPACITY * 8;
+/// Where the records of coverage are (runtime to driver): see `threadbare-strategy`'s `classes`. The list grows from run to
+/// run of one server; a run begins at [`Plan::told`] and ends at [`Live::told`].
+pub const TOLD_OFFSET: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+/// How many records, of two words each, the list holds.
+pub const TOLD_CAPACITY: usize = 1 << 15;
 /// The size of the file.
-pub const FILE_SIZE: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+pub const FILE_SIZE: usize = TOLD_OFFSET + TOLD_CAPACITY * 16;
 
 /// What the file begins with.
 #[repr(C)]
@@ -106,6 +111,8 @@ pub struct Plan {
     pub estimate_choices: u64,
     /// Strands seen in earlier runs, 0 if unknown.
     pub estimate_strands: u64,
+    /// Records of coverage that the driver has taken over: they are not told again.
+    pub told: u64,
     /// The strategy's own parameters.
     pub params: [u64; 8],
     /// Bytes of heap the run may have at a time (0: no bound).
@@ -126,6 +133,8 @@ pub mod flags {
     pub const OTHER_BUILD: u32 = 1 << 10;
     /// Reads-from pairs are told, whatever the strategy.
     pub const READS: u32 = 8;
+    /// Coverage is told, and the run's class.
+    pub const COVERAGE: u32 = 16;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.
@@ -235,6 +244,11 @@ pub struct Live {
     pub pid: i32,
     /// Different data races the run showed.
     pub races: u32,
+    /// Names the run's class, if coverage is told: two runs that differ only in the order of steps that do not concern
+    /// each other have the same.
+    pub class: u64,
+    /// Records of coverage in the list.
+    pub told: u64,
 }
 
 /// The ring's indices; both only grow.

@@ -1,5 +1,6 @@
 //! A campaign as the commands conduct it: findings explained and stored as they come.
 
+use crate::coverage;
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
 use crate::regress::Regress;
@@ -88,6 +89,9 @@ pub(crate) fn campaign(
     let mut report = conductor.report(&summary);
     if label.is_none() && !matches!(summary.ending, Ending::Interrupt) {
         report.warnings.extend(conductor.used.unused(suppressions));
+    }
+    if config.coverage {
+        report.warnings.extend(coverage::keep(config, &conductor.program_id, label, &summary, store));
     }
     if let Err(error) = keep(&report, store, label.is_none()) {
         // What was found is told all the same; the findings themselves were written when they were made.
@@ -223,6 +227,7 @@ impl Observer for Conductor<'_> {
             points: progress.points,
             findings: self.findings.all().len(),
             elapsed: progress.elapsed,
+            estimate: progress.estimate,
         });
     }
 }
@@ -267,7 +272,11 @@ impl Conductor<'_> {
             strands: summary.strands,
             strategy: self.config.search.to_string(),
             seed: self.config.seed,
-            coverage: Coverage { shared_instructions: summary.known.len() as u64 },
+            coverage: Coverage {
+                shared_instructions: summary.known.len() as u64,
+                counts: summary.coverage.counts(),
+                estimate: summary.coverage.estimate(),
+            },
             findings: self.findings.all().to_vec(),
             suppressed: self.hidden.all().len() as u64,
             trace_hash: format!("{:016x}", summary.trace_hash),
@@ -283,6 +292,7 @@ impl Conductor<'_> {
                 Ending::Runs => "runs",
                 Ending::Time => "time",
                 Ending::Failure => "failure",
+                Ending::Enough => "until",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",
             }

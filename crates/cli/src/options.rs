@@ -71,6 +71,15 @@ pub(crate) enum Mode {
     Free,
 }
 
+/// Whether something is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Switch {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
 /// What is done with data races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum RaceMode {
@@ -147,6 +156,12 @@ pub(crate) struct CampaignOptions {
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
+    /// Stop when a run that shows something new is less likely than this: `0.1%`, `1/1000` or `0.001`.
+    #[arg(long, value_name = "CHANCE", value_parser = values::chance)]
+    pub(crate) until: Option<f64>,
+    /// Whether coverage is told.
+    #[arg(long, value_enum, default_value = "on", hide = true)]
+    pub(crate) coverage: Switch,
     /// How results are written.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: ReportFormat,
@@ -198,7 +213,7 @@ impl CampaignOptions {
             search: self.strategy,
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
+            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(DEFAULT_RUNS)),
             time: self.time,
             jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
             keep_going: self.keep_going,
@@ -213,6 +228,8 @@ impl CampaignOptions {
                 RaceMode::Fail => Races::Fail,
             },
             filter: None,
+            coverage: self.coverage == Switch::On,
+            until: self.until,
         }
     }
 }

@@ -49,6 +49,20 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
+/// A chance such as `0.1%`, `1/1000` or `0.001`.
+pub(crate) fn chance(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let chance = match (text.strip_suffix('%'), text.split_once('/')) {
+        (Some(percent), _) => number(percent).map(|percent| percent / 100.0),
+        (None, Some((one, of))) => number(one).zip(number(of)).map(|(one, of)| one / of),
+        (None, None) => number(text),
+    };
+    match chance {
+        Some(chance) if chance > 0.0 && chance < 1.0 => Ok(chance),
+        _ => Err("expected a chance between 0 and 1, such as 0.1%, 1/1000 or 0.001".to_owned()),
+    }
+}
+
 /// A strategy with its parameters, or the portfolio.
 pub(crate) fn strategy(text: &str) -> Result<Search, String> {
     Search::parse(text).map_err(|error| error.to_string())
@@ -89,6 +103,16 @@ mod tests {
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
         for bad in ["", "s", "0", "-1s", "1d", "1e400", "nan", "5 s x"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn chances_are_read() {
+        for text in ["0.1%", "1/1000", "0.001", " 0.1 %"] {
+            assert!(chance(text).is_ok_and(|chance| (chance - 0.001).abs() < 1e-12), "{text}");
+        }
+        for bad in ["", "0", "0%", "100%", "1", "2", "-1%", "1/0", "0/5", "nan", "inf%", "x"] {
+            assert!(chance(bad).is_err(), "{bad}");
         }
     }
 

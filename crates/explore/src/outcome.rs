@@ -14,6 +14,7 @@ use std::collections::HashSet;
 use std::fmt;
 use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::Contribution;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
@@ -63,6 +64,10 @@ pub(crate) struct Shown {
 pub(crate) struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
+    /// The number of who decided.
+    pub(crate) strategy: u32,
+    /// What it adds to coverage.
+    pub(crate) contribution: Contribution,
     pub(crate) lessons: Lessons,
     pub(crate) warnings: Vec<Warning>,
     /// The modules, where the warnings need them.
@@ -89,6 +94,8 @@ impl Outcome {
         Outcome {
             counters,
             learnt,
+            strategy: 0,
+            contribution: Contribution::default(),
             lessons: Lessons::default(),
             warnings: Vec::new(),
             modules: Vec::new(),
@@ -196,7 +203,7 @@ impl Outcome {
     }
 
     /// Compares the run with its second making.
-    pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts) {
+    pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts, second_class: u64) {
         let (a, b) = (&self.verdict, &second.verdict);
         let mut differences = Vec::new();
         if (a.kind, a.code, a.pc, a.strand) != (b.kind, b.code, b.pc, b.strand) || a.place != b.place {
@@ -212,6 +219,10 @@ impl Outcome {
                 "the run's trace has hash {:016x} ({} events, {} points, {} switches), its replay's {:016x} ({} events, {} points, {} switches)",
                 one.trace_hash, one.events, one.points, one.switches, two.trace_hash, two.events, two.points, two.switches,
             ));
+        }
+        let class = first.live.class;
+        if class != 0 && second_class != 0 && class != second_class {
+            differences.push(format!("the run is of class {class:016x}, its replay of {second_class:016x}"));
         }
         let races = race_pairs(&second.report);
         if races != self.races && !b.is_internal() {

@@ -13,6 +13,7 @@ use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{Plan, PointMode, Record, Watch};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::Contribution;
 use threadbare_strategy::StrategyId;
 use threadbare_trace::report::RunReport;
 use threadbare_trace::run::{End, RunFacts, Verdict};
@@ -110,6 +111,15 @@ impl Server {
         self.known_count = self.memory.set_known(pcs);
     }
 
+    /// Takes what the run that has just ended adds to coverage: what it told is not told again.
+    pub fn take_contribution(&mut self, ended: &Ended) -> Contribution {
+        let Ended { end, live } = ended;
+        let records = self.memory.told(self.told_count, live.told);
+        self.told_count += records.len() as u64;
+        let whole = *end != End::TimedOut && live.learnt == 0 && live.class != 0;
+        Contribution { class: whole.then_some(live.class), records }
+    }
+
     /// Makes one run.
     pub fn run(
         &mut self,
@@ -176,6 +186,7 @@ impl Server {
             max_points: request.max_points,
             follow,
             known: self.known_count,
+            told: self.told_count,
             races: u32::from(request.races),
             watches: self.memory.set_watches(&request.watches),
             estimate_choices: request.estimates.0,

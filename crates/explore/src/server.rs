@@ -78,6 +78,8 @@ pub struct Server {
     stdin: Option<File>,
     pub(crate) program: PathBuf,
     pub(crate) known_count: u64,
+    /// Records of coverage taken over so far.
+    pub(crate) told_count: u64,
     /// What the strategy was told last.
     pub(crate) guide: Arc<[u64]>,
     /// Set from outside when the run under way is to be given up.
@@ -170,6 +172,7 @@ impl Server {
             stdin,
             program,
             known_count: 0,
+            told_count: 0,
             guide: Arc::from([]),
             cancel,
             dead: false,

@@ -1,6 +1,7 @@
 //! What a campaign came to, as data: the JSON that other tools read.
 
 use serde::{Deserialize, Serialize};
+use threadbare_coverage::{Counts, Estimate};
 use threadbare_findings::{Finding, Severity};
 
 /// The version of the JSON form.
@@ -49,7 +50,7 @@ pub struct CampaignReport {
     /// What `--regress` found of the kept findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regress: Vec<Regressed>,
-    /// Why it ended: `runs`, `time`, `failure`, `interrupt` or `regress`.
+    /// Why it ended: `runs`, `time`, `failure`, `until`, `interrupt` or `regress`.
     pub ended_by: String,
     /// The program.
     pub program: String,
@@ -71,10 +72,16 @@ pub struct Regressed {
 }
 
 /// What a campaign covered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Coverage {
     /// Instructions found to touch memory that strands share.
     pub shared_instructions: u64,
+    /// How much was covered.
+    #[serde(flatten, default)]
+    pub counts: Counts,
+    /// How likely something new is; none while too little is known.
+    #[serde(default)]
+    pub estimate: Option<Estimate>,
 }
 
 impl CampaignReport {

@@ -327,7 +327,7 @@ pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {
         strands: 3,
         strategy: "random".into(),
         seed: 7,
-        coverage: Coverage { shared_instructions: 12 },
+        coverage: Coverage { shared_instructions: 12, ..Coverage::default() },
         findings,
         suppressed: 0,
         trace_hash: "00ff".into(),

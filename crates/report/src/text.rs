@@ -42,6 +42,16 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         report.strategy,
         report.seed,
     );
+    if report.ended_by == "until" {
+        out.push_str("ended early: something new is unlikely enough\n");
+    }
+    for line in crate::coverage::summary(&report.coverage.counts, report.coverage.estimate.as_ref()) {
+        let mut edge = "";
+        for row in wrap(&line, screen.width.saturating_sub(2)) {
+            let _ = writeln!(out, "{edge}{row}");
+            edge = "  ";
+        }
+    }
     if report.ended_by == "interrupt" {
         out.push_str("ended early: interrupted\n");
     }

@@ -282,6 +282,8 @@ fn config(mode: &str, jobs: usize) -> Config {
         races: Races::Fail,
         predict: true,
         filter: None,
+        coverage: true,
+        until: None,
     }
 }
 

@@ -122,6 +122,7 @@ fn serve() {
     super::shadow::init();
     learn::init();
     guidance::init();
+    super::coverage::init();
     super::race::init();
     super::unseen::init();
     crate::heap::open();
@@ -153,6 +154,7 @@ fn serve() {
         live::live().run = plan.run;
         live::live().report_len = modules_len;
         learn::load_known(plan.known);
+        super::coverage::load_told(plan.told);
         match fork() {
             0 => {
                 begin(plan);
@@ -252,6 +254,7 @@ fn begin(plan: Plan) {
     learn::begin(PointMode::from_code(plan.points as u8).unwrap_or(PointMode::Shared));
     learn::set_gate(e.strands.len() > 1);
     super::race::begin(plan.races != 0);
+    super::coverage::begin(plan.flags & layout::flags::COVERAGE != 0);
     super::watch::begin();
     let shared = learn::stacks_shared();
     for index in 0..e.strands.len() {
