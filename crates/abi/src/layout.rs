@@ -118,6 +118,9 @@ pub mod flags {
     pub const ENDS_IN_LIVELOCK: u32 = 4;
     /// Reads-from pairs are told, whatever the strategy.
     pub const READS: u32 = 8;
+    /// The schedule is a plan that is followed loosely: it need not fit, and nobody is preempted behind its end. Each
+    /// decision is noted ([`crate::decision`]).
+    pub const LENIENT: u32 = 256;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.

@@ -2,8 +2,10 @@
 
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
+use crate::refine::{self, Found};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use threadbare_abi::layout::STACKS_SHARED;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
@@ -35,6 +37,8 @@ struct Conductor<'a> {
     used: Used,
     places: KeptPlaces,
     line: ProgressLine,
+    /// Findings to be shrunk when the campaign is over, by id.
+    found: Vec<(String, Found)>,
 }
 
 /// The build a program is.
@@ -59,6 +63,7 @@ pub(crate) fn campaign(
     line: ProgressLine,
     label: Option<&str>,
     suppressions: &Arc<Suppressions>,
+    shrink: Option<Duration>,
 ) -> Result<Conducted, Trouble> {
     let mut config = config.clone();
     if !suppressions.is_empty() {
@@ -76,9 +81,13 @@ pub(crate) fn campaign(
         used: Used::default(),
         places: KeptPlaces::default(),
         line,
+        found: Vec::new(),
     };
     let summary = campaign::run(config, &mut conductor)?;
     conductor.line.clear();
+    if let Some(time) = shrink.filter(|_| !matches!(summary.ending, Ending::Interrupt | Ending::Internal(..))) {
+        refine::all(&config.target, store, &conductor.found, time, &mut conductor.findings)?;
+    }
     if let Ending::Internal(facts, why) = &summary.ending {
         return Err(internal(facts, why, config));
     }
@@ -126,6 +135,10 @@ impl Observer for Conductor<'_> {
         if failure.predicted {
             finding.notes.push(threadbare_findings::orders::predicted(failure.run));
         }
+        self.found.push((
+            finding.id.clone(),
+            Found { schedule, known: Arc::clone(&failure.known), facts: facts.clone() },
+        ));
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
         self.store.write(&format!("{}.json", finding.id), &json)?;

@@ -11,6 +11,7 @@ mod gdb;
 mod hide;
 mod options;
 mod output;
+mod refine;
 mod streams;
 mod values;
 
@@ -32,6 +33,7 @@ struct Cli {
 enum Command {
     Run(commands::run::Args),
     Replay(commands::replay::Args),
+    Shrink(commands::shrink::Args),
     Report(commands::report::Args),
     List(commands::list::Args),
     Cc(commands::cc::Args),
@@ -102,6 +104,7 @@ fn run(command: Command) -> Result<Exit, Trouble> {
     match command {
         Command::Run(args) => commands::run::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Shrink(args) => commands::shrink::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::List(args) => commands::list::run(&args),
         Command::Cc(args) => commands::cc::run(Language::C, &args),

@@ -130,6 +130,9 @@ pub(crate) struct CampaignOptions {
     /// Do not try the deadlocks that the order of locks predicts: only the strategy looks for them.
     #[arg(long)]
     pub(crate) no_predict: bool,
+    /// How long a new finding's schedule is made smaller before it is told: a time, or `off`.
+    #[arg(long, value_name = "TIME|off", default_value = "2s", value_parser = values::time_or_off)]
+    pub(crate) shrink: values::TimeOrOff,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,

@@ -20,6 +20,7 @@ mod profile;
 pub mod run;
 pub mod server;
 pub mod shm;
+pub mod shrink;
 mod spawn;
 pub mod store;
 pub mod verdict;

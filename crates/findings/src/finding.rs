@@ -39,6 +39,12 @@ pub struct Finding {
     pub count: u64,
     /// Switches of that run.
     pub switches: u64,
+    /// Switches away from a strand that could have gone on; `None` where the run's choices are not all known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u64>,
+    /// What the schedule was before it was shrunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrunk: Option<Shrunk>,
     /// Points of that run.
     pub points: u64,
     /// Where it happened, the most telling place first.
@@ -74,6 +80,19 @@ pub struct Finding {
     /// The end of what the run wrote to its standard error.
     #[serde(default)]
     pub stderr: String,
+}
+
+/// What a shrunk schedule comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Shrunk {
+    /// Switches of the run that was found.
+    pub switches: u64,
+    /// Its preemptions.
+    pub preemptions: u64,
+    /// No run with fewer preemptions than the schedule's shows the finding.
+    pub minimal: bool,
+    /// Runs that shrinking took.
+    pub runs: u64,
 }
 
 /// A place of a finding.

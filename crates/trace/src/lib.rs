@@ -11,4 +11,5 @@ pub mod race;
 pub mod report;
 pub mod run;
 pub mod schedule;
+pub mod shape;
 pub mod strands;

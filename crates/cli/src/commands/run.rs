@@ -61,7 +61,14 @@ pub(crate) fn campaign(options: &CampaignOptions, target: Target) -> Result<Exit
     let config = options.config(target);
     let store = Store::open(&options.out)?;
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
-    let conducted = conduct::campaign(&config, &store, ProgressLine::on_stderr(), None, &suppressions)?;
+    let conducted = conduct::campaign(
+        &config,
+        &store,
+        ProgressLine::on_stderr(),
+        None,
+        &suppressions,
+        options.shrink.0,
+    )?;
     let report = conducted.report;
     print(&output::of_campaign(&report, options.format, Screen::for_stream(&std::io::stdout())));
     Ok(if report.runs_failed > 0 { Exit::Failure } else { Exit::Clean })

@@ -35,6 +35,8 @@ pub struct Strand {
     pub frames: *mut FrameEntry,
     /// Its name as a number.
     pub path: StrandPath,
+    /// Events of its own up to its last stop.
+    pub own: u64,
     /// Index.
     pub id: StrandId,
     /// What it is doing.
@@ -100,6 +102,7 @@ impl Strand {
             ordinal,
             children: 0,
             path,
+            own: 0,
             wait: Wait::NONE,
             clock: Clock::new(),
             fence_acquire: Clock::new(),
