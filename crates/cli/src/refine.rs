@@ -5,12 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Job, Request};
 use threadbare_explore::server::Target;
 use threadbare_explore::shrink::{self, Budget, Subject};
 use threadbare_explore::store::{SCHEDULE, Store};
 use threadbare_explore::{Error, details, interrupt, of_race};
+use threadbare_findings::decide::{self, Passing};
 use threadbare_findings::explain::explain;
+use threadbare_findings::finding::Explanation;
 use threadbare_findings::{Finding, Findings, Shrunk, SymbolPlaces};
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::Schedule;
@@ -20,6 +23,8 @@ use threadbare_trace::strands::Strands;
 pub(crate) const ORIGINAL: &str = "original";
 /// Runs that shrinking a finding takes at the most while a campaign waits for it.
 pub(crate) const RUNS: u64 = 4000;
+/// Runs that the search for the pair that decides takes at the most.
+const PAIR_RUNS: u64 = 400;
 
 /// A finding with all that is needed to shrink it.
 pub(crate) struct Found {
@@ -80,7 +85,9 @@ pub(crate) fn refine(
     smaller.run = finding.run;
     add_details(job, &request, &verdict, &mut smaller)?;
     let places = SymbolPlaces::new(&smaller.report.modules, program);
-    let made = explain(&smaller, &finding.program, &places);
+    let mut made = explain(&smaller, &finding.program, &places);
+    let time = budget.time.max(Duration::from_millis(500));
+    made.explanation = why(job, &request, &shrunk.known, &smaller, &made, &places, time)?;
     *finding = Finding {
         id: std::mem::take(&mut finding.id),
         schedule: std::mem::take(&mut finding.schedule),
@@ -93,6 +100,34 @@ pub(crate) fn refine(
         ..made
     };
     Ok(Some(Refined { schedule: new, finished: shrunk.finished }))
+}
+
+/// Why the run fails.
+fn why(
+    job: &mut Job,
+    request: &Request,
+    known: &Arc<[u64]>,
+    facts: &RunFacts,
+    finding: &Finding,
+    places: &SymbolPlaces,
+    time: Duration,
+) -> Result<Option<Explanation>, Error> {
+    if finding.kind == "race" {
+        let object = finding.object.as_ref().and_then(|object| object.name.as_deref());
+        return Ok(decide::of_race(&finding.accesses, object));
+    }
+    let subject = Subject { request, known, segments: &facts.segments, race: None, facts };
+    let locks = decide::lock_words(facts, places);
+    let budget = Budget { runs: PAIR_RUNS, time };
+    let Some(pair) = shrink::decide(job, &subject, &locks, budget)? else { return Ok(None) };
+    let mut plain = request.clone();
+    plain.flags = 0;
+    let (events, passed) = details::record(job.server()?, &plain, &pair.passing)?;
+    if passed.verdict.kind != VerdictKind::None {
+        return Ok(None);
+    }
+    let strands = Strands::from_report(&passed.report);
+    Ok(decide::decided(facts, &pair, &Passing { events: &events, strands: &strands }, places))
 }
 
 /// Findings that are shrunk at the end of a campaign get this many times the time of one, all together.

@@ -9,6 +9,7 @@ use crate::run::{EventSink, Follow, Request};
 use crate::server::Server;
 use crate::window::{self, Windows};
 use std::collections::BTreeMap;
+use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{Record, WATCHES_CAPACITY, Watch, WatchKind, flags};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -45,6 +46,21 @@ pub fn add(server: &mut Server, request: &Request, verdict: &Verdict, mut findin
             facts.report.details.panic = window::until_panic(&mut facts.events, facts.verdict.strand);
         }
     }
+}
+
+/// The last events of a run that is made again from its choices, and its report.
+pub fn record(
+    server: &mut Server,
+    request: &Request,
+    segments: &[Segment],
+) -> Result<(Vec<Event>, RunFacts), Error> {
+    let mut request = request.clone();
+    request.flags |= flags::STRICT;
+    request.record = Record::Points;
+    request.timeout *= SLOWER;
+    let mut windows = Windows::new(std::iter::once(u64::MAX));
+    let facts = again(server, &request, segments, Some(&mut windows))?;
+    Ok((windows.into_events().next().unwrap_or_default(), facts))
 }
 
 /// The event up to which the run matters for this finding.
@@ -108,7 +124,7 @@ fn make(
 fn again(
     server: &mut Server,
     request: &Request,
-    segments: &[threadbare_abi::event::Segment],
+    segments: &[Segment],
     sink: Option<&mut dyn EventSink>,
 ) -> Result<RunFacts, Error> {
     let ended = server.run(request, Follow::Segments(segments), sink)?;

@@ -1,5 +1,6 @@
 //! A bug, as it is reported and stored.
 
+use crate::pattern::Pattern;
 use crate::places::Place;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,9 @@ pub struct Finding {
     /// What the schedule was before it was shrunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shrunk: Option<Shrunk>,
+    /// Why it fails, as far as that was found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
     /// Points of that run.
     pub points: u64,
     /// Where it happened, the most telling place first.
@@ -93,6 +97,40 @@ pub struct Shrunk {
     pub minimal: bool,
     /// Runs that shrinking took.
     pub runs: u64,
+}
+
+/// Why a run fails: two operations whose order decides.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Explanation {
+    /// The kind of mistake, where it is one of those that have a name.
+    pub pattern: Option<Pattern>,
+    /// The two operations, the one that came first in the failing run first.
+    pub pair: Vec<PairPlace>,
+    /// The same in words.
+    pub text: String,
+    /// What was done to the memory or the locks in question, in the failing run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<Step>,
+    /// The same in the nearest run that passes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passing: Vec<Step>,
+}
+
+/// An operation of a pair.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PairPlace {
+    /// The source file.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The function.
+    pub function: Option<String>,
+    /// Who.
+    pub strand: String,
+    /// What: the name of an operation.
+    pub operation: String,
+    /// What it concerns.
+    pub object: Option<String>,
 }
 
 /// A place of a finding.

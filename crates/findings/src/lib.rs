@@ -4,11 +4,13 @@
 //! places are one ([`collection`]). Places come from whoever knows the program's symbols ([`places`]).
 
 pub mod collection;
+pub mod decide;
 pub mod done;
 pub mod explain;
 pub mod finding;
 mod memory;
 pub mod orders;
+pub mod pattern;
 pub mod places;
 mod race;
 pub mod sources;

@@ -7,6 +7,7 @@ pub mod conflicts;
 pub mod events;
 pub mod hash;
 pub mod locks;
+pub mod pair;
 pub mod race;
 pub mod report;
 pub mod run;

@@ -10,16 +10,20 @@
 //! when another strand turns out to touch it. Instructions that turn out to be shared are points from then on, and the levels are
 //! begun anew.
 //!
+//! Runs that come to a decision that another run came to with as few preemptions have the same future (`state`): nothing is
+//! made of them from there on.
+//!
 //! Nothing is proved of a program whose runs are cut off, make more decisions than can be noted, or have more than 64
 //! strands.
 
 use super::plan::{Plan, Stretch};
+use super::reach::{Reach, is_read, reach};
+use super::state::states;
 use super::trial::{Halt, Made, Trials};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use threadbare_abi::decision::{Decision, bits};
 use threadbare_abi::event::{ChoiceKind, Segment};
-use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_trace::shape::is_strand;
 
@@ -82,32 +86,10 @@ struct Cell {
     changed: bool,
 }
 
-/// Where an operation matters to others.
-enum Reach {
-    Nobody,
-    Anybody,
-    Cells(u64, u64),
-}
-
-fn reach(decision: &Decision) -> Reach {
-    use OpKind::{Alloc, Annotate, Cancel, Free, Io, IoWait, Signal};
-    let (from, op) = (decision.addr >> 3, decision.op);
-    match op {
-        Io | IoWait | Signal | Cancel | Free | Annotate => Reach::Anybody,
-        Alloc => Reach::Nobody,
-        op if op.is_plain_access() || op.is_atomic_access() => {
-            let to = (decision.addr + u64::from(decision.size.max(1)) - 1) >> 3;
-            if to - from > 64 { Reach::Anybody } else { Reach::Cells(from, to) }
-        }
-        op if op.has_memory_address() => Reach::Cells(from, from),
-        _ => Reach::Nobody,
-    }
-}
-
 impl Touched {
     fn note(&mut self, decision: &Decision) {
         let Reach::Cells(from, to) = reach(decision) else { return };
-        let reads = matches!(decision.op, OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad);
+        let reads = is_read(decision.op);
         for cell in from..=to {
             let cell = self.cells.entry(cell).or_default();
             cell.several |= *cell.by.get_or_insert(decision.strand) != decision.strand;
@@ -134,6 +116,8 @@ struct Search<'a, 'b> {
     idle: Vec<(usize, Decision, Branch)>,
     kept: usize,
     touched: Touched,
+    /// Decisions whose other ways are known, and the level they were met on.
+    seen: HashMap<u64, usize>,
     complete: bool,
     below: u64,
 }
@@ -143,7 +127,8 @@ pub(crate) fn search(trials: &mut Trials<'_>, below: u64) -> Result<Searched, Ha
     loop {
         let levels = (0..below).map(|_| VecDeque::new()).collect();
         let touched = Touched::default();
-        let mut search = Search { trials, levels, idle: Vec::new(), kept: 0, touched, complete: true, below };
+        let (idle, seen) = (Vec::new(), HashMap::new());
+        let mut search = Search { trials, levels, idle, kept: 0, touched, seen, complete: true, below };
         let found = search.all()?;
         let complete = search.complete;
         if let Some(made) = found {
@@ -205,7 +190,16 @@ impl Search<'_, '_> {
         }
         self.complete &= !made.partial;
         made.decisions.iter().for_each(|decision| self.touched.note(decision));
+        let states = states(&made.decisions, &made.paths);
         for (at, segment) in stops(&made).into_iter().enumerate().skip(decided) {
+            if let Some(states) = &states {
+                let seen = self.seen.entry(states[at]).or_insert(usize::MAX);
+                if *seen <= level {
+                    // From here on the run is one that was made.
+                    break;
+                }
+                *seen = level;
+            }
             let decision = &made.decisions[at];
             let next = made.decisions.get(at + 1).map(|next| next.strand);
             self.branch(&made, decision, next, level, (segment, at + 1));

@@ -8,10 +8,14 @@
 //! The order of what is tried depends on the schedule and the program only, so with the same number of runs the result is
 //! the same.
 
+mod acts;
 mod bound;
+mod decide;
 mod goal;
-pub(crate) mod plan;
+mod plan;
+mod reach;
 mod reduce;
+mod state;
 mod trial;
 
 use crate::error::Error;
@@ -28,6 +32,7 @@ use threadbare_trace::run::RunFacts;
 use threadbare_trace::shape::Shape;
 use trial::{Halt, Made, Trials};
 
+pub use decide::decide;
 pub use trial::Budget;
 
 /// A finding to be shrunk: a run that shows it.
@@ -85,6 +90,9 @@ pub fn shrink(job: &mut Job, subject: &Subject<'_>, budget: Budget) -> Result<Op
         Err(Halt::Failed(_)) => false,
     };
     minimal |= best.shape.preemptions == 0;
+    // The details of the run are told by its points: all that strands share is to be one.
+    let plan = Plan::of(&best.segments);
+    while trials.learn() && trials.make(&plan).is_ok() {}
     let (runs, known) = (trials.runs, Arc::clone(trials.known()));
     let Some(facts) = best.facts.filter(|facts| comes_again(job, subject, facts)) else { return Ok(None) };
     // A spin that another run waits for has no part in how large a run is: both are counted alike.

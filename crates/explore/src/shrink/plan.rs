@@ -137,6 +137,15 @@ impl Plan {
         Plan { stretches: kept.map(|(_, stretch)| *stretch).collect(), choices: self.choices.clone() }
     }
 
+    /// With one stretch at another place, where its strand may go on while it can.
+    pub(crate) fn moved(&self, from: usize, to: usize, open: bool) -> Plan {
+        let mut plan = self.clone();
+        let mut stretch = plan.stretches.remove(from);
+        stretch.stops &= !open;
+        plan.stretches.insert(to, stretch);
+        plan
+    }
+
     /// With two neighbours in the other order.
     pub(crate) fn swapped(&self, at: usize) -> Plan {
         let mut plan = self.clone();

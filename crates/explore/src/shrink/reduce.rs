@@ -22,6 +22,9 @@ pub(crate) fn reduce(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Hal
         strands(trials, best)?;
         neighbours(trials, best)?;
         if best.shape == before {
+            moves(trials, best)?;
+        }
+        if best.shape == before {
             return Ok(());
         }
     }
@@ -109,4 +112,27 @@ fn neighbours(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Halt> {
             at += 1;
         }
     }
+}
+
+/// Stretches of a plan at the most for all of them to be tried at other places.
+const MOVED: usize = 24;
+
+/// Puts one stretch to another place, and lets its strand go on there: one that is stopped before a lock need not be when
+/// somebody else has taken it by then.
+fn moves(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Halt> {
+    let plan = Plan::of(&best.segments);
+    let count = plan.stretches.len();
+    if count > MOVED || best.shape.preemptions == 0 {
+        return Ok(());
+    }
+    for open in [true, false] {
+        for from in 0..count {
+            for to in (0..count).filter(|to| *to != from) {
+                if attempt(trials, best, &plan.moved(from, to, open))? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Numbers and names in words.
 
 use std::time::Duration;
-use threadbare_findings::Place;
+use threadbare_findings::{Finding, Place, Shrunk};
 use threadbare_findings::explain::place_text;
 
 /// A number with its thousands apart.
@@ -51,3 +51,14 @@ pub fn place_in_function(place: &Place) -> String {
         _ => place_text(place),
     }
 }
+/// What shrinking came to.
+pub fn shrunk(before: Shrunk, finding: &Finding) -> String {
+    let (switches, preemptions) = (finding.switches, finding.preemptions.unwrap_or(0));
+    let size = format!("{} ({})", counted(switches, "switch"), counted(preemptions, "preemption"));
+    let minimal = if before.minimal { ", minimal" } else { "" };
+    match (before.switches, before.preemptions) == (switches, preemptions) {
+        true => format!("{size}{minimal}"),
+        false => format!("shrunk from {} to {size}{minimal}", thousands(before.switches)),
+    }
+}
+

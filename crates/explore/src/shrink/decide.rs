@@ -1,0 +1,275 @@
+//! The pair of operations whose order decides.
+//!
+//! From the failure backwards, each operation is tried against those of other strands that it depends on: the run is made
+//! again up to the earlier one, its strand is held there until the other one has done the later operation, and then the
+//! failing schedule goes on as far as it fits. If that run passes, the order of the two decides, and the run is the nearest
+//! one that passes. An operation is also held until another strand has come as far as it can: what would have had to come
+//! first may not have happened at all when the run failed.
+//!
+//! Data comes before locks: where a lock keeps an operation from being held, its strand is held before it takes the
+//! lock, and the operation is still what is told. Of a deadlock the waits are tried first.
+
+use super::acts::{acts, depend, done_at, is_lock};
+use super::plan::{Plan, Stretch};
+use super::trial::{Halt, Made, Trials};
+use super::{Budget, Subject};
+use crate::error::Error;
+use crate::run::Job;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use threadbare_abi::decision::Decision;
+use threadbare_abi::op::OpKind;
+use threadbare_abi::strand::StrandId;
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_trace::pair::{Act, DecidingPair};
+use threadbare_trace::shape::is_strand;
+
+/// Operations that one is tried against, at the most.
+const PARTNERS: usize = 8;
+/// Locks that a strand is held before, for one operation.
+const LOCKS: usize = 3;
+
+/// The pair that decides whether the run of the subject fails; `None` where none was found. `locks` are words of memory
+/// that are locks, though the operations on them do not say so.
+pub fn decide(
+    job: &mut Job,
+    subject: &Subject<'_>,
+    locks: &BTreeSet<u64>,
+    budget: Budget,
+) -> Result<Option<DecidingPair>, Error> {
+    let goal = super::Goal::of(subject.facts, subject.race);
+    if goal.is_race() {
+        return Ok(None);
+    }
+    let trials = Trials::new(job, subject.request, subject.known, goal, subject.facts.counters.points, budget);
+    match Search::find(trials, subject, locks) {
+        Ok(found) => Ok(found),
+        Err(Halt::Spent) => Ok(None),
+        Err(Halt::Failed(error)) => Err(error),
+    }
+}
+
+struct Search<'a, 'b> {
+    trials: Trials<'a>,
+    subject: &'b Subject<'b>,
+    failing: Made,
+    acts: Vec<Act>,
+    locks: &'b BTreeSet<u64>,
+    block: Option<Range<u64>>,
+    /// The first decision at which each strand could go on.
+    born: HashMap<StrandId, u64>,
+}
+
+impl<'a, 'b> Search<'a, 'b> {
+    fn find(
+        mut trials: Trials<'a>,
+        subject: &'b Subject<'b>,
+        locks: &'b BTreeSet<u64>,
+    ) -> Result<Option<DecidingPair>, Halt> {
+        // Twice, so that all that is shared is known.
+        let plan = Plan::of(subject.segments);
+        let mut failing = trials.make(&plan)?;
+        while trials.learn() {
+            failing = trials.make(&plan)?;
+        }
+        if failing.facts.is_none() {
+            return Ok(None);
+        }
+        let acts = acts(&failing);
+        let block = subject.facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
+        let mut born = HashMap::new();
+        for decision in &failing.decisions {
+            for bit in (0..64).filter(|bit| decision.enabled >> bit & 1 != 0) {
+                born.entry(StrandId(bit)).or_insert(decision.event);
+            }
+        }
+        let mut search = Search { trials, subject, failing, acts, locks, block, born };
+        let waits = matches!(subject.facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock);
+        if waits && let Some(found) = search.pass(|_, act| act.waits)? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = search.pass(|search, act| !search.is_lock(act))? {
+            return Ok(Some(found));
+        }
+        search.pass(|search, act| search.is_lock(act))
+    }
+
+    fn is_lock(&self, act: &Act) -> bool {
+        is_lock(act.op) || self.locks.contains(&act.addr)
+    }
+
+    /// Tries the operations that are wanted, the last one first.
+    fn pass(&mut self, wanted: impl Fn(&Self, &Act) -> bool) -> Result<Option<DecidingPair>, Halt> {
+        for at in (0..self.acts.len()).rev() {
+            let later = self.acts[at];
+            if !wanted(self, &later) {
+                continue;
+            }
+            let partners: Vec<usize> = (0..at)
+                .rev()
+                .filter(|&before| {
+                    let earlier = &self.acts[before];
+                    (later.waits || wanted(self, earlier))
+                        && depend(earlier, &later, self.block.as_ref())
+                        && self.can_swap(before, at)
+                })
+                .take(PARTNERS)
+                .collect();
+            for before in partners {
+                if let Some(found) = self.swap(before, at)? {
+                    return Ok(Some(found));
+                }
+            }
+            if !later.waits
+                && let Some(found) = self.hold(at)?
+            {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether nothing that always holds keeps the two in their order: creation and join.
+    fn can_swap(&self, before: usize, at: usize) -> bool {
+        let (earlier, later) = (&self.acts[before], &self.acts[at]);
+        let created = self.born.get(&later.strand).is_none_or(|&born| born < earlier.event);
+        let joined = self.acts[before..at].iter().any(|act| {
+            act.op == OpKind::Join && act.strand == later.strand && act.addr == u64::from(earlier.strand.0)
+        });
+        created && !joined
+    }
+
+    fn path(&self, strand: StrandId) -> Option<u64> {
+        self.failing.paths.get(&strand).copied()
+    }
+
+    /// The failing plan up to an operation, whose strand is stopped before it, and what comes after that.
+    fn parted(&self, act: &Act) -> Option<(Plan, Vec<Stretch>)> {
+        let path = self.path(act.strand)?;
+        let mut own = 0;
+        let index = self.failing.segments.iter().position(|segment| {
+            if is_strand(segment) && segment.path == path {
+                own += segment.events;
+            }
+            is_strand(segment) && segment.path == path && own >= act.own
+        })?;
+        let mut plan = Plan::up_to(&self.failing.segments, Some((index, act.own)));
+        if let Some(last) = plan.stretches.last_mut() {
+            last.stops = true;
+        }
+        let whole = Plan::of(&self.failing.segments);
+        let rest = whole.stretches[plan.stretches.len() - 1..].to_vec();
+        plan.choices = whole.choices;
+        Some((plan, rest))
+    }
+
+    /// The operations before which the strand may be held: this one, and the locks it may have taken for it.
+    fn holds(&self, at: usize) -> Vec<Act> {
+        let act = self.acts[at];
+        let takes = |it: &&Act| {
+            it.strand == act.strand
+                && (self.is_lock(it) && !matches!(it.op, OpKind::MutexUnlock | OpKind::RwUnlock | OpKind::SpinUnlock)
+                    || it.op == OpKind::SemWait)
+        };
+        let locks = self.acts[..at].iter().rev().filter(takes).take(LOCKS);
+        std::iter::once(act).chain(locks.copied()).collect()
+    }
+
+    /// Tries the two the other way round.
+    fn swap(&mut self, before: usize, at: usize) -> Result<Option<DecidingPair>, Halt> {
+        let (earlier, later) = (self.acts[before], self.acts[at]);
+        let (Some(held), Some(goes)) = (self.path(earlier.strand), self.path(later.strand)) else {
+            return Ok(None);
+        };
+        for hold in self.holds(before) {
+            let Some((mut plan, rest)) = self.parted(&hold) else { continue };
+            plan.stretches.push(Stretch { target: later.own + 1, stops: true, ..Stretch::open(goes) });
+            plan.stretches.extend(rest);
+            let made = self.trials.make(&plan)?;
+            let when = |path, act| done_at(&made, path, act).unwrap_or(usize::MAX);
+            let swapped = when(goes, &later) < when(held, &earlier);
+            if swapped {
+                let passing = self.nearest(&hold, goes, later.own, made)?;
+                return Ok(passing.map(|made| self.pair(earlier, later, false, &made)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The run, if it passes.
+    fn nearest(&mut self, _hold: &Act, _goes: u64, _own: u64, made: Made) -> Result<Option<Made>, Halt> {
+        Ok(made.passed.then_some(made))
+    }
+
+    /// Holds an operation until another strand has come as far as it can.
+    fn hold(&mut self, at: usize) -> Result<Option<DecidingPair>, Halt> {
+        let act = self.acts[at];
+        let Some(held) = self.path(act.strand) else { return Ok(None) };
+        let others: Vec<(StrandId, u64)> = self
+            .failing
+            .paths
+            .iter()
+            .map(|(&id, &path)| (id, path))
+            .filter(|(id, _)| *id != act.strand && self.born.get(id).is_some_and(|&born| born <= act.event))
+            .collect::<std::collections::BTreeMap<_, _>>()
+            .into_iter()
+            .collect();
+        for (_, goes) in others {
+            for hold in self.holds(at) {
+                let Some((mut plan, rest)) = self.parted(&hold) else { continue };
+                plan.stretches.push(Stretch::open(goes));
+                plan.stretches.extend(rest);
+                let made = self.trials.make(&plan)?;
+                if !made.passed {
+                    continue;
+                }
+                let until = done_at(&made, held, &act).unwrap_or(usize::MAX);
+                let of_it = |it: &Act| made.paths.get(&it.strand) == Some(&goes);
+                let first = |it: &Act| done_at(&made, goes, it).is_some_and(|at| at < until);
+                // The same object in another run, and by another number of the strand.
+                let depends = |it: &Act| {
+                    depend(&act, &Act { strand: other_than(act.strand), ..*it }, self.block.as_ref())
+                };
+                let list = acts(&made);
+                let new = |it: &Act| !self.was_before(goes, it, &act);
+                if let Some(partner) =
+                    list.iter().rev().find(|it| of_it(it) && depends(it) && first(it) && new(it)).copied()
+                {
+                    return Ok(Some(self.pair(act, partner, true, &made)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the strand had done the operation before this one in the failing run, too.
+    fn was_before(&self, path: u64, it: &Act, act: &Act) -> bool {
+        let Some(held) = self.path(act.strand) else { return false };
+        let when = |path, act| done_at(&self.failing, path, act).unwrap_or(usize::MAX);
+        when(path, it) < when(held, act)
+    }
+
+    fn pair(&self, first: Act, second: Act, comes_too_late: bool, made: &Made) -> DecidingPair {
+        let event = |path: Option<u64>, act: &Act| {
+            let of_it = |it: &&Decision| made.paths.get(&it.strand).copied() == path && it.own == act.own;
+            made.decisions.iter().find(of_it).map(|it| it.event)
+        };
+        let second_path = match comes_too_late {
+            true => made.paths.get(&second.strand).copied(),
+            false => self.path(second.strand),
+        };
+        debug_assert!(!self.subject.segments.is_empty(), "a subject has choices");
+        DecidingPair {
+            first,
+            second,
+            comes_too_late,
+            passing: made.segments.to_vec(),
+            first_in_passing: event(self.path(first.strand), &first),
+            second_in_passing: event(second_path, &second),
+        }
+    }
+}
+
+fn other_than(strand: StrandId) -> StrandId {
+    StrandId(strand.0.wrapping_add(1))
+}
