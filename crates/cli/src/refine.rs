@@ -14,6 +14,7 @@ use threadbare_explore::{Error, details, interrupt, of_race};
 use threadbare_findings::decide::{self, Passing};
 use threadbare_findings::explain::explain;
 use threadbare_findings::finding::Explanation;
+use threadbare_findings::pattern::Pattern;
 use threadbare_findings::{Finding, Findings, Shrunk, SymbolPlaces};
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::Schedule;
@@ -119,15 +120,25 @@ fn why(
     let subject = Subject { request, known, segments: &facts.segments, race: None, facts };
     let locks = decide::lock_words(facts, places);
     let budget = Budget { runs: PAIR_RUNS, time };
-    let Some(pair) = shrink::decide(job, &subject, &locks, budget)? else { return Ok(None) };
     let mut plain = request.clone();
     plain.flags = 0;
-    let (events, passed) = details::record(job.server()?, &plain, &pair.passing)?;
-    if passed.verdict.kind != VerdictKind::None {
-        return Ok(None);
+    let mut best: Option<Explanation> = None;
+    for pair in shrink::decide(job, &subject, &locks, budget)? {
+        let (events, passed) = details::record(job.server()?, &plain, &pair.passing)?;
+        if passed.verdict.kind != VerdictKind::None {
+            continue;
+        }
+        let strands = Strands::from_report(&passed.report);
+        let passing = Passing { events: &events, strands: &strands };
+        let Some(told) = decide::decided(facts, &pair, &passing, places) else { continue };
+        // Of several, the first that says more than that the order is wrong.
+        let says = |told: &Explanation| told.pattern != Some(Pattern::OrderViolation);
+        if says(&told) {
+            return Ok(Some(told));
+        }
+        best.get_or_insert(told);
     }
-    let strands = Strands::from_report(&passed.report);
-    Ok(decide::decided(facts, &pair, &Passing { events: &events, strands: &strands }, places))
+    Ok(best)
 }
 
 /// Findings that are shrunk at the end of a campaign get this many times the time of one, all together.

@@ -1,12 +1,13 @@
 //! The operations of a run in the order they were done, from its decisions.
 
-use super::reach::{Reach, is_read, reach};
+use super::reach::is_read;
 use super::trial::Made;
 use std::collections::HashMap;
 use std::ops::Range;
 use threadbare_abi::decision::Decision;
 use threadbare_abi::event::StopKind;
 use threadbare_abi::op::OpKind;
+use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_trace::pair::Act;
 use threadbare_trace::run::RunFacts;
@@ -32,8 +33,10 @@ pub(crate) fn acts(made: &Made) -> Vec<Act> {
     let mut waits: Vec<Act> = pending.values().map(|decision| act(decision, true)).collect();
     let waiting = |act: &Act| {
         let strand = facts.report.strand(act.strand.0);
-        strand.is_some_and(|strand| strand.pending.is_some_and(|it| it.op == act.op && it.addr == act.addr))
-            && !(list.last().is_some_and(|last| last.event == act.event && last.strand == act.strand))
+        strand.is_some_and(|strand| {
+            let stands = strand.pending.is_some_and(|it| it.op == act.op && it.addr == act.addr);
+            stands && strand.state == Some(StrandState::Blocked)
+        })
     };
     waits.retain(waiting);
     let stuck = |act: &Act| facts.report.strand(act.strand.0).is_some_and(|strand| strand.stuck);
@@ -75,21 +78,12 @@ fn range(act: &Act, block: Option<&Range<u64>>) -> Option<Range<u64>> {
     if act.op == OpKind::Free {
         return block.filter(|block| block.contains(&act.addr)).cloned().or(Some(act.addr..act.addr + 1));
     }
-    let decision = Decision {
-        strand: act.strand,
-        op: act.op,
-        how: StopKind::Preempted,
-        told: 0,
-        timed: StrandId::NONE,
-        size: act.size,
-        own: 0,
-        enabled: 0,
-        addr: act.addr,
-        event: 0,
-    };
-    match reach(&decision) {
-        Reach::Cells(from, to) => Some(from << 3..(to + 1) << 3),
-        Reach::Anybody | Reach::Nobody => None,
+    match act.op {
+        op if op.is_plain_access() || op.is_atomic_access() => {
+            Some(act.addr..act.addr.saturating_add(u64::from(act.size.max(1))))
+        }
+        op if op.has_memory_address() => Some(act.addr..act.addr + 1),
+        _ => None,
     }
 }
 

@@ -17,7 +17,8 @@ use crate::error::Error;
 use crate::run::Job;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use threadbare_abi::decision::Decision;
+use threadbare_abi::decision::{Decision, bits};
+use threadbare_abi::event::StopKind;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
@@ -28,78 +29,110 @@ use threadbare_trace::shape::is_strand;
 const PARTNERS: usize = 8;
 /// Locks that a strand is held before, for one operation.
 const LOCKS: usize = 3;
+/// Pairs that are looked for.
+const ENOUGH: usize = 6;
 
-/// The pair that decides whether the run of the subject fails; `None` where none was found. `locks` are words of memory
-/// that are locks, though the operations on them do not say so.
+/// The pairs that decide whether the run of the subject fails, as far as they were found: the one closest to the failure
+/// first. `locks` are words of memory that are locks, though the operations on them do not say so.
 pub fn decide(
     job: &mut Job,
     subject: &Subject<'_>,
     locks: &BTreeSet<u64>,
     budget: Budget,
-) -> Result<Option<DecidingPair>, Error> {
+) -> Result<Vec<DecidingPair>, Error> {
     let goal = super::Goal::of(subject.facts, subject.race);
     if goal.is_race() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let trials = Trials::new(job, subject.request, subject.known, goal, subject.facts.counters.points, budget);
-    match Search::find(trials, subject, locks) {
-        Ok(found) => Ok(found),
-        Err(Halt::Spent) => Ok(None),
+    let mut found = Vec::new();
+    match find(trials, subject, locks, &mut found) {
+        Ok(()) | Err(Halt::Spent) => Ok(found),
         Err(Halt::Failed(error)) => Err(error),
     }
 }
 
+fn find(
+    mut trials: Trials<'_>,
+    subject: &Subject<'_>,
+    locks: &BTreeSet<u64>,
+    found: &mut Vec<DecidingPair>,
+) -> Result<(), Halt> {
+    // As often as it takes for all that is shared to be known.
+    let plan = Plan::of(subject.segments);
+    let mut failing = trials.make(&plan)?;
+    while trials.learn() {
+        failing = trials.make(&plan)?;
+    }
+    if failing.facts.is_none() {
+        return Ok(());
+    }
+    let block = subject.facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
+    let mut born = HashMap::new();
+    for decision in &failing.decisions {
+        for bit in (0..64).filter(|bit| decision.enabled >> bit & 1 != 0) {
+            born.entry(StrandId(bit)).or_insert(decision.event);
+        }
+    }
+    let (acts, gaps) = (acts(&failing), gaps(&failing));
+    let mut search = Search { trials, failing, acts, locks, block, born, gaps, tried: BTreeSet::new(), found };
+    if matches!(subject.facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock) {
+        search.pass(|_, act| act.waits, false)?;
+    }
+    search.pass(|search, act| !search.is_lock(act), true)?;
+    search.pass(|search, act| !search.is_lock(act), false)?;
+    search.pass(|search, act| search.is_lock(act), false)
+}
+
+/// A strand was preempted: who, and the events from then until it goes on.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    strand: StrandId,
+    from: u64,
+    to: u64,
+}
+
+fn gaps(made: &Made) -> Vec<Gap> {
+    let mut list: Vec<Gap> = Vec::new();
+    for (at, decision) in made.decisions.iter().enumerate() {
+        for gap in list.iter_mut().filter(|gap| gap.strand == decision.strand && gap.to == u64::MAX) {
+            // It has gone on by now; what came before that is in the gap.
+            gap.to = at.checked_sub(1).map_or(gap.from, |before| made.decisions[before].event);
+        }
+        let ready = decision.how == StopKind::Preempted && decision.told & (bits::READY | bits::YIELDS) == bits::READY;
+        let left = made.decisions.get(at + 1).is_some_and(|next| next.strand != decision.strand);
+        if ready && left {
+            list.push(Gap { strand: decision.strand, from: decision.event, to: u64::MAX });
+        }
+    }
+    list
+}
+
 struct Search<'a, 'b> {
     trials: Trials<'a>,
-    subject: &'b Subject<'b>,
     failing: Made,
     acts: Vec<Act>,
     locks: &'b BTreeSet<u64>,
     block: Option<Range<u64>>,
     /// The first decision at which each strand could go on.
     born: HashMap<StrandId, u64>,
+    gaps: Vec<Gap>,
+    /// Pairs that were tried, by their places among the operations.
+    tried: BTreeSet<(usize, usize)>,
+    found: &'b mut Vec<DecidingPair>,
 }
 
-impl<'a, 'b> Search<'a, 'b> {
-    fn find(
-        mut trials: Trials<'a>,
-        subject: &'b Subject<'b>,
-        locks: &'b BTreeSet<u64>,
-    ) -> Result<Option<DecidingPair>, Halt> {
-        // Twice, so that all that is shared is known.
-        let plan = Plan::of(subject.segments);
-        let mut failing = trials.make(&plan)?;
-        while trials.learn() {
-            failing = trials.make(&plan)?;
-        }
-        if failing.facts.is_none() {
-            return Ok(None);
-        }
-        let acts = acts(&failing);
-        let block = subject.facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
-        let mut born = HashMap::new();
-        for decision in &failing.decisions {
-            for bit in (0..64).filter(|bit| decision.enabled >> bit & 1 != 0) {
-                born.entry(StrandId(bit)).or_insert(decision.event);
-            }
-        }
-        let mut search = Search { trials, subject, failing, acts, locks, block, born };
-        let waits = matches!(subject.facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock);
-        if waits && let Some(found) = search.pass(|_, act| act.waits)? {
-            return Ok(Some(found));
-        }
-        if let Some(found) = search.pass(|search, act| !search.is_lock(act))? {
-            return Ok(Some(found));
-        }
-        search.pass(|search, act| search.is_lock(act))
-    }
-
+impl Search<'_, '_> {
     fn is_lock(&self, act: &Act) -> bool {
         is_lock(act.op) || self.locks.contains(&act.addr)
     }
 
-    /// Tries the operations that are wanted, the last one first.
-    fn pass(&mut self, wanted: impl Fn(&Self, &Act) -> bool) -> Result<Option<DecidingPair>, Halt> {
+    /// Tries the operations that are wanted, the last one first; with `across`, only pairs on both sides of a preemption.
+    /// What an earlier pass has found is enough.
+    fn pass(&mut self, wanted: impl Fn(&Self, &Act) -> bool, across: bool) -> Result<(), Halt> {
+        if !self.found.is_empty() {
+            return Ok(());
+        }
         for at in (0..self.acts.len()).rev() {
             let later = self.acts[at];
             if !wanted(self, &later) {
@@ -112,21 +145,34 @@ impl<'a, 'b> Search<'a, 'b> {
                     (later.waits || wanted(self, earlier))
                         && depend(earlier, &later, self.block.as_ref())
                         && self.can_swap(before, at)
+                        && (!across || self.is_across(earlier, &later))
                 })
                 .take(PARTNERS)
                 .collect();
             for before in partners {
-                if let Some(found) = self.swap(before, at)? {
-                    return Ok(Some(found));
+                if self.tried.insert((before, at)) {
+                    let found = self.swap(before, at)?;
+                    self.found.extend(found);
                 }
             }
-            if !later.waits
-                && let Some(found) = self.hold(at)?
-            {
-                return Ok(Some(found));
+            if !later.waits && self.tried.insert((at, at)) {
+                let found = self.hold(at)?;
+                self.found.extend(found);
+            }
+            if self.found.len() >= ENOUGH {
+                break;
             }
         }
-        Ok(None)
+        Ok(())
+    }
+
+    /// Whether one of the two is by a strand that was preempted, and the other came while it was.
+    fn is_across(&self, earlier: &Act, later: &Act) -> bool {
+        self.gaps.iter().any(|gap| {
+            let inside = |act: &Act| act.strand != gap.strand && (gap.from..=gap.to).contains(&act.event);
+            let outside = |act: &Act| act.strand == gap.strand;
+            outside(earlier) && inside(later) || inside(earlier) && outside(later)
+        })
     }
 
     /// Whether nothing that always holds keeps the two in their order: creation and join.
@@ -163,16 +209,19 @@ impl<'a, 'b> Search<'a, 'b> {
         Some((plan, rest))
     }
 
-    /// The operations before which the strand may be held: this one, and the locks it may have taken for it.
+    /// The operations before which the strand may be held: this one, and where it took the locks it has in hand, the last
+    /// one first.
     fn holds(&self, at: usize) -> Vec<Act> {
         let act = self.acts[at];
-        let takes = |it: &&Act| {
-            it.strand == act.strand
-                && (self.is_lock(it) && !matches!(it.op, OpKind::MutexUnlock | OpKind::RwUnlock | OpKind::SpinUnlock)
-                    || it.op == OpKind::SemWait)
-        };
-        let locks = self.acts[..at].iter().rev().filter(takes).take(LOCKS);
-        std::iter::once(act).chain(locks.copied()).collect()
+        let mut held: Vec<Act> = Vec::new();
+        for it in self.acts[..at].iter().filter(|it| it.strand == act.strand && self.is_lock(it)) {
+            if takes(it.op) {
+                held.push(*it);
+            } else {
+                held.retain(|lock| lock.addr != it.addr);
+            }
+        }
+        std::iter::once(act).chain(held.into_iter().rev().take(LOCKS)).collect()
     }
 
     /// Tries the two the other way round.
@@ -188,17 +237,12 @@ impl<'a, 'b> Search<'a, 'b> {
             let made = self.trials.make(&plan)?;
             let when = |path, act| done_at(&made, path, act).unwrap_or(usize::MAX);
             let swapped = when(goes, &later) < when(held, &earlier);
+            if std::env::var_os("TB_DEBUG").is_some() { eprintln!("swap {earlier:?} / {later:?} hold {hold:?}: swapped {swapped} passed {}", made.passed); }
             if swapped {
-                let passing = self.nearest(&hold, goes, later.own, made)?;
-                return Ok(passing.map(|made| self.pair(earlier, later, false, &made)));
+                return Ok(made.passed.then(|| self.pair(earlier, later, false, &made)));
             }
         }
         Ok(None)
-    }
-
-    /// The run, if it passes.
-    fn nearest(&mut self, _hold: &Act, _goes: u64, _own: u64, made: Made) -> Result<Option<Made>, Halt> {
-        Ok(made.passed.then_some(made))
     }
 
     /// Holds an operation until another strand has come as far as it can.
@@ -220,6 +264,7 @@ impl<'a, 'b> Search<'a, 'b> {
                 plan.stretches.push(Stretch::open(goes));
                 plan.stretches.extend(rest);
                 let made = self.trials.make(&plan)?;
+                if std::env::var_os("TB_DEBUG").is_some() { eprintln!("hold {act:?} at {hold:?} for {goes:x}: passed {}", made.passed); }
                 if !made.passed {
                     continue;
                 }
@@ -258,7 +303,6 @@ impl<'a, 'b> Search<'a, 'b> {
             true => made.paths.get(&second.strand).copied(),
             false => self.path(second.strand),
         };
-        debug_assert!(!self.subject.segments.is_empty(), "a subject has choices");
         DecidingPair {
             first,
             second,
@@ -268,6 +312,14 @@ impl<'a, 'b> Search<'a, 'b> {
             second_in_passing: event(second_path, &second),
         }
     }
+}
+
+/// Whether an operation on a lock takes it, as far as its kind tells.
+fn takes(op: OpKind) -> bool {
+    !matches!(
+        op,
+        OpKind::MutexUnlock | OpKind::RwUnlock | OpKind::SpinUnlock | OpKind::AtomicStore | OpKind::AtomicRmw | OpKind::AtomicLoad
+    )
 }
 
 fn other_than(strand: StrandId) -> StrandId {
