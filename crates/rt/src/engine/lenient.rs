@@ -15,6 +15,7 @@ use super::live::live;
 use super::sched::{ATTENTION, Phase, Stop, attention, engine};
 use super::strand::State;
 use super::{guidance, shared, stops, strand};
+use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 use threadbare_abi::decision::{Decision, bits};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
@@ -26,13 +27,13 @@ struct Lenient {
     /// The stretch that the running strand is in.
     at: usize,
     len: usize,
-    /// The first choice of the plan that was not taken yet, and all before it.
-    choice: usize,
+    /// Choices that strands have made, by path.
+    chosen: Vec<(u64, u32)>,
     /// Event count of the last decision that was noted, and how the strand had stopped.
     noted: (u64, u8),
 }
 
-static mut LENIENT: Lenient = Lenient { on: false, at: 0, len: 0, choice: 0, noted: (u64::MAX, 0) };
+static mut LENIENT: Lenient = Lenient { on: false, at: 0, len: 0, chosen: Vec::new(), noted: (u64::MAX, 0) };
 
 fn plan() -> &'static mut Lenient {
     let at = &raw mut LENIENT;
@@ -50,7 +51,7 @@ pub fn begin() -> bool {
     let e = engine();
     let wanted = e.plan.flags & flags::LENIENT != 0 && shared::area(layout::FOLLOW_OFFSET).is_some();
     let len = (e.plan.follow as usize).min(layout::SEGMENTS_CAPACITY);
-    *plan() = Lenient { on: wanted, at: 0, len, choice: 0, noted: (u64::MAX, 0) };
+    *plan() = Lenient { on: wanted, at: 0, len, chosen: Vec::new(), noted: (u64::MAX, 0) };
     if wanted {
         ATTENTION.fetch_or(attention::FOLLOW, Ordering::Relaxed);
         if len > 0 {
@@ -160,28 +161,18 @@ fn rest(ready: bool) -> Option<(StrandId, bool)> {
 /// The option the plan takes for a choice that is no strand.
 pub fn choice(kind: ChoiceKind, options: u32) -> u32 {
     let (l, path) = (plan(), strand(engine().current).path.0);
-    // Choices are few: they are looked for from the first that is left.
-    for at in l.choice..l.len {
-        let found = segment(at);
-        if !is_stretch(&found) && found.kind == kind as u8 && found.stop == path {
-            use_up(at);
-            return (found.path as u32).min(options - 1);
+    let at = match l.chosen.iter().position(|(other, _)| *other == path) {
+        Some(at) => at,
+        None => {
+            l.chosen.push((path, 0));
+            l.chosen.len() - 1
         }
-    }
-    0
-}
-
-/// Takes a choice out of the plan.
-fn use_up(at: usize) {
-    let l = plan();
-    if let Some(base) = shared::area(layout::FOLLOW_OFFSET) {
-        // SAFETY: the follow table has room for SEGMENTS_CAPACITY segments, and `at < len`; the driver writes it anew for
-        // every run.
-        unsafe { (*(base as *mut Segment).add(at)).stop = 0 }
-    }
-    if at == l.choice {
-        l.choice += 1;
-    }
+    };
+    let before = l.chosen[at].1 as usize;
+    l.chosen[at].1 += 1;
+    let of_it = |found: &Segment| !is_stretch(found) && found.kind == kind as u8 && found.stop == path;
+    let mut list = (0..l.len).map(segment).filter(of_it);
+    list.nth(before).map_or(0, |found| (found.path as u32).min(options - 1))
 }
 
 /// Notes a decision, once however often it is asked for.
