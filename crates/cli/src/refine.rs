@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use threadbare_abi::layout::flags;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Job, Request};
 use threadbare_explore::server::Target;
@@ -122,21 +123,28 @@ fn why(
     let budget = Budget { runs: PAIR_RUNS, time };
     let mut plain = request.clone();
     plain.flags = 0;
+    let pairs = shrink::decide(job, &subject, &locks, budget)?;
     let mut best: Option<Explanation> = None;
-    for pair in shrink::decide(job, &subject, &locks, budget)? {
+    if pairs.is_empty() {
+        return Ok(None);
+    }
+    let livelock = if facts.verdict.kind == VerdictKind::Livelock { flags::ENDS_IN_LIVELOCK } else { 0 };
+    let failing = Request { flags: livelock, ..plain.clone() };
+    let (failed, _) = details::record(job.server()?, &failing, &facts.segments)?;
+    let facts = &RunFacts { events: failed, ..facts.clone() };
+    for pair in pairs {
         let (events, passed) = details::record(job.server()?, &plain, &pair.passing)?;
         if passed.verdict.kind != VerdictKind::None {
             continue;
         }
         let strands = Strands::from_report(&passed.report);
         let passing = Passing { events: &events, strands: &strands };
-        let Some(told) = decide::decided(facts, &pair, &passing, places) else { continue };
-        // Of several, the first that says more than that the order is wrong.
-        let says = |told: &Explanation| told.pattern != Some(Pattern::OrderViolation);
-        if says(&told) {
-            return Ok(Some(told));
+        let Some(told) = decide::decided(facts, &pair, &passing, &locks, places) else { continue };
+        // Of several, the one that says most, and of those the closest to the failure.
+        let says = |told: &Explanation| told.pattern.map_or(0, Pattern::tells);
+        if best.as_ref().is_none_or(|best| says(best) < says(&told)) {
+            best = Some(told);
         }
-        best.get_or_insert(told);
     }
     Ok(best)
 }

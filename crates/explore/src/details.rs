@@ -58,7 +58,7 @@ pub fn record(
     request.flags |= flags::STRICT;
     request.record = Record::Points;
     request.timeout *= SLOWER;
-    let mut windows = Windows::new(std::iter::once(u64::MAX));
+    let mut windows = Windows::long();
     let facts = again(server, &request, segments, Some(&mut windows))?;
     Ok((windows.into_events().next().unwrap_or_default(), facts))
 }

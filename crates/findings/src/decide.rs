@@ -10,7 +10,6 @@ use crate::steps::{Focus, placed, steps_on};
 use std::collections::BTreeSet;
 use threadbare_abi::event::Event;
 use threadbare_abi::op::OpKind;
-use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::pair::{Act, DecidingPair};
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::strands::Strands;
@@ -42,6 +41,7 @@ pub fn decided(
     facts: &RunFacts,
     pair: &DecidingPair,
     passing: &Passing<'_>,
+    locks: &BTreeSet<u64>,
     places: &dyn Places,
 ) -> Option<Explanation> {
     let strands = Strands::from_report(&facts.report);
@@ -59,9 +59,9 @@ pub fn decided(
         (None, true) => passed.iter().find(|it| it.strand == pair.second.strand && it.event == pair.second.event)?,
         (None, false) => return None,
     };
-    let waits = matches!(facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock);
-    let around = Around { done: &failing, first, second, at: (at_first, at_second) };
-    let shown = around.pattern(waits);
+    let cycle = facts.report.strands.iter().any(|strand| strand.stuck);
+    let around = Around { done: &failing, first, second, at: (at_first, at_second), locks, cycle };
+    let shown = around.pattern();
     let words = Words { strands: &strands, places };
     let text = words.text(&shown, first, second);
     let mut memory: Vec<&Done> = vec![first, second];
@@ -146,6 +146,12 @@ impl Words<'_> {
         }
     }
 
+    /// Whether an operation has a place in the program's own code.
+    fn is_own(&self, done: &Done) -> bool {
+        let frames = placed(done, self.places);
+        crate::places::shown(&frames).is_some_and(|place| !place.library && place.file.is_some())
+    }
+
     /// On what, if it has a name.
     fn on(&self, done: &Done) -> String {
         match self.place(done).object {
@@ -177,7 +183,7 @@ impl Words<'_> {
                 )
             }
             _ => match (&shown.inner, &shown.outer) {
-                (Some(inner), Some([before, after])) => {
+                (Some(inner), Some([before, after])) if self.is_own(before) && self.is_own(after) => {
                     let (before, after) = (self.place(before), self.place(after));
                     let on = if shown.pattern == Pattern::TornPair { String::new() } else { self.on(second) };
                     format!(

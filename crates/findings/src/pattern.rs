@@ -2,6 +2,7 @@
 
 use crate::done::Done;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 
@@ -26,6 +27,18 @@ pub enum Pattern {
 }
 
 impl Pattern {
+    /// How much it tells, against others that a run could be explained with.
+    pub fn tells(self) -> u32 {
+        match self {
+            Pattern::OrderViolation => 1,
+            Pattern::UseBeforeInit => 2,
+            Pattern::TornPair => 3,
+            Pattern::CheckThenAct => 4,
+            Pattern::LostUpdate => 5,
+            Pattern::LostWakeUp | Pattern::LockOrderCycle => 6,
+        }
+    }
+
     /// The words for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -68,11 +81,19 @@ pub(crate) struct Around<'a> {
     pub(crate) second: &'a Done,
     /// Where they are in the failing run.
     pub(crate) at: (Option<usize>, Option<usize>),
+    /// Words of memory that are locks.
+    pub(crate) locks: &'a BTreeSet<u64>,
+    /// Strands wait for each other in a circle.
+    pub(crate) cycle: bool,
 }
 
 fn reads(op: OpKind) -> bool {
     use OpKind::{AtomicCas, AtomicLoad, AtomicRmw, Read, ReadRange, ReadWrite};
     matches!(op, Read | ReadRange | AtomicLoad | ReadWrite | AtomicRmw | AtomicCas)
+}
+
+fn only_reads(op: OpKind) -> bool {
+    matches!(op, OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad)
 }
 
 fn writes(op: OpKind) -> bool {
@@ -99,17 +120,28 @@ pub(crate) fn overlap(one: &Done, other: &Done) -> bool {
 }
 
 impl Around<'_> {
-    /// The pattern; `waits` says that the run ended because strands wait.
-    pub(crate) fn pattern(&self, waits: bool) -> Shown {
+    /// Whether an operation is on data, not on a lock or what strands wait on.
+    fn is_data(&self, done: &Done) -> bool {
+        is_data(done.op) && !self.locks.contains(&done.addr)
+    }
+
+    /// The pattern.
+    pub(crate) fn pattern(&self) -> Shown {
         let (first, second) = (self.first, self.second);
         if is_wake(first.op) && is_wait(second.op) {
             return Shown::bare(Pattern::LostWakeUp);
         }
-        if waits && second.waits && !is_data(first.op) {
+        if self.cycle && second.waits && !self.is_data(first) {
             return Shown::bare(Pattern::LockOrderCycle);
         }
+        if !self.is_data(first) || !self.is_data(second) {
+            return Shown::bare(Pattern::OrderViolation);
+        }
         let found = match self.at {
-            (Some(first), Some(second)) => self.stale(first, second).or_else(|| self.torn_read(first, second)),
+            (Some(first), Some(second)) => self
+                .stale(first, second)
+                .or_else(|| self.outdated(second))
+                .or_else(|| self.torn_read(first, second)),
             (Some(first), None) => self.torn_write(first).or_else(|| self.early(first)),
             _ => None,
         };
@@ -133,6 +165,20 @@ impl Around<'_> {
         Some(Shown::between(pattern, &self.done[changed], [&self.done[check], second]))
     }
 
+    /// The first one's strand has read what the second one changes, and goes on as if it had not.
+    fn outdated(&self, at_second: usize) -> Option<Shown> {
+        let (first, second) = (self.first, self.second);
+        if !only_reads(first.op) || !writes(second.op) {
+            return None;
+        }
+        let acts = |&at: &usize| self.done[at].strand == first.strand && !self.done[at].waits;
+        let later: Vec<usize> = (at_second + 1..self.done.len()).filter(acts).collect();
+        let changes = |at: &&usize| self.is_data(&self.done[**at]) && writes(self.done[**at].op);
+        let of_it = |at: &&usize| changes(at) && overlap(&self.done[**at], first);
+        let act = later.iter().find(of_it).or_else(|| later.iter().find(changes))?;
+        Some(Shown::between(Pattern::CheckThenAct, second, [first, &self.done[*act]]))
+    }
+
     /// The second one's strand reads two places, and both are changed in between.
     fn torn_read(&self, at_first: usize, at_second: usize) -> Option<Shown> {
         let (first, second) = (self.first, self.second);
@@ -146,7 +192,11 @@ impl Around<'_> {
         };
         let seen = (0..at_first).rev().find(|&at| {
             let it = &self.done[at];
-            it.strand == second.strand && reads(it.op) && !overlap(it, second) && changed_later(it, at)
+            it.strand == second.strand
+                && reads(it.op)
+                && self.is_data(it)
+                && !overlap(it, second)
+                && changed_later(it, at)
         })?;
         Some(Shown::between(Pattern::TornPair, first, [&self.done[seen], second]))
     }
@@ -165,7 +215,7 @@ impl Around<'_> {
         };
         (0..at_first).rev().find_map(|at| {
             let it = &self.done[at];
-            let change = (it.strand == first.strand && reads(it.op) && !overlap(it, first)).then(|| change_of(it, at));
+            let change = (it.strand == first.strand && reads(it.op) && self.is_data(it) && !overlap(it, first)).then(|| change_of(it, at));
             change.flatten().map(|change| Shown::between(Pattern::TornPair, first, [&self.done[change], second]))
         })
     }
@@ -173,6 +223,6 @@ impl Around<'_> {
     /// The first one is a read of what nobody has written yet.
     fn early(&self, at_first: usize) -> Option<Shown> {
         let written = self.done[..at_first].iter().any(|it| writes(it.op) && overlap(it, self.first));
-        (reads(self.first.op) && writes(self.second.op) && !written).then_some(Shown::bare(Pattern::UseBeforeInit))
+        (only_reads(self.first.op) && writes(self.second.op) && !written).then_some(Shown::bare(Pattern::UseBeforeInit))
     }
 }

@@ -15,13 +15,16 @@ use threadbare_trace::shape::is_strand;
 
 /// The operations of a run; those that strands wait for come last.
 pub(crate) fn acts(made: &Made) -> Vec<Act> {
-    let mut pending: HashMap<StrandId, &Decision> = HashMap::new();
+    let mut pending: HashMap<StrandId, Decision> = HashMap::new();
     let mut list = Vec::new();
     for decision in &made.decisions {
-        if let Some(before) = pending.insert(decision.strand, decision)
-            && (before.own, before.op) != (decision.own, decision.op)
-        {
-            list.push(act(before, false));
+        match pending.insert(decision.strand, *decision) {
+            // It still stands before what it came to then.
+            Some(before) if (before.own, before.op) == (decision.own, decision.op) => {
+                pending.insert(decision.strand, Decision { event: before.event, ..*decision });
+            }
+            Some(before) => list.push(act(&before, false)),
+            None => {}
         }
     }
     let Some(facts) = &made.facts else { return list };
@@ -30,15 +33,21 @@ pub(crate) fn acts(made: &Made) -> Vec<Act> {
         list.push(act(decision, false));
     }
     list.extend(final_access(made, facts).filter(|act| !list.iter().any(|it| it.event == act.event)));
-    let mut waits: Vec<Act> = pending.values().map(|decision| act(decision, true)).collect();
-    let waiting = |act: &Act| {
-        let strand = facts.report.strand(act.strand.0);
-        strand.is_some_and(|strand| {
-            let stands = strand.pending.is_some_and(|it| it.op == act.op && it.addr == act.addr);
-            stands && strand.state == Some(StrandState::Blocked)
-        })
-    };
-    waits.retain(waiting);
+    let mut waits: Vec<Act> = Vec::new();
+    for strand in &facts.report.strands {
+        let Some(wanted) = strand.pending else { continue };
+        if strand.state != Some(StrandState::Blocked) && !strand.stuck {
+            continue;
+        }
+        let id = StrandId(strand.index);
+        let decision = pending.get(&id).filter(|it| it.op == wanted.op && it.addr == wanted.addr);
+        // Who closes a circle has no decision any more: the run ends there.
+        let (own, event) = match decision {
+            Some(decision) => (decision.own, decision.event),
+            None => (made_in_all(made, id), facts.counters.events),
+        };
+        waits.push(Act { strand: id, op: wanted.op, addr: wanted.addr, size: wanted.size, event, own, waits: true });
+    }
     let stuck = |act: &Act| facts.report.strand(act.strand.0).is_some_and(|strand| strand.stuck);
     waits.sort_by_key(|act| (stuck(act), act.event));
     list.extend(waits);
@@ -66,11 +75,15 @@ fn final_access(made: &Made, facts: &RunFacts) -> Option<Act> {
         return None;
     }
     let strand = StrandId(verdict.strand);
-    let path = *made.paths.get(&strand)?;
-    let of_it = made.segments.iter().filter(|it| is_strand(it) && it.path == path);
-    let own = of_it.map(|it| it.events).sum();
+    let own = made_in_all(made, strand);
     let event = facts.counters.events;
     Some(Act { strand, op: pending.op, addr: verdict.addr, size: pending.size, event, own, waits: false })
+}
+
+/// Events a strand made in the whole run.
+fn made_in_all(made: &Made, strand: StrandId) -> u64 {
+    let path = made.paths.get(&strand);
+    made.segments.iter().filter(|it| is_strand(it) && Some(&it.path) == path).map(|it| it.events).sum()
 }
 
 /// The memory of an operation; a freed block is all of it.
@@ -127,4 +140,9 @@ pub(crate) fn is_lock(op: OpKind) -> bool {
             | WriteLock
             | WriteTryLock
     )
+}
+
+/// Whether an operation wakes strands.
+pub(crate) fn is_wake(op: OpKind) -> bool {
+    matches!(op, OpKind::CondSignal | OpKind::CondBroadcast | OpKind::FutexWake | OpKind::SemPost)
 }

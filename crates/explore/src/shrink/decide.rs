@@ -9,7 +9,7 @@
 //! Data comes before locks: where a lock keeps an operation from being held, its strand is held before it takes the
 //! lock, and the operation is still what is told. Of a deadlock the waits are tried first.
 
-use super::acts::{acts, depend, done_at, is_lock};
+use super::acts::{acts, depend, done_at, is_lock, is_wake};
 use super::plan::{Plan, Stretch};
 use super::trial::{Halt, Made, Trials};
 use super::{Budget, Subject};
@@ -79,9 +79,14 @@ fn find(
     if matches!(subject.facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock) {
         search.pass(|_, act| act.waits, false)?;
     }
-    search.pass(|search, act| !search.is_lock(act), true)?;
-    search.pass(|search, act| !search.is_lock(act), false)?;
-    search.pass(|search, act| search.is_lock(act), false)
+    if search.found.is_empty() {
+        search.pass(|search, act| !search.is_lock(act), true)?;
+        search.pass(|search, act| !search.is_lock(act), false)?;
+    }
+    if search.found.is_empty() {
+        search.pass(|search, act| search.is_lock(act), false)?;
+    }
+    Ok(())
 }
 
 /// A strand was preempted: who, and the events from then until it goes on.
@@ -128,17 +133,14 @@ impl Search<'_, '_> {
     }
 
     /// Tries the operations that are wanted, the last one first; with `across`, only pairs on both sides of a preemption.
-    /// What an earlier pass has found is enough.
     fn pass(&mut self, wanted: impl Fn(&Self, &Act) -> bool, across: bool) -> Result<(), Halt> {
-        if !self.found.is_empty() {
-            return Ok(());
-        }
+        let before = self.found.len();
         for at in (0..self.acts.len()).rev() {
             let later = self.acts[at];
             if !wanted(self, &later) {
                 continue;
             }
-            let partners: Vec<usize> = (0..at)
+            let mut partners: Vec<usize> = (0..at)
                 .rev()
                 .filter(|&before| {
                     let earlier = &self.acts[before];
@@ -149,17 +151,19 @@ impl Search<'_, '_> {
                 })
                 .take(PARTNERS)
                 .collect();
+            // What a wait misses is a wake.
+            partners.sort_by_key(|&before| later.waits && !is_wake(self.acts[before].op));
             for before in partners {
                 if self.tried.insert((before, at)) {
                     let found = self.swap(before, at)?;
                     self.found.extend(found);
                 }
             }
-            if !later.waits && self.tried.insert((at, at)) {
+            if !later.waits && before == 0 && self.tried.insert((at, at)) {
                 let found = self.hold(at)?;
                 self.found.extend(found);
             }
-            if self.found.len() >= ENOUGH {
+            if self.found.len() >= before + ENOUGH {
                 break;
             }
         }
@@ -237,7 +241,6 @@ impl Search<'_, '_> {
             let made = self.trials.make(&plan)?;
             let when = |path, act| done_at(&made, path, act).unwrap_or(usize::MAX);
             let swapped = when(goes, &later) < when(held, &earlier);
-            if std::env::var_os("TB_DEBUG").is_some() { eprintln!("swap {earlier:?} / {later:?} hold {hold:?}: swapped {swapped} passed {}", made.passed); }
             if swapped {
                 return Ok(made.passed.then(|| self.pair(earlier, later, false, &made)));
             }
@@ -264,8 +267,7 @@ impl Search<'_, '_> {
                 plan.stretches.push(Stretch::open(goes));
                 plan.stretches.extend(rest);
                 let made = self.trials.make(&plan)?;
-                if std::env::var_os("TB_DEBUG").is_some() { eprintln!("hold {act:?} at {hold:?} for {goes:x}: passed {}", made.passed); }
-                if !made.passed {
+                    if !made.passed {
                     continue;
                 }
                 let until = done_at(&made, held, &act).unwrap_or(usize::MAX);
@@ -280,7 +282,10 @@ impl Search<'_, '_> {
                 if let Some(partner) =
                     list.iter().rev().find(|it| of_it(it) && depends(it) && first(it) && new(it)).copied()
                 {
-                    return Ok(Some(self.pair(act, partner, true, &made)));
+                    // It may have come in the failing run, too, only later.
+                    let same = |it: &&Act| self.path(it.strand) == Some(goes) && (it.own, it.op) == (partner.own, partner.op);
+                    let second = self.acts.iter().find(same).copied();
+                    return Ok(Some(self.pair(act, second.unwrap_or(partner), second.is_none(), &made)));
                 }
             }
         }

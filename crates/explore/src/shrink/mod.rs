@@ -76,8 +76,7 @@ pub fn shrink(job: &mut Job, subject: &Subject<'_>, budget: Budget) -> Result<Op
     let mut trials = Trials::new(job, subject.request, subject.known, goal, points, budget);
     let mut best = match trials.make(&Plan::of(subject.segments)) {
         Ok(made) if made.facts.is_some() => made,
-        Ok(m) => { if std::env::var_os("TB_DEBUG").is_some() { eprintln!("base: passed {} shape {:?}, wanted {:?}", m.passed, m.shape, Shape::of(subject.segments)); for (a,b) in m.segments.iter().zip(subject.segments) { eprintln!("{a:?}\n{b:?}"); } } return Ok(None) }
-        Err(Halt::Spent) => return Ok(None),
+        Ok(_) | Err(Halt::Spent) => return Ok(None),
         Err(Halt::Failed(error)) => return Err(error),
     };
     // A schedule's own file does not say which instructions are shared.
@@ -128,6 +127,5 @@ fn comes_again(job: &mut Job, subject: &Subject<'_>, facts: &RunFacts) -> bool {
     let Ok(server) = job.server() else { return false };
     let Ok(ended) = server.run(&request, Follow::Segments(&facts.segments), None) else { return false };
     let goal = Goal::of(subject.facts, subject.race);
-    let r = server.facts(&request, &ended, false).is_ok_and(|again| { if std::env::var_os("TB_DEBUG").is_some() { eprintln!("again {:?} {:?}", again.verdict, again.report.divergence) } goal.is_met(&again)});
-    r
+    server.facts(&request, &ended, false).is_ok_and(|again| goal.is_met(&again))
 }

@@ -4,12 +4,14 @@
 //! (the strand comes later by itself), or with two neighbours in the other order. Large pieces are tried first. What the
 //! run that comes of it really did is the next plan, so that a plan always fits.
 
-use super::plan::Plan;
+use super::plan::{Plan, Stretch};
 use super::trial::{Halt, Made, Trials};
+use threadbare_abi::strand::{StrandId, StrandPath};
 
 /// Makes the best run smaller until nothing that is tried makes it smaller. On an error the best run stays what it is.
 pub(crate) fn reduce(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Halt> {
     attempt(trials, best, &Plan::default())?;
+    cycles(trials, best)?;
     loop {
         let before = best.shape;
         cut_off(trials, best)?;
@@ -129,6 +131,59 @@ fn moves(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Halt> {
         for from in 0..count {
             for to in (0..count).filter(|to| *to != from) {
                 if attempt(trials, best, &plan.moved(from, to, open))? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Places before which a strand of a cycle is stopped, at the most.
+const STOPS: usize = 6;
+
+/// Of strands that wait for each other: one of them is stopped before it takes what it waits for, and the others come in
+/// the order in which each finds what it wants taken, so that nobody else need be stopped.
+fn cycles(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Halt> {
+    let Some(facts) = &best.facts else { return Ok(()) };
+    let path = |strand: u16| best.paths.get(&StrandId(strand)).copied();
+    // Who, what it waits for, and who has it.
+    let stuck: Vec<(u64, u64, u64)> = facts
+        .report
+        .strands
+        .iter()
+        .filter(|strand| strand.stuck)
+        .filter_map(|strand| Some((path(strand.index)?, strand.pending?.addr, path(strand.holder?)?)))
+        .collect();
+    for &(first, wants, _) in &stuck {
+        // Each waits for the one before it, the first one for the last.
+        let mut chain = vec![first];
+        while let Some(&(waiter, ..)) = stuck.iter().find(|(.., holder)| chain.last() == Some(holder))
+            && !chain.contains(&waiter)
+        {
+            chain.push(waiter);
+        }
+        // The others may have to come to where all begin together.
+        let together: Vec<u64> = chain[1..].iter().copied().chain([first]).collect();
+        for before in [vec![first], together] {
+            let mut plan = Plan::default();
+            plan.stretches.push(Stretch::open(StrandPath::MAIN.0));
+            plan.stretches.extend(before.into_iter().map(Stretch::open));
+            let probe = trials.make(&plan)?;
+            let mut stops: Vec<u64> = probe
+                .decisions
+                .iter()
+                .filter(|it| probe.paths.get(&it.strand) == Some(&first) && it.addr == wants)
+                .map(|it| it.own)
+                .collect();
+            stops.dedup();
+            for target in stops.into_iter().take(STOPS) {
+                let mut plan = plan.clone();
+                if let Some(last) = plan.stretches.last_mut() {
+                    *last = Stretch { target, stops: true, ..*last };
+                }
+                plan.stretches.extend(chain[1..].iter().copied().map(Stretch::open));
+                if attempt(trials, best, &plan)? {
                     return Ok(());
                 }
             }
