@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use threadbare_abi::layout::flags;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Job, Request};
 use threadbare_explore::server::Target;
@@ -72,7 +71,8 @@ pub(crate) fn refine(
         preemptions: shrunk.from.preemptions,
         ..Shrunk::default()
     });
-    let told = Shrunk { minimal: shrunk.minimal || before.minimal, runs: before.runs + shrunk.runs, ..before };
+    let told =
+        Shrunk { minimal: shrunk.minimal || before.minimal, runs: before.runs + shrunk.runs, ..before };
     let mut smaller = shrunk.facts;
     let verdict = smaller.verdict.clone();
     let mut new = schedule.clone();
@@ -97,6 +97,7 @@ pub(crate) fn refine(
         severity: finding.severity,
         run: finding.run,
         count: finding.count,
+        strategy: std::mem::take(&mut finding.strategy),
         notes: with_old(made.notes, &finding.notes),
         shrunk: Some(told),
         ..made
@@ -128,10 +129,7 @@ fn why(
     if pairs.is_empty() {
         return Ok(None);
     }
-    let livelock = if facts.verdict.kind == VerdictKind::Livelock { flags::ENDS_IN_LIVELOCK } else { 0 };
-    let failing = Request { flags: livelock, ..plain.clone() };
-    let (failed, _) = details::record(job.server()?, &failing, &facts.segments)?;
-    let facts = &RunFacts { events: failed, ..facts.clone() };
+    let facts = &details::with_long_events(job.server()?, &plain, facts)?;
     for pair in pairs {
         let (events, passed) = details::record(job.server()?, &plain, &pair.passing)?;
         if passed.verdict.kind != VerdictKind::None {
@@ -147,6 +145,20 @@ fn why(
         }
     }
     Ok(best)
+}
+
+/// Findings that an earlier part of the campaign has shrunk are told as they were.
+pub(crate) fn recall(store: &Store, findings: &mut Findings) {
+    let ids: Vec<String> = findings.all().iter().map(|finding| finding.id.clone()).collect();
+    for id in ids {
+        let read = std::fs::read(store.folder().join(format!("{id}.json"))).ok();
+        let kept: Option<Finding> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let Some(finding) = findings.with_id(&id) else { continue };
+        if let Some(kept) = kept.filter(|kept| kept.shrunk.is_some() && finding.shrunk.is_none()) {
+            let (count, warnings) = (finding.count, std::mem::take(&mut finding.warnings));
+            *finding = Finding { count, warnings, ..kept };
+        }
+    }
 }
 
 /// Findings that are shrunk at the end of a campaign get this many times the time of one, all together.

@@ -63,6 +63,18 @@ pub fn record(
     Ok((windows.into_events().next().unwrap_or_default(), facts))
 }
 
+/// The facts of a failing run with many more events than they have; the run is made again for them.
+pub fn with_long_events(server: &mut Server, request: &Request, facts: &RunFacts) -> Result<RunFacts, Error> {
+    let mut request = request.clone();
+    if facts.verdict.kind == VerdictKind::Livelock {
+        request.flags |= flags::ENDS_IN_LIVELOCK;
+    }
+    let (events, _) = record(server, &request, &facts.segments)?;
+    let mut facts = RunFacts { events, ..facts.clone() };
+    window::complete(&mut facts);
+    Ok(facts)
+}
+
 /// The event up to which the run matters for this finding.
 fn last_event(facts: &RunFacts) -> u64 {
     let race = facts.report.races.first().filter(|_| facts.verdict.kind == VerdictKind::Race);

@@ -49,14 +49,19 @@ pub fn decided(
     let passed = Doer::all(passing.events);
     let position = |act: &Act| {
         let same = |it: &&Done| it.strand == act.strand && it.event == act.event;
-        failing.iter().rposition(|it| same(&it) && it.waits == act.waits).or_else(|| failing.iter().position(|it| same(&it)))
+        failing
+            .iter()
+            .rposition(|it| same(&it) && it.waits == act.waits)
+            .or_else(|| failing.iter().position(|it| same(&it)))
     };
     let at_first = position(&pair.first);
     let at_second = if pair.comes_too_late { None } else { position(&pair.second) };
     let first = &failing[at_first?];
     let second = match (at_second, pair.comes_too_late) {
         (Some(at), _) => &failing[at],
-        (None, true) => passed.iter().find(|it| it.strand == pair.second.strand && it.event == pair.second.event)?,
+        (None, true) => {
+            passed.iter().find(|it| it.strand == pair.second.strand && it.event == pair.second.event)?
+        }
         (None, false) => return None,
     };
     let cycle = facts.report.strands.iter().any(|strand| strand.stuck);
@@ -199,7 +204,11 @@ impl Words<'_> {
                 _ => format!("{name}{}: {} came before {}", self.on(first), told(&one), told(&other)),
             },
         };
-        format!("{what}; with {} before {} the run passes", self.brief(second, first), self.brief(first, second))
+        format!(
+            "{what}; with {} before {} the run passes",
+            self.brief(second, first),
+            self.brief(first, second)
+        )
     }
 
     /// A place, with its strand where the other one is the same line.

@@ -53,6 +53,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         message: facts.verdict.message.clone(),
         schedule: String::new(),
         run: facts.run,
+        strategy: String::new(),
         count: 1,
         switches: facts.counters.switches,
         preemptions: (!facts.segments.is_empty()).then(|| Shape::of(&facts.segments).preemptions),

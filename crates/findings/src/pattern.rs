@@ -152,7 +152,8 @@ impl Around<'_> {
     fn stale(&self, at_first: usize, at_second: usize) -> Option<Shown> {
         let second = self.second;
         let by = |strand: StrandId, at: usize| self.done[at].strand == strand && !self.done[at].waits;
-        let read = |&at: &usize| by(second.strand, at) && reads(self.done[at].op) && overlap(&self.done[at], second);
+        let read =
+            |&at: &usize| by(second.strand, at) && reads(self.done[at].op) && overlap(&self.done[at], second);
         let change = |&at: &usize| {
             by(self.first.strand, at) && writes(self.done[at].op) && overlap(&self.done[at], second)
         };
@@ -186,9 +187,9 @@ impl Around<'_> {
             return None;
         }
         let changed_later = |it: &Done, from: usize| {
-            self.done[from..at_second].iter().any(|other| {
-                other.strand == first.strand && writes(other.op) && overlap(other, it)
-            })
+            self.done[from..at_second]
+                .iter()
+                .any(|other| other.strand == first.strand && writes(other.op) && overlap(other, it))
         };
         let seen = (0..at_first).rev().find(|&at| {
             let it = &self.done[at];
@@ -215,14 +216,19 @@ impl Around<'_> {
         };
         (0..at_first).rev().find_map(|at| {
             let it = &self.done[at];
-            let change = (it.strand == first.strand && reads(it.op) && self.is_data(it) && !overlap(it, first)).then(|| change_of(it, at));
-            change.flatten().map(|change| Shown::between(Pattern::TornPair, first, [&self.done[change], second]))
+            let change =
+                (it.strand == first.strand && reads(it.op) && self.is_data(it) && !overlap(it, first))
+                    .then(|| change_of(it, at));
+            change
+                .flatten()
+                .map(|change| Shown::between(Pattern::TornPair, first, [&self.done[change], second]))
         })
     }
 
     /// The first one is a read of what nobody has written yet.
     fn early(&self, at_first: usize) -> Option<Shown> {
         let written = self.done[..at_first].iter().any(|it| writes(it.op) && overlap(it, self.first));
-        (only_reads(self.first.op) && writes(self.second.op) && !written).then_some(Shown::bare(Pattern::UseBeforeInit))
+        (only_reads(self.first.op) && writes(self.second.op) && !written)
+            .then_some(Shown::bare(Pattern::UseBeforeInit))
     }
 }

@@ -241,7 +241,9 @@ fn pair_steps(finding: &Finding) -> BTreeSet<usize> {
     for place in explanation.pair.iter().rev() {
         let same = |step: &Step| {
             let at = step.place.as_ref().map(|at| (&at.file, at.line));
-            step.strand == place.strand && step.operation == place.operation && at == Some((&place.file, place.line))
+            step.strand == place.strand
+                && step.operation == place.operation
+                && at == Some((&place.file, place.line))
         };
         if let Some(at) = finding.steps[..end].iter().rposition(same) {
             found.insert(at);

@@ -32,7 +32,10 @@ pub(crate) fn acts(made: &Made) -> Vec<Act> {
     if let Some(decision) = pending.get(&last).filter(|decision| decision.how == StopKind::Preempted) {
         list.push(act(decision, false));
     }
-    list.extend(final_access(made, facts).filter(|act| !list.iter().any(|it| it.event == act.event)));
+    list.extend(final_access(made, facts).filter(|act| {
+        let same = |last: &&Act| (last.strand, last.op, last.addr) == (act.strand, act.op, act.addr);
+        list.last().filter(same).is_none()
+    }));
     let mut waits: Vec<Act> = Vec::new();
     for strand in &facts.report.strands {
         let Some(wanted) = strand.pending else { continue };
@@ -46,7 +49,15 @@ pub(crate) fn acts(made: &Made) -> Vec<Act> {
             Some(decision) => (decision.own, decision.event),
             None => (made_in_all(made, id), facts.counters.events),
         };
-        waits.push(Act { strand: id, op: wanted.op, addr: wanted.addr, size: wanted.size, event, own, waits: true });
+        waits.push(Act {
+            strand: id,
+            op: wanted.op,
+            addr: wanted.addr,
+            size: wanted.size,
+            event,
+            own,
+            waits: true,
+        });
     }
     let stuck = |act: &Act| facts.report.strand(act.strand.0).is_some_and(|strand| strand.stuck);
     waits.sort_by_key(|act| (stuck(act), act.event));
@@ -69,14 +80,16 @@ fn act(decision: &Decision, waits: bool) -> Act {
 /// The access that ended the run, which need not have been a point.
 fn final_access(made: &Made, facts: &RunFacts) -> Option<Act> {
     let verdict = &facts.verdict;
-    let pending = facts.report.strand(verdict.strand)?.pending.filter(|it| it.pc == verdict.pc && it.pc != 0)?;
+    let pending =
+        facts.report.strand(verdict.strand)?.pending.filter(|it| it.pc == verdict.pc && it.pc != 0)?;
     let access = pending.op.is_plain_access() || pending.op.is_atomic_access() || pending.op == OpKind::Free;
     if !access {
         return None;
     }
     let strand = StrandId(verdict.strand);
     let own = made_in_all(made, strand);
-    let event = facts.counters.events;
+    // Where the events of the run's details have it.
+    let event = facts.counters.events + 1;
     Some(Act { strand, op: pending.op, addr: verdict.addr, size: pending.size, event, own, waits: false })
 }
 
@@ -114,7 +127,8 @@ pub(crate) fn depend(one: &Act, other: &Act, block: Option<&Range<u64>>) -> bool
 /// The decision by which a strand has done an operation, or begun to wait in it.
 pub(crate) fn done_at(made: &Made, path: u64, act: &Act) -> Option<usize> {
     use OpKind::{BarrierWait, CondTimedWait, CondWait, FutexWait, IoWait, Join, SemWait};
-    let waits = matches!(act.op, BarrierWait | CondTimedWait | CondWait | FutexWait | IoWait | Join | SemWait);
+    let waits =
+        matches!(act.op, BarrierWait | CondTimedWait | CondWait | FutexWait | IoWait | Join | SemWait);
     let of_it = |it: &Decision| made.paths.get(&it.strand) == Some(&path);
     made.decisions.iter().position(|it| {
         of_it(it) && (it.own > act.own || waits && it.own == act.own && it.how == StopKind::Blocked)
@@ -124,7 +138,9 @@ pub(crate) fn done_at(made: &Made, path: u64, act: &Act) -> Option<usize> {
 /// Whether an operation is one on a lock.
 pub(crate) fn is_lock(op: OpKind) -> bool {
     use OpKind::{MutexLock, MutexTimedLock, MutexTryLock, MutexUnlock};
-    use OpKind::{ReadLock, ReadTryLock, RwUnlock, SpinLock, SpinTryLock, SpinUnlock, WriteLock, WriteTryLock};
+    use OpKind::{
+        ReadLock, ReadTryLock, RwUnlock, SpinLock, SpinTryLock, SpinUnlock, WriteLock, WriteTryLock,
+    };
     matches!(
         op,
         MutexLock

@@ -267,7 +267,11 @@ impl Search<'_, '_> {
                 for option in (0..wake.events).filter(|option| *option != wake.path) {
                     let segments = Arc::clone(&made.segments);
                     let (at, next) = ((at, *count), Stretch::open(segment.path));
-                    self.keep(level, Branch { segments, at, next, choice: Some((index, option)), decided }, None);
+                    self.keep(
+                        level,
+                        Branch { segments, at, next, choice: Some((index, option)), decided },
+                        None,
+                    );
                 }
             }
         }

@@ -44,7 +44,8 @@ pub fn decide(
     if goal.is_race() {
         return Ok(Vec::new());
     }
-    let trials = Trials::new(job, subject.request, subject.known, goal, subject.facts.counters.points, budget);
+    let trials =
+        Trials::new(job, subject.request, subject.known, goal, subject.facts.counters.points, budget);
     let mut found = Vec::new();
     match find(trials, subject, locks, &mut found) {
         Ok(()) | Err(Halt::Spent) => Ok(found),
@@ -75,7 +76,8 @@ fn find(
         }
     }
     let (acts, gaps) = (acts(&failing), gaps(&failing));
-    let mut search = Search { trials, failing, acts, locks, block, born, gaps, tried: BTreeSet::new(), found };
+    let mut search =
+        Search { trials, failing, acts, locks, block, born, gaps, tried: BTreeSet::new(), found };
     if matches!(subject.facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock) {
         search.pass(|_, act| act.waits, false)?;
     }
@@ -104,7 +106,8 @@ fn gaps(made: &Made) -> Vec<Gap> {
             // It has gone on by now; what came before that is in the gap.
             gap.to = at.checked_sub(1).map_or(gap.from, |before| made.decisions[before].event);
         }
-        let ready = decision.how == StopKind::Preempted && decision.told & (bits::READY | bits::YIELDS) == bits::READY;
+        let ready = decision.how == StopKind::Preempted
+            && decision.told & (bits::READY | bits::YIELDS) == bits::READY;
         let left = made.decisions.get(at + 1).is_some_and(|next| next.strand != decision.strand);
         if ready && left {
             list.push(Gap { strand: decision.strand, from: decision.event, to: u64::MAX });
@@ -151,8 +154,11 @@ impl Search<'_, '_> {
                 })
                 .take(PARTNERS)
                 .collect();
-            // What a wait misses is a wake.
-            partners.sort_by_key(|&before| later.waits && !is_wake(self.acts[before].op));
+            if later.waits {
+                // What it misses is a wake, what it lacks is taken.
+                let tells = |act: &Act| is_wake(act.op) || self.is_lock(act) && takes(act.op);
+                partners.sort_by_key(|&before| !tells(&self.acts[before]));
+            }
             for before in partners {
                 if self.tried.insert((before, at)) {
                     let found = self.swap(before, at)?;
@@ -267,7 +273,7 @@ impl Search<'_, '_> {
                 plan.stretches.push(Stretch::open(goes));
                 plan.stretches.extend(rest);
                 let made = self.trials.make(&plan)?;
-                    if !made.passed {
+                if !made.passed {
                     continue;
                 }
                 let until = done_at(&made, held, &act).unwrap_or(usize::MAX);
@@ -283,7 +289,9 @@ impl Search<'_, '_> {
                     list.iter().rev().find(|it| of_it(it) && depends(it) && first(it) && new(it)).copied()
                 {
                     // It may have come in the failing run, too, only later.
-                    let same = |it: &&Act| self.path(it.strand) == Some(goes) && (it.own, it.op) == (partner.own, partner.op);
+                    let same = |it: &&Act| {
+                        self.path(it.strand) == Some(goes) && (it.own, it.op) == (partner.own, partner.op)
+                    };
                     let second = self.acts.iter().find(same).copied();
                     return Ok(Some(self.pair(act, second.unwrap_or(partner), second.is_none(), &made)));
                 }
@@ -323,7 +331,12 @@ impl Search<'_, '_> {
 fn takes(op: OpKind) -> bool {
     !matches!(
         op,
-        OpKind::MutexUnlock | OpKind::RwUnlock | OpKind::SpinUnlock | OpKind::AtomicStore | OpKind::AtomicRmw | OpKind::AtomicLoad
+        OpKind::MutexUnlock
+            | OpKind::RwUnlock
+            | OpKind::SpinUnlock
+            | OpKind::AtomicStore
+            | OpKind::AtomicRmw
+            | OpKind::AtomicLoad
     )
 }
 

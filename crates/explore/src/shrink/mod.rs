@@ -74,9 +74,9 @@ pub fn shrink(job: &mut Job, subject: &Subject<'_>, budget: Budget) -> Result<Op
     let goal = Goal::of(subject.facts, subject.race);
     let points = subject.facts.counters.points;
     let mut trials = Trials::new(job, subject.request, subject.known, goal, points, budget);
-    let mut best = match trials.make(&Plan::of(subject.segments)) {
-        Ok(made) if made.facts.is_some() => made,
-        Ok(_) | Err(Halt::Spent) => return Ok(None),
+    let mut best = match begin(&mut trials, subject.segments) {
+        Ok(Some(made)) => made,
+        Ok(None) | Err(Halt::Spent) => return Ok(None),
         Err(Halt::Failed(error)) => return Err(error),
     };
     // A schedule's own file does not say which instructions are shared.
@@ -98,6 +98,23 @@ pub fn shrink(job: &mut Job, subject: &Subject<'_>, budget: Budget) -> Result<Op
     // A spin that another run waits for has no part in how large a run is: both are counted alike.
     let from = Shape { preemptions: from.preemptions.max(best.shape.preemptions), ..from };
     Ok(Some(Shrunk { facts: *facts, shape: best.shape, from, minimal, finished, runs, known }))
+}
+
+/// A run that shows the finding: the one that was recorded, or, where that is too long or depends on what is not told,
+/// one that has only its beginning.
+fn begin(trials: &mut Trials<'_>, segments: &[Segment]) -> Result<Option<Made>, Halt> {
+    let plan = Plan::of(segments);
+    let mut kept = plan.stretches.len();
+    loop {
+        let made = trials.make(&plan.without(|at, _| at >= kept))?;
+        if made.facts.is_some() {
+            return Ok(Some(made));
+        }
+        if kept == 0 {
+            return Ok(None);
+        }
+        kept /= 2;
+    }
 }
 
 fn pursue(trials: &mut Trials<'_>, best: &mut Made, minimal: &mut bool) -> Result<(), Halt> {

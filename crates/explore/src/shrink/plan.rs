@@ -122,7 +122,8 @@ impl Plan {
         // From the end, so that what a stretch is joined with is final.
         for &at in which.iter().rev() {
             let Some(stretch) = list[at] else { continue };
-            let later = (at + 1..list.len()).find(|&later| list[later].is_some_and(|it| it.path == stretch.path));
+            let later =
+                (at + 1..list.len()).find(|&later| list[later].is_some_and(|it| it.path == stretch.path));
             list[at] = Some(match later.and_then(|later| list[later].take()) {
                 Some(later) => Stretch { by_deadline: stretch.by_deadline, ..later },
                 None => Stretch { stops: false, ..stretch },
@@ -199,7 +200,10 @@ mod tests {
         let plan = Plan::of(&sample());
         assert_eq!(plan.preemptions(), [1, 2]);
         let one = plan.without_preemptions(&[1]);
-        assert_eq!(told(&one), [(main, 10, false), (7, 11, false), (8, 4, true), (8, 5, false), (main, 13, false)]);
+        assert_eq!(
+            told(&one),
+            [(main, 10, false), (7, 11, false), (8, 4, true), (8, 5, false), (main, 13, false)]
+        );
         let none = plan.without_preemptions(&[1, 2]);
         assert_eq!(told(&none), [(main, 10, false), (7, 11, false), (8, 5, false), (main, 13, false)]);
     }

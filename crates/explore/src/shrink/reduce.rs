@@ -15,12 +15,18 @@ pub(crate) fn reduce(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Hal
     loop {
         let before = best.shape;
         cut_off(trials, best)?;
-        pieces(trials, best, |plan| plan.preemptions().len(), |plan, from, to| {
-            plan.without_preemptions(&plan.preemptions()[from..to])
-        })?;
-        pieces(trials, best, |plan| plan.stretches.len(), |plan, from, to| {
-            plan.without(|at, _| (from..to).contains(&at))
-        })?;
+        pieces(
+            trials,
+            best,
+            |plan| plan.preemptions().len(),
+            |plan, from, to| plan.without_preemptions(&plan.preemptions()[from..to]),
+        )?;
+        pieces(
+            trials,
+            best,
+            |plan| plan.stretches.len(),
+            |plan, from, to| plan.without(|at, _| (from..to).contains(&at)),
+        )?;
         strands(trials, best)?;
         neighbours(trials, best)?;
         if best.shape == before {

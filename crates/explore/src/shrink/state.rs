@@ -52,7 +52,8 @@ pub(crate) fn states(decisions: &[Decision], paths: &HashMap<StrandId, u64>) -> 
             };
             for cell in from..=to {
                 let last = cells.entry(cell).or_default();
-                number = mix(number ^ last.write ^ if is_read(before.op) { 0 } else { last.reads.rotate_left(1) });
+                number =
+                    mix(number ^ last.write ^ if is_read(before.op) { 0 } else { last.reads.rotate_left(1) });
             }
             for cell in from..=to {
                 let last = cells.entry(cell).or_default();
@@ -66,7 +67,10 @@ pub(crate) fn states(decisions: &[Decision], paths: &HashMap<StrandId, u64>) -> 
         }
         let enabled = (0..64).filter(|bit| decision.enabled >> bit & 1 != 0);
         let enabled = enabled.fold(0u64, |sum, bit| sum.wrapping_add(mix(path(StrandId(bit)))));
-        let stands = mix(path(id) ^ decision.own.rotate_left(32) ^ u64::from(decision.told) << 8 ^ decision.how as u64);
+        let stands = mix(path(id)
+            ^ decision.own.rotate_left(32)
+            ^ u64::from(decision.told) << 8
+            ^ decision.how as u64);
         keys.push(mix(done ^ mix(enabled) ^ stands));
     }
     Some(keys)

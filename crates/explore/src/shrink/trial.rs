@@ -117,7 +117,8 @@ impl<'a> Trials<'a> {
 
     /// Tries a plan.
     pub(crate) fn make(&mut self, plan: &Plan) -> Result<Made, Halt> {
-        if self.runs >= self.budget.runs || self.begun.elapsed() >= self.budget.time || interrupt::requested() {
+        if self.runs >= self.budget.runs || self.begun.elapsed() >= self.budget.time || interrupt::requested()
+        {
             return Err(Halt::Spent);
         }
         self.runs += 1;
@@ -147,7 +148,8 @@ impl<'a> Trials<'a> {
         let mut paths: HashMap<StrandId, u64> =
             segments.iter().filter(|it| is_strand(it)).map(|it| (StrandId(it.strand), it.path)).collect();
         let could_run = |paths: &HashMap<StrandId, u64>| {
-            let ran = paths.keys().filter_map(|id| 1u64.checked_shl(u32::from(id.0))).fold(0, |set, bit| set | bit);
+            let ran =
+                paths.keys().filter_map(|id| 1u64.checked_shl(u32::from(id.0))).fold(0, |set, bit| set | bit);
             decisions.iter().any(|it| it.enabled & !ran != 0)
         };
         if could_run(&paths) {

@@ -1,8 +1,8 @@
 //! Numbers and names in words.
 
 use std::time::Duration;
-use threadbare_findings::{Finding, Place, Shrunk};
 use threadbare_findings::explain::place_text;
+use threadbare_findings::{Finding, Place, Shrunk};
 
 /// A number with its thousands apart.
 pub fn thousands(number: u64) -> String {
@@ -61,4 +61,3 @@ pub fn shrunk(before: Shrunk, finding: &Finding) -> String {
         false => format!("shrunk from {} to {size}{minimal}", thousands(before.switches)),
     }
 }
-
