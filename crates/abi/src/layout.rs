@@ -135,6 +135,9 @@ pub mod flags {
     pub const READS: u32 = 8;
     /// Coverage is told, and the run's class.
     pub const COVERAGE: u32 = 16;
+    /// The schedule is a plan that is followed loosely: it need not fit, and nobody is preempted behind its end. Each
+    /// decision is noted ([`crate::decision`]).
+    pub const LENIENT: u32 = 256;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.

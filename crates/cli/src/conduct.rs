@@ -3,6 +3,7 @@
 use crate::coverage;
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
+use crate::refine::{self, Found};
 use crate::regress::Regress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +39,8 @@ struct Conductor<'a> {
     used: Used,
     places: KeptPlaces,
     line: ProgressLine,
+    /// Findings to be shrunk when the campaign is over, by id.
+    found: Vec<(String, Found)>,
 }
 
 /// The build a program is.
@@ -80,9 +83,15 @@ pub(crate) fn campaign(
         used: Used::default(),
         places: KeptPlaces::default(),
         line,
+        found: Vec::new(),
     };
     let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
+    refine::recall(store, &mut conductor.findings);
+    let in_vain = matches!(summary.ending, Ending::Interrupt | Ending::Internal(..));
+    if let Some(time) = config.shrink.filter(|_| !in_vain) {
+        refine::all(&config.target, store, &conductor.found, time, &mut conductor.findings)?;
+    }
     if let Ending::Internal(facts, why) = &summary.ending {
         return Err(internal(facts, why, config));
     }
@@ -186,6 +195,10 @@ impl Observer for Conductor<'_> {
         if failure.predicted {
             finding.notes.push(threadbare_findings::orders::predicted(failure.run));
         }
+        self.found.push((
+            finding.id.clone(),
+            Found { schedule, known: Arc::clone(&failure.known), facts: facts.clone() },
+        ));
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
         let told = self.store.keep(&format!("{}.json", finding.id), &json);

@@ -280,6 +280,7 @@ fn identity(config: &Config, suppressions: &Suppressions) -> u64 {
         time: None,
         jobs: 0,
         keep_going: false,
+        shrink: None,
         filter: None,
         ..config.clone()
     };

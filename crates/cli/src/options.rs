@@ -153,6 +153,9 @@ pub(crate) struct CampaignOptions {
     /// not is told as fixed.
     #[arg(long)]
     pub(crate) regress: bool,
+    /// How long a new finding's schedule is made smaller before it is told: a time, or `off`.
+    #[arg(long, value_name = "TIME|off", default_value = "2s", value_parser = values::time_or_off)]
+    pub(crate) shrink: values::TimeOrOff,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
@@ -227,6 +230,7 @@ impl CampaignOptions {
                 RaceMode::Report => Races::Report,
                 RaceMode::Fail => Races::Fail,
             },
+            shrink: self.shrink.0,
             filter: None,
             coverage: self.coverage == Switch::On,
             until: self.until,

@@ -23,6 +23,21 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A time, or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TimeOrOff(pub(crate) Option<Duration>);
+
+/// A time, or `off`.
+pub(crate) fn time_or_off(text: &str) -> Result<TimeOrOff, String> {
+    match text {
+        "off" | "0" | "0s" => Ok(TimeOrOff(None)),
+        text => match duration(text) {
+            Ok(time) => Ok(TimeOrOff(Some(time))),
+            Err(why) => Err(format!("{why}, or `off`")),
+        },
+    }
+}
+
 /// A number of runs, at least one.
 pub(crate) fn runs(text: &str) -> Result<u64, String> {
     match text.replace('_', "").parse() {
@@ -114,6 +129,13 @@ mod tests {
         for bad in ["", "0", "0%", "100%", "1", "2", "-1%", "1/0", "0/5", "nan", "inf%", "x"] {
             assert!(chance(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_time_may_be_off() {
+        assert_eq!(time_or_off("off"), Ok(TimeOrOff(None)));
+        assert_eq!(time_or_off("3s"), Ok(TimeOrOff(Some(Duration::from_secs(3)))));
+        assert!(time_or_off("never").unwrap_err().ends_with("or `off`"));
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub struct Config {
     pub predict: bool,
     /// What is done with data races.
     pub races: Races,
+    /// How long the schedule of a new finding is made smaller when the campaign is over; by whoever makes it.
+    pub shrink: Option<Duration>,
     /// Who knows what is not to be told.
     pub filter: Option<Arc<dyn Filter>>,
     /// Coverage is told.

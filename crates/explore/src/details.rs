@@ -9,6 +9,7 @@ use crate::run::{EventSink, Follow, Request};
 use crate::server::Server;
 use crate::window::{self, Windows};
 use std::collections::BTreeMap;
+use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{Record, WATCHES_CAPACITY, Watch, WatchKind, flags};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -45,6 +46,33 @@ pub fn add(server: &mut Server, request: &Request, verdict: &Verdict, mut findin
             facts.report.details.panic = window::until_panic(&mut facts.events, facts.verdict.strand);
         }
     }
+}
+
+/// The last events of a run that is made again from its choices, and its report.
+pub fn record(
+    server: &mut Server,
+    request: &Request,
+    segments: &[Segment],
+) -> Result<(Vec<Event>, RunFacts), Error> {
+    let mut request = request.clone();
+    request.flags |= flags::STRICT;
+    request.record = Record::Points;
+    request.timeout *= SLOWER;
+    let mut windows = Windows::long();
+    let facts = again(server, &request, segments, Some(&mut windows))?;
+    Ok((windows.into_events().next().unwrap_or_default(), facts))
+}
+
+/// The facts of a failing run with many more events than they have; the run is made again for them.
+pub fn with_long_events(server: &mut Server, request: &Request, facts: &RunFacts) -> Result<RunFacts, Error> {
+    let mut request = request.clone();
+    if facts.verdict.kind == VerdictKind::Livelock {
+        request.flags |= flags::ENDS_IN_LIVELOCK;
+    }
+    let (events, _) = record(server, &request, &facts.segments)?;
+    let mut facts = RunFacts { events, ..facts.clone() };
+    window::complete(&mut facts);
+    Ok(facts)
 }
 
 /// The event up to which the run matters for this finding.
@@ -108,7 +136,7 @@ fn make(
 fn again(
     server: &mut Server,
     request: &Request,
-    segments: &[threadbare_abi::event::Segment],
+    segments: &[Segment],
     sink: Option<&mut dyn EventSink>,
 ) -> Result<RunFacts, Error> {
     let ended = server.run(request, Follow::Segments(segments), sink)?;

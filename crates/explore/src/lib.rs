@@ -25,6 +25,7 @@ pub mod run;
 pub mod search;
 pub mod server;
 pub mod shm;
+pub mod shrink;
 mod spawn;
 pub mod store;
 pub mod verdict;

@@ -5,6 +5,7 @@
 
 mod facts;
 mod strands;
+mod why;
 pub mod words;
 
 use crate::campaign::{CampaignReport, Regressed};
@@ -109,6 +110,7 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         stream(out, "stdout", &finding.stdout, screen);
         stream(out, "stderr", &finding.stderr, screen);
     });
+    section(&mut out, |out| why::why(out, finding, screen));
     section(&mut out, |out| lanes(out, finding, screen));
     section(&mut out, |out| {
         if !is_about_all(finding) && finding.accesses.len() < 2 {
@@ -117,8 +119,14 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         facts::all(out, finding, screen);
     });
     out.push('\n');
-    let count = match replay {
-        true => format!(
+    let count = match (replay, finding.shrunk) {
+        (true, Some(shrunk)) => format!(
+            "seen in {}, first in run {}; {}",
+            counted(finding.count, "run"),
+            finding.run,
+            words::shrunk(shrunk, finding),
+        ),
+        (true, None) => format!(
             "seen in {}; run {} made {} and {}",
             counted(finding.count, "run"),
             finding.run,
@@ -126,7 +134,7 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
             counted(finding.switches, "switch"),
         ),
         // A replay has other points than the recorded run: it need not stop where it is not to be stopped.
-        false => format!("run {} again, {}", finding.run, counted(finding.switches, "switch")),
+        (false, _) => format!("run {} again, {}", finding.run, counted(finding.switches, "switch")),
     };
     let mut edge = "  ";
     for row in wrap(&format!("{}: {count}", finding.id), screen.width.saturating_sub(4)) {

@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
 }
 
 /// The schedule a file or an id names.
-fn read(name: &Path, folder: &Path) -> Result<(PathBuf, Schedule), Trouble> {
+pub(crate) fn read(name: &Path, folder: &Path) -> Result<(PathBuf, Schedule), Trouble> {
     let is_id = !name.exists() && name.components().count() == 1;
     let path = match is_id {
         true => folder.join(name).with_extension(store::SCHEDULE),
@@ -133,7 +133,7 @@ fn read(name: &Path, folder: &Path) -> Result<(PathBuf, Schedule), Trouble> {
     Ok((path, schedule))
 }
 
-fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Target, Trouble> {
+pub(crate) fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Target, Trouble> {
     let env = Environment::of_process();
     let moved = program.map(|program| std::path::absolute(program).unwrap_or_else(|_| program.to_owned()));
     let program = moved.unwrap_or_else(|| PathBuf::from(&schedule.program));
@@ -196,14 +196,14 @@ fn later_access(race: &Race) -> Option<Watch> {
     Some(Watch { kind: WatchKind::Event as u32, strand: strand.into(), event, addr: 0, pc })
 }
 
-fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<RunFacts, Trouble> {
+pub(crate) fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<RunFacts, Trouble> {
     let ended = server.run(request, Follow::Segments(&schedule.segments), None)?;
     Ok(server.facts(request, &ended, false)?)
 }
 
 /// Sees that the run was the recorded one. The facts of a race that the schedule is kept for have the race as their
 /// verdict.
-fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) -> Result<RunFacts, Trouble> {
+pub(crate) fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) -> Result<RunFacts, Trouble> {
     let help = "this is an error of Threadbare unless the program reads something that changes outside it (files, \
                 the network, the real clock): `threadbare replay FILE --trace` shows how far it came";
     if facts.verdict.is_internal() {

@@ -38,6 +38,7 @@ pub mod guidance;
 pub mod idle;
 pub mod io;
 pub mod learn;
+pub mod lenient;
 pub mod live;
 pub mod locks;
 pub mod lost;

@@ -135,6 +135,7 @@ impl Schedule {
         self.names = Names::new();
         for segment in &mut segments {
             segment.strand = StrandId::NONE.0;
+            segment.spins = 0;
             if text::is_strand(segment)
                 && let Some(name) = strands.name_of_path(segment.path)
             {
