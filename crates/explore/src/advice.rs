@@ -49,8 +49,10 @@ impl Assignment {
 pub(crate) struct Lessons {
     /// What its strategy noted.
     pub(crate) notes: Vec<u64>,
-    /// Who read from whom.
+    /// Who read from whom: records of `threadbare-strategy`'s `reads`. In the books only those that no run before it had.
     pub(crate) reads: Vec<u64>,
+    /// The same for the same pairs of write and read; known in the books.
+    pub(crate) combination: Option<u64>,
     /// What it showed that no run before it had.
     pub(crate) findings: u32,
 }
@@ -98,8 +100,8 @@ impl Advice {
             Advice::None(_) => {}
             Advice::Profile(_, profile) => profile.learn(&lessons.notes),
             Advice::Fuzz(_, fuzz, profile) => {
-                fuzz.learn(run, lessons.reads);
                 profile.learn(&lessons.notes);
+                fuzz.learn(run, lessons);
             }
             Advice::Portfolio(portfolio) => portfolio.learn(run, lessons),
         }

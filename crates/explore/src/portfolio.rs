@@ -139,7 +139,7 @@ impl Portfolio {
             *findings = lessons.findings;
         }
         self.profile.learn(&lessons.notes);
-        self.fuzz.learn(run, lessons.reads);
+        self.fuzz.learn(run, lessons);
     }
 
     /// Divides the runs anew.
