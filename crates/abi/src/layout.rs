@@ -131,7 +131,7 @@ pub mod flags {
     /// The schedule is of another build of the program: its places are not compared, only what the strands do, and the
     /// last strand may go on where the other build failed.
     pub const OTHER_BUILD: u32 = 1 << 10;
-    /// Reads-from pairs are told, whatever the strategy.
+    /// Reads-from pairs, and what each strand did, are told, whatever the strategy.
     pub const READS: u32 = 8;
     /// Coverage is told, and the run's class.
     pub const COVERAGE: u32 = 16;

@@ -95,7 +95,7 @@ pub(crate) enum RaceMode {
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
     /// Who decides which strand goes on: `portfolio`, `random`, `pct:3`, … (see `--help`).
-    #[arg(long, value_name = "NAME[:N]", default_value = "random", value_parser = values::strategy,
+    #[arg(long, value_name = "NAME[:N]", default_value_t = Search::default(), value_parser = values::strategy,
           long_help = values::strategy_help())]
     pub(crate) strategy: Search,
     /// The most runs [default: 1000, without a bound if --time is given].

@@ -12,12 +12,11 @@
 //! 2. When locks are taken while others are held, one run of five only holds strands back before they do so.
 //! 3. One run of eight has no constraints, and one of two when there is nothing left to ask for.
 
+use crate::advice::Lessons;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 use threadbare_strategy::reads::{RECORD_WORDS, STRAND_SHIFT, flags};
 use threadbare_strategy::rff::{CONSTRAINTS, GUIDE_WORDS, HEAD_WORDS, Kind};
 use threadbare_strategy::rng::{Rng, mix, run_seed};
-use threadbare_trace::hash::Fnv;
 
 /// Constraints of an abstract schedule at the most.
 const MOST: usize = CONSTRAINTS - 2;
@@ -97,7 +96,7 @@ pub(crate) struct Fuzz {
     guided: usize,
     /// The abstract schedules of the epoch's runs, and what they showed.
     issued: BTreeMap<u64, (usize, Vec<Constraint>)>,
-    shown: Vec<(u64, Vec<u64>)>,
+    shown: Vec<(u64, Lessons)>,
 }
 
 impl Fuzz {
@@ -123,7 +122,7 @@ impl Fuzz {
     }
 
     /// The guide of a run. Runs of an epoch come in their order.
-    pub(crate) fn guide(&mut self, run: u64) -> Arc<[u64]> {
+    pub(crate) fn guide(&mut self, run: u64) -> Vec<u64> {
         let mut rng = Rng::new(run_seed(self.seed, run));
         let (parent, schedule) = self.draw(&mut rng);
         self.guided += 1;
@@ -132,7 +131,7 @@ impl Fuzz {
             self.encode(constraint, &mut words);
         }
         self.issued.insert(run, (parent, schedule));
-        words.into()
+        words
     }
 
     fn draw(&self, rng: &mut Rng) -> (usize, Vec<Constraint>) {
@@ -250,15 +249,15 @@ impl Fuzz {
     }
 
     /// A run of this epoch has ended, with a guide of ours or without.
-    pub(crate) fn learn(&mut self, run: u64, reads: Vec<u64>) {
-        self.shown.push((run, reads));
+    pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
+        self.shown.push((run, lessons));
     }
 
     /// Takes the epoch's runs into account; tells what each has brought.
     pub(crate) fn open_epoch(&mut self) -> Vec<(u64, News)> {
         let mut news = Vec::new();
-        for (run, reads) in std::mem::take(&mut self.shown) {
-            let (told, signature) = self.take(&reads);
+        for (run, lessons) in std::mem::take(&mut self.shown) {
+            let (told, signature) = self.take(&lessons);
             if let Some((parent, schedule)) = self.issued.remove(&run) {
                 self.keep(parent, schedule, told.pairs > 0, signature);
             }
@@ -279,22 +278,14 @@ impl Fuzz {
     }
 
     /// Takes a run's pairs; tells what is new in them, and the number of their combination.
-    fn take(&mut self, reads: &[u64]) -> (News, u64) {
-        let mut pairs = BTreeSet::new();
+    fn take(&mut self, lessons: &Lessons) -> (News, u64) {
         let mut new = 0;
-        for record in reads.chunks_exact(RECORD_WORDS) {
+        for record in lessons.reads.chunks_exact(RECORD_WORDS) {
             if let Some(pair) = self.note(record) {
                 new += u32::from(self.seen.insert(pair));
-                pairs.insert(pair);
             }
         }
-        let mut hash = Fnv::new();
-        for (writer, reader, own) in &pairs {
-            hash.write(&writer.to_le_bytes());
-            hash.write(&reader.to_le_bytes());
-            hash.write(&[u8::from(*own)]);
-        }
-        let signature = hash.finish();
+        let signature = lessons.combination.unwrap_or(0);
         let shown = self.signatures.entry(signature).or_default();
         *shown += 1;
         (News { pairs: new, combination: *shown == 1 }, signature)
@@ -394,8 +385,9 @@ mod tests {
         [addr, writer, writer, reader, reader, u64::from(reader != 0) << STRAND_SHIFT]
     }
 
-    fn shown(records: &[[u64; RECORD_WORDS]]) -> Vec<u64> {
-        records.concat()
+    fn shown(records: &[[u64; RECORD_WORDS]]) -> Lessons {
+        let combination = Some(records.len() as u64);
+        Lessons { reads: records.concat(), combination, ..Lessons::default() }
     }
 
     #[test]
@@ -406,7 +398,7 @@ mod tests {
         fuzz.open_epoch();
         assert_eq!(fuzz.open[0], [Pair { place: 0, writer: 0, reader: 6 }]);
         assert_eq!(fuzz.met[0], [Pair { place: 0, writer: 5, reader: 6 }]);
-        let guides: Vec<Arc<[u64]>> = (1..40).map(|run| fuzz.guide(run)).collect();
+        let guides: Vec<Vec<u64>> = (1..40).map(|run| fuzz.guide(run)).collect();
         assert!(guides.iter().any(|guide| guide[..] == [0, 0x10, 0, 6, 6, 1, 5, 5]));
         assert!(guides.iter().any(|guide| guide.is_empty()));
     }
@@ -468,7 +460,8 @@ mod tests {
                 let bits = rng.below(63);
                 rng.below64(1 << bits)
             };
-            fuzz.learn(run, (0..word() % 200).map(|_| word()).collect());
+            let reads = (0..word() % 200).map(|_| word()).collect();
+            fuzz.learn(run, Lessons { reads, ..Lessons::default() });
             fuzz.open_epoch();
         }
         assert!((50..100).all(|run| fuzz.guide(run).len() <= GUIDE_WORDS));

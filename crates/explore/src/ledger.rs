@@ -2,6 +2,7 @@
 
 use crate::advice::{Advice, Assignment};
 use crate::campaign::{Ending, Progress, Summary};
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
@@ -90,6 +91,7 @@ pub(crate) struct Ledger {
     /// Choices of this epoch's runs, and the most strands of any run.
     choices: Vec<u64>,
     strands: u64,
+    digest: Digest,
     advice: Advice,
     /// What the runs that are not in the books yet were to do.
     assigned: HashMap<u64, Assignment>,
@@ -136,6 +138,7 @@ impl Ledger {
             estimates: (0, 0),
             choices: Vec::new(),
             strands: 0,
+            digest: Digest::default(),
             advice: Advice::new(search, seed),
             assigned: HashMap::new(),
             plain: search.plain(),
@@ -275,6 +278,7 @@ impl Ledger {
     }
 
     fn take(&mut self, run: u64, mut outcome: Outcome) {
+        self.digest.take(&mut outcome.lessons);
         self.log.run(run, &outcome);
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;

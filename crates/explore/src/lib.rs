@@ -9,6 +9,7 @@ mod advice;
 pub mod campaign;
 mod capture;
 pub mod details;
+mod digest;
 pub mod error;
 mod fuzz;
 pub mod interrupt;

@@ -14,6 +14,8 @@ extern crate std;
 
 pub mod classes;
 pub mod conflict;
+mod constraints;
+pub mod counts;
 pub mod delay;
 pub mod directed;
 pub mod pct;

@@ -590,7 +590,11 @@ pub fn add(new: *mut Strand) {
 /// Tells the strategy of a strand.
 pub fn tell_created(id: StrandId) {
     let other = strand(id);
-    engine().strategy.created(Born { strand: id, parent: other.parent, path: other.path });
+    let born = Born { strand: id, parent: other.parent, path: other.path };
+    engine().strategy.created(born);
+    if ATTENTION.load(Ordering::Relaxed) & attention::READS != 0 {
+        reads::created(born);
+    }
 }
 
 /// The running strand has ended: it is out of every list, and others go on.

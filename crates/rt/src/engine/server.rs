@@ -229,14 +229,14 @@ fn begin(plan: Plan) {
         guide: guidance::guide(),
     });
     guidance::clear();
-    for index in 0..e.strands.len() {
-        sched::tell_created(super::StrandId(index as u16));
-    }
     let mut bits = 0;
     let tells_reads = e.strategy.wants_reads() || plan.flags & layout::flags::READS != 0;
     if tells_reads {
         reads::begin();
-        bits |= attention::READS;
+        ATTENTION.fetch_or(attention::READS, Ordering::Relaxed);
+    }
+    for index in 0..e.strands.len() {
+        sched::tell_created(super::StrandId(index as u16));
     }
     e.tells_alone = tells_reads || e.strategy.wants_alone();
     if plan.record != Record::Nothing as u32 {
