@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -56,8 +56,12 @@ pub const WORDS_CAPACITY: usize = 1 << 15;
 pub const NOTES_OFFSET: usize = GUIDE_OFFSET + WORDS_CAPACITY * 8;
 /// Where the records of reads-from pairs are (runtime to driver): see `threadbare-strategy`'s `reads`.
 pub const READS_OFFSET: usize = NOTES_OFFSET + WORDS_CAPACITY * 8;
+/// Where the [`crate::step::Step`]s of a run are (runtime to driver).
+pub const STEPS_OFFSET: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+/// How many records it holds.
+pub const STEPS_CAPACITY: usize = 1 << 17;
 /// The size of the file.
-pub const FILE_SIZE: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+pub const FILE_SIZE: usize = STEPS_OFFSET + STEPS_CAPACITY * size_of::<crate::step::Step>();
 
 /// What the file begins with.
 #[repr(C)]
@@ -118,6 +122,8 @@ pub mod flags {
     pub const ENDS_IN_LIVELOCK: u32 = 4;
     /// Reads-from pairs are told, whatever the strategy.
     pub const READS: u32 = 8;
+    /// Steps are told.
+    pub const STEPS: u32 = 1 << 16;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.
@@ -227,6 +233,10 @@ pub struct Live {
     pub pid: i32,
     /// Different data races the run showed.
     pub races: u32,
+    /// Records written to the table of steps.
+    pub steps: u64,
+    /// Records that did not fit.
+    pub steps_lost: u64,
 }
 
 /// The ring's indices; both only grow.

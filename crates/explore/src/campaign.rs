@@ -15,7 +15,7 @@ use crate::outcome::{Filter, Outcome, Policy, Races};
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
 use crate::server::{Server, Target};
-use crate::{interrupt, outcome, processors};
+use crate::{interrupt, outcome, planner, processors};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ impl Config {
             params: self.params,
             points: self.points,
             record: Record::Nothing,
-            flags: 0,
+            flags: if self.strategy.is_planner() { flags::STEPS } else { 0 },
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
@@ -114,6 +114,8 @@ pub enum Ending {
     Time,
     /// A run failed.
     Failure,
+    /// A planner has no other run to make.
+    Complete,
     /// The user asked for the end.
     Interrupt,
     /// Threadbare failed: the run, and what happened.
@@ -143,6 +145,8 @@ pub struct Summary {
     pub modules: Vec<Module>,
     /// Cycles in the order of locks that were tried and did not deadlock.
     pub unproved: Vec<Unproved>,
+    /// How far the planner came, if one chose the runs.
+    pub planner: Option<planner::Status>,
 }
 
 struct Shared {
@@ -176,7 +180,7 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
         ledger: Mutex::new(Ledger::new(
             config.runs.unwrap_or(u64::MAX),
             config.keep_going,
-            Advice::new(config.strategy, config.seed),
+            Advice::new(config.strategy, &config.params, config.seed),
             config.predict,
         )),
         epoch: Condvar::new(),

@@ -59,6 +59,7 @@ pub(crate) enum Stop {
     Time,
     Failure,
     Interrupt,
+    Complete,
     Internal(Box<RunFacts>, String),
     Error(Error),
 }
@@ -178,7 +179,7 @@ impl Ledger {
 
     fn open_epoch(&mut self) {
         // 1, 1, 2, 4, …: as long as all epochs before it together.
-        self.epoch_size = self.epoch_end.clamp(1, LONGEST_EPOCH);
+        self.epoch_size = self.epoch_end.clamp(1, self.advice.longest_epoch().unwrap_or(LONGEST_EPOCH));
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
         self.estimates = (long_run(&mut self.choices), self.strands);
         self.choices.clear();
@@ -247,10 +248,11 @@ impl Ledger {
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
-        let (notes, reads) = std::mem::take(&mut outcome.lessons);
-        self.advice.learn(run, notes, reads);
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
+        let known = self.learnt.len();
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
+        let lessons = std::mem::take(&mut outcome.lessons);
+        self.advice.learn(run, lessons, self.learnt.len() > known);
         self.replays += u64::from(outcome.replayed);
         for warning in outcome.warnings.drain(..) {
             if self.warned.insert(warning.clone()) {
@@ -264,6 +266,9 @@ impl Ledger {
             self.predictions.see(run, cycle);
         }
         self.take_shown(run, false, outcome);
+        if self.advice.is_done() {
+            self.stop(Stop::Complete);
+        }
     }
 
     /// Takes what a run showed.
@@ -342,6 +347,7 @@ impl Ledger {
             None => Ending::Runs,
             Some(Stop::Time) => Ending::Time,
             Some(Stop::Failure) => Ending::Failure,
+            Some(Stop::Complete) => Ending::Complete,
             Some(Stop::Interrupt) => Ending::Interrupt,
             Some(Stop::Internal(facts, why)) => Ending::Internal(facts, why),
             Some(Stop::Error(error)) => return Err(error),
@@ -357,6 +363,7 @@ impl Ledger {
             warnings: self.warnings,
             modules: self.modules,
             unproved: self.unproved,
+            planner: self.advice.status(),
         })
     }
 }

@@ -14,6 +14,7 @@ mod fuzz;
 pub mod interrupt;
 mod ledger;
 mod outcome;
+pub mod planner;
 mod predict;
 mod processors;
 mod profile;

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::predict::{self, Cycle};
-use crate::run::{Ended, Request};
+use crate::run::{Ended, Lessons, Request};
 use crate::server::Server;
 use crate::{details, verdict};
 use std::fmt;
@@ -59,8 +59,8 @@ pub(crate) struct Shown {
 pub(crate) struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
-    /// What the strategy noted, and who read from whom.
-    pub(crate) lessons: (Vec<u64>, Vec<u64>),
+    /// What it teaches.
+    pub(crate) lessons: Lessons,
     pub(crate) warnings: Vec<Warning>,
     /// The modules, where the warnings need them.
     pub(crate) modules: Vec<Module>,
@@ -83,7 +83,7 @@ impl Outcome {
         Outcome {
             counters,
             learnt,
-            lessons: (Vec::new(), Vec::new()),
+            lessons: Lessons::default(),
             warnings: Vec::new(),
             modules: Vec::new(),
             verdict: Verdict::clean(),
@@ -105,7 +105,7 @@ impl Outcome {
     ) -> Result<Outcome, Error> {
         let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
         let mut outcome = Outcome::clean(ended.live.counters, learnt);
-        outcome.lessons = server.lessons();
+        outcome.lessons = server.lessons(ended);
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
             let bytes = server.report_bytes(ended);

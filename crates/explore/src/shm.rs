@@ -15,9 +15,10 @@ use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
     KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET, PCS_CAPACITY, PLAN_OFFSET, Plan,
-    READS_OFFSET, REPORT_OFFSET, REPORT_SIZE, RING_OFFSET, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET, VERSION,
+    READS_OFFSET, REPORT_OFFSET, REPORT_SIZE, RING_OFFSET, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET, VERSION,
     WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
+use threadbare_abi::step::Step;
 use threadbare_trace::run::Counters;
 
 /// The memory file and its mapping.
@@ -57,6 +58,8 @@ pub struct LiveCopy {
     pub pid: i32,
     /// Different data races the run showed.
     pub races: u32,
+    /// Records of steps, and how many did not fit.
+    pub steps: (u64, u64),
 }
 
 impl SharedMemory {
@@ -167,6 +170,7 @@ impl SharedMemory {
             verdict_addr: live.verdict_addr,
             pid: live.pid,
             races: live.races,
+            steps: (live.steps, live.steps_lost),
             ended: live.ended != 0,
         }
     }
@@ -179,6 +183,11 @@ impl SharedMemory {
     /// The first `count` pcs the run learnt.
     pub fn learnt(&self, count: u64) -> Vec<u64> {
         self.read(LEARNT_OFFSET, count, PCS_CAPACITY)
+    }
+
+    /// The first `count` records of the run's steps.
+    pub fn steps(&self, count: u64) -> Vec<Step> {
+        self.read(STEPS_OFFSET, count, STEPS_CAPACITY)
     }
 
     /// The first `count` segments the run took.
@@ -270,6 +279,8 @@ unsafe impl Plain for u64 {}
 unsafe impl Plain for Segment {}
 // SAFETY: integer fields only.
 unsafe impl Plain for Event {}
+// SAFETY: integers only.
+unsafe impl Plain for Step {}
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,7 @@
 //! | `learn` | which plain accesses are points |
 //! | `guidance` | what strategy and driver tell each other |
 //! | `reads` | who reads from whom |
+//! | `steps` | what each step did, for planners |
 //! | `race` | data races |
 //! | `unseen` | functions that order strands and are not interposed |
 //! | `watch` | moments whose stacks the driver wants |
@@ -50,6 +51,7 @@ pub mod shadow;
 pub mod shared;
 pub mod spin;
 pub mod start;
+pub mod steps;
 pub mod stops;
 pub mod strand;
 pub mod unseen;

@@ -9,6 +9,7 @@
 
 use super::word::Word;
 use super::{cancel, hook};
+use crate::engine::steps::{self, EXCLUSIVE};
 use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::{c_int, c_void};
 use alloc::vec::Vec;
@@ -80,6 +81,7 @@ unsafe extern "C" fn tb_once_personality(
         // SAFETY: the control word outlives the calls on it.
         unsafe { Word::at(entry.control) }.set(NEW);
         race::unlocked(entry.control);
+        steps::touches(OpKind::Once, entry.control as u64, EXCLUSIVE);
         engine::notify(key(entry.control));
     }
     CONTINUE_UNWIND
@@ -133,6 +135,7 @@ hook! {
         unsafe { tb_once_call(routine) };
         engine::strand(me).model.once.running.retain(|entry| entry.control != addr);
         race::unlocked(addr);
+        steps::touches(OpKind::Once, addr as u64, EXCLUSIVE);
         word.set(DONE);
         engine::notify(key(addr));
         0

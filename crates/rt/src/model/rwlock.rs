@@ -12,6 +12,7 @@ use super::word::Word;
 use super::{cancel, hook};
 use crate::engine::locks::{self, Held};
 use crate::engine::race::{self, objects};
+use crate::engine::steps::{self, EXCLUSIVE, SHARED};
 use crate::engine::{self, Class, Ready, WaitKey, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
@@ -161,9 +162,11 @@ impl RwLock {
     fn unlock(self) -> c_int {
         if self.mine() {
             race::unlocked(self.addr);
+            steps::touches(OpKind::RwUnlock, self.addr as u64, EXCLUSIVE | SHARED);
             self.writer.set(0);
         } else if self.readers.get() != 0 {
             race::release(objects::READERS, self.addr as u64);
+            steps::touches(OpKind::RwUnlock, self.addr as u64, EXCLUSIVE);
             self.readers.set(self.readers.get() - 1);
             self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         } else {

@@ -9,6 +9,7 @@ use super::hook;
 use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
+use crate::engine::steps::{self, EXCLUSIVE};
 use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, fail, timespec};
@@ -101,6 +102,9 @@ hook! {
             return fail(EOVERFLOW);
         }
         race::unlocked(sem as usize);
+        if old == 0 {
+            steps::touches(OpKind::SemPost, sem as u64, EXCLUSIVE);
+        }
         value(sem).set(old + 1);
         engine::notify(key(sem));
         0
