@@ -71,4 +71,27 @@ pub mod flags {
     pub const ASLEEP: u32 = 128;
 }
 
+/// Words of a record.
+pub const STEP_WORDS: usize = size_of::<Step>() / 8;
+
+impl Step {
+    /// The record in its words, as they lie in memory.
+    pub fn from_words(words: [u64; STEP_WORDS]) -> Step {
+        let [pc, addr, before, enabled, mixed, last] = words;
+        let [strand_low, strand_high, op, kind, size @ ..] = mixed.to_le_bytes();
+        Step {
+            pc,
+            addr,
+            before,
+            enabled,
+            strand: u16::from_le_bytes([strand_low, strand_high]),
+            op,
+            kind,
+            size: u32::from_le_bytes(size),
+            flags: last as u32,
+            timed: (last >> 32) as u32,
+        }
+    }
+}
+
 const _: () = assert!(size_of::<Step>() == 48);

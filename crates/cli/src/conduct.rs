@@ -7,15 +7,16 @@ use std::sync::Arc;
 use threadbare_abi::layout::STACKS_SHARED;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
+use threadbare_explore::journal::{Close, Journal};
 use threadbare_explore::store::Store;
 use threadbare_explore::{Error, Failure};
 use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
-use threadbare_findings::{Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
-use threadbare_report::CampaignReport;
-use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
+use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
+use threadbare_report::campaign::{Coverage, FORMAT_VERSION, Planner};
 use threadbare_report::progress::{ProgressLine, State};
-use threadbare_strategy::Spec;
+use threadbare_report::{CampaignReport, Style};
+use threadbare_strategy::StrategyId;
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
@@ -59,6 +60,7 @@ pub(crate) fn campaign(
     line: ProgressLine,
     label: Option<&str>,
     suppressions: &Arc<Suppressions>,
+    mut journal: Option<Journal>,
 ) -> Result<Conducted, Trouble> {
     let mut config = config.clone();
     if !suppressions.is_empty() {
@@ -77,7 +79,7 @@ pub(crate) fn campaign(
         places: KeptPlaces::default(),
         line,
     };
-    let summary = campaign::run(config, &mut conductor)?;
+    let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
     if let Ending::Internal(facts, why) = &summary.ending {
         return Err(internal(facts, why, config));
@@ -96,6 +98,15 @@ pub(crate) fn campaign(
         None if report.findings.is_empty() => store.remove("campaign.json")?,
         None => _ = store.write("campaign.json", report.to_json().as_bytes())?,
     }
+    if let Some(journal) = journal {
+        let findings = report.findings.iter().map(|finding| finding.id.clone()).collect();
+        let path = journal.path().display().to_string();
+        if let Err(error) = journal.close(&Close { ended_by: report.ended_by.clone(), findings }) {
+            report
+                .warnings
+                .push(format!("the end of the campaign could not be written to `{path}`: {error}"));
+        }
+    }
     Ok(Conducted { report, used: conductor.used })
 }
 
@@ -113,6 +124,11 @@ impl Observer for Conductor<'_> {
             self.used.by(self.suppressions, finding);
             return Ok(());
         }
+        finding.strategy = if failure.predicted {
+            StrategyId::Directed.name().to_owned()
+        } else {
+            failure.strategy.to_string()
+        };
         if !failure.fails {
             finding.severity = Severity::Note;
         }
@@ -130,6 +146,30 @@ impl Observer for Conductor<'_> {
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
         self.store.write(&format!("{}.json", finding.id), &json)?;
         Ok(())
+    }
+
+    fn note(&mut self, key: u64) -> Option<Vec<u8>> {
+        let finding = self.findings.get(key).or_else(|| self.hidden.get(key))?;
+        serde_json::to_vec(finding).ok()
+    }
+
+    fn restored(&mut self, failure: &Failure, note: Option<&[u8]>) {
+        let findings = if failure.hidden { &mut self.hidden } else { &mut self.findings };
+        if findings.count(failure.key, failure.run) {
+            return;
+        }
+        let Some(finding) = note.and_then(|note| serde_json::from_slice::<Finding>(note).ok()) else {
+            return;
+        };
+        if failure.hidden {
+            self.used.by(self.suppressions, &finding);
+        }
+        findings.restore(failure.key, finding, failure.run);
+    }
+
+    fn trouble(&mut self, message: &str) {
+        self.line.clear();
+        warn(message);
     }
 
     fn progress(&mut self, progress: &Progress) {
@@ -181,7 +221,7 @@ impl Conductor<'_> {
             points: progress.points,
             switches: progress.switches,
             strands: summary.strands,
-            strategy: spec(self.config).to_string(),
+            strategy: self.config.search.to_string(),
             seed: self.config.seed,
             coverage: Coverage { shared_instructions: summary.known.len() as u64 },
             findings: self.findings.all().to_vec(),
@@ -198,21 +238,23 @@ impl Conductor<'_> {
                 Ending::Runs => "runs",
                 Ending::Time => "time",
                 Ending::Failure => "failure",
+                Ending::Complete => "complete",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",
             }
             .to_owned(),
+            planner: summary.planner.clone().map(|status| Planner {
+                complete: status.complete,
+                runs: status.runs,
+                learning_runs: status.learning,
+                classes: status.classes,
+                repeated_runs: status.repeated,
+                bounds: status.bounds,
+            }),
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         }
     }
-}
-
-/// The campaign's strategy with its parameters.
-fn spec(config: &Config) -> Spec {
-    let mut spec = Spec::of(config.strategy);
-    spec.params.copy_from_slice(&config.params[..threadbare_strategy::IN_ORDER]);
-    spec
 }
 
 /// The schedule of a run that showed something, which the message tells in words.
@@ -224,7 +266,7 @@ fn schedule(
     message: &str,
 ) -> Schedule {
     let target = &config.target;
-    let request = config.request(failure.run);
+    let request = config.request(failure.run, &failure.strategy);
     let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
@@ -235,13 +277,13 @@ fn schedule(
         env: target.env.clone(),
         cwd: target.cwd.clone().into_os_string(),
         stdin: target.stdin.clone().map(PathBuf::into_os_string),
-        strategy: spec(config),
+        strategy: failure.strategy,
         seed: config.seed,
         run: failure.run,
         entropy: request.entropy,
         points: config.points,
         max_points: config.max_points,
-        in_order: config.params[threadbare_strategy::IN_ORDER] != 0,
+        in_order: config.in_order,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,
         race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),
@@ -257,7 +299,7 @@ fn schedule(
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
         let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
-        schedule.then = Some(Then { strategy: spec(config), seed: request.seed, estimates, guide });
+        schedule.then = Some(Then { strategy: failure.strategy, seed: request.seed, estimates, guide });
     }
     schedule
 }
@@ -277,9 +319,7 @@ fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
     let files = if config.jobs > 1 { "if the program writes files, try `--jobs 1`; otherwise " } else { "" };
     let again = format!(
         "{files}this is an error of Threadbare, please report it: strategy {}, seed {}, run {}",
-        spec(config),
-        config.seed,
-        facts.run
+        config.search, config.seed, facts.run
     );
     Trouble::internal(message, again)
 }
@@ -299,6 +339,11 @@ pub(crate) fn divergence(facts: &RunFacts, places: &dyn Places) -> String {
         divergence.why,
         place(divergence.actual)
     )
+}
+
+/// Tells something on standard error that is no end.
+pub(crate) fn warn(message: &str) {
+    eprintln!("{}: {message}", Style::for_stream(&std::io::stderr()).warn("warning"));
 }
 
 /// A system error with what was tried.

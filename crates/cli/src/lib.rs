@@ -8,13 +8,15 @@ mod conduct;
 mod embedded;
 mod exit;
 mod gdb;
+mod given;
 mod hide;
+mod kept;
 mod options;
 mod output;
 mod streams;
 mod values;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Trouble};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -72,8 +74,11 @@ enum CargoCommand {
 
 /// The program `threadbare`.
 pub fn main() -> ExitCode {
-    match Cli::try_parse() {
-        Ok(cli) => finish(run(cli.command)),
+    let read = Cli::command().try_get_matches().and_then(|matches| {
+        Ok((Cli::from_arg_matches(&matches)?, given::options(&Cli::command(), &matches)))
+    });
+    match read {
+        Ok((cli, given)) => finish(run(cli.command, &given)),
         Err(error) => exit::refuse(&error, "threadbare"),
     }
 }
@@ -98,9 +103,9 @@ pub fn cargo_main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<Exit, Trouble> {
+fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
     match command {
-        Command::Run(args) => commands::run::run(&args),
+        Command::Run(args) => commands::run::run(&args, given),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::List(args) => commands::list::run(&args),

@@ -1,22 +1,23 @@
 //! Options that several commands share.
 
 use crate::exit::Trouble;
-use crate::values;
-use clap::{Args, ValueEnum};
+use crate::{given, values};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
-use threadbare_explore::Races;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::server::Target;
-use threadbare_strategy::Spec;
+use threadbare_explore::{Races, Search};
 
 /// Where findings go unless told otherwise.
 pub(crate) const FOLDER: &str = ".threadbare";
 
 const DEFAULT_RUNS: u64 = 1000;
+const PLANNER_RUNS: u64 = 100_000;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -84,11 +85,11 @@ pub(crate) enum RaceMode {
 /// What a campaign is to do.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
-    /// Who decides which strand goes on: `random`, `pos`, `pct:3`, … (see `--help`).
+    /// Who decides which strand goes on: `portfolio`, `random`, `pct:3`, … (see `--help`).
     #[arg(long, value_name = "NAME[:N]", default_value = "random", value_parser = values::strategy,
           long_help = values::strategy_help())]
-    pub(crate) strategy: Spec,
-    /// The most runs [default: 1000, without a bound if --time is given].
+    pub(crate) strategy: Search,
+    /// The most runs [default: 1000, or 100000 for a planner; without a bound if --time is given].
     #[arg(long, value_name = "N", value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
     /// The most time, such as 30s, 5m or 1h.
@@ -141,6 +142,29 @@ pub(crate) struct CampaignOptions {
     pub(crate) out: PathBuf,
 }
 
+/// The options of a campaign over one program, as a command line of their own. What comes later counts.
+#[derive(Parser, Debug)]
+#[command(name = "cargo threadbare", disable_help_flag = true, args_override_self = true)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) campaign: CampaignOptions,
+    /// What every run reads as its standard input [default: nothing].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stdin: Option<PathBuf>,
+}
+
+impl RunOptions {
+    /// Reads them, and gives those that were given besides.
+    pub(crate) fn read(
+        line: impl IntoIterator<Item = OsString>,
+    ) -> Result<(RunOptions, Vec<OsString>), Trouble> {
+        let command = RunOptions::command();
+        let matches = command.clone().try_get_matches_from(line).map_err(|error| Trouble::refused(&error))?;
+        let options = RunOptions::from_arg_matches(&matches).map_err(|error| Trouble::refused(&error))?;
+        Ok((options, given::of(&command, &matches)))
+    }
+}
+
 impl CampaignOptions {
     /// Says what this version cannot do.
     pub(crate) fn check(&self) -> Result<(), Trouble> {
@@ -154,13 +178,15 @@ impl CampaignOptions {
 
     /// The campaign for a target.
     pub(crate) fn config(&self, target: Target) -> Config {
+        // A planner ends by itself when it is through.
+        let default_runs = if self.strategy.is_planner() { PLANNER_RUNS } else { DEFAULT_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Config {
             target: Arc::new(target),
-            strategy: self.strategy.id,
-            params: self.strategy.plan_params(self.deadlines == Deadlines::InOrder),
+            search: self.strategy,
+            in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
+            runs: self.runs.or(self.time.is_none().then_some(default_runs)),
             time: self.time,
             jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
             keep_going: self.keep_going,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
-use threadbare_strategy::{Spec, StrategyId};
+use threadbare_explore::Search;
 
 /// A time such as `30s`, `500ms`, `2m`, `1h` or `1.5` (seconds).
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -32,16 +32,16 @@ pub(crate) fn runs(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A strategy with its parameters.
-pub(crate) fn strategy(text: &str) -> Result<Spec, String> {
-    Spec::parse(text).map_err(|error| error.to_string())
+/// A strategy with its parameters, or the portfolio.
+pub(crate) fn strategy(text: &str) -> Result<Search, String> {
+    Search::parse(text).map_err(|error| error.to_string())
 }
 
 /// The strategies, a line each.
 pub(crate) fn strategy_help() -> String {
     let mut help = "Who decides which strand goes on:\n".to_owned();
-    for id in StrategyId::offered() {
-        help.push_str(&format!("\n  {:<12} {}", id.name(), id.summary()));
+    for (name, summary) in Search::offered() {
+        help.push_str(&format!("\n  {name:<12} {summary}"));
     }
     help
 }

@@ -1,85 +1,129 @@
-//! What the driver tells a strategy of earlier runs.
+//! Which strategy a run has, and what the driver tells it of earlier runs.
 //!
-//! The guide of a run depends on the runs of earlier epochs only, taken in their order, so it is the same whatever the
-//! number of jobs.
+//! Both depend on the runs of earlier epochs only, taken in their order, so they are the same whatever the number of jobs.
 
 use crate::fuzz::Fuzz;
 use crate::planner::{Planner, Status};
+use crate::portfolio::Portfolio;
 use crate::profile::Profile;
-use crate::run::Lessons;
+use crate::search::Search;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use threadbare_strategy::StrategyId;
+use threadbare_abi::layout::flags;
+use threadbare_strategy::{Spec, StrategyId};
 
-/// The adviser of a campaign's strategy.
+/// Who decides in a run, and what it is told.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    pub(crate) strategy: Spec,
+    pub(crate) guide: Arc<[u64]>,
+    /// Bit set of `threadbare_abi::layout::flags`.
+    pub(crate) flags: u32,
+}
+
+impl Assignment {
+    /// A strategy that is told nothing.
+    pub(crate) fn of(strategy: Spec) -> Assignment {
+        Assignment { strategy, guide: Arc::default(), flags: 0 }
+    }
+}
+
+/// What a run has taught.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Lessons {
+    /// What its strategy noted.
+    pub(crate) notes: Vec<u64>,
+    /// Who read from whom.
+    pub(crate) reads: Vec<u64>,
+    /// Its steps, as words.
+    pub(crate) steps: Vec<u64>,
+    /// Records of steps that did not fit.
+    pub(crate) steps_lost: u64,
+    /// Whether it learnt of more shared memory.
+    pub(crate) news: bool,
+    /// What it showed that no run before it had.
+    pub(crate) findings: u32,
+}
+
+/// The adviser of a campaign.
 #[derive(Debug)]
 pub(crate) enum Advice {
-    /// The strategy needs none.
-    None,
+    /// One strategy that needs none.
+    None(Spec),
     /// What each strand does.
-    Profile(Profile),
+    Profile(Spec, Profile),
     /// Abstract schedules.
-    Fuzz(Box<Fuzz>),
+    Fuzz(Spec, Box<Fuzz>),
     /// Whole plans.
-    Planner(Box<Planner>),
+    Planner(Spec, Box<Planner>),
+    /// All of these for several strategies.
+    Portfolio(Box<Portfolio>),
 }
 
 impl Advice {
-    /// The adviser for a strategy.
-    pub(crate) fn new(strategy: StrategyId, params: &[u64; 8], seed: u64) -> Advice {
-        match strategy {
-            planner if planner.is_planner() => Advice::Planner(Box::new(Planner::new(planner, params[0]))),
-            StrategyId::Urw | StrategyId::Surw => Advice::Profile(Profile::default()),
-            StrategyId::Rff => Advice::Fuzz(Box::new(Fuzz::new(seed))),
-            _ => Advice::None,
+    /// The adviser for a search.
+    pub(crate) fn new(search: Search, seed: u64) -> Advice {
+        let spec = match search {
+            Search::Portfolio => return Advice::Portfolio(Box::new(Portfolio::new(seed))),
+            Search::Strategy(spec) => spec,
+        };
+        match spec.id {
+            id if id.is_planner() => Advice::Planner(spec, Box::new(Planner::new(id, spec.params[0]))),
+            StrategyId::Urw | StrategyId::Surw => Advice::Profile(spec, Profile::default()),
+            StrategyId::Rff => Advice::Fuzz(spec, Box::new(Fuzz::new(seed))),
+            _ => Advice::None(spec),
         }
     }
 
-    /// The guide of a run of this epoch.
-    pub(crate) fn guide(&mut self, run: u64) -> Arc<[u64]> {
+    /// What a run of this epoch is to do. Runs come in their order.
+    pub(crate) fn assign(&mut self, run: u64) -> Assignment {
         match self {
-            Advice::None => Arc::default(),
-            Advice::Profile(profile) => profile.guide(),
-            Advice::Fuzz(fuzz) => fuzz.guide(run),
-            Advice::Planner(planner) => planner.guide(),
+            Advice::None(spec) => Assignment::of(*spec),
+            Advice::Profile(spec, profile) => Assignment { guide: profile.guide(), ..Assignment::of(*spec) },
+            Advice::Fuzz(spec, fuzz) => Assignment { guide: fuzz.guide(run), ..Assignment::of(*spec) },
+            Advice::Planner(spec, planner) => {
+                Assignment { guide: planner.guide(), flags: flags::STEPS, ..Assignment::of(*spec) }
+            }
+            Advice::Portfolio(portfolio) => portfolio.assign(run),
         }
     }
 
-    /// A run of this epoch has ended: what it teaches, and whether it learnt of more shared memory. Runs come in their
-    /// order.
-    pub(crate) fn learn(&mut self, run: u64, lessons: Lessons, news: bool) {
-        let Lessons { notes, reads, steps, steps_lost } = lessons;
+    /// A run of this epoch has ended. Runs come in their order.
+    pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
         match self {
-            Advice::None => {}
-            Advice::Profile(profile) => profile.learn(&notes),
-            Advice::Fuzz(fuzz) => fuzz.learn(run, reads),
-            Advice::Planner(planner) => planner.learn(&steps, steps_lost, &notes, news),
+            Advice::None(_) => {}
+            Advice::Profile(_, profile) => profile.learn(&lessons.notes),
+            Advice::Fuzz(_, fuzz) => fuzz.learn(run, lessons.reads),
+            Advice::Planner(_, planner) => planner.learn(&lessons),
+            Advice::Portfolio(portfolio) => portfolio.learn(run, lessons),
         }
     }
 
     /// Whether there is no other run to make.
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self, Advice::Planner(planner) if planner.is_done())
+        matches!(self, Advice::Planner(_, planner) if planner.is_done())
     }
 
     /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
     pub(crate) fn longest_epoch(&self) -> Option<u64> {
-        matches!(self, Advice::Planner(_)).then_some(1)
+        matches!(self, Advice::Planner(..)).then_some(1)
     }
 
     /// How far the planner is, if there is one.
     pub(crate) fn status(&self) -> Option<Status> {
         match self {
-            Advice::Planner(planner) => Some(planner.status()),
+            Advice::Planner(_, planner) => Some(planner.status()),
             _ => None,
         }
     }
 
-    /// All runs so far count for the guides from now on.
+    /// All runs so far count from now on.
     pub(crate) fn open_epoch(&mut self) {
         match self {
-            Advice::None | Advice::Planner(_) => {}
-            Advice::Profile(profile) => profile.open_epoch(),
-            Advice::Fuzz(fuzz) => fuzz.open_epoch(),
+            Advice::None(_) | Advice::Planner(..) => {}
+            Advice::Profile(_, profile) => profile.open_epoch(),
+            Advice::Fuzz(_, fuzz) => _ = fuzz.open_epoch(),
+            Advice::Portfolio(portfolio) => portfolio.open_epoch(),
         }
     }
 }

@@ -8,20 +8,22 @@
 //! Between two epochs, predicted deadlocks are tried (`predict`). These runs have no number of their own and teach the
 //! campaign nothing, so its own runs stay what they are.
 
-use crate::advice::Advice;
+use crate::advice::Assignment;
 use crate::error::Error;
+use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
+use crate::search::Search;
 use crate::server::{Server, Target};
-use crate::{interrupt, outcome, planner, processors};
+use crate::{interrupt, outcome, planner, processors, resume};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_strategy::{StrategyId, rng};
+use threadbare_strategy::{Spec, rng};
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
 
@@ -30,10 +32,10 @@ use threadbare_trace::run::RunFacts;
 pub struct Config {
     /// The program.
     pub target: Arc<Target>,
-    /// The strategy of every run.
-    pub strategy: StrategyId,
-    /// The strategy's parameters.
-    pub params: [u64; 8],
+    /// Who decides in the runs.
+    pub search: Search,
+    /// Whether deadlines only fire when nothing else can go on.
+    pub in_order: bool,
     /// The seed of the campaign.
     pub seed: u64,
     /// The most runs.
@@ -61,17 +63,17 @@ pub struct Config {
 }
 
 impl Config {
-    /// The request of one run.
-    pub fn request(&self, run: u64) -> Request {
+    /// The request of one run with this strategy.
+    pub fn request(&self, run: u64, strategy: &Spec) -> Request {
         Request {
             run,
             seed: rng::run_seed(self.seed, run),
             entropy: rng::mix(self.seed),
-            strategy: self.strategy,
-            params: self.params,
+            strategy: strategy.id,
+            params: strategy.plan_params(self.in_order),
             points: self.points,
             record: Record::Nothing,
-            flags: if self.strategy.is_planner() { flags::STEPS } else { 0 },
+            flags: 0,
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
@@ -101,6 +103,14 @@ pub struct Progress {
 pub trait Observer {
     /// A run showed something. A run that showed several things is told of several times.
     fn failed(&mut self, failure: Failure) -> Result<(), Error>;
+    /// What is to be given back with the first failure of this key when the campaign goes on in another process.
+    fn note(&mut self, _key: u64) -> Option<Vec<u8>> {
+        None
+    }
+    /// A failure of an earlier sitting; the first of its key comes with what [`Observer::note`] gave.
+    fn restored(&mut self, _failure: &Failure, _note: Option<&[u8]>) {}
+    /// Something the user is to know at once.
+    fn trouble(&mut self, _message: &str) {}
     /// A little time has passed.
     fn progress(&mut self, progress: &Progress);
 }
@@ -174,19 +184,31 @@ impl Shared {
 
 /// Makes a campaign.
 pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Error> {
-    let started = Instant::now();
-    let cancel = Arc::new(AtomicBool::new(false));
-    let shared = Shared {
-        ledger: Mutex::new(Ledger::new(
-            config.runs.unwrap_or(u64::MAX),
-            config.keep_going,
-            Advice::new(config.strategy, &config.params, config.seed),
-            config.predict,
-        )),
-        epoch: Condvar::new(),
-        news: Condvar::new(),
-        cancel,
+    run_kept(config, observer, &mut None)
+}
+
+/// Makes a campaign that is kept in a journal; if the journal has runs already, goes on with the next one.
+pub fn run_kept(
+    config: &Config,
+    observer: &mut dyn Observer,
+    journal: &mut Option<Journal>,
+) -> Result<Summary, Error> {
+    let mut ledger = Ledger::new(
+        config.runs.unwrap_or(u64::MAX),
+        config.keep_going,
+        config.search,
+        config.seed,
+        config.predict,
+    );
+    let before = match journal {
+        Some(journal) => resume::feed(&mut ledger, journal, observer)?,
+        None => Duration::ZERO,
     };
+    ledger.log = Log::new(journal.take());
+    let now = Instant::now();
+    let started = now.checked_sub(before).unwrap_or(now);
+    let cancel = Arc::new(AtomicBool::new(false));
+    let shared = Shared { ledger: Mutex::new(ledger), epoch: Condvar::new(), news: Condvar::new(), cancel };
     let watched = std::thread::scope(|scope| {
         let jobs: Vec<_> = (0..config.jobs.max(1))
             .map(|job| {
@@ -205,8 +227,12 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
         }
         watched
     });
+    let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    *journal = ledger.log.finish(started.elapsed());
     watched?;
-    let ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(trouble) = ledger.log.trouble() {
+        observer.trouble(&trouble);
+    }
     ledger.summary(started.elapsed())
 }
 
@@ -223,10 +249,28 @@ fn watch(
         let failures = ledger.take_failures();
         let finished = ledger.is_finished();
         let progress = ledger.progress(started.elapsed());
-        drop(ledger);
-        for failure in failures {
-            observer.failed(failure)?;
+        let (file, trouble) = (ledger.log.tick(progress.elapsed), ledger.log.trouble());
+        if failures.iter().any(|failure| failure.facts.is_some()) {
+            ledger.log.hold();
         }
+        drop(ledger);
+        if let Some(trouble) = trouble {
+            observer.trouble(&trouble);
+        }
+        if let Some(file) = file {
+            // Where that fails, writing fails sooner or later, and is told then.
+            let _ = file.sync_data();
+        }
+        let mut notes = Vec::new();
+        for failure in failures {
+            let first = failure.facts.is_some().then_some(failure.key);
+            observer.failed(failure)?;
+            notes.extend(first.and_then(|key| Some((key, observer.note(key)?))));
+        }
+        ledger = shared.lock();
+        ledger.log.release(&notes);
+        ledger.write_log();
+        drop(ledger);
         observer.progress(&progress);
         if finished {
             return Ok(());
@@ -253,9 +297,11 @@ fn work(config: &Config, number: usize, shared: &Shared) {
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel));
     while let Some(ticket) = next(shared) {
         job.set_known(&ticket.known);
-        let mut request = config.request(ticket.run);
+        let Assignment { strategy, guide, flags } = &ticket.assignment;
+        let mut request = config.request(ticket.run, strategy);
         request.estimates = ticket.estimates;
-        request.guide = Arc::clone(&ticket.guide);
+        request.guide = Arc::clone(guide);
+        request.flags = *flags;
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {
@@ -270,6 +316,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
                     Made::Run(outcome) => ledger.finish(ticket.run, *outcome),
                     Made::Tried(tried) => ledger.tried(tried.prediction.number, tried),
                 }
+                ledger.write_log();
                 if ledger.is_stopping() {
                     shared.cancel.store(true, Ordering::Relaxed);
                 }

@@ -64,6 +64,15 @@ struct Kept {
     signature: u64,
 }
 
+/// What a run has brought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct News {
+    /// Pairs of write and read that no run before it showed.
+    pub(crate) pairs: u32,
+    /// Whether no run before it showed the same pairs.
+    pub(crate) combination: bool,
+}
+
 /// The fuzzer's state.
 #[derive(Debug)]
 pub(crate) struct Fuzz {
@@ -83,9 +92,9 @@ pub(crate) struct Fuzz {
     open: [Vec<Pair>; 2],
     met: [Vec<Pair>; 2],
     tries: HashMap<Pair, u32>,
-    /// Pairs to ask for in this epoch, in turn, and its first run.
+    /// Pairs to ask for in this epoch, in turn, and how many runs of it have a guide.
     turns: Vec<Pair>,
-    first: u64,
+    guided: usize,
     /// The abstract schedules of the epoch's runs, and what they showed.
     issued: BTreeMap<u64, (usize, Vec<Constraint>)>,
     shown: Vec<(u64, Vec<u64>)>,
@@ -107,16 +116,17 @@ impl Fuzz {
             met: [Vec::new(), Vec::new()],
             tries: HashMap::new(),
             turns: Vec::new(),
-            first: 0,
+            guided: 0,
             issued: BTreeMap::new(),
             shown: Vec::new(),
         }
     }
 
-    /// The guide of a run.
+    /// The guide of a run. Runs of an epoch come in their order.
     pub(crate) fn guide(&mut self, run: u64) -> Arc<[u64]> {
         let mut rng = Rng::new(run_seed(self.seed, run));
-        let (parent, schedule) = self.draw(run, &mut rng);
+        let (parent, schedule) = self.draw(&mut rng);
+        self.guided += 1;
         let mut words = Vec::new();
         for constraint in &schedule {
             self.encode(constraint, &mut words);
@@ -125,7 +135,7 @@ impl Fuzz {
         words.into()
     }
 
-    fn draw(&self, run: u64, rng: &mut Rng) -> (usize, Vec<Constraint>) {
+    fn draw(&self, rng: &mut Rng) -> (usize, Vec<Constraint>) {
         let nobody = Pair { place: 0, writer: 0, reader: 0 };
         if rng.below(if self.turns.is_empty() { 2 } else { 8 }) == 0 {
             return (0, Vec::new());
@@ -134,7 +144,7 @@ impl Fuzz {
             return (0, vec![Constraint { kind: Kind::Nested, pair: nobody }]);
         }
         if !self.turns.is_empty() && rng.below(4) != 0 {
-            let pair = self.turns[(run - self.first) as usize % self.turns.len()];
+            let pair = self.turns[self.guided % self.turns.len()];
             let parent = if self.tries_of(&pair) == 0 { 0 } else { self.draw_parent(rng) };
             let mut schedule = self.corpus[parent].schedule.clone();
             schedule.retain(|other| other.pair.reader != pair.reader);
@@ -239,19 +249,23 @@ impl Fuzz {
         }
     }
 
-    /// A run of this epoch has ended.
+    /// A run of this epoch has ended, with a guide of ours or without.
     pub(crate) fn learn(&mut self, run: u64, reads: Vec<u64>) {
         self.shown.push((run, reads));
     }
 
-    /// Takes the epoch's runs into account.
-    pub(crate) fn open_epoch(&mut self) {
+    /// Takes the epoch's runs into account; tells what each has brought.
+    pub(crate) fn open_epoch(&mut self) -> Vec<(u64, News)> {
+        let mut news = Vec::new();
         for (run, reads) in std::mem::take(&mut self.shown) {
-            self.first = run + 1;
-            let Some((parent, schedule)) = self.issued.remove(&run) else { continue };
-            self.take(parent, schedule, &reads);
+            let (told, signature) = self.take(&reads);
+            if let Some((parent, schedule)) = self.issued.remove(&run) {
+                self.keep(parent, schedule, told.pairs > 0, signature);
+            }
+            news.push((run, told));
         }
         self.issued.clear();
+        self.guided = 0;
         self.list_pairs();
         let mut turns: Vec<Pair> = self.open.concat();
         turns.retain(|pair| self.tries_of(pair) < TRIES);
@@ -261,14 +275,16 @@ impl Fuzz {
             (self.tries_of(pair), self.places[pair.place].sync, order)
         });
         self.turns = turns;
+        news
     }
 
-    fn take(&mut self, parent: usize, schedule: Vec<Constraint>, reads: &[u64]) {
+    /// Takes a run's pairs; tells what is new in them, and the number of their combination.
+    fn take(&mut self, reads: &[u64]) -> (News, u64) {
         let mut pairs = BTreeSet::new();
-        let mut new = false;
+        let mut new = 0;
         for record in reads.chunks_exact(RECORD_WORDS) {
             if let Some(pair) = self.note(record) {
-                new |= self.seen.insert(pair);
+                new += u32::from(self.seen.insert(pair));
                 pairs.insert(pair);
             }
         }
@@ -279,7 +295,13 @@ impl Fuzz {
             hash.write(&[u8::from(*own)]);
         }
         let signature = hash.finish();
-        *self.signatures.entry(signature).or_default() += 1;
+        let shown = self.signatures.entry(signature).or_default();
+        *shown += 1;
+        (News { pairs: new, combination: *shown == 1 }, signature)
+    }
+
+    /// A run with this abstract schedule has ended.
+    fn keep(&mut self, parent: usize, schedule: Vec<Constraint>, new: bool, signature: u64) {
         if let Some(kept) = self.corpus.get_mut(parent) {
             kept.chosen += 1;
         }
@@ -407,17 +429,33 @@ mod tests {
 
     #[test]
     fn guides_depend_on_earlier_epochs_only() {
-        let guides = |order: &[u64]| {
+        let guides = |learns: bool| {
             let mut fuzz = Fuzz::new(3);
             fuzz.guide(0);
             fuzz.learn(0, shown(&[record(0x10, 5, 6), record(0x18, 8, 9), record(0x18, 9, 8)]));
             fuzz.open_epoch();
-            let mut guides: Vec<(u64, Arc<[u64]>)> =
-                order.iter().map(|&run| (run, fuzz.guide(run))).collect();
-            guides.sort();
-            guides
+            let mut guide = |run| {
+                let guide = fuzz.guide(run);
+                if learns {
+                    fuzz.learn(run, shown(&[record(0x10, 0, 6)]));
+                }
+                guide
+            };
+            [1, 2, 3, 4].map(&mut guide)
         };
-        assert_eq!(guides(&[1, 2, 3, 4]), guides(&[4, 2, 1, 3]));
+        assert_eq!(guides(true), guides(false));
+    }
+
+    #[test]
+    fn runs_of_others_teach_too() {
+        let mut fuzz = Fuzz::new(5);
+        fuzz.learn(0, shown(&[record(0x10, 5, 0), record(0x10, 5, 6)]));
+        fuzz.learn(1, shown(&[record(0x10, 5, 0), record(0x10, 5, 6)]));
+        let news = fuzz.open_epoch();
+        let first = News { pairs: 1, combination: true };
+        assert_eq!(news, [(0, first), (1, News::default())]);
+        assert_eq!(fuzz.open[0], [Pair { place: 0, writer: 0, reader: 6 }]);
+        assert_eq!(fuzz.corpus.len(), 1);
     }
 
     #[test]

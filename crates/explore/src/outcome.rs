@@ -3,11 +3,14 @@
 //! A run may show several things: its verdict, and each data race. Each is told apart by its own key and has its own
 //! facts: those of a race have the race as their verdict and no other race.
 
+use crate::advice::Lessons;
 use crate::error::Error;
 use crate::predict::{self, Cycle};
-use crate::run::{Ended, Lessons, Request};
+use crate::run::{Ended, Request};
 use crate::server::Server;
 use crate::{details, verdict};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fmt;
 use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
@@ -42,7 +45,7 @@ pub(crate) struct Policy<'a> {
 }
 
 /// One thing that a run showed.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Shown {
     /// The same for what is surely the same.
     pub(crate) key: u64,
@@ -51,29 +54,32 @@ pub(crate) struct Shown {
     /// Whether nobody is to hear of it; known where the facts are.
     pub(crate) hidden: bool,
     /// The facts unless an earlier run showed the same.
+    #[serde(skip)]
     pub(crate) facts: Option<Box<RunFacts>>,
 }
 
-/// The result of one run of a campaign.
-#[derive(Debug)]
+/// The result of one run of a campaign: what the journal keeps of it, but for what the findings have.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
-    /// What it teaches.
     pub(crate) lessons: Lessons,
     pub(crate) warnings: Vec<Warning>,
     /// The modules, where the warnings need them.
     pub(crate) modules: Vec<Module>,
+    #[serde(with = "kind_alone")]
     pub(crate) verdict: Verdict,
     /// The verdict, if it is none of a clean run, then the races.
     pub(crate) shown: Vec<Shown>,
     /// The pairs of places that raced, in order.
+    #[serde(skip)]
     pub(crate) races: Vec<RacePair>,
     /// Cycles in the order of locks that did not close in this run.
     pub(crate) cycles: Vec<Cycle>,
     /// The run was made again and was the same.
     pub(crate) replayed: bool,
     /// The run was made again and was another: the facts of the second, and what differs.
+    #[serde(skip)]
     pub(crate) mismatch: Option<(Box<RunFacts>, String)>,
 }
 
@@ -175,6 +181,18 @@ impl Outcome {
         }
     }
 
+    /// Whether the run has failed, given the keys that are hidden so far.
+    pub(crate) fn has_failed(&self, hidden: &mut HashSet<u64>) -> bool {
+        let mut failed = false;
+        for shown in &self.shown {
+            if shown.hidden {
+                hidden.insert(shown.key);
+            }
+            failed |= shown.fails && !hidden.contains(&shown.key);
+        }
+        failed
+    }
+
     /// Compares the run with its second making.
     pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts) {
         let (a, b) = (&self.verdict, &second.verdict);
@@ -210,6 +228,22 @@ impl Outcome {
         } else {
             self.mismatch = Some((Box::new(second.clone()), differences.join("; ")));
         }
+    }
+}
+
+/// Of a verdict the journal keeps the kind.
+mod kind_alone {
+    use super::{Verdict, VerdictKind};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(verdict.kind as u8)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Verdict, D::Error> {
+        let code = u8::deserialize(deserializer)?;
+        let kind = VerdictKind::from_code(code).ok_or_else(|| D::Error::custom("no verdict's code"))?;
+        Ok(Verdict { kind, ..Verdict::clean() })
     }
 }
 

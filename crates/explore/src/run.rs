@@ -1,5 +1,6 @@
 //! One run: plan in, result out.
 
+use crate::advice::Lessons;
 use crate::error::Error;
 use crate::server::{Message, Server, Target};
 use crate::shm::LiveCopy;
@@ -12,7 +13,6 @@ use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{Plan, PointMode, Record, Watch};
 use threadbare_abi::protocol::{Command, Reply};
-use threadbare_abi::step::Step;
 use threadbare_strategy::StrategyId;
 use threadbare_trace::report::RunReport;
 use threadbare_trace::run::{End, RunFacts, Verdict};
@@ -77,19 +77,6 @@ pub struct Ended {
     pub end: End,
     /// The live page.
     pub live: LiveCopy,
-}
-
-/// What a run teaches those who choose the next ones.
-#[derive(Clone, Debug, Default)]
-pub struct Lessons {
-    /// What its strategy noted.
-    pub notes: Vec<u64>,
-    /// Who read from whom.
-    pub reads: Vec<u64>,
-    /// Its steps.
-    pub steps: Vec<Step>,
-    /// Records of steps that did not fit.
-    pub steps_lost: u64,
 }
 
 /// Takes the events of a run as they come.
@@ -311,10 +298,11 @@ impl Server {
     }
 
     /// What the run that has just ended teaches.
-    pub fn lessons(&self, ended: &Ended) -> Lessons {
+    pub(crate) fn lessons(&self, ended: &Ended) -> Lessons {
         let (steps, steps_lost) = ended.live.steps;
         let steps = if steps > 0 { self.memory.steps(steps) } else { Vec::new() };
-        Lessons { notes: self.memory.notes(), reads: self.memory.reads(), steps, steps_lost }
+        let (notes, reads) = (self.memory.notes(), self.memory.reads());
+        Lessons { notes, reads, steps, steps_lost, ..Lessons::default() }
     }
 
     /// The choices the run that has just ended took.

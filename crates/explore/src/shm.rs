@@ -15,10 +15,10 @@ use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
     KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET, PCS_CAPACITY, PLAN_OFFSET, Plan,
-    READS_OFFSET, REPORT_OFFSET, REPORT_SIZE, RING_OFFSET, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET, VERSION,
-    WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
+    READS_OFFSET, REPORT_OFFSET, REPORT_SIZE, RING_OFFSET, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY,
+    STEPS_OFFSET, TAKEN_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
-use threadbare_abi::step::Step;
+use threadbare_abi::step::STEP_WORDS;
 use threadbare_trace::run::Counters;
 
 /// The memory file and its mapping.
@@ -185,9 +185,9 @@ impl SharedMemory {
         self.read(LEARNT_OFFSET, count, PCS_CAPACITY)
     }
 
-    /// The first `count` records of the run's steps.
-    pub fn steps(&self, count: u64) -> Vec<Step> {
-        self.read(STEPS_OFFSET, count, STEPS_CAPACITY)
+    /// The first `count` records of the run's steps, as words.
+    pub fn steps(&self, count: u64) -> Vec<u64> {
+        self.read(STEPS_OFFSET, count.saturating_mul(STEP_WORDS as u64), STEPS_CAPACITY * STEP_WORDS)
     }
 
     /// The first `count` segments the run took.
@@ -279,8 +279,6 @@ unsafe impl Plain for u64 {}
 unsafe impl Plain for Segment {}
 // SAFETY: integer fields only.
 unsafe impl Plain for Event {}
-// SAFETY: integers only.
-unsafe impl Plain for Step {}
 
 #[cfg(test)]
 mod tests {

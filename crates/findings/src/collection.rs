@@ -42,6 +42,24 @@ impl Findings {
         index.is_some()
     }
 
+    /// The finding with this key.
+    pub fn get(&self, key: u64) -> Option<&Finding> {
+        self.by_key.get(&key).map(|&index| &self.list[index])
+    }
+
+    /// Takes a finding back that an earlier sitting of the campaign had, with the first run that showed it by this key.
+    pub fn restore(&mut self, key: u64, mut finding: Finding, run: u64) {
+        let known = self.list.iter().position(|other| other.id == finding.id);
+        let index = known.unwrap_or_else(|| {
+            finding.count = 0;
+            self.list.push(finding);
+            self.counted.push(u64::MAX);
+            self.list.len() - 1
+        });
+        self.by_key.insert(key, index);
+        self.count_run(index, run);
+    }
+
     fn count_run(&mut self, index: usize, run: u64) {
         if self.counted[index] != run {
             self.counted[index] = run;

@@ -52,6 +52,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         message: facts.verdict.message.clone(),
         schedule: String::new(),
         run: facts.run,
+        strategy: String::new(),
         count: 1,
         switches: facts.counters.switches,
         points: facts.counters.points,

@@ -35,6 +35,9 @@ pub struct Finding {
     pub schedule: String,
     /// The first run that showed it.
     pub run: u64,
+    /// The strategy of that run; empty for a run that followed a schedule.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub strategy: String,
     /// Runs that showed it.
     pub count: u64,
     /// Switches of that run.

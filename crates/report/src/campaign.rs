@@ -46,12 +46,32 @@ pub struct CampaignReport {
     pub replays: u64,
     /// What the runtime warned of.
     pub warnings: Vec<String>,
-    /// Why it ended: `runs`, `time`, `failure` or `interrupt`.
+    /// Why it ended: `runs`, `time`, `failure`, `complete` or `interrupt`.
     pub ended_by: String,
+    /// How far the planner came, if one chose the runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planner: Option<Planner>,
     /// The program.
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
+}
+
+/// How far a planner came.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Planner {
+    /// Whether every run that it promises was made.
+    pub complete: bool,
+    /// Runs it chose, knowing what it knew in the end.
+    pub runs: u64,
+    /// Runs before that, which taught it what strands share and where they wait.
+    pub learning_runs: u64,
+    /// Different orders of dependent steps among the runs it chose.
+    pub classes: u64,
+    /// Runs among them whose class another had shown.
+    pub repeated_runs: u64,
+    /// What was left out, in words.
+    pub bounds: Vec<String>,
 }
 
 /// What a campaign covered.

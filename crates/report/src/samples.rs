@@ -334,6 +334,7 @@ pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {
         replays: 0,
         warnings: vec!["the program forked; the child runs uncontrolled (at bank.c:9)".into()],
         ended_by: "runs".into(),
+        planner: None,
         program: "/home/me/bank".into(),
         args: vec!["3".into()],
     }

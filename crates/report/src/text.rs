@@ -7,7 +7,7 @@ mod facts;
 mod strands;
 pub mod words;
 
-use crate::campaign::CampaignReport;
+use crate::campaign::{CampaignReport, Planner};
 use crate::columns::{pieces, printable, wrap};
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
@@ -44,6 +44,9 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     if report.ended_by == "interrupt" {
         out.push_str("ended early: interrupted\n");
     }
+    if let Some(planner) = &report.planner {
+        out.push_str(&self::planner(planner, report));
+    }
     if report.replays > 0 {
         let _ = writeln!(
             out,
@@ -62,6 +65,35 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         out.push('\n');
         out.push_str(&self::finding(finding, screen, true));
     }
+    out
+}
+
+/// What a planner can say: that there is nothing else, or what it has not looked at.
+fn planner(planner: &Planner, report: &CampaignReport) -> String {
+    let classes = counted(planner.classes, "order");
+    let mut out = match (planner.complete, report.strategy.as_str()) {
+        (true, "dpor") => format!(
+            "complete: every order that makes a difference was run, {classes} in {}",
+            counted(planner.runs, "run")
+        ),
+        (true, _) => format!("complete: {} made, {classes} that differ", counted(planner.runs, "run")),
+        (false, _) => {
+            let mut bounds = planner.bounds.clone();
+            match report.ended_by.as_str() {
+                "runs" => bounds.insert(0, "the number of runs (`--runs`)".to_owned()),
+                "time" => bounds.insert(0, "the time (`--time`)".to_owned()),
+                "failure" => bounds.insert(0, "the first failure (`--keep-going`)".to_owned()),
+                "interrupt" => bounds.insert(0, "the interruption".to_owned()),
+                _ => {}
+            }
+            let differ = if planner.classes == 1 { "differs" } else { "differ" };
+            format!("not complete: {classes} that {differ} so far; cut by {}", bounds.join("; "))
+        }
+    };
+    if planner.learning_runs > 0 {
+        let _ = write!(out, "; {} before that to learn the program", counted(planner.learning_runs, "run"));
+    }
+    out.push('\n');
     out
 }
 

@@ -1,11 +1,12 @@
 //! What is known of one run when it is over.
 
 use crate::report::RunReport;
+use serde::{Deserialize, Serialize};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::verdict::VerdictKind;
 
 /// The counters of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
     /// Hooks and interposed calls.
     pub events: u64,

@@ -103,7 +103,7 @@ fn one(
     let config = split.campaign.config(split.target(&case.target)?);
     let label = format!("{} {} {}", case.package, case.binary, case.name);
     let line = ProgressLine::on_stderr();
-    let conducted = conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions)
+    let conducted = conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions, None)
         .map_err(|trouble| trouble.during(&format!("test {}", case.name)))?;
     used.join(&conducted.used);
     Ok(TestResult {

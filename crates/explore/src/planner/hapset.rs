@@ -53,7 +53,9 @@ impl Search for Hapset {
         }
         for race in &analysis.races {
             let pair = (statement(&race.second), statement(&trace.events[race.first]));
-            if self.seen.contains(&pair) || self.open.iter().filter(|(open, _)| *open == pair).count() >= TRIES as usize {
+            if self.seen.contains(&pair)
+                || self.open.iter().filter(|(open, _)| *open == pair).count() >= TRIES as usize
+            {
                 continue;
             }
             let mut picks: Vec<Pick> = trace.events[..race.first].iter().map(Pick::of).collect();

@@ -11,6 +11,7 @@ mod pcb;
 mod trace;
 mod waits;
 
+use crate::advice::Lessons;
 use std::sync::Arc;
 use threadbare_abi::step::Step;
 use threadbare_strategy::StrategyId;
@@ -153,15 +154,17 @@ impl Planner {
         status
     }
 
-    /// A run has ended: its steps, how many of them were lost, whether it learnt of more shared memory.
-    pub(crate) fn learn(&mut self, steps: &[Step], lost: u64, notes: &[u64], news: bool) {
+    /// A run has ended.
+    pub(crate) fn learn(&mut self, lessons: &Lessons) {
         self.status.runs += 1;
-        let trace = Trace::read(steps);
-        if lost > 0 {
+        let (words, _) = lessons.steps.as_chunks();
+        let steps: Vec<Step> = words.iter().map(|words| Step::from_words(*words)).collect();
+        let trace = Trace::read(&steps);
+        if lessons.steps_lost > 0 {
             self.cut(format!("a run had more than {} steps", steps.len()));
             return;
         }
-        if self.waits.learn(&trace) || news {
+        if self.waits.learn(&trace) || lessons.news {
             self.begin_anew();
             return;
         }
@@ -172,7 +175,7 @@ impl Planner {
         } else {
             self.status.repeated += 1;
         }
-        self.search.learn(trace, analysis, Notes::read(notes));
+        self.search.learn(trace, analysis, Notes::read(&lessons.notes));
         self.advance();
     }
 
@@ -216,7 +219,8 @@ fn search(strategy: StrategyId, parameter: u64) -> Box<dyn Search> {
 
 /// Who could have gone on instead, by its deadline or without.
 fn alternatives(event: &Event, paths: &[u64]) -> Vec<Pick> {
-    let pick = |index: usize, by_deadline: bool| Pick { path: paths[index], by_deadline, options: Vec::new() };
+    let pick =
+        |index: usize, by_deadline: bool| Pick { path: paths[index], by_deadline, options: Vec::new() };
     let mut picks = Vec::new();
     for index in (0..paths.len().min(64)).filter(|&index| event.enabled >> index & 1 == 1) {
         if index != event.index as usize {

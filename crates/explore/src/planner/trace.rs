@@ -401,7 +401,8 @@ impl Analysis {
                 let mut reversible = false;
                 for &other in list.iter().rev() {
                     let theirs = &trace.events[other];
-                    let Some(hit) = theirs.touches.iter().find(|theirs| depends(&theirs.op, &touch.op)) else {
+                    let Some(hit) = theirs.touches.iter().find(|theirs| depends(&theirs.op, &touch.op))
+                    else {
                         continue;
                     };
                     candidates.push(other);

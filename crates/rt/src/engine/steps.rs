@@ -68,7 +68,8 @@ fn of(kind: StepKind, id: StrandId, op: Op) -> Step {
 /// What is in memory where an operation is about to look; 0 for others.
 fn value_before(op: Op) -> u64 {
     const PAGE: u64 = 4096;
-    let looks = op.kind.is_atomic_access() || matches!(op.kind, OpKind::Read | OpKind::Write | OpKind::ReadWrite);
+    let looks =
+        op.kind.is_atomic_access() || matches!(op.kind, OpKind::Read | OpKind::Write | OpKind::ReadWrite);
     if looks && op.size <= 8 && op.addr >= PAGE { super::spin::load(op.addr, op.size as u8) } else { 0 }
 }
 
@@ -138,7 +139,12 @@ pub fn woke(id: StrandId) {
 /// A choice that is no strand was made.
 #[cold]
 pub fn chose(kind: ChoiceKind, taken: u64, options: u64) {
-    push(Step { op: kind as u8, addr: taken, before: options, ..of(StepKind::Choice, super::me(), Op::new(OpKind::Start, 0, 0)) });
+    push(Step {
+        op: kind as u8,
+        addr: taken,
+        before: options,
+        ..of(StepKind::Choice, super::me(), Op::new(OpKind::Start, 0, 0))
+    });
 }
 
 /// The running strand spins: one of the places it loads again and again.
