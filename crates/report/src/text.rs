@@ -70,13 +70,13 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
 
 /// What a planner can say: that there is nothing else, or what it has not looked at.
 fn planner(planner: &Planner, report: &CampaignReport) -> String {
-    let classes = counted(planner.classes, "order");
+    let classes = counted(planner.classes, "different order");
     let mut out = match (planner.complete, report.strategy.as_str()) {
         (true, "dpor") => format!(
             "complete: every order that makes a difference was run, {classes} in {}",
             counted(planner.runs, "run")
         ),
-        (true, _) => format!("complete: {} made, {classes} that differ", counted(planner.runs, "run")),
+        (true, _) => format!("complete: {classes} in {}", counted(planner.runs, "run")),
         (false, _) => {
             let mut bounds = planner.bounds.clone();
             match report.ended_by.as_str() {
@@ -86,8 +86,11 @@ fn planner(planner: &Planner, report: &CampaignReport) -> String {
                 "interrupt" => bounds.insert(0, "the interruption".to_owned()),
                 _ => {}
             }
-            let differ = if planner.classes == 1 { "differs" } else { "differ" };
-            format!("not complete: {classes} that {differ} so far; cut by {}", bounds.join("; "))
+            format!(
+                "not complete: {classes} in {}; cut by {}",
+                counted(planner.runs, "run"),
+                bounds.join("; ")
+            )
         }
     };
     if planner.learning_runs > 0 {

@@ -17,9 +17,12 @@ pub enum Effect {
 #[inline]
 pub const fn effect(kind: OpKind) -> Effect {
     match kind {
-        OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad | OpKind::ReadLock | OpKind::ReadTryLock => {
-            Effect::Read
-        }
+        OpKind::Read
+        | OpKind::ReadRange
+        | OpKind::AtomicLoad
+        | OpKind::ReadLock
+        | OpKind::ReadTryLock
+        | OpKind::ReadUnlock => Effect::Read,
         OpKind::Start
         | OpKind::Fence
         | OpKind::Create
@@ -75,7 +78,9 @@ pub fn depends(a: &Op, b: &Op) -> bool {
             && (op.kind == OpKind::Free && op.addr == free.addr
                 || op.addr.wrapping_sub(free.addr) < (free.size as u64).max(1))
     };
-    conflict(a, b) || io(a) && io(b) || signals(a) && signals(b) || frees(a, b) || frees(b, a)
+    // Which deadline comes first depends on who began to wait first.
+    let timers = a.kind == OpKind::Sleep && b.kind == OpKind::Sleep;
+    conflict(a, b) || timers || io(a) && io(b) || signals(a) && signals(b) || frees(a, b) || frees(b, a)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ pub struct Planned {
     decisions: u64,
     notes: Notes,
     /// The operation of the last step after the plan.
-    last: Option<(StrandId, Op)>,
+    last: Option<(Pick, Op)>,
 }
 
 /// A planner that tries every order.
@@ -132,7 +132,11 @@ impl Planned {
 
     /// Wakes the sleepers whose operation depends on what was just done.
     fn wake_sleepers(&mut self) {
-        let Some((strand, op)) = self.last.take() else { return };
+        let Some((pick, op)) = self.last.take() else { return };
+        let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
+        // A deadline may have come, or begun.
+        let timer = matches!(pick, Pick::Timeout(_))
+            || matches!(op.kind, OpKind::CondTimedWait | OpKind::MutexTimedLock | OpKind::FutexWait);
         let path = self.path_of(strand);
         let (mut at, end) = self.sleepers;
         while at + SLEEPER <= end {
@@ -142,7 +146,8 @@ impl Planned {
             // A wait on a condition gives a mutex back that the operation does not name.
             let gives_back = matches!(op.kind, OpKind::CondWait | OpKind::CondTimedWait)
                 && matches!(kind, OpKind::MutexTryLock);
-            if sleeper != 0 && (sleeper == path || gives_back || depends(&op, &other)) {
+            let timers = timer && kind == OpKind::Sleep;
+            if sleeper != 0 && (sleeper == path || gives_back || timers || depends(&op, &other)) {
                 self.wake(sleeper);
             }
             at += SLEEPER;
@@ -238,7 +243,7 @@ impl Planned {
         }
         let pick = self.policy(view);
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
-        self.last = Some((strand, view.op(strand)));
+        self.last = Some((pick, view.op(strand)));
         pick
     }
 }
@@ -316,7 +321,7 @@ impl Strategy for Planned {
                 if self.sleeps(strand) && self.notes.asleep == 0 {
                     self.notes.asleep = self.decisions;
                 }
-                self.last = Some((strand, view.op(strand)));
+                self.last = Some((Pick::Run(strand), view.op(strand)));
             }
         }
     }

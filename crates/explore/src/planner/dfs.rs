@@ -60,6 +60,10 @@ impl Search for Dfs {
         }
     }
 
+    fn takes_waits(&self) -> bool {
+        true
+    }
+
     fn bound(&self) -> Option<String> {
         if self.many {
             return Some(format!("the program has more than {TOLD} strands"));

@@ -82,6 +82,10 @@ pub(crate) trait Search: std::fmt::Debug + Send {
     fn next(&mut self) -> Option<Plan>;
     /// What came of the plan.
     fn learn(&mut self, trace: Trace, analysis: Analysis, notes: Notes);
+    /// Whether it wants to see how often a loop looked in vain.
+    fn takes_waits(&self) -> bool {
+        false
+    }
     /// What it has not looked at, if anything, by a bound of its own.
     fn bound(&self) -> Option<String>;
 }
@@ -168,6 +172,8 @@ impl Planner {
             self.begin_anew();
             return;
         }
+        let notes = Notes::read(&lessons.notes);
+        let raw = self.search.takes_waits().then(|| trace.clone());
         let trace = trace.without(&self.waits);
         let analysis = trace.analyse(&self.waits);
         if self.classes.insert(analysis.class(&trace)) {
@@ -175,7 +181,7 @@ impl Planner {
         } else {
             self.status.repeated += 1;
         }
-        self.search.learn(trace, analysis, Notes::read(&lessons.notes));
+        self.search.learn(raw.unwrap_or(trace), analysis, notes);
         self.advance();
     }
 

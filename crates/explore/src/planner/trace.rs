@@ -17,6 +17,9 @@ pub(crate) struct Touch {
     shut: u32,
 }
 
+/// What all waits with a deadline concern when they begin and when they end by it.
+const TIMER: Touch = Touch { op: Op::new(OpKind::Sleep, 0, 0), shut: 0 };
+
 /// One step of one strand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
@@ -50,6 +53,11 @@ impl Event {
             || self.touches.iter().any(|a| other.touches.iter().any(|b| depends(&a.op, &b.op)))
     }
 
+    /// Whether the object could not have been acquired in this way before.
+    fn shut(&self, addr: u64, mode: u32) -> bool {
+        self.touches.iter().any(|touch| touch.op.addr == addr && touch.shut & mode != 0)
+    }
+
     /// Whether it is the same step of the same strand, as far as that can be told before it is made.
     pub(crate) fn is(&self, other: &Event) -> bool {
         self.path == other.path
@@ -70,7 +78,7 @@ pub(crate) struct Race {
 }
 
 /// A run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
     /// What strands were about to do when the run ended; whether they could have.
@@ -173,7 +181,10 @@ impl Trace {
         let by_deadline = step.flags & flags::TIMEOUT != 0;
         // Who was woken does nothing to the object any more, but for a futex word: what the caller does then is not seen.
         let concerns = !resumed || by_deadline || op.kind == OpKind::FutexWait;
-        let touches = if concerns { vec![Touch { op, shut: step.flags }] } else { Vec::new() };
+        let mut touches = if concerns { vec![Touch { op, shut: step.flags }] } else { Vec::new() };
+        if by_deadline && op.kind != OpKind::Sleep {
+            touches.push(TIMER);
+        }
         Event {
             path: self.paths.get(step.strand as usize).copied().unwrap_or(0),
             by_deadline,
@@ -205,7 +216,7 @@ impl Trace {
                 by_deadline: true,
                 resumed: true,
                 choices: Vec::new(),
-                touches: vec![Touch { op: waiting.op, shut: 0 }],
+                touches: vec![Touch { op: waiting.op, shut: 0 }, TIMER],
                 ..waiting.clone()
             };
             self.woken.push((at, deadline));
@@ -314,6 +325,7 @@ fn grains(op: &Op) -> std::ops::RangeInclusive<u64> {
             list..=list
         }
         OpKind::Signal | OpKind::Cancel => u64::MAX..=u64::MAX,
+        OpKind::Sleep => u64::MAX - 8..=u64::MAX - 8,
         _ if !op.kind.has_memory_address() => 1..=0,
         kind => {
             let plain = (kind as u8) < OpKind::Fence as u8 || kind == OpKind::Free;
@@ -365,7 +377,6 @@ impl Analysis {
         let ordinal = before.map_or(0, |at| self.ordinals[at]) + 1;
         clock[strand] = ordinal;
         for (first, by_deadline) in found {
-            let by_deadline = by_deadline || event.by_deadline;
             let second = Event { by_deadline, ..event.clone() };
             self.races.push(Race { first, second, made: Some(at) });
         }
@@ -435,7 +446,10 @@ impl Analysis {
             if !covers(&raced, at) {
                 match self.shuts(trace, at, event, before, waits) {
                     None => {
-                        found.push((at, false));
+                        // What could not be taken in time is free before somebody took it.
+                        let free = acquires(event.op.kind)
+                            .is_some_and(|mode| !trace.events[at].shut(event.op.addr, mode));
+                        found.push((at, event.by_deadline && !free));
                         join(&mut raced, &self.clocks[at]);
                     }
                     Some(()) if event.has_deadline && !event.by_deadline => found.push((at, true)),
@@ -457,14 +471,31 @@ impl Analysis {
     ) -> Option<()> {
         let theirs = &trace.events[at];
         let shut = event.touches.iter().any(|mine| {
-            acquires(mine.op.kind).is_some_and(|mode| {
-                !event.by_deadline
-                    && theirs.touches.iter().any(|it| it.op.addr == mine.op.addr && it.shut & mode != 0)
-            })
+            acquires(mine.op.kind).is_some_and(|mode| !event.by_deadline && theirs.shut(mine.op.addr, mode))
         });
-        // Deadlines come in their order.
-        let deadlines = event.by_deadline && theirs.by_deadline;
-        (shut || deadlines || waits.would_wait(trace, event, before, theirs)).then_some(())
+        let read = event
+            .touches
+            .iter()
+            .any(|mine| acquires(mine.op.kind) == Some(flags::SHUT) && self.is_read(trace, at, mine.op.addr));
+        (shut || read || waits.would_wait(trace, event, before, theirs)).then_some(())
+    }
+
+    /// Whether others would have held the lock for reading if the event had not come, and all that it comes before.
+    fn is_read(&self, trace: &Trace, at: usize, addr: u64) -> bool {
+        let reads = |event: &Event| event.op.addr == addr && !event.by_deadline;
+        if trace.events[at].op.kind != OpKind::ReadLock || !reads(&trace.events[at]) {
+            return false;
+        }
+        let readers: i64 = (0..self.clocks.len())
+            .filter(|&other| reads(&trace.events[other]) && other != at)
+            .filter(|&other| other < at || !self.precedes(at, other, trace))
+            .map(|other| match trace.events[other].op.kind {
+                OpKind::ReadLock => 1,
+                OpKind::ReadUnlock => -1,
+                _ => 0,
+            })
+            .sum();
+        readers > 0
     }
 
     /// The run's class as a number: the same for all runs of a class.

@@ -113,7 +113,7 @@ pub fn touches(kind: OpKind, addr: u64, shut: u32) {
     match last() {
         // What is taken and given back in one step was free before.
         Some(step) if step.addr == addr && kind == OpKind::Once && step.op == kind as u8 => {}
-        Some(step) if step.addr == addr => step.flags |= shut,
+        Some(step) if step.addr == addr && addr != 0 => step.flags |= shut,
         Some(_) => push(Step { flags: shut, ..of(StepKind::Touch, super::me(), Op::new(kind, addr, 0)) }),
         None => {}
     }
@@ -123,7 +123,8 @@ pub fn touches(kind: OpKind, addr: u64, shut: u32) {
 #[cold]
 pub fn woke(id: StrandId) {
     let wait = &strand(id).wait;
-    if live().steps == 0 {
+    // A deadline is nobody's doing.
+    if live().steps == 0 || wait.outcome == Wake::TimedOut {
         return;
     }
     let mut step = of(StepKind::Wake, super::me(), Op::new(OpKind::Start, id.0 as u64, 0));
@@ -166,7 +167,8 @@ pub fn finish() {
         let mut born = of(StepKind::Born, this.id, Op::new(OpKind::Start, this.path.0, 0));
         born.before = this.parent.0 as u64;
         push(born);
-        if this.state == State::Ended || this.id == e.current {
+        // Who ran last stands before nothing, unless it waits.
+        if this.state == State::Ended || this.id == e.current && this.state != State::Blocked {
             continue;
         }
         let mut pending = of(StepKind::Pending, this.id, this.op);

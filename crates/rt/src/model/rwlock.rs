@@ -166,14 +166,17 @@ impl RwLock {
             self.writer.set(0);
         } else if self.readers.get() != 0 {
             race::release(objects::READERS, self.addr as u64);
-            steps::touches(OpKind::RwUnlock, self.addr as u64, EXCLUSIVE);
+            steps::touches(OpKind::ReadUnlock, self.addr as u64, EXCLUSIVE);
             self.readers.set(self.readers.get() - 1);
             self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         } else {
             return EPERM;
         }
         locks::given_back_by_any(Class::RwLock, self.addr);
-        engine::notify(self.key());
+        // While others read, nobody can go on who could not before.
+        if self.readers.get() == 0 {
+            engine::notify(self.key());
+        }
         0
     }
 }
@@ -265,7 +268,8 @@ hook! {
 hook! {
     /// As `pthread_rwlock_rdlock`.
     pthread_rwlock_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
-        engine::point(Op::new(OpKind::RwUnlock, lock as u64, pc));
+        let kind = if at(lock).mine() { OpKind::RwUnlock } else { OpKind::ReadUnlock };
+        engine::point(Op::new(kind, lock as u64, pc));
         at(lock).unlock()
     }
 }
