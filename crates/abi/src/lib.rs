@@ -12,6 +12,7 @@ pub mod layout;
 pub mod op;
 pub mod protocol;
 pub mod report;
+pub mod step;
 pub mod strand;
 pub mod time;
 pub mod verdict;

@@ -16,7 +16,7 @@ use threadbare_explore::{Error, Failure};
 use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
 use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
-use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
+use threadbare_report::campaign::{Coverage, FORMAT_VERSION, Planner};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_report::{CampaignReport, Style};
 use threadbare_strategy::StrategyId;
@@ -306,10 +306,19 @@ impl Conductor<'_> {
                 Ending::Time => "time",
                 Ending::Failure => "failure",
                 Ending::Enough => "until",
+                Ending::Complete => "complete",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",
             }
             .to_owned(),
+            planner: summary.planner.clone().map(|status| Planner {
+                complete: status.complete,
+                runs: status.runs,
+                learning_runs: status.learning,
+                classes: status.classes,
+                repeated_runs: status.repeated,
+                bounds: status.bounds,
+            }),
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         }

@@ -18,6 +18,7 @@ use threadbare_explore::{Races, Search};
 pub(crate) const FOLDER: &str = ".threadbare";
 
 const DEFAULT_RUNS: u64 = 1000;
+const PLANNER_RUNS: u64 = 100_000;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -98,7 +99,7 @@ pub(crate) struct CampaignOptions {
     #[arg(long, value_name = "NAME[:N]", default_value_t = Search::default(), value_parser = values::strategy,
           long_help = values::strategy_help())]
     pub(crate) strategy: Search,
-    /// The most runs [default: 1000, without a bound if --time is given].
+    /// The most runs [default: 1000, or 100000 for a planner; without a bound if --time is given].
     #[arg(long, value_name = "N", value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
     /// The most time, such as 30s, 5m or 1h.
@@ -210,13 +211,15 @@ impl CampaignOptions {
     /// The campaign for a target.
     pub(crate) fn config(&self, mut target: Target) -> Config {
         target.limits = Limits { memory: self.memory, output: self.output, file_size: self.file_size };
+        // A planner ends by itself when it is through.
+        let default_runs = if self.strategy.is_planner() { PLANNER_RUNS } else { DEFAULT_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Config {
             target: Arc::new(target),
             search: self.strategy,
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(DEFAULT_RUNS)),
+            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(default_runs)),
             time: self.time,
             jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
             keep_going: self.keep_going,

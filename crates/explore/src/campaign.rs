@@ -17,7 +17,7 @@ use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
 use crate::search::Search;
 use crate::server::{Server, Target};
-use crate::{interrupt, outcome, processors, resume};
+use crate::{interrupt, outcome, planner, processors, resume};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -135,6 +135,8 @@ pub enum Ending {
     Failure,
     /// Something new is unlikely enough.
     Enough,
+    /// A planner has no other run to make.
+    Complete,
     /// The user asked for the end.
     Interrupt,
     /// Threadbare failed: the run, and what happened.
@@ -166,6 +168,8 @@ pub struct Summary {
     pub unproved: Vec<Unproved>,
     /// What was covered.
     pub coverage: Books,
+    /// How far the planner came, if one chose the runs.
+    pub planner: Option<planner::Status>,
 }
 
 struct Shared {

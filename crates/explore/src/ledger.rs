@@ -67,6 +67,7 @@ pub(crate) enum Stop {
     Failure,
     Enough,
     Interrupt,
+    Complete,
     Internal(Box<RunFacts>, String),
     Error(Error),
 }
@@ -203,7 +204,7 @@ impl Ledger {
 
     fn open_epoch(&mut self) {
         // 1, 1, 2, 4, …: as long as all epochs before it together.
-        self.epoch_size = self.epoch_end.clamp(1, LONGEST_EPOCH);
+        self.epoch_size = self.epoch_end.clamp(1, self.advice.longest_epoch().unwrap_or(LONGEST_EPOCH));
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
         self.estimates = (long_run(&mut self.choices), self.strands);
         self.choices.clear();
@@ -289,9 +290,11 @@ impl Ledger {
         self.coverage.take(strategy, &outcome.contribution);
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
-        self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
+        let known = self.learnt.len();
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
+        outcome.lessons.news = self.learnt.len() > known;
+        self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.replays += u64::from(outcome.replayed);
         for warning in outcome.warnings.drain(..) {
             if self.warned.insert(warning.clone()) {
@@ -305,6 +308,9 @@ impl Ledger {
             self.predictions.see(run, cycle);
         }
         self.take_shown(run, false, outcome);
+        if self.advice.is_done() {
+            self.stop(Stop::Complete);
+        }
         self.see_whether_enough();
     }
 
@@ -403,6 +409,7 @@ impl Ledger {
             Some(Stop::Time) => Ending::Time,
             Some(Stop::Failure) => Ending::Failure,
             Some(Stop::Enough) => Ending::Enough,
+            Some(Stop::Complete) => Ending::Complete,
             Some(Stop::Interrupt) => Ending::Interrupt,
             Some(Stop::Internal(facts, why)) => Ending::Internal(facts, why),
             Some(Stop::Error(error)) => return Err(error),
@@ -419,6 +426,7 @@ impl Ledger {
             modules: self.modules,
             unproved: self.unproved,
             coverage: self.coverage,
+            planner: self.advice.status(),
         })
     }
 }

@@ -119,7 +119,7 @@ impl Outcome {
         let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
         let mut outcome = Outcome::clean(ended.live.counters, learnt);
         outcome.warnings = limits_met(server);
-        (outcome.lessons.notes, outcome.lessons.reads) = server.lessons();
+        outcome.lessons = server.lessons(ended);
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
             let bytes = server.report_bytes(ended);

@@ -1,5 +1,6 @@
 //! One run: plan in, result out.
 
+use crate::advice::Lessons;
 use crate::error::Error;
 use crate::server::{Message, Server, Target};
 use crate::shm::LiveCopy;
@@ -316,9 +317,12 @@ impl Server {
         self.memory.learnt(ended.live.learnt)
     }
 
-    /// What the strategy of the run that has just ended noted, and who read from whom in it.
-    pub fn lessons(&self) -> (Vec<u64>, Vec<u64>) {
-        (self.memory.notes(), self.memory.reads())
+    /// What the run that has just ended teaches.
+    pub(crate) fn lessons(&self, ended: &Ended) -> Lessons {
+        let (steps, steps_lost) = ended.live.steps;
+        let steps = if steps > 0 { self.memory.steps(steps) } else { Vec::new() };
+        let (notes, reads) = (self.memory.notes(), self.memory.reads());
+        Lessons { notes, reads, steps, steps_lost, ..Lessons::default() }
     }
 
     /// The choices the run that has just ended took.
