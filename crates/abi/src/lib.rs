@@ -6,11 +6,13 @@
 //! [`layout::VERSION`].
 #![no_std]
 
+pub mod decision;
 pub mod event;
 pub mod layout;
 pub mod op;
 pub mod protocol;
 pub mod report;
+pub mod step;
 pub mod strand;
 pub mod time;
 pub mod verdict;

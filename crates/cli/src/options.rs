@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
 use threadbare_explore::campaign::Config;
+use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
 use threadbare_explore::{Races, Search};
 
@@ -17,6 +18,7 @@ use threadbare_explore::{Races, Search};
 pub(crate) const FOLDER: &str = ".threadbare";
 
 const DEFAULT_RUNS: u64 = 1000;
+const PLANNER_RUNS: u64 = 100_000;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -70,6 +72,15 @@ pub(crate) enum Mode {
     Free,
 }
 
+/// Whether something is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Switch {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
 /// What is done with data races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum RaceMode {
@@ -88,7 +99,7 @@ pub(crate) struct CampaignOptions {
     #[arg(long, value_name = "NAME[:N]", default_value_t = Search::default(), value_parser = values::strategy,
           long_help = values::strategy_help())]
     pub(crate) strategy: Search,
-    /// The most runs [default: 1000, without a bound if --time is given].
+    /// The most runs [default: 1000, or 100000 for a planner; without a bound if --time is given].
     #[arg(long, value_name = "N", value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
     /// The most time, such as 30s, 5m or 1h.
@@ -120,6 +131,15 @@ pub(crate) struct CampaignOptions {
     /// `in-order` (only when nothing else can go on).
     #[arg(long, value_enum, default_value = "early")]
     pub(crate) deadlines: Deadlines,
+    /// How much heap a run may have at a time, such as 512M or 4G; 0 for no bound.
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = values::size)]
+    pub(crate) memory: u64,
+    /// How much of each output stream of a run is kept while it goes on; of more, the end.
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = values::size)]
+    pub(crate) output: u64,
+    /// How large a file that a run writes may become; 0 for no bound.
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
+    pub(crate) file_size: u64,
     /// Data races: not looked for, told without failing, or failures.
     #[arg(long, value_enum, default_value = "fail")]
     pub(crate) races: RaceMode,
@@ -130,9 +150,22 @@ pub(crate) struct CampaignOptions {
     /// Do not try the deadlocks that the order of locks predicts: only the strategy looks for them.
     #[arg(long)]
     pub(crate) no_predict: bool,
+    /// Replay the kept schedules of the program first: a bug that is there again ends the campaign at once, one that is
+    /// not is told as fixed.
+    #[arg(long)]
+    pub(crate) regress: bool,
+    /// How long a new finding's schedule is made smaller before it is told: a time, or `off`.
+    #[arg(long, value_name = "TIME|off", default_value = "2s", value_parser = values::time_or_off)]
+    pub(crate) shrink: values::TimeOrOff,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
+    /// Stop when a run that shows something new is less likely than this: `0.1%`, `1/1000` or `0.001`.
+    #[arg(long, value_name = "CHANCE", value_parser = values::chance)]
+    pub(crate) until: Option<f64>,
+    /// Whether coverage is told.
+    #[arg(long, value_enum, default_value = "on", hide = true)]
+    pub(crate) coverage: Switch,
     /// How results are written.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: ReportFormat,
@@ -176,14 +209,17 @@ impl CampaignOptions {
     }
 
     /// The campaign for a target.
-    pub(crate) fn config(&self, target: Target) -> Config {
+    pub(crate) fn config(&self, mut target: Target) -> Config {
+        target.limits = Limits { memory: self.memory, output: self.output, file_size: self.file_size };
+        // A planner ends by itself when it is through.
+        let default_runs = if self.strategy.is_planner() { PLANNER_RUNS } else { DEFAULT_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Config {
             target: Arc::new(target),
             search: self.strategy,
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
+            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(default_runs)),
             time: self.time,
             jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
             keep_going: self.keep_going,
@@ -197,7 +233,10 @@ impl CampaignOptions {
                 RaceMode::Report => Races::Report,
                 RaceMode::Fail => Races::Fail,
             },
+            shrink: self.shrink.0,
             filter: None,
+            coverage: self.coverage == Switch::On,
+            until: self.until,
         }
     }
 }

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_strategy::Spec;
+use threadbare_coverage::Books;
+use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
@@ -64,7 +65,9 @@ pub struct Failure {
 pub(crate) enum Stop {
     Time,
     Failure,
+    Enough,
     Interrupt,
+    Complete,
     Internal(Box<RunFacts>, String),
     Error(Error),
 }
@@ -111,6 +114,8 @@ pub(crate) struct Ledger {
     tried: BTreeMap<u64, Tried>,
     tries_taken: u64,
     unproved: Vec<Unproved>,
+    coverage: Books,
+    until: Option<f64>,
     stop: Option<Stop>,
     /// Where what goes into the books is written.
     pub(crate) log: Log,
@@ -152,9 +157,16 @@ impl Ledger {
             tried: BTreeMap::new(),
             tries_taken: 0,
             unproved: Vec::new(),
+            coverage: Books::default(),
+            until: None,
             stop: None,
             log: Log::default(),
         }
+    }
+
+    /// The same books, which end when something new is less likely than this.
+    pub(crate) fn until(self, chance: Option<f64>) -> Ledger {
+        Ledger { until: chance, ..self }
     }
 
     /// The next run of this epoch; of the next epoch when this one is complete.
@@ -192,7 +204,7 @@ impl Ledger {
 
     fn open_epoch(&mut self) {
         // 1, 1, 2, 4, …: as long as all epochs before it together.
-        self.epoch_size = self.epoch_end.clamp(1, LONGEST_EPOCH);
+        self.epoch_size = self.epoch_end.clamp(1, self.advice.longest_epoch().unwrap_or(LONGEST_EPOCH));
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
         self.estimates = (long_run(&mut self.choices), self.strands);
         self.choices.clear();
@@ -274,11 +286,15 @@ impl Ledger {
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
+        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
+        self.coverage.take(strategy, &outcome.contribution);
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
-        self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
+        let known = self.learnt.len();
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
+        outcome.lessons.news = self.learnt.len() > known;
+        self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.replays += u64::from(outcome.replayed);
         for warning in outcome.warnings.drain(..) {
             if self.warned.insert(warning.clone()) {
@@ -292,6 +308,19 @@ impl Ledger {
             self.predictions.see(run, cycle);
         }
         self.take_shown(run, false, outcome);
+        if self.advice.is_done() {
+            self.stop(Stop::Complete);
+        }
+        self.see_whether_enough();
+    }
+
+    /// Looks every few runs, so that the end does not depend on the jobs.
+    fn see_whether_enough(&mut self) {
+        const EVERY: u64 = 16;
+        let Some(until) = self.until.filter(|_| self.counts.runs.is_multiple_of(EVERY)) else { return };
+        if self.coverage.estimate().is_some_and(|estimate| estimate.high < until) {
+            self.stop(Stop::Enough);
+        }
     }
 
     /// Takes what a run showed.
@@ -370,7 +399,7 @@ impl Ledger {
     }
 
     pub(crate) fn progress(&self, elapsed: Duration) -> Progress {
-        Progress { elapsed, ..self.counts }
+        Progress { elapsed, estimate: self.coverage.estimate(), ..self.counts }
     }
 
     pub(crate) fn summary(self, elapsed: Duration) -> Result<Summary, Error> {
@@ -379,6 +408,8 @@ impl Ledger {
             None => Ending::Runs,
             Some(Stop::Time) => Ending::Time,
             Some(Stop::Failure) => Ending::Failure,
+            Some(Stop::Enough) => Ending::Enough,
+            Some(Stop::Complete) => Ending::Complete,
             Some(Stop::Interrupt) => Ending::Interrupt,
             Some(Stop::Internal(facts, why)) => Ending::Internal(facts, why),
             Some(Stop::Error(error)) => return Err(error),
@@ -394,6 +425,8 @@ impl Ledger {
             warnings: self.warnings,
             modules: self.modules,
             unproved: self.unproved,
+            coverage: self.coverage,
+            planner: self.advice.status(),
         })
     }
 }

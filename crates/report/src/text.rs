@@ -5,14 +5,16 @@
 
 mod facts;
 mod strands;
+mod why;
 pub mod words;
 
-use crate::campaign::CampaignReport;
+use crate::campaign::{CampaignReport, Planner, Regressed};
 use crate::columns::{pieces, printable, wrap};
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
 use crate::marks::{self, is_about_all};
 use crate::screen::Screen;
+use crate::style::Style;
 use std::fmt::Write;
 use std::time::Duration;
 use threadbare_findings::{Finding, Location, Severity};
@@ -41,8 +43,21 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         report.strategy,
         report.seed,
     );
+    if report.ended_by == "until" {
+        out.push_str("ended early: something new is unlikely enough\n");
+    }
+    for line in crate::coverage::summary(&report.coverage.counts, report.coverage.estimate.as_ref()) {
+        let mut edge = "";
+        for row in wrap(&line, screen.width.saturating_sub(2)) {
+            let _ = writeln!(out, "{edge}{row}");
+            edge = "  ";
+        }
+    }
     if report.ended_by == "interrupt" {
         out.push_str("ended early: interrupted\n");
+    }
+    if let Some(planner) = &report.planner {
+        out.push_str(&self::planner(planner, report));
     }
     if report.replays > 0 {
         let _ = writeln!(
@@ -58,10 +73,55 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     for warning in &report.warnings {
         let _ = writeln!(out, "{}: {warning}", style.warn("warning"));
     }
+    for kept in &report.regress {
+        out.push_str(&self::kept(kept, style));
+    }
     for finding in &report.findings {
         out.push('\n');
         out.push_str(&self::finding(finding, screen, true));
     }
+    out
+}
+
+/// What became of a kept finding, a line.
+pub fn kept(kept: &Regressed, style: Style) -> String {
+    let word = match kept.outcome.as_str() {
+        "fixed" => style.good("fixed").to_string(),
+        "unfit" => style.warn("unfit").to_string(),
+        _ => style.bad("not fixed").to_string(),
+    };
+    format!("{word}: kept finding {} {}\n", kept.id, kept.message)
+}
+
+/// What a planner can say: that there is nothing else, or what it has not looked at.
+fn planner(planner: &Planner, report: &CampaignReport) -> String {
+    let classes = counted(planner.classes, "different order");
+    let mut out = match (planner.complete, report.strategy.as_str()) {
+        (true, "dpor") => format!(
+            "complete: every order that makes a difference was run, {classes} in {}",
+            counted(planner.runs, "run")
+        ),
+        (true, _) => format!("complete: {classes} in {}", counted(planner.runs, "run")),
+        (false, _) => {
+            let mut bounds = planner.bounds.clone();
+            match report.ended_by.as_str() {
+                "runs" => bounds.insert(0, "the number of runs (`--runs`)".to_owned()),
+                "time" => bounds.insert(0, "the time (`--time`)".to_owned()),
+                "failure" => bounds.insert(0, "the first failure (`--keep-going`)".to_owned()),
+                "interrupt" => bounds.insert(0, "the interruption".to_owned()),
+                _ => {}
+            }
+            format!(
+                "not complete: {classes} in {}; cut by {}",
+                counted(planner.runs, "run"),
+                bounds.join("; ")
+            )
+        }
+    };
+    if planner.learning_runs > 0 {
+        let _ = write!(out, "; {} before that to learn the program", counted(planner.learning_runs, "run"));
+    }
+    out.push('\n');
     out
 }
 
@@ -85,6 +145,7 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         stream(out, "stdout", &finding.stdout, screen);
         stream(out, "stderr", &finding.stderr, screen);
     });
+    section(&mut out, |out| why::why(out, finding, screen));
     section(&mut out, |out| lanes(out, finding, screen));
     section(&mut out, |out| {
         if !is_about_all(finding) && finding.accesses.len() < 2 {
@@ -93,8 +154,14 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         facts::all(out, finding, screen);
     });
     out.push('\n');
-    let count = match replay {
-        true => format!(
+    let count = match (replay, finding.shrunk) {
+        (true, Some(shrunk)) => format!(
+            "seen in {}, first in run {}; {}",
+            counted(finding.count, "run"),
+            finding.run,
+            words::shrunk(shrunk, finding),
+        ),
+        (true, None) => format!(
             "seen in {}; run {} made {} and {}",
             counted(finding.count, "run"),
             finding.run,
@@ -102,7 +169,7 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
             counted(finding.switches, "switch"),
         ),
         // A replay has other points than the recorded run: it need not stop where it is not to be stopped.
-        false => format!("run {} again, {}", finding.run, counted(finding.switches, "switch")),
+        (false, _) => format!("run {} again, {}", finding.run, counted(finding.switches, "switch")),
     };
     let mut edge = "  ";
     for row in wrap(&format!("{}: {count}", finding.id), screen.width.saturating_sub(4)) {

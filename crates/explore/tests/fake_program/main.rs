@@ -281,7 +281,10 @@ fn config(mode: &str, jobs: usize) -> Config {
         check_replay: false,
         races: Races::Fail,
         predict: true,
+        shrink: None,
         filter: None,
+        coverage: true,
+        until: None,
     }
 }
 

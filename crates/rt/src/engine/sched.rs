@@ -5,7 +5,10 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{addressable, frames, idle, learn, race, reads, record, spin, stops, strand, watch};
+use super::{
+    addressable, coverage, frames, idle, learn, lenient, race, reads, record, spin, steps, stops, strand,
+    watch,
+};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -42,8 +45,10 @@ pub mod attention {
     pub const WATCH: u32 = 128;
     /// Reads-from pairs are told.
     pub const READS: u32 = 256;
+    /// Steps are told.
+    pub const STEPS: u32 = 512;
     /// Bits that matter elsewhere than before a decision.
-    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS;
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS;
 }
 
 /// Where the run stands.
@@ -195,6 +200,9 @@ impl View for EngineView {
     }
     fn last_writer(&self, addr: u64) -> u64 {
         reads::last_writer(addr)
+    }
+    fn value(&self, addr: u64, size: u8) -> u64 {
+        spin::load(addr, size)
     }
 }
 
@@ -399,7 +407,11 @@ fn decide(how: Stop) -> (StrandId, bool) {
         }
         let this = this();
         if this.pinned > 0 && this.state == State::Ready || e.phase != Phase::Running {
-            return (if this.state == State::Ready { e.current } else { e.enabled[0] }, false);
+            let id = if this.state == State::Ready { e.current } else { e.enabled[0] };
+            if bits & attention::STEPS != 0 {
+                steps::executed(id, false, true);
+            }
+            return (id, false);
         }
         if e.enabled.len() + e.timed.len() == 1 {
             let only = e.enabled[0];
@@ -413,8 +425,8 @@ fn decide(how: Stop) -> (StrandId, bool) {
             Pick::Run(id) => (id, false),
             Pick::Timeout(id) => (id, true),
         };
-        if bits & attention::READS != 0 {
-            reads::executed(id);
+        if bits & (attention::READS | attention::STEPS) != 0 {
+            executed(id, by_timeout, bits);
         }
         return (id, by_timeout);
     }
@@ -424,8 +436,17 @@ fn decide(how: Stop) -> (StrandId, bool) {
 #[inline(never)]
 fn alone(only: StrandId, bits: u32) {
     engine().strategy.alone(only, &EngineView);
+    executed(only, false, bits);
+}
+
+/// The strand makes the operation it stands before; somebody wants to know.
+#[inline(never)]
+fn executed(id: StrandId, by_timeout: bool, bits: u32) {
     if bits & attention::READS != 0 {
-        reads::executed(only);
+        reads::executed(id);
+    }
+    if bits & attention::STEPS != 0 {
+        steps::executed(id, by_timeout, false);
     }
 }
 
@@ -448,10 +469,8 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
         return None;
     }
     let decided = follow::next(how);
-    if let Some((id, _)) = decided
-        && bits & attention::READS != 0
-    {
-        reads::executed(id);
+    if let Some((id, by_timeout)) = decided {
+        executed(id, by_timeout, bits);
     }
     decided
 }
@@ -514,6 +533,7 @@ fn set_gate() {
     let several = e.phase == Phase::Running && e.strands.len() > 1;
     learn::set_gate(several || e.phase == Phase::Running && e.timer != u64::MAX);
     race::set_on(several);
+    coverage::set_on(several);
 }
 
 /// The wait of a strand ends by its deadline.
@@ -533,6 +553,9 @@ pub fn set_ready(other: &mut Strand) {
         return;
     }
     let e = engine();
+    if ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0 {
+        steps::woke(other.id);
+    }
     other.state = State::Ready;
     e.blocked -= 1;
     other.enabled_at = e.enabled.len() as u32;
@@ -644,6 +667,7 @@ fn go(next: StrandId, by_timeout: bool, how: StopKind) {
         let op = Op { addr: by_timeout as u64, ..new.op };
         record::push(EventKind::Switch, next, op, counters.events);
     }
+    coverage::switches(old, new, how);
     e.current = next;
     // SAFETY: single kernel thread.
     unsafe { CURRENT = new }
@@ -669,9 +693,11 @@ pub fn close_segment(how: StopKind) {
         kind: e.segment_kind as u8,
         op: this.op.kind as u8,
         how: how as u8,
+        spins: (how == StopKind::Preempted && this.state == State::Blocked) as u8,
         strand: this.id.0,
         ..Segment::default()
     };
+    this.own += segment.events;
     e.segment_start = counters.events;
     append(segment);
 }
@@ -700,6 +726,7 @@ pub fn outside(found: bool) -> bool {
         Some(option) => option == 1,
         None => found,
     };
+    coverage::chose(taken as u64);
     let this = strand(e.current);
     append(Segment {
         path: taken as u64,
@@ -726,6 +753,9 @@ pub fn choose(kind: ChoiceKind, options: u32) -> u32 {
         Some(option) => option,
         None => e.strategy.choose(options),
     };
+    if kind != ChoiceKind::Wake {
+        coverage::chose(taken as u64);
+    }
     let this = strand(e.current);
     append(Segment {
         path: taken as u64,
@@ -737,6 +767,9 @@ pub fn choose(kind: ChoiceKind, options: u32) -> u32 {
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
         let op = Op { addr: taken as u64, ..this.op };
         record::push_choice(kind, this.id, op, options as u64);
+    }
+    if ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0 {
+        steps::chose(kind, taken as u64, options as u64);
     }
     taken
 }
@@ -761,5 +794,6 @@ pub fn keep_only_current() {
     e.blocked = 0;
     e.live = 1;
     e.follow.active = false;
+    lenient::leave();
     e.phase = Phase::Over;
 }
