@@ -16,7 +16,7 @@ pub fn either(small: u64, full: u64) -> u64 {
     if is_full() { full } else { small }
 }
 
-/// All strategies a user can ask for, by name.
+/// All strategies a user can ask for, by name, but for planners: they choose another number of runs.
 pub fn strategies() -> impl Iterator<Item = &'static str> {
     std::iter::once("portfolio").chain(StrategyId::offered().map(StrategyId::name))
 }
