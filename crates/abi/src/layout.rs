@@ -76,6 +76,9 @@ pub struct Header {
     pub reserved: u32,
 }
 
+/// Bytes of heap a run may have at a time unless the user says otherwise.
+pub const MEMORY: u64 = 2 << 30;
+
 /// What the driver wants of the next run.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +115,8 @@ pub struct Plan {
     pub told: u64,
     /// The strategy's own parameters.
     pub params: [u64; 8],
+    /// Bytes of heap the run may have at a time (0: no bound).
+    pub memory: u64,
 }
 
 /// Flags of a [`Plan`].
@@ -123,10 +128,16 @@ pub mod flags {
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)
     pub const ENDS_IN_LIVELOCK: u32 = 4;
+    /// The schedule is of another build of the program: its places are not compared, only what the strands do, and the
+    /// last strand may go on where the other build failed.
+    pub const OTHER_BUILD: u32 = 1 << 10;
     /// Reads-from pairs are told, whatever the strategy.
     pub const READS: u32 = 8;
     /// Coverage is told, and the run's class.
     pub const COVERAGE: u32 = 16;
+    /// The schedule is a plan that is followed loosely: it need not fit, and nobody is preempted behind its end. Each
+    /// decision is noted ([`crate::decision`]).
+    pub const LENIENT: u32 = 256;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.

@@ -3,6 +3,8 @@
 use crate::coverage;
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
+use crate::refine::{self, Found};
+use crate::regress::Regress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threadbare_abi::layout::STACKS_SHARED;
@@ -21,7 +23,7 @@ use threadbare_strategy::StrategyId;
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
-use threadbare_trace::run::{End, RunFacts};
+use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::{Names, Schedule, Then};
 use threadbare_trace::strands::Strands;
 
@@ -37,6 +39,8 @@ struct Conductor<'a> {
     used: Used,
     places: KeptPlaces,
     line: ProgressLine,
+    /// Findings to be shrunk when the campaign is over, by id.
+    found: Vec<(String, Found)>,
 }
 
 /// The build a program is.
@@ -79,9 +83,15 @@ pub(crate) fn campaign(
         used: Used::default(),
         places: KeptPlaces::default(),
         line,
+        found: Vec::new(),
     };
     let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
+    refine::recall(store, &mut conductor.findings);
+    let in_vain = matches!(summary.ending, Ending::Interrupt | Ending::Internal(..));
+    if let Some(time) = config.shrink.filter(|_| !in_vain) {
+        refine::all(&config.target, store, &conductor.found, time, &mut conductor.findings)?;
+    }
     if let Ending::Internal(facts, why) = &summary.ending {
         return Err(internal(facts, why, config));
     }
@@ -92,15 +102,9 @@ pub(crate) fn campaign(
     if config.coverage {
         report.warnings.extend(coverage::keep(config, &conductor.program_id, label, &summary, store));
     }
-    for finding in &report.findings {
-        let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
-        store.write(&format!("{}.json", finding.id), &json)?;
-    }
-    // Of the tests of a package each is a campaign; their summary is another file.
-    match label {
-        Some(_) => {}
-        None if report.findings.is_empty() => store.remove("campaign.json")?,
-        None => _ = store.write("campaign.json", report.to_json().as_bytes())?,
+    if let Err(error) = keep(&report, store, label.is_none()) {
+        // What was found is told all the same; the findings themselves were written when they were made.
+        report.warnings.push(chain(&error));
     }
     if let Some(journal) = journal {
         let findings = report.findings.iter().map(|finding| finding.id.clone()).collect();
@@ -112,6 +116,44 @@ pub(crate) fn campaign(
         }
     }
     Ok(Conducted { report, used: conductor.used })
+}
+
+/// The report of a campaign that a kept finding has ended before its first run.
+pub(crate) fn regressed(config: &Config, store: &Store, kept: Regress, alone: bool) -> CampaignReport {
+    let target = &config.target;
+    let mut report = CampaignReport {
+        format_version: FORMAT_VERSION,
+        seed: config.seed,
+        strategy: config.search.to_string(),
+        ended_by: "regress".to_owned(),
+        program: target.program.display().to_string(),
+        args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        ..CampaignReport::default()
+    };
+    kept.join(&mut report, store);
+    if alone && let Err(error) = store.write("campaign.json", report.to_json().as_bytes()) {
+        report.warnings.push(chain(&error));
+    }
+    report
+}
+
+/// Writes the findings with their counts, and the summary.
+fn keep(report: &CampaignReport, store: &Store, alone: bool) -> Result<(), Error> {
+    if store.write_missing()? {
+        let folder = store.folder().display();
+        warn(&format!("files were taken out of the folder `{folder}`; they were written again"));
+    }
+    for finding in &report.findings {
+        let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
+        store.write(&format!("{}.json", finding.id), &json)?;
+    }
+    // Of the tests of a package each is a campaign; their summary is another file.
+    match alone {
+        false => {}
+        true if report.findings.is_empty() => store.remove("campaign.json")?,
+        true => _ = store.write("campaign.json", report.to_json().as_bytes())?,
+    }
+    Ok(())
 }
 
 impl Observer for Conductor<'_> {
@@ -141,14 +183,29 @@ impl Observer for Conductor<'_> {
         let words = if race { &finding.message } else { &facts.verdict.message };
         let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
-        let path = self.store.write(&name, schedule.to_text().as_bytes())?;
-        finding.schedule = path.display().to_string();
+        let text = schedule.to_text();
+        let trouble = match self.store.keep(&name, text.as_bytes()) {
+            Ok(kept) => {
+                finding.schedule = kept.path.display().to_string();
+                kept.trouble
+            }
+            // Nothing can be written anywhere: whoever reads this has it.
+            Err(error) => Some(format!("{}; the schedule of {} is\n{text}", chain(&error), finding.id)),
+        };
         if failure.predicted {
             finding.notes.push(threadbare_findings::orders::predicted(failure.run));
         }
+        self.found.push((
+            finding.id.clone(),
+            Found { schedule, known: Arc::clone(&failure.known), facts: facts.clone() },
+        ));
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
-        self.store.write(&format!("{}.json", finding.id), &json)?;
+        let told = self.store.keep(&format!("{}.json", finding.id), &json);
+        let told = told.map_or_else(|error| Some(chain(&error)), |kept| kept.trouble);
+        for trouble in trouble.into_iter().chain(told) {
+            self.trouble(&trouble);
+        }
         Ok(())
     }
 
@@ -243,6 +300,7 @@ impl Conductor<'_> {
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
+            regress: Vec::new(),
             ended_by: match summary.ending {
                 Ending::Runs => "runs",
                 Ending::Time => "time",
@@ -268,7 +326,7 @@ fn schedule(
 ) -> Schedule {
     let target = &config.target;
     let request = config.request(failure.run, &failure.strategy);
-    let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0;
+    let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
         program: target.program.clone().into_os_string(),
@@ -284,6 +342,7 @@ fn schedule(
         entropy: request.entropy,
         points: config.points,
         max_points: config.max_points,
+        memory: target.limits.memory,
         in_order: config.in_order,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,

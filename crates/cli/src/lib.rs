@@ -14,6 +14,8 @@ mod hide;
 mod kept;
 mod options;
 mod output;
+mod refine;
+mod regress;
 mod streams;
 mod values;
 
@@ -35,6 +37,7 @@ struct Cli {
 enum Command {
     Run(commands::run::Args),
     Replay(commands::replay::Args),
+    Shrink(commands::shrink::Args),
     Report(commands::report::Args),
     List(commands::list::Args),
     Coverage(commands::coverage::Args),
@@ -109,6 +112,7 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
     match command {
         Command::Run(args) => commands::run::run(&args, given),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Shrink(args) => commands::shrink::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::List(args) => commands::list::run(&args),
         Command::Coverage(args) => commands::coverage::run(&args),

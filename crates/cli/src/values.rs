@@ -23,6 +23,21 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A time, or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TimeOrOff(pub(crate) Option<Duration>);
+
+/// A time, or `off`.
+pub(crate) fn time_or_off(text: &str) -> Result<TimeOrOff, String> {
+    match text {
+        "off" | "0" | "0s" => Ok(TimeOrOff(None)),
+        text => match duration(text) {
+            Ok(time) => Ok(TimeOrOff(Some(time))),
+            Err(why) => Err(format!("{why}, or `off`")),
+        },
+    }
+}
+
 /// A number of runs, at least one.
 pub(crate) fn runs(text: &str) -> Result<u64, String> {
     match text.replace('_', "").parse() {
@@ -30,6 +45,23 @@ pub(crate) fn runs(text: &str) -> Result<u64, String> {
         Ok(runs) => Ok(runs),
         Err(_) => Err("expected a number of runs such as 1000".to_owned()),
     }
+}
+
+/// A number of bytes such as `512M`, `2G` or `4096`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a size such as 512M, 2G or 4096".to_owned();
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let shift = match unit.to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.trim().replace('_', "").parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
 /// A chance such as `0.1%`, `1/1000` or `0.001`.
@@ -70,6 +102,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sizes_are_read() {
+        let read = ["4096", "512M", "2G", "1KiB", "3mb", "0"].map(|text| size(text).unwrap());
+        assert_eq!(read, [4096, 512 << 20, 2 << 30, 1024, 3 << 20, 0]);
+        for wrong in ["", "G", "1.5G", "-1", "2X", "99999999T"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn times_are_read() {
         assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
@@ -88,6 +129,13 @@ mod tests {
         for bad in ["", "0", "0%", "100%", "1", "2", "-1%", "1/0", "0/5", "nan", "inf%", "x"] {
             assert!(chance(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_time_may_be_off() {
+        assert_eq!(time_or_off("off"), Ok(TimeOrOff(None)));
+        assert_eq!(time_or_off("3s"), Ok(TimeOrOff(Some(Duration::from_secs(3)))));
+        assert!(time_or_off("never").unwrap_err().ends_with("or `off`"));
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub struct Config {
     pub predict: bool,
     /// What is done with data races.
     pub races: Races,
+    /// How long the schedule of a new finding is made smaller when the campaign is over; by whoever makes it.
+    pub shrink: Option<Duration>,
     /// Who knows what is not to be told.
     pub filter: Option<Arc<dyn Filter>>,
     /// Coverage is told.
@@ -236,7 +238,8 @@ pub fn run_kept(
         watched
     });
     let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
-    *journal = ledger.log.finish(started.elapsed());
+    let progress = ledger.progress(started.elapsed());
+    *journal = ledger.log.finish(&progress);
     watched?;
     if let Some(trouble) = ledger.log.trouble() {
         observer.trouble(&trouble);
@@ -257,10 +260,10 @@ fn watch(
         let failures = ledger.take_failures();
         let finished = ledger.is_finished();
         let progress = ledger.progress(started.elapsed());
-        let (file, trouble) = (ledger.log.tick(progress.elapsed), ledger.log.trouble());
         if failures.iter().any(|failure| failure.facts.is_some()) {
             ledger.log.hold();
         }
+        let (file, trouble) = (ledger.log.tick(&progress), ledger.log.trouble());
         drop(ledger);
         if let Some(trouble) = trouble {
             observer.trouble(&trouble);

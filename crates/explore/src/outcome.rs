@@ -18,7 +18,7 @@ use threadbare_coverage::Contribution;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
-use threadbare_trace::run::{Counters, End, RunFacts, Verdict};
+use threadbare_trace::run::{Counters, RunFacts, Verdict};
 
 /// What is done with data races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -118,6 +118,7 @@ impl Outcome {
     ) -> Result<Outcome, Error> {
         let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
         let mut outcome = Outcome::clean(ended.live.counters, learnt);
+        outcome.warnings = limits_met(server);
         (outcome.lessons.notes, outcome.lessons.reads) = server.lessons();
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
@@ -126,14 +127,15 @@ impl Outcome {
                 let report = RunReport::decode(&bytes);
                 outcome.cycles = predict::cycles(&report.lock_orders);
                 if !report.warnings.is_empty() || !outcome.cycles.is_empty() {
-                    (outcome.warnings, outcome.modules) = (report.warnings, report.modules);
+                    outcome.warnings.extend(report.warnings);
+                    outcome.modules = report.modules;
                 }
             }
             return Ok(outcome);
         }
         let mut facts = server.facts(request, ended, false)?;
         if !facts.report.warnings.is_empty() {
-            outcome.warnings = facts.report.warnings.clone();
+            outcome.warnings.extend(facts.report.warnings.iter().cloned());
             outcome.modules = facts.report.modules.clone();
         }
         outcome.verdict = facts.verdict.clone();
@@ -242,6 +244,19 @@ impl Outcome {
     }
 }
 
+/// What of the machine the run that has just ended took more than it may.
+fn limits_met(server: &Server) -> Vec<Warning> {
+    let told = [
+        (server.left_behind > 0, "the program left processes behind; they were ended with the run"),
+        (
+            server.stdout.was_cut() || server.stderr.was_cut(),
+            "a run wrote more than `--output` allows; only the end of it was kept",
+        ),
+    ];
+    let met = told.into_iter().filter(|(met, _)| *met);
+    met.map(|(_, text)| Warning { text: text.to_owned(), pc: 0 }).collect()
+}
+
 /// Of a verdict the journal keeps the kind.
 mod kind_alone {
     use super::{Verdict, VerdictKind};
@@ -285,7 +300,7 @@ pub fn of_race(facts: &RunFacts, race: Race) -> RunFacts {
 
 /// Whether the choices of a run are all there: not of one that was killed.
 pub(crate) fn can_follow(ended: &Ended) -> bool {
-    ended.end != End::TimedOut
+    !ended.end.was_cut()
 }
 
 /// A number that is the same for failures that are surely the same: kind and raw places. Places in the source are

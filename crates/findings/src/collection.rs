@@ -33,6 +33,11 @@ impl Findings {
         &self.list
     }
 
+    /// The finding with this id.
+    pub fn with_id(&mut self, id: &str) -> Option<&mut Finding> {
+        self.list.iter_mut().find(|finding| finding.id == id)
+    }
+
     /// Counts a run for the finding with this key; false if there is none.
     pub fn count(&mut self, key: u64, run: u64) -> bool {
         let index = self.by_key.get(&key).copied();

@@ -333,6 +333,7 @@ pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {
         trace_hash: "00ff".into(),
         replays: 0,
         warnings: vec!["the program forked; the child runs uncontrolled (at bank.c:9)".into()],
+        regress: Vec::new(),
         ended_by: "runs".into(),
         program: "/home/me/bank".into(),
         args: vec!["3".into()],

@@ -12,3 +12,4 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runtime_path;
 pub(crate) mod rustc;
+pub(crate) mod shrink;

@@ -21,6 +21,7 @@
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
 //! | `server` | fork server, the beginning of a run |
+//! | `orphans` | processes that a run leaves behind |
 //! | `verdict` | the end of a run |
 //! | `stops` | where a strand makes a point although it does nothing that is one |
 //! | `start` | whether there is a driver, and what it gave us |
@@ -37,11 +38,13 @@ pub mod guidance;
 pub mod idle;
 pub mod io;
 pub mod learn;
+pub mod lenient;
 pub mod live;
 pub mod locks;
 pub mod lost;
 pub mod memory;
 pub mod modules;
+pub mod orphans;
 pub mod race;
 pub mod reads;
 pub mod record;

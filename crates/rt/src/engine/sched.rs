@@ -5,7 +5,9 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{addressable, coverage, frames, idle, learn, race, reads, record, spin, stops, strand, watch};
+use super::{
+    addressable, coverage, frames, idle, learn, lenient, race, reads, record, spin, stops, strand, watch,
+};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -667,9 +669,11 @@ pub fn close_segment(how: StopKind) {
         kind: e.segment_kind as u8,
         op: this.op.kind as u8,
         how: how as u8,
+        spins: (how == StopKind::Preempted && this.state == State::Blocked) as u8,
         strand: this.id.0,
         ..Segment::default()
     };
+    this.own += segment.events;
     e.segment_start = counters.events;
     append(segment);
 }
@@ -763,5 +767,6 @@ pub fn keep_only_current() {
     e.blocked = 0;
     e.live = 1;
     e.follow.active = false;
+    lenient::leave();
     e.phase = Phase::Over;
 }

@@ -36,6 +36,8 @@ pub struct Strand {
     pub frames: *mut FrameEntry,
     /// Its name as a number.
     pub path: StrandPath,
+    /// Events of its own up to its last stop.
+    pub own: u64,
     /// Index.
     pub id: StrandId,
     /// What it is doing.
@@ -104,6 +106,7 @@ impl Strand {
             children: 0,
             path,
             track: Track::new(id.0, path.0, 0),
+            own: 0,
             wait: Wait::NONE,
             clock: Clock::new(),
             fence_acquire: Clock::new(),
