@@ -17,6 +17,7 @@
 //! | `replays` | the most runs of it that the replay check makes again (for runs that take long; 0 if it depends on another process) |
 //! | `warns` | a part of one of the campaign's warnings, or `none` if there are to be none (passing programs) |
 //! | `strands` | how many strands the largest run has at least |
+//! | `classes` | how many classes its runs have: a long campaign sees exactly so many |
 //! | `race` | the labels of the two lines of a race that must be told; may be repeated |
 //! | `may-race` | the same of a race that comes with the others, but not in every campaign |
 //! | `suppress` | a line of a suppression file that every campaign of it gets; may be repeated |
@@ -94,6 +95,8 @@ pub struct Program {
     pub replays: u64,
     /// See the module.
     pub strands: u64,
+    /// See the module.
+    pub classes: Option<u64>,
     /// The line marked with `//~ here`.
     pub line: Option<u64>,
     /// The races that must be told.
@@ -160,6 +163,7 @@ impl Program {
             warns: None,
             replays: u64::MAX,
             strands: 0,
+            classes: None,
             line: None,
             races: Vec::new(),
             may_race: Vec::new(),
@@ -198,6 +202,7 @@ impl Program {
                 "message" => program.message = Some(value.to_owned()),
                 "replays" => program.replays = value.parse().map_err(|_| wrong())?,
                 "strands" => program.strands = value.parse().map_err(|_| wrong())?,
+                "classes" => program.classes = Some(value.parse().map_err(|_| wrong())?),
                 "race" => program.races.push(lines(value, &labels).ok_or_else(wrong)?),
                 "may-race" => program.may_race.push(lines(value, &labels).ok_or_else(wrong)?),
                 "suppress" => program.suppress.push(value.to_owned()),
