@@ -1,4 +1,5 @@
 //@ expect: assertion
+//@ preemptions: 0
 // Three strands copy the token of the one before, the first adds one to it; a round in order makes all tokens equal, and
 // the ring has lost its place.
 #include <assert.h>
