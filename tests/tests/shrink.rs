@@ -28,7 +28,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
     let pairs = Arc::new(Mutex::new(Pairs::default()));
-    let programs = corpus::programs().into_iter().filter(|it| it.preemptions.is_some() || !it.pairs.is_empty());
+    let programs =
+        corpus::programs().into_iter().filter(|it| it.preemptions.is_some() || !it.pairs.is_empty());
     let trials = programs
         .enumerate()
         .filter(|(at, _)| extent::is_full() || at % SHARE == 0)
@@ -61,7 +62,8 @@ fn check(program: &Program, builds: &Path, pairs: &Mutex<Pairs>) -> Result<(), S
     let runs = (program.max_runs * 10).to_string();
     let options = ["--runs", &runs, "--shrink", "10m", "--races", races];
     let campaign = campaign::run(program, &executable, out.path(), &options)?;
-    let Some(finding) = campaign.findings().iter().find(|it| program.expect.iter().any(|kind| it["kind"] == **kind))
+    let Some(finding) =
+        campaign.findings().iter().find(|it| program.expect.iter().any(|kind| it["kind"] == **kind))
     else {
         return Err(campaign.complain("the failure was not found"));
     };
