@@ -1,8 +1,10 @@
 //! A campaign as the commands conduct it: findings explained and stored as they come.
 
+use crate::coverage;
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
 use crate::refine::{self, Found};
+use crate::regress::Regress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threadbare_abi::layout::STACKS_SHARED;
@@ -21,7 +23,7 @@ use threadbare_strategy::StrategyId;
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
-use threadbare_trace::run::{End, RunFacts};
+use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::{Names, Schedule, Then};
 use threadbare_trace::strands::Strands;
 
@@ -97,15 +99,12 @@ pub(crate) fn campaign(
     if label.is_none() && !matches!(summary.ending, Ending::Interrupt) {
         report.warnings.extend(conductor.used.unused(suppressions));
     }
-    for finding in &report.findings {
-        let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
-        store.write(&format!("{}.json", finding.id), &json)?;
+    if config.coverage {
+        report.warnings.extend(coverage::keep(config, &conductor.program_id, label, &summary, store));
     }
-    // Of the tests of a package each is a campaign; their summary is another file.
-    match label {
-        Some(_) => {}
-        None if report.findings.is_empty() => store.remove("campaign.json")?,
-        None => _ = store.write("campaign.json", report.to_json().as_bytes())?,
+    if let Err(error) = keep(&report, store, label.is_none()) {
+        // What was found is told all the same; the findings themselves were written when they were made.
+        report.warnings.push(chain(&error));
     }
     if let Some(journal) = journal {
         let findings = report.findings.iter().map(|finding| finding.id.clone()).collect();
@@ -117,6 +116,44 @@ pub(crate) fn campaign(
         }
     }
     Ok(Conducted { report, used: conductor.used })
+}
+
+/// The report of a campaign that a kept finding has ended before its first run.
+pub(crate) fn regressed(config: &Config, store: &Store, kept: Regress, alone: bool) -> CampaignReport {
+    let target = &config.target;
+    let mut report = CampaignReport {
+        format_version: FORMAT_VERSION,
+        seed: config.seed,
+        strategy: config.search.to_string(),
+        ended_by: "regress".to_owned(),
+        program: target.program.display().to_string(),
+        args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        ..CampaignReport::default()
+    };
+    kept.join(&mut report, store);
+    if alone && let Err(error) = store.write("campaign.json", report.to_json().as_bytes()) {
+        report.warnings.push(chain(&error));
+    }
+    report
+}
+
+/// Writes the findings with their counts, and the summary.
+fn keep(report: &CampaignReport, store: &Store, alone: bool) -> Result<(), Error> {
+    if store.write_missing()? {
+        let folder = store.folder().display();
+        warn(&format!("files were taken out of the folder `{folder}`; they were written again"));
+    }
+    for finding in &report.findings {
+        let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
+        store.write(&format!("{}.json", finding.id), &json)?;
+    }
+    // Of the tests of a package each is a campaign; their summary is another file.
+    match alone {
+        false => {}
+        true if report.findings.is_empty() => store.remove("campaign.json")?,
+        true => _ = store.write("campaign.json", report.to_json().as_bytes())?,
+    }
+    Ok(())
 }
 
 impl Observer for Conductor<'_> {
@@ -146,8 +183,15 @@ impl Observer for Conductor<'_> {
         let words = if race { &finding.message } else { &facts.verdict.message };
         let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
-        let path = self.store.write(&name, schedule.to_text().as_bytes())?;
-        finding.schedule = path.display().to_string();
+        let text = schedule.to_text();
+        let trouble = match self.store.keep(&name, text.as_bytes()) {
+            Ok(kept) => {
+                finding.schedule = kept.path.display().to_string();
+                kept.trouble
+            }
+            // Nothing can be written anywhere: whoever reads this has it.
+            Err(error) => Some(format!("{}; the schedule of {} is\n{text}", chain(&error), finding.id)),
+        };
         if failure.predicted {
             finding.notes.push(threadbare_findings::orders::predicted(failure.run));
         }
@@ -157,7 +201,11 @@ impl Observer for Conductor<'_> {
         ));
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
-        self.store.write(&format!("{}.json", finding.id), &json)?;
+        let told = self.store.keep(&format!("{}.json", finding.id), &json);
+        let told = told.map_or_else(|error| Some(chain(&error)), |kept| kept.trouble);
+        for trouble in trouble.into_iter().chain(told) {
+            self.trouble(&trouble);
+        }
         Ok(())
     }
 
@@ -192,6 +240,7 @@ impl Observer for Conductor<'_> {
             points: progress.points,
             findings: self.findings.all().len(),
             elapsed: progress.elapsed,
+            estimate: progress.estimate,
         });
     }
 }
@@ -236,7 +285,11 @@ impl Conductor<'_> {
             strands: summary.strands,
             strategy: self.config.search.to_string(),
             seed: self.config.seed,
-            coverage: Coverage { shared_instructions: summary.known.len() as u64 },
+            coverage: Coverage {
+                shared_instructions: summary.known.len() as u64,
+                counts: summary.coverage.counts(),
+                estimate: summary.coverage.estimate(),
+            },
             findings: self.findings.all().to_vec(),
             suppressed: self.hidden.all().len() as u64,
             trace_hash: format!("{:016x}", summary.trace_hash),
@@ -247,10 +300,12 @@ impl Conductor<'_> {
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
+            regress: Vec::new(),
             ended_by: match summary.ending {
                 Ending::Runs => "runs",
                 Ending::Time => "time",
                 Ending::Failure => "failure",
+                Ending::Enough => "until",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",
             }
@@ -271,7 +326,7 @@ fn schedule(
 ) -> Schedule {
     let target = &config.target;
     let request = config.request(failure.run, &failure.strategy);
-    let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0;
+    let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
         program: target.program.clone().into_os_string(),
@@ -287,6 +342,7 @@ fn schedule(
         entropy: request.entropy,
         points: config.points,
         max_points: config.max_points,
+        memory: target.limits.memory,
         in_order: config.in_order,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,

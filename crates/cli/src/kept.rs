@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use threadbare_explore::Error;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::journal::{self, CAMPAIGN, Journal, Overview, Session};
 use threadbare_explore::server::Target;
@@ -28,18 +29,28 @@ pub(crate) struct Resumed {
     pub(crate) journal: Journal,
 }
 
-/// The journal of a new campaign.
+/// The journal of a new campaign; none if the folder has no room for it.
 pub(crate) fn begin(
     store: &Store,
     config: &Config,
     suppressions: &Suppressions,
     given: &[OsString],
-) -> Result<Journal, Trouble> {
+) -> Result<Option<Journal>, Trouble> {
     let session = session(config, suppressions, given)?;
     let path = store.folder().join(file_name(config, session.identity));
     let earlier = path.exists().then(|| journal::overview(&path).ok()).flatten();
-    let journal = Journal::create(&path, &session)?;
-    if let Some(earlier) = earlier.filter(|earlier| can_go_on(earlier) && earlier.close.is_none()) {
+    let journal = match Journal::create(&path, &session) {
+        Ok(journal) => Some(journal),
+        Err(Error::Journal { why, .. }) => {
+            let path = path.display();
+            warn(&format!("the campaign cannot be kept in `{path}` ({why}): it is made without `--resume`"));
+            None
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(earlier) =
+        earlier.filter(|earlier| earlier.close.is_none() && standing(earlier) == Standing::Open)
+    {
         let runs = counted(earlier.runs, "run");
         warn(&format!(
             "this campaign was ended after {runs} and is begun anew; `threadbare run --resume` would have gone on"
@@ -137,12 +148,61 @@ fn tell_what_is_left(overview: &Overview, config: &Config) {
     warn(&format!("the campaign is complete after {runs}; `--resume {more}` makes it go on"));
 }
 
-/// Whether there is something to go on with.
-pub(crate) fn can_go_on(overview: &Overview) -> bool {
-    let build = || conduct::program_id(&overview.first().program).ok();
-    overview.under_way.is_none()
-        && overview.first().tool == embedded::tool()
-        && build().is_some_and(|id| id == overview.first().program_id)
+/// Whether a campaign can go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standing {
+    /// It was ended before its time.
+    Open,
+    /// It can, with this option.
+    Complete(&'static str),
+    /// Somebody is making it.
+    UnderWay,
+    /// The program is another one now.
+    OtherBuild,
+    /// The program is gone.
+    NoProgram,
+    /// Another version of the tool made it.
+    OtherTool,
+}
+
+impl Standing {
+    /// Whether `--resume` does something, with an option more if need be.
+    pub(crate) fn can_resume(self) -> bool {
+        matches!(self, Standing::Open | Standing::Complete(_))
+    }
+
+    pub(crate) fn words(self) -> String {
+        match self {
+            Standing::Open => "yes".to_owned(),
+            Standing::Complete(option) => format!("with {option}"),
+            Standing::UnderWay => "under way".to_owned(),
+            Standing::OtherBuild => "no: other build".to_owned(),
+            Standing::NoProgram => "no: program gone".to_owned(),
+            Standing::OtherTool => "no: other version".to_owned(),
+        }
+    }
+}
+
+/// Whether a campaign can go on, as it stands in its folder.
+pub(crate) fn standing(overview: &Overview) -> Standing {
+    let first = overview.first();
+    if overview.under_way.is_some() {
+        return Standing::UnderWay;
+    }
+    if first.tool != embedded::tool() {
+        return Standing::OtherTool;
+    }
+    match conduct::program_id(&first.program) {
+        Err(_) => return Standing::NoProgram,
+        Ok(id) if id != first.program_id => return Standing::OtherBuild,
+        Ok(_) => {}
+    }
+    match overview.close.as_ref().map(|close| close.ended_by.as_str()) {
+        Some("runs") => Standing::Complete("--runs"),
+        Some("time") => Standing::Complete("--time"),
+        Some("failure") => Standing::Complete("--keep-going"),
+        _ => Standing::Open,
+    }
 }
 
 /// The journal that is meant.

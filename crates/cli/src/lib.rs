@@ -5,6 +5,7 @@
 
 mod commands;
 mod conduct;
+mod coverage;
 mod embedded;
 mod exit;
 mod gdb;
@@ -14,6 +15,7 @@ mod kept;
 mod options;
 mod output;
 mod refine;
+mod regress;
 mod streams;
 mod values;
 
@@ -38,6 +40,7 @@ enum Command {
     Shrink(commands::shrink::Args),
     Report(commands::report::Args),
     List(commands::list::Args),
+    Coverage(commands::coverage::Args),
     Cc(commands::cc::Args),
     /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
     #[command(name = "c++", long_about = None, disable_help_flag = true)]
@@ -112,6 +115,7 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
         Command::Shrink(args) => commands::shrink::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::List(args) => commands::list::run(&args),
+        Command::Coverage(args) => commands::coverage::run(&args),
         Command::Cc(args) => commands::cc::run(Language::C, &args),
         Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),
         Command::Rustc(args) => commands::rustc::run(&args),

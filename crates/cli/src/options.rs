@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
 use threadbare_explore::campaign::Config;
+use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
 use threadbare_explore::{Races, Search};
 
@@ -70,6 +71,15 @@ pub(crate) enum Mode {
     Free,
 }
 
+/// Whether something is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Switch {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
 /// What is done with data races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum RaceMode {
@@ -120,6 +130,15 @@ pub(crate) struct CampaignOptions {
     /// `in-order` (only when nothing else can go on).
     #[arg(long, value_enum, default_value = "early")]
     pub(crate) deadlines: Deadlines,
+    /// How much heap a run may have at a time, such as 512M or 4G; 0 for no bound.
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = values::size)]
+    pub(crate) memory: u64,
+    /// How much of each output stream of a run is kept while it goes on; of more, the end.
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = values::size)]
+    pub(crate) output: u64,
+    /// How large a file that a run writes may become; 0 for no bound.
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
+    pub(crate) file_size: u64,
     /// Data races: not looked for, told without failing, or failures.
     #[arg(long, value_enum, default_value = "fail")]
     pub(crate) races: RaceMode,
@@ -130,12 +149,22 @@ pub(crate) struct CampaignOptions {
     /// Do not try the deadlocks that the order of locks predicts: only the strategy looks for them.
     #[arg(long)]
     pub(crate) no_predict: bool,
+    /// Replay the kept schedules of the program first: a bug that is there again ends the campaign at once, one that is
+    /// not is told as fixed.
+    #[arg(long)]
+    pub(crate) regress: bool,
     /// How long a new finding's schedule is made smaller before it is told: a time, or `off`.
     #[arg(long, value_name = "TIME|off", default_value = "2s", value_parser = values::time_or_off)]
     pub(crate) shrink: values::TimeOrOff,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
+    /// Stop when a run that shows something new is less likely than this: `0.1%`, `1/1000` or `0.001`.
+    #[arg(long, value_name = "CHANCE", value_parser = values::chance)]
+    pub(crate) until: Option<f64>,
+    /// Whether coverage is told.
+    #[arg(long, value_enum, default_value = "on", hide = true)]
+    pub(crate) coverage: Switch,
     /// How results are written.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: ReportFormat,
@@ -179,14 +208,15 @@ impl CampaignOptions {
     }
 
     /// The campaign for a target.
-    pub(crate) fn config(&self, target: Target) -> Config {
+    pub(crate) fn config(&self, mut target: Target) -> Config {
+        target.limits = Limits { memory: self.memory, output: self.output, file_size: self.file_size };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Config {
             target: Arc::new(target),
             search: self.strategy,
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
+            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(DEFAULT_RUNS)),
             time: self.time,
             jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
             keep_going: self.keep_going,
@@ -202,6 +232,8 @@ impl CampaignOptions {
             },
             shrink: self.shrink.0,
             filter: None,
+            coverage: self.coverage == Switch::On,
+            until: self.until,
         }
     }
 }

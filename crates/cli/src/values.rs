@@ -47,6 +47,37 @@ pub(crate) fn runs(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A number of bytes such as `512M`, `2G` or `4096`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a size such as 512M, 2G or 4096".to_owned();
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let shift = match unit.to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.trim().replace('_', "").parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+/// A chance such as `0.1%`, `1/1000` or `0.001`.
+pub(crate) fn chance(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let chance = match (text.strip_suffix('%'), text.split_once('/')) {
+        (Some(percent), _) => number(percent).map(|percent| percent / 100.0),
+        (None, Some((one, of))) => number(one).zip(number(of)).map(|(one, of)| one / of),
+        (None, None) => number(text),
+    };
+    match chance {
+        Some(chance) if chance > 0.0 && chance < 1.0 => Ok(chance),
+        _ => Err("expected a chance between 0 and 1, such as 0.1%, 1/1000 or 0.001".to_owned()),
+    }
+}
+
 /// A strategy with its parameters, or the portfolio.
 pub(crate) fn strategy(text: &str) -> Result<Search, String> {
     Search::parse(text).map_err(|error| error.to_string())
@@ -71,6 +102,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sizes_are_read() {
+        let read = ["4096", "512M", "2G", "1KiB", "3mb", "0"].map(|text| size(text).unwrap());
+        assert_eq!(read, [4096, 512 << 20, 2 << 30, 1024, 3 << 20, 0]);
+        for wrong in ["", "G", "1.5G", "-1", "2X", "99999999T"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn times_are_read() {
         assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
@@ -78,6 +118,16 @@ mod tests {
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
         for bad in ["", "s", "0", "-1s", "1d", "1e400", "nan", "5 s x"] {
             assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn chances_are_read() {
+        for text in ["0.1%", "1/1000", "0.001", " 0.1 %"] {
+            assert!(chance(text).is_ok_and(|chance| (chance - 0.001).abs() < 1e-12), "{text}");
+        }
+        for bad in ["", "0", "0%", "100%", "1", "2", "-1%", "1/0", "0/5", "nan", "inf%", "x"] {
+            assert!(chance(bad).is_err(), "{bad}");
         }
     }
 

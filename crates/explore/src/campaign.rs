@@ -23,8 +23,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::{Books, Estimate};
 use threadbare_strategy::{Spec, rng};
-use threadbare_trace::report::{Module, Warning};
+use threadbare_trace::report::{Module, RunReport, Warning};
 use threadbare_trace::run::RunFacts;
 
 /// What a campaign is to do.
@@ -62,6 +63,10 @@ pub struct Config {
     pub shrink: Option<Duration>,
     /// Who knows what is not to be told.
     pub filter: Option<Arc<dyn Filter>>,
+    /// Coverage is told.
+    pub coverage: bool,
+    /// The chance of something new below which it is enough.
+    pub until: Option<f64>,
 }
 
 impl Config {
@@ -75,7 +80,7 @@ impl Config {
             params: strategy.plan_params(self.in_order),
             points: self.points,
             record: Record::Nothing,
-            flags: 0,
+            flags: if self.coverage { flags::COVERAGE } else { 0 },
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
@@ -99,6 +104,8 @@ pub struct Progress {
     pub switches: u64,
     /// Time since the campaign began.
     pub elapsed: Duration,
+    /// How likely something new is, if that is known.
+    pub estimate: Option<Estimate>,
 }
 
 /// Who is told of a campaign while it goes on. Failures come in the order of their runs.
@@ -126,6 +133,8 @@ pub enum Ending {
     Time,
     /// A run failed.
     Failure,
+    /// Something new is unlikely enough.
+    Enough,
     /// The user asked for the end.
     Interrupt,
     /// Threadbare failed: the run, and what happened.
@@ -151,10 +160,12 @@ pub struct Summary {
     pub replays: u64,
     /// What the runtime warned of, each once, in the order it came.
     pub warnings: Vec<Warning>,
-    /// The modules of a run that warned: where the warnings' places are.
+    /// The modules of a run: where the places of warnings and of coverage are.
     pub modules: Vec<Module>,
     /// Cycles in the order of locks that were tried and did not deadlock.
     pub unproved: Vec<Unproved>,
+    /// What was covered.
+    pub coverage: Books,
 }
 
 struct Shared {
@@ -197,7 +208,8 @@ pub fn run_kept(
         config.search,
         config.seed,
         config.predict,
-    );
+    )
+    .until(config.until);
     let before = match journal {
         Some(journal) => resume::feed(&mut ledger, journal, observer)?,
         None => Duration::ZERO,
@@ -226,7 +238,8 @@ pub fn run_kept(
         watched
     });
     let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
-    *journal = ledger.log.finish(started.elapsed());
+    let progress = ledger.progress(started.elapsed());
+    *journal = ledger.log.finish(&progress);
     watched?;
     if let Some(trouble) = ledger.log.trouble() {
         observer.trouble(&trouble);
@@ -247,10 +260,10 @@ fn watch(
         let failures = ledger.take_failures();
         let finished = ledger.is_finished();
         let progress = ledger.progress(started.elapsed());
-        let (file, trouble) = (ledger.log.tick(progress.elapsed), ledger.log.trouble());
         if failures.iter().any(|failure| failure.facts.is_some()) {
             ledger.log.hold();
         }
+        let (file, trouble) = (ledger.log.tick(&progress), ledger.log.trouble());
         drop(ledger);
         if let Some(trouble) = trouble {
             observer.trouble(&trouble);
@@ -299,7 +312,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         let mut request = config.request(ticket.run, strategy);
         request.estimates = ticket.estimates;
         request.guide = Arc::clone(guide);
-        request.flags = *flags;
+        request.flags |= *flags;
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {
@@ -349,7 +362,7 @@ fn attempt(
     prediction: &Arc<Prediction>,
 ) -> Result<Tried, Error> {
     // Most tries are thrown away: none may claim to be the first that showed something, and races are for the runs.
-    let base = Request { races: false, ..base.clone() };
+    let base = Request { races: false, flags: base.flags & !flags::COVERAGE, ..base.clone() };
     let wants = |keys: &[u64]| vec![true; keys.len()];
     let mut tries = 0;
     let mut outcome = None;
@@ -394,6 +407,13 @@ fn one(
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
+    outcome.strategy = request.strategy as u32;
+    if request.flags & flags::COVERAGE != 0 {
+        outcome.contribution = server.take_contribution(&ended);
+        if !outcome.contribution.records.is_empty() && outcome.modules.is_empty() {
+            outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
+        }
+    }
     if config.check_replay && outcome::can_follow(&ended) {
         check_replay(server, request, &ended, &mut outcome)?;
     }
@@ -420,6 +440,6 @@ fn check_replay(
     };
     let second = server.run(&again, follow, None)?;
     let facts = server.facts(&again, &second, false)?;
-    outcome.compare(ended, &facts);
+    outcome.compare(ended, &facts, second.live.class);
     Ok(())
 }

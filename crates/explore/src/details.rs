@@ -15,7 +15,7 @@ use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::report::{Moment, Warning};
-use threadbare_trace::run::{End, RunFacts, Verdict};
+use threadbare_trace::run::{RunFacts, Verdict};
 
 /// How much longer than a bare run one may take whose events are streamed.
 const SLOWER: u32 = 10;
@@ -26,7 +26,7 @@ const STRANDS: usize = 16;
 /// or stay as they are.
 pub fn add(server: &mut Server, request: &Request, verdict: &Verdict, mut findings: Vec<&mut RunFacts>) {
     let Some(first) = findings.first() else { return };
-    let whole = first.end != End::TimedOut && first.counters.segments_lost == 0;
+    let whole = !first.end.was_cut() && first.counters.segments_lost == 0;
     if !whole || first.segments.is_empty() || !server.is_alive() {
         return;
     }

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_strategy::Spec;
+use threadbare_coverage::Books;
+use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
@@ -63,6 +64,7 @@ pub struct Failure {
 pub(crate) enum Stop {
     Time,
     Failure,
+    Enough,
     Interrupt,
     Internal(Box<RunFacts>, String),
     Error(Error),
@@ -109,6 +111,8 @@ pub(crate) struct Ledger {
     tried: BTreeMap<u64, Tried>,
     tries_taken: u64,
     unproved: Vec<Unproved>,
+    coverage: Books,
+    until: Option<f64>,
     stop: Option<Stop>,
     /// Where what goes into the books is written.
     pub(crate) log: Log,
@@ -149,9 +153,16 @@ impl Ledger {
             tried: BTreeMap::new(),
             tries_taken: 0,
             unproved: Vec::new(),
+            coverage: Books::default(),
+            until: None,
             stop: None,
             log: Log::default(),
         }
+    }
+
+    /// The same books, which end when something new is less likely than this.
+    pub(crate) fn until(self, chance: Option<f64>) -> Ledger {
+        Ledger { until: chance, ..self }
     }
 
     /// The next run of this epoch; of the next epoch when this one is complete.
@@ -270,6 +281,8 @@ impl Ledger {
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
+        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
+        self.coverage.take(strategy, &outcome.contribution);
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
         self.advice.learn(run, std::mem::take(&mut outcome.lessons));
@@ -288,6 +301,16 @@ impl Ledger {
             self.predictions.see(run, cycle);
         }
         self.take_shown(run, false, outcome);
+        self.see_whether_enough();
+    }
+
+    /// Looks every few runs, so that the end does not depend on the jobs.
+    fn see_whether_enough(&mut self) {
+        const EVERY: u64 = 16;
+        let Some(until) = self.until.filter(|_| self.counts.runs.is_multiple_of(EVERY)) else { return };
+        if self.coverage.estimate().is_some_and(|estimate| estimate.high < until) {
+            self.stop(Stop::Enough);
+        }
     }
 
     /// Takes what a run showed.
@@ -366,7 +389,7 @@ impl Ledger {
     }
 
     pub(crate) fn progress(&self, elapsed: Duration) -> Progress {
-        Progress { elapsed, ..self.counts }
+        Progress { elapsed, estimate: self.coverage.estimate(), ..self.counts }
     }
 
     pub(crate) fn summary(self, elapsed: Duration) -> Result<Summary, Error> {
@@ -375,6 +398,7 @@ impl Ledger {
             None => Ending::Runs,
             Some(Stop::Time) => Ending::Time,
             Some(Stop::Failure) => Ending::Failure,
+            Some(Stop::Enough) => Ending::Enough,
             Some(Stop::Interrupt) => Ending::Interrupt,
             Some(Stop::Internal(facts, why)) => Ending::Internal(facts, why),
             Some(Stop::Error(error)) => return Err(error),
@@ -390,6 +414,7 @@ impl Ledger {
             warnings: self.warnings,
             modules: self.modules,
             unproved: self.unproved,
+            coverage: self.coverage,
         })
     }
 }

@@ -14,6 +14,7 @@ mod fuzz;
 pub mod interrupt;
 pub mod journal;
 mod ledger;
+pub mod limits;
 mod outcome;
 mod portfolio;
 mod predict;

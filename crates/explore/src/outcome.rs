@@ -14,10 +14,11 @@ use std::collections::HashSet;
 use std::fmt;
 use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::Contribution;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
-use threadbare_trace::run::{Counters, End, RunFacts, Verdict};
+use threadbare_trace::run::{Counters, RunFacts, Verdict};
 
 /// What is done with data races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -63,6 +64,10 @@ pub(crate) struct Shown {
 pub(crate) struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
+    /// The number of who decided.
+    pub(crate) strategy: u32,
+    /// What it adds to coverage.
+    pub(crate) contribution: Contribution,
     pub(crate) lessons: Lessons,
     pub(crate) warnings: Vec<Warning>,
     /// The modules, where the warnings need them.
@@ -89,6 +94,8 @@ impl Outcome {
         Outcome {
             counters,
             learnt,
+            strategy: 0,
+            contribution: Contribution::default(),
             lessons: Lessons::default(),
             warnings: Vec::new(),
             modules: Vec::new(),
@@ -111,6 +118,7 @@ impl Outcome {
     ) -> Result<Outcome, Error> {
         let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
         let mut outcome = Outcome::clean(ended.live.counters, learnt);
+        outcome.warnings = limits_met(server);
         (outcome.lessons.notes, outcome.lessons.reads) = server.lessons();
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
@@ -119,14 +127,15 @@ impl Outcome {
                 let report = RunReport::decode(&bytes);
                 outcome.cycles = predict::cycles(&report.lock_orders);
                 if !report.warnings.is_empty() || !outcome.cycles.is_empty() {
-                    (outcome.warnings, outcome.modules) = (report.warnings, report.modules);
+                    outcome.warnings.extend(report.warnings);
+                    outcome.modules = report.modules;
                 }
             }
             return Ok(outcome);
         }
         let mut facts = server.facts(request, ended, false)?;
         if !facts.report.warnings.is_empty() {
-            outcome.warnings = facts.report.warnings.clone();
+            outcome.warnings.extend(facts.report.warnings.iter().cloned());
             outcome.modules = facts.report.modules.clone();
         }
         outcome.verdict = facts.verdict.clone();
@@ -194,7 +203,7 @@ impl Outcome {
     }
 
     /// Compares the run with its second making.
-    pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts) {
+    pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts, second_class: u64) {
         let (a, b) = (&self.verdict, &second.verdict);
         let mut differences = Vec::new();
         if (a.kind, a.code, a.pc, a.strand) != (b.kind, b.code, b.pc, b.strand) || a.place != b.place {
@@ -210,6 +219,10 @@ impl Outcome {
                 "the run's trace has hash {:016x} ({} events, {} points, {} switches), its replay's {:016x} ({} events, {} points, {} switches)",
                 one.trace_hash, one.events, one.points, one.switches, two.trace_hash, two.events, two.points, two.switches,
             ));
+        }
+        let class = first.live.class;
+        if class != 0 && second_class != 0 && class != second_class {
+            differences.push(format!("the run is of class {class:016x}, its replay of {second_class:016x}"));
         }
         let races = race_pairs(&second.report);
         if races != self.races && !b.is_internal() {
@@ -229,6 +242,19 @@ impl Outcome {
             self.mismatch = Some((Box::new(second.clone()), differences.join("; ")));
         }
     }
+}
+
+/// What of the machine the run that has just ended took more than it may.
+fn limits_met(server: &Server) -> Vec<Warning> {
+    let told = [
+        (server.left_behind > 0, "the program left processes behind; they were ended with the run"),
+        (
+            server.stdout.was_cut() || server.stderr.was_cut(),
+            "a run wrote more than `--output` allows; only the end of it was kept",
+        ),
+    ];
+    let met = told.into_iter().filter(|(met, _)| *met);
+    met.map(|(_, text)| Warning { text: text.to_owned(), pc: 0 }).collect()
 }
 
 /// Of a verdict the journal keeps the kind.
@@ -274,7 +300,7 @@ pub fn of_race(facts: &RunFacts, race: Race) -> RunFacts {
 
 /// Whether the choices of a run are all there: not of one that was killed.
 pub(crate) fn can_follow(ended: &Ended) -> bool {
-    ended.end != End::TimedOut
+    !ended.end.was_cut()
 }
 
 /// A number that is the same for failures that are surely the same: kind and raw places. Places in the source are

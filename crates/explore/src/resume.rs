@@ -36,8 +36,9 @@ pub(crate) fn feed(
                 }
             }
             Record::Note(key, note) => _ = notes.insert(key, note),
-            Record::Clock(time) => elapsed = Duration::from_millis(time),
+            Record::Clock(time, ..) => elapsed = Duration::from_millis(time),
             Record::Session(_) | Record::Close(_) => {}
+            Record::Unknown => return Err(unfit("another version of the tool wrote it".to_owned())),
         }
         for failure in ledger.take_failures() {
             let note = notes.remove(&failure.key);

@@ -68,6 +68,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         steps: Vec::new(),
         sources: Vec::new(),
         notes: Vec::new(),
+        regress: None,
         warnings,
         program: program.to_owned(),
         stdout: tail(&facts.stdout),

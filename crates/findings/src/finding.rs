@@ -76,6 +76,9 @@ pub struct Finding {
     /// Facts that help to mend it, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What `--regress` last found of it: `fixed`, `unfit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regress: Option<String>,
     /// What else the user should know.
     #[serde(default)]
     pub warnings: Vec<String>,

@@ -12,6 +12,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod classes;
 pub mod conflict;
 pub mod delay;
 pub mod directed;

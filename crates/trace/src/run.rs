@@ -43,6 +43,15 @@ pub enum End {
     Signalled(i32),
     /// Killed because it took too long.
     TimedOut,
+    /// Killed because it took too much memory.
+    OutOfMemory,
+}
+
+impl End {
+    /// Whether the driver ended it, at a moment that is another one each time.
+    pub fn was_cut(self) -> bool {
+        matches!(self, End::TimedOut | End::OutOfMemory)
+    }
 }
 
 /// A place in the source as the program itself wrote it (a panic message, an assertion).

@@ -23,7 +23,7 @@ Examples:
   cargo threadbare build --release";
 
 /// Options of ours that take a value.
-const WITH_VALUE: [&str; 13] = [
+const WITH_VALUE: [&str; 16] = [
     "--strategy",
     "--runs",
     "--time",
@@ -32,6 +32,9 @@ const WITH_VALUE: [&str; 13] = [
     "--points",
     "--mode",
     "--max-points",
+    "--memory",
+    "--output",
+    "--file-size",
     "--deadlines",
     "--races",
     "--suppressions",
@@ -39,7 +42,7 @@ const WITH_VALUE: [&str; 13] = [
     "--stdin",
 ];
 /// Options of ours that take none.
-const ALONE: [&str; 3] = ["--keep-going", "--check-replay", "--no-predict"];
+const ALONE: [&str; 4] = ["--regress", "--keep-going", "--check-replay", "--no-predict"];
 
 /// What a `cargo threadbare` command was given.
 #[derive(clap::Args, Debug)]

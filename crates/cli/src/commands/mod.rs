@@ -5,6 +5,7 @@ pub(crate) mod cargo_build;
 pub(crate) mod cargo_run;
 pub(crate) mod cargo_test;
 pub(crate) mod cc;
+pub(crate) mod coverage;
 pub(crate) mod list;
 pub(crate) mod replay;
 pub(crate) mod report;

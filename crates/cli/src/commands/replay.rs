@@ -155,6 +155,7 @@ pub(crate) fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Targ
     target.env = schedule.env.clone();
     target.stdin = schedule.stdin.clone().map(PathBuf::from);
     target.runtime = Some(embedded::library(&env)?);
+    target.limits.memory = schedule.memory;
     if Path::new(&schedule.cwd).is_dir() {
         target.cwd = PathBuf::from(&schedule.cwd);
     } else {
@@ -245,7 +246,7 @@ pub(crate) fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) ->
 /// The words of a verdict that must be the same in a replay. The exit code and the signal are; a line of the program's
 /// output and an address behind them need not be, and a time limit is the user's. Blanks do not count: a schedule may
 /// have been pasted.
-fn essence(kind: VerdictKind, message: &str) -> Vec<&str> {
+pub(crate) fn essence(kind: VerdictKind, message: &str) -> Vec<&str> {
     let upto = |end: &str| message.split(end).next().unwrap_or_default();
     let kept = match kind {
         VerdictKind::Timeout => "",

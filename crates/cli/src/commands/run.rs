@@ -3,6 +3,7 @@
 use crate::conduct;
 use crate::exit::{Exit, Trouble};
 use crate::options::{CampaignOptions, ReportFormat};
+use crate::regress::{self, Regress};
 use crate::{embedded, hide, kept, output};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use threadbare_explore::journal::Journal;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_findings::Suppressions;
-use threadbare_report::Screen;
 use threadbare_report::progress::ProgressLine;
+use threadbare_report::{Screen, Style};
 use threadbare_toolchain::{Environment, check_program, find_program};
 
 const EXAMPLES: &str = "\
@@ -70,7 +71,13 @@ fn resume(args: &Args, id: &str, given: &[OsString]) -> Result<Exit, Trouble> {
     let folder = &args.campaign.out;
     let resumed = kept::resume(folder, id, command.as_ref(), given)?;
     let store = Store::open(folder)?;
-    conduct_one(&resumed.config, &store, &resumed.suppressions, resumed.journal, args.campaign.format)
+    conduct_one(
+        &resumed.config,
+        &store,
+        &resumed.suppressions,
+        Some(resumed.journal),
+        (args.campaign.format, args.campaign.regress),
+    )
 }
 
 /// The full path of an input file, which must be readable.
@@ -91,22 +98,33 @@ pub(crate) fn campaign(
     let config = options.config(target);
     let store = Store::open(&options.out)?;
     let journal = kept::begin(&store, &config, &suppressions, given)?;
-    conduct_one(&config, &store, &suppressions, journal, options.format)
+    conduct_one(&config, &store, &suppressions, journal, (options.format, options.regress))
 }
 
 fn conduct_one(
     config: &Config,
     store: &Store,
     suppressions: &Arc<Suppressions>,
-    journal: Journal,
-    format: ReportFormat,
+    journal: Option<Journal>,
+    (format, regress): (ReportFormat, bool),
 ) -> Result<Exit, Trouble> {
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
     let line = ProgressLine::on_stderr();
-    let conducted = conduct::campaign(config, store, line, None, suppressions, Some(journal))?;
-    let report = conducted.report;
+    let can_resume = journal.is_some();
+    let kept = if regress { regress::all(config, store)? } else { Regress::default() };
+    let report = if kept.has_failed() && !config.keep_going {
+        conduct::regressed(config, store, kept, true)
+    } else {
+        let mut report = conduct::campaign(config, store, line, None, suppressions, journal)?.report;
+        kept.join(&mut report, store);
+        report
+    };
     print(&output::of_campaign(&report, format, Screen::for_stream(&std::io::stdout())));
-    Ok(if report.runs_failed > 0 { Exit::Failure } else { Exit::Clean })
+    if can_resume && report.ended_by == "interrupt" && report.runs > 0 {
+        let style = Style::for_stream(&std::io::stderr());
+        eprintln!("{}: `threadbare run --resume` goes on with it", style.strong("help"));
+    }
+    Ok(if report.has_failed() { Exit::Failure } else { Exit::Clean })
 }
 
 /// The target for a command line; the program is checked.

@@ -1,8 +1,9 @@
 //! The bytes of a journal: a line that names format and version, then frames.
 //!
-//! A frame is its length (a variable-length number), a checksum and a record. A writer that is killed leaves at most
+//! A frame is its length (a number with 7 bits a byte), a checksum and a [packed](super::pack) record. A writer that is killed leaves at most
 //! one frame that is not whole, at the end; a reader takes all frames before the first one that is damaged.
 
+use crate::journal::pack::{self, History};
 use crate::journal::record::{Record, RecordRef};
 use threadbare_trace::hash::Fnv;
 
@@ -10,8 +11,6 @@ use threadbare_trace::hash::Fnv;
 pub(crate) const HEAD: &[u8] = b"threadbare campaign 1\n";
 /// What the first line of every version begins with.
 const NAME: &[u8] = b"threadbare campaign ";
-/// More is no record of ours.
-const LONGEST: usize = 64 << 20;
 
 /// Why a file is no journal of this version.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,16 +23,17 @@ pub(crate) enum Refused {
     Version(String),
 }
 
-/// Adds a record to what is to be written.
-pub(crate) fn push(bytes: &mut Vec<u8>, record: &RecordRef<'_>) {
+/// A record as bytes.
+pub(crate) fn encode(record: &RecordRef<'_>) -> Vec<u8> {
     // Only types that cannot be written fail, and there are none of these.
-    let Ok(payload) = postcard::to_stdvec(record) else { return };
-    let mut length = payload.len();
-    while length >= 0x80 {
-        bytes.push(length as u8 | 0x80);
-        length >>= 7;
-    }
-    bytes.push(length as u8);
+    postcard::to_stdvec(record).unwrap_or_default()
+}
+
+/// Adds a record to what is to be written. Records are written in the order they come here.
+pub(crate) fn push(bytes: &mut Vec<u8>, history: &mut History, record: &[u8]) {
+    let mut payload = Vec::with_capacity(64);
+    history.pack(record, &mut payload);
+    pack::number(bytes, payload.len());
     bytes.extend(checksum(&payload));
     bytes.extend(payload);
 }
@@ -41,7 +41,7 @@ pub(crate) fn push(bytes: &mut Vec<u8>, record: &RecordRef<'_>) {
 /// Sees that the bytes begin as a journal does, and gives its frames.
 pub(crate) fn frames(bytes: &[u8]) -> Result<Frames<'_>, Refused> {
     match bytes.strip_prefix(HEAD) {
-        Some(_) => Ok(Frames { bytes, at: HEAD.len() }),
+        Some(_) => Ok(Frames { bytes, at: HEAD.len(), history: History::default() }),
         None if bytes.is_empty() => Err(Refused::Empty),
         None => match bytes.strip_prefix(NAME) {
             Some(rest) => {
@@ -58,6 +58,7 @@ pub(crate) fn frames(bytes: &[u8]) -> Result<Frames<'_>, Refused> {
 pub(crate) struct Frames<'a> {
     bytes: &'a [u8],
     at: usize,
+    history: History,
 }
 
 impl Frames<'_> {
@@ -65,32 +66,27 @@ impl Frames<'_> {
     pub(crate) fn good(&self) -> usize {
         self.at
     }
+
+    /// What whoever goes on with the journal has to know.
+    pub(crate) fn into_history(self) -> History {
+        self.history
+    }
 }
 
 impl Iterator for Frames<'_> {
     type Item = Record;
 
     fn next(&mut self) -> Option<Record> {
-        let rest = &self.bytes[self.at..];
-        let mut length = 0usize;
-        let mut used = 0;
-        loop {
-            let byte = *rest.get(used)?;
-            length |= usize::from(byte & 0x7f) << (7 * used);
-            used += 1;
-            match byte {
-                0..0x80 => break,
-                _ if used == 4 => return None,
-                _ => {}
-            }
-        }
-        let sum = rest.get(used..used + 4)?;
-        let payload = rest.get(used + 4..used + 4 + length).filter(|_| length <= LONGEST)?;
+        let mut rest = &self.bytes[self.at..];
+        let length = pack::take(&mut rest)?;
+        let (sum, rest) = rest.split_at_checked(4)?;
+        let payload = rest.get(..length)?;
         if checksum(payload) != sum {
             return None;
         }
-        let record = postcard::from_bytes(payload).ok()?;
-        self.at += used + 4 + length;
+        let record = self.history.unpack(payload)?;
+        let record = postcard::from_bytes(record).unwrap_or(Record::Unknown);
+        self.at = self.bytes.len() - rest.len() + length;
         Some(record)
     }
 }
@@ -106,32 +102,34 @@ fn checksum(payload: &[u8]) -> [u8; 4] {
 mod tests {
     use super::*;
 
-    fn journal() -> Vec<u8> {
-        let mut bytes = HEAD.to_vec();
-        for key in [1, 2, 3] {
-            push(&mut bytes, &RecordRef::Note(key, &[7; 300]));
-        }
-        bytes
+    /// A journal, and where its frames end.
+    fn journal() -> (Vec<u8>, Vec<usize>) {
+        let (mut bytes, mut history) = (HEAD.to_vec(), History::default());
+        let ends = [1, 2, 3].map(|key| {
+            push(&mut bytes, &mut history, &encode(&RecordRef::Note(key, &[7, key as u8, 9])));
+            bytes.len()
+        });
+        (bytes, ends.into())
     }
 
     #[test]
     fn the_whole_part_of_a_damaged_journal_is_read() {
-        let whole = journal();
+        let (whole, ends) = journal();
         let read = |bytes: &[u8]| {
             let mut frames = frames(bytes).unwrap();
             let count = frames.by_ref().count();
             (count, frames.good())
         };
         assert_eq!(read(&whole), (3, whole.len()));
-        let frame = (whole.len() - HEAD.len()) / 3;
         for cut in HEAD.len()..whole.len() {
-            let (count, good) = read(&whole[..cut]);
-            assert_eq!((count, good), ((cut - HEAD.len()) / frame, HEAD.len() + count * frame), "{cut}");
+            let count = ends.iter().filter(|&&end| end <= cut).count();
+            let good = count.checked_sub(1).map_or(HEAD.len(), |last| ends[last]);
+            assert_eq!(read(&whole[..cut]), (count, good), "{cut}");
         }
         for at in HEAD.len()..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0x10;
-            assert!(read(&damaged).0 <= (at - HEAD.len()) / frame, "{at}");
+            assert!(read(&damaged).0 <= ends.iter().filter(|&&end| end <= at).count(), "{at}");
         }
     }
 

@@ -15,6 +15,7 @@
 mod frame;
 mod log;
 mod overview;
+mod pack;
 mod record;
 
 pub(crate) use log::Log;
@@ -24,6 +25,7 @@ pub use record::{Close, Session};
 
 use crate::error::Error;
 use frame::{HEAD, Refused};
+use pack::History;
 use record::RecordRef;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -47,9 +49,12 @@ pub struct Journal {
     length: u64,
     /// Whether the file is still what it was before this process.
     untouched: bool,
-    created: bool,
+    /// Whether this process made it, and no run is in it yet.
+    bare: bool,
     /// The bytes of the sittings before this one.
     past: Vec<u8>,
+    history: History,
+    broken: bool,
 }
 
 impl Journal {
@@ -57,9 +62,24 @@ impl Journal {
     pub fn create(path: &Path, session: &Session) -> Result<Journal, Error> {
         let created = !path.exists();
         let file = open(path, true)?;
-        let mut past = HEAD.to_vec();
-        frame::push(&mut past, &RecordRef::Session(session));
-        Ok(Journal { path: path.to_owned(), file, length: 0, untouched: true, created, past })
+        let (mut past, mut history) = (HEAD.to_vec(), History::default());
+        frame::push(&mut past, &mut history, &frame::encode(&RecordRef::Session(session)));
+        let mut journal = Journal {
+            path: path.to_owned(),
+            file,
+            length: 0,
+            untouched: true,
+            bare: created,
+            past,
+            history,
+            broken: false,
+        };
+        if created {
+            // A campaign that is killed before its first run can go on, too.
+            journal.append(&[]).map_err(refused(path))?;
+            journal.bare = true;
+        }
+        Ok(journal)
     }
 
     /// The journal of a campaign that is to go on. The bytes that are not whole at its end are dropped with the first write.
@@ -68,16 +88,25 @@ impl Journal {
         let mut past = Vec::new();
         let mut reader = &*file;
         reader.read_to_end(&mut past).map_err(refused(path))?;
-        let overview = overview::of_bytes(path, &past)?;
+        let (overview, history) = overview::of_bytes(path, &past)?;
         past.truncate(overview.good as usize);
         let length = overview.good;
-        let journal = Journal { path: path.to_owned(), file, length, untouched: true, created: false, past };
+        let journal = Journal {
+            path: path.to_owned(),
+            file,
+            length,
+            untouched: true,
+            bare: false,
+            past,
+            history,
+            broken: false,
+        };
         Ok((journal, overview))
     }
 
     /// Adds a sitting to a campaign that goes on.
     pub fn add_session(&mut self, session: &Session) {
-        frame::push(&mut self.past, &RecordRef::Session(session));
+        frame::push(&mut self.past, &mut self.history, &frame::encode(&RecordRef::Session(session)));
     }
 
     /// Its file.
@@ -90,8 +119,27 @@ impl Journal {
         frame::frames(&self.past).into_iter().flatten()
     }
 
-    /// Writes bytes at the end, all or none.
-    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Writes records at the end, all or none. After a failure it writes no more: what comes later would be packed against
+    /// what is not there.
+    fn append(&mut self, records: &[Vec<u8>]) -> io::Result<()> {
+        if self.broken {
+            return Err(io::Error::other("an earlier write has failed"));
+        }
+        let mut bytes = Vec::new();
+        if self.untouched {
+            bytes = self.past.split_off(self.length as usize);
+            self.past = Vec::new();
+        }
+        for record in records {
+            frame::push(&mut bytes, &mut self.history, record);
+        }
+        let written = self.put(&bytes);
+        self.broken = written.is_err();
+        self.bare = false;
+        written
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.length + bytes.len() as u64 > LARGEST {
             return Err(io::Error::other(format!("it has grown to {} MiB", LARGEST >> 20)));
         }
@@ -99,19 +147,11 @@ impl Journal {
         if self.untouched {
             self.file.set_len(self.length)?;
             file.seek(SeekFrom::Start(self.length))?;
-            let new = self.past.split_off(self.length as usize);
             self.untouched = false;
-            self.past = Vec::new();
-            self.put(&new)?;
         }
-        self.put(bytes)
-    }
-
-    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let mut file = &*self.file;
         if let Err(error) = file.write_all(bytes) {
+            // What was written of it is of no use, and would be told as damage.
             let _ = self.file.set_len(self.length);
-            let _ = file.seek(SeekFrom::Start(self.length));
             return Err(error);
         }
         self.length += bytes.len() as u64;
@@ -120,12 +160,10 @@ impl Journal {
 
     /// Tells how the sitting ended.
     pub fn close(mut self, close: &Close) -> io::Result<()> {
-        if self.untouched && self.created {
+        if self.bare || self.broken {
             return Ok(());
         }
-        let mut bytes = Vec::new();
-        frame::push(&mut bytes, &RecordRef::Close(close));
-        self.append(&bytes)?;
+        self.append(&[frame::encode(&RecordRef::Close(close))])?;
         self.file.sync_data()
     }
 
@@ -153,7 +191,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        if self.untouched && self.created {
+        if self.bare {
             // No run was written: there is nothing to go on with.
             let _ = std::fs::remove_file(&self.path);
         }

@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::journal::frame;
+use crate::journal::pack::History;
 use crate::journal::record::{Close, Record, Session};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::HashSet;
@@ -46,12 +47,12 @@ pub fn overview(path: &Path) -> Result<Overview, Error> {
     let mut file = File::open(path).map_err(super::refused(path))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(super::refused(path))?;
-    let mut overview = of_bytes(path, &bytes)?;
+    let (mut overview, _) = of_bytes(path, &bytes)?;
     overview.under_way = is_locked(&file).then(|| holder(&file));
     Ok(overview)
 }
 
-pub(crate) fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Overview, Error> {
+pub(crate) fn of_bytes(path: &Path, bytes: &[u8]) -> Result<(Overview, History), Error> {
     let mut frames = frame::frames(bytes).map_err(|refused| refused.error(path))?;
     let mut overview = Overview {
         path: path.to_owned(),
@@ -78,9 +79,14 @@ pub(crate) fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Overview, Error> {
             Record::Tried(_, _, outcome) => {
                 overview.failed += outcome.map_or(0, |outcome| u64::from(outcome.has_failed(&mut hidden)));
             }
-            Record::Clock(elapsed) => overview.elapsed = Duration::from_millis(elapsed),
+            Record::Clock(elapsed, runs, failed) => {
+                overview.elapsed = Duration::from_millis(elapsed);
+                // Another version of the tool has other records of runs.
+                overview.runs = overview.runs.max(runs);
+                overview.failed = overview.failed.max(failed);
+            }
             Record::Close(close) => overview.close = Some(close),
-            Record::Note(..) => {}
+            Record::Note(..) | Record::Unknown => {}
         }
     }
     overview.good = frames.good() as u64;
@@ -89,7 +95,7 @@ pub(crate) fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Overview, Error> {
         let why = "its first record is damaged".to_owned();
         return Err(Error::Journal { path: path.to_owned(), why });
     }
-    Ok(overview)
+    Ok((overview, frames.into_history()))
 }
 
 fn is_locked(file: &File) -> bool {

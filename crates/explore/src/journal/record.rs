@@ -48,7 +48,7 @@ pub(crate) enum RecordRef<'a> {
     Run(u64, &'a Outcome),
     Tried(u64, u64, Option<&'a Outcome>),
     Note(u64, &'a [u8]),
-    Clock(u64),
+    Clock(u64, u64, u64),
     Close(&'a Close),
 }
 
@@ -63,8 +63,11 @@ pub(crate) enum Record {
     Tried(u64, u64, Option<Box<Outcome>>),
     /// What the observer wants to have again with the first failure of this key, which follows.
     Note(u64, Vec<u8>),
-    /// Milliseconds the campaign has taken.
-    Clock(u64),
+    /// Milliseconds the campaign has taken, its runs, and those that failed.
+    Clock(u64, u64, u64),
     /// A sitting has ended.
     Close(Close),
+    /// Whole, and of another version of the tool.
+    #[serde(skip)]
+    Unknown,
 }

@@ -283,6 +283,8 @@ fn config(mode: &str, jobs: usize) -> Config {
         predict: true,
         shrink: None,
         filter: None,
+        coverage: true,
+        until: None,
     }
 }
 

@@ -5,7 +5,9 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{addressable, frames, idle, learn, lenient, race, reads, record, spin, stops, strand, watch};
+use super::{
+    addressable, coverage, frames, idle, learn, lenient, race, reads, record, spin, stops, strand, watch,
+};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -514,6 +516,7 @@ fn set_gate() {
     let several = e.phase == Phase::Running && e.strands.len() > 1;
     learn::set_gate(several || e.phase == Phase::Running && e.timer != u64::MAX);
     race::set_on(several);
+    coverage::set_on(several);
 }
 
 /// The wait of a strand ends by its deadline.
@@ -640,6 +643,7 @@ fn go(next: StrandId, by_timeout: bool, how: StopKind) {
         let op = Op { addr: by_timeout as u64, ..new.op };
         record::push(EventKind::Switch, next, op, counters.events);
     }
+    coverage::switches(old, new, how);
     e.current = next;
     // SAFETY: single kernel thread.
     unsafe { CURRENT = new }
@@ -698,6 +702,7 @@ pub fn outside(found: bool) -> bool {
         Some(option) => option == 1,
         None => found,
     };
+    coverage::chose(taken as u64);
     let this = strand(e.current);
     append(Segment {
         path: taken as u64,
@@ -724,6 +729,9 @@ pub fn choose(kind: ChoiceKind, options: u32) -> u32 {
         Some(option) => option,
         None => e.strategy.choose(options),
     };
+    if kind != ChoiceKind::Wake {
+        coverage::chose(taken as u64);
+    }
     let this = strand(e.current);
     append(Segment {
         path: taken as u64,
