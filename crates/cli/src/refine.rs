@@ -90,10 +90,11 @@ pub(crate) fn refine(
     let mut made = explain(&smaller, &finding.program, &places);
     let time = budget.time.max(Duration::from_millis(500));
     made.explanation = why(job, &request, &shrunk.known, &smaller, &made, &places, time)?;
+    // What a replay compares: the verdict's own words, and of a race, which has none, the finding's.
+    new.message = if schedule.race.is_some() { made.message.clone() } else { verdict.message.clone() };
     *finding = Finding {
         id: std::mem::take(&mut finding.id),
         schedule: std::mem::take(&mut finding.schedule),
-        message: std::mem::take(&mut finding.message),
         severity: finding.severity,
         run: finding.run,
         count: finding.count,
