@@ -41,6 +41,8 @@ struct Conductor<'a> {
     line: ProgressLine,
     /// Findings to be shrunk when the campaign is over, by id.
     found: Vec<(String, Found)>,
+    /// Findings of earlier sittings, with what their runs knew.
+    restored: Vec<(String, Arc<[u64]>)>,
 }
 
 /// The build a program is.
@@ -84,12 +86,19 @@ pub(crate) fn campaign(
         places: KeptPlaces::default(),
         line,
         found: Vec::new(),
+        restored: Vec::new(),
     };
     let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
     refine::recall(store, &mut conductor.findings);
     let in_vain = matches!(summary.ending, Ending::Interrupt | Ending::Internal(..));
     if let Some(time) = config.shrink.filter(|_| !in_vain) {
+        let unshrunk = conductor.findings.all().iter().filter(|finding| finding.shrunk.is_none());
+        let unshrunk: Vec<String> = unshrunk.map(|finding| finding.id.clone()).collect();
+        for (id, known) in conductor.restored.drain(..).filter(|(id, _)| unshrunk.contains(id)) {
+            // One that cannot be replayed stays as it is.
+            conductor.found.extend(refine::found_before(&config.target, store, id, known));
+        }
         refine::all(&config.target, store, &conductor.found, time, &mut conductor.findings)?;
     }
     if let Ending::Internal(facts, why) = &summary.ending {
@@ -224,6 +233,9 @@ impl Observer for Conductor<'_> {
         };
         if failure.hidden {
             self.used.by(self.suppressions, &finding);
+        }
+        if !failure.hidden {
+            self.restored.push((finding.id.clone(), Arc::clone(&failure.known)));
         }
         findings.restore(failure.key, finding, failure.run);
     }

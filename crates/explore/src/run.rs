@@ -117,7 +117,7 @@ impl Server {
         let Ended { end, live } = ended;
         let records = self.memory.told(self.told_count, live.told);
         self.told_count += records.len() as u64;
-        let whole = *end != End::TimedOut && live.learnt == 0 && live.class != 0;
+        let whole = !end.was_cut() && live.learnt == 0 && live.class != 0;
         Contribution { class: whole.then_some(live.class), records }
     }
 

@@ -1,7 +1,6 @@
 //! `dfs`: every order of all steps.
 
-use super::trace::{Analysis, Trace};
-use super::{Notes, Pick, Plan, Search};
+use super::{Pick, Plan, Ran, Search};
 
 /// Strands whose enabling is told in a step's record.
 const TOLD: usize = 64;
@@ -38,7 +37,8 @@ impl Search for Dfs {
         Some(Plan { picks: self.path.iter().map(|node| node.pick.clone()).collect(), sleepers: Vec::new() })
     }
 
-    fn learn(&mut self, trace: Trace, _analysis: Analysis, notes: Notes) {
+    fn learn(&mut self, run: Ran) {
+        let Ran { trace, notes, .. } = run;
         self.departed += u64::from(notes.departed != 0);
         self.many |= trace.paths.len() > TOLD;
         for (at, event) in trace.events.iter().enumerate() {

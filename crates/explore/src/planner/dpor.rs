@@ -7,7 +7,8 @@
 //! another order. The next run takes the leftmost branch that has not been made.
 
 use super::trace::{Analysis, Event, Race, Trace};
-use super::{Notes, Pick, Plan, Search};
+use super::{Pick, Plan, Ran, Search};
+use std::collections::HashSet;
 
 /// A branch of the tree: a step, and what follows it.
 #[derive(Debug)]
@@ -58,8 +59,13 @@ impl Search for Dpor {
         Some(Plan { picks, sleepers })
     }
 
-    fn learn(&mut self, trace: Trace, analysis: Analysis, notes: Notes) {
+    fn learn(&mut self, run: Ran) {
+        let Ran { trace, analysis, notes, void } = run;
         let planned = self.path.len();
+        if let Some(first) = void.iter().copied().min().filter(|&first| first < planned) {
+            self.plan_without(&void, first);
+            return;
+        }
         let fits = trace.events.len() >= planned
             && self.path.iter().zip(&trace.events).all(|(node, event)| node.branches[0].event.is(event));
         if !fits || notes.departed != 0 {
@@ -134,6 +140,18 @@ impl Dpor {
             }
             let asleep = asleep_after(node);
             self.path.push(Node { branches, asleep });
+        }
+    }
+
+    /// Some steps of the plan looked in vain: it is made without them.
+    fn plan_without(&mut self, void: &HashSet<usize>, first: usize) {
+        let sequence: Vec<Event> = (first..self.path.len())
+            .filter(|at| !void.contains(at))
+            .map(|at| self.path[at].branches[0].event.clone())
+            .collect();
+        let node = &mut self.path[first];
+        if !sequence.is_empty() && !node.asleep.iter().any(|event| begins(&sequence, event).is_some()) {
+            insert(&mut node.branches, 1, sequence);
         }
     }
 

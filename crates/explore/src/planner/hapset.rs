@@ -5,8 +5,8 @@
 //! other order only if their statements have not been seen in that order. So a statement that is executed a thousand times
 //! counts once, and the number of runs grows with the number of pairs, not with the number of orders.
 
-use super::trace::{Analysis, Event, Trace};
-use super::{Notes, Pick, Plan, Search};
+use super::trace::Event;
+use super::{Pick, Plan, Ran, Search};
 use std::collections::{HashSet, VecDeque};
 
 /// A statement: instruction and strand.
@@ -45,7 +45,8 @@ impl Search for Hapset {
         None
     }
 
-    fn learn(&mut self, trace: Trace, analysis: Analysis, _notes: Notes) {
+    fn learn(&mut self, run: Ran) {
+        let Ran { trace, analysis, .. } = run;
         for (at, sources) in analysis.sources.iter().enumerate() {
             for &source in sources {
                 self.seen.insert((statement(&trace.events[source]), statement(&trace.events[at])));

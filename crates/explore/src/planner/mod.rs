@@ -12,6 +12,7 @@ mod trace;
 mod waits;
 
 use crate::advice::Lessons;
+use std::collections::HashSet;
 use std::sync::Arc;
 use threadbare_abi::step::Step;
 use threadbare_strategy::StrategyId;
@@ -76,12 +77,23 @@ impl Plan {
     }
 }
 
+/// What came of a plan.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// What the run did; without rounds of loops that looked in vain, unless the search wants to see them.
+    trace: Trace,
+    analysis: Analysis,
+    notes: Notes,
+    /// The steps that looked in vain, by their place in the whole run.
+    void: HashSet<usize>,
+}
+
 /// A way to choose plans.
 pub(crate) trait Search: std::fmt::Debug + Send {
     /// The next plan; `None` when all is done.
     fn next(&mut self) -> Option<Plan>;
     /// What came of the plan.
-    fn learn(&mut self, trace: Trace, analysis: Analysis, notes: Notes);
+    fn learn(&mut self, run: Ran);
     /// Whether it wants to see how often a loop looked in vain.
     fn takes_waits(&self) -> bool {
         false
@@ -115,7 +127,7 @@ pub(crate) struct Planner {
     search: Box<dyn Search>,
     waits: Waits,
     status: Status,
-    classes: std::collections::HashSet<u64>,
+    classes: HashSet<u64>,
     next: Option<Arc<[u64]>>,
     /// Why runs are no longer taken into account.
     lost: Option<String>,
@@ -130,7 +142,7 @@ impl Planner {
             search: search(strategy, parameter),
             waits: Waits::default(),
             status: Status::default(),
-            classes: std::collections::HashSet::new(),
+            classes: HashSet::new(),
             next: None,
             lost: None,
         };
@@ -173,15 +185,23 @@ impl Planner {
             return;
         }
         let notes = Notes::read(&lessons.notes);
-        let raw = self.search.takes_waits().then(|| trace.clone());
-        let trace = trace.without(&self.waits);
+        let void = self.waits.void(&trace);
+        let whole = self.search.takes_waits().then(|| trace.clone());
+        let trace = trace.without(&void);
         let analysis = trace.analyse(&self.waits);
         if self.classes.insert(analysis.class(&trace)) {
             self.status.classes += 1;
         } else {
             self.status.repeated += 1;
         }
-        self.search.learn(raw.unwrap_or(trace), analysis, notes);
+        let run = match whole {
+            Some(trace) => {
+                let analysis = trace.analyse(&Waits::default());
+                Ran { trace, analysis, notes, void }
+            }
+            None => Ran { trace, analysis, notes, void },
+        };
+        self.search.learn(run);
         self.advance();
     }
 

@@ -4,7 +4,7 @@
 //! pairs is the run's class (a Mazurkiewicz trace): runs of one class differ in nothing that anybody can see.
 
 use super::waits::Waits;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::{Step, StepKind, flags};
 use threadbare_strategy::conflict::{self, Effect, depends};
@@ -223,9 +223,8 @@ impl Trace {
         }
     }
 
-    /// Takes the steps away that only found out that a loop has to wait for longer.
-    pub(crate) fn without(mut self, waits: &Waits) -> Trace {
-        let void = waits.void(&self);
+    /// Takes steps away.
+    pub(crate) fn without(mut self, void: &HashSet<usize>) -> Trace {
         if void.is_empty() {
             return self;
         }
