@@ -8,6 +8,7 @@
 
 pub mod event;
 pub mod layout;
+pub mod noise;
 pub mod op;
 pub mod protocol;
 pub mod report;

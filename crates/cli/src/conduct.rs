@@ -253,7 +253,7 @@ fn schedule(
         then: None,
         known: if whole && !bounded { noted(&failure.known) } else { failure.known.to_vec() },
     };
-    if whole {
+    if whole && !target.free {
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
         let (estimates, guide) = (failure.estimates, failure.guide.to_vec());

@@ -9,6 +9,7 @@ mod embedded;
 mod exit;
 mod gdb;
 mod hide;
+mod noise_options;
 mod options;
 mod output;
 mod streams;

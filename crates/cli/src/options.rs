@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use crate::exit::Trouble;
+use crate::noise_options::NoiseOptions;
 use crate::values;
 use clap::{Args, ValueEnum};
 use std::num::NonZeroUsize;
@@ -66,7 +67,7 @@ pub(crate) enum ReportFormat {
 pub(crate) enum Mode {
     /// One strand at a time, every choice Threadbare's.
     Controlled,
-    /// Real kernel threads in parallel (not in this version).
+    /// Threads of the kernel, in parallel, with noise.
     Free,
 }
 
@@ -139,22 +140,29 @@ pub(crate) struct CampaignOptions {
     /// The folder for findings.
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) noise: NoiseOptions,
 }
 
 impl CampaignOptions {
-    /// Says what this version cannot do.
+    /// Refuses options that do not go together.
     pub(crate) fn check(&self) -> Result<(), Trouble> {
         match self.mode {
-            Mode::Controlled => Ok(()),
-            Mode::Free => {
-                Err(Trouble::usage("the free mode is not in this version", "leave out `--mode free`"))
-            }
+            Mode::Controlled => self.noise.check_controlled(),
+            Mode::Free if self.check_replay => Err(Trouble::usage(
+                "a free run cannot be made a second time: the kernel decides in it",
+                "leave out `--check-replay`",
+            )),
+            Mode::Free => Ok(()),
         }
     }
 
     /// The campaign for a target.
-    pub(crate) fn config(&self, target: Target) -> Config {
+    pub(crate) fn config(&self, mut target: Target) -> Config {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        target.free = self.mode == Mode::Free;
+        // A free run uses all processors itself.
+        let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
         Config {
             target: Arc::new(target),
             strategy: self.strategy.id,
@@ -162,19 +170,20 @@ impl CampaignOptions {
             seed: self.seed,
             runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
             time: self.time,
-            jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
+            jobs: self.jobs.map_or_else(jobs, NonZeroUsize::get),
             keep_going: self.keep_going,
             timeout: self.timeout,
             points: self.points,
             max_points: self.max_points,
             check_replay: self.check_replay,
-            predict: !self.no_predict,
+            predict: !self.no_predict && self.mode == Mode::Controlled,
             races: match self.races {
                 RaceMode::Off => Races::Off,
                 RaceMode::Report => Races::Report,
                 RaceMode::Fail => Races::Fail,
             },
             filter: None,
+            noise: self.noise.noise(),
         }
     }
 }

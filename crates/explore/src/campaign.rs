@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
+use threadbare_abi::noise::Noise;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_strategy::{StrategyId, rng};
 use threadbare_trace::report::{Module, Warning};
@@ -58,6 +59,8 @@ pub struct Config {
     pub races: Races,
     /// Who knows what is not to be told.
     pub filter: Option<Arc<dyn Filter>>,
+    /// What the noise maker is to do, where the target runs free; there is no strategy then.
+    pub noise: Noise,
 }
 
 impl Config {
@@ -68,7 +71,7 @@ impl Config {
             seed: rng::run_seed(self.seed, run),
             entropy: rng::mix(self.seed),
             strategy: self.strategy,
-            params: self.params,
+            params: if self.target.free { self.noise.to_params() } else { self.params },
             points: self.points,
             record: Record::Nothing,
             flags: 0,
@@ -245,7 +248,9 @@ fn watch(
 
 /// What each job does.
 fn work(config: &Config, number: usize, shared: &Shared) {
-    processors::bind(number);
+    if !config.target.free {
+        processors::bind(number);
+    }
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel));
     while let Some(ticket) = next(shared) {
         job.set_known(&ticket.known);
@@ -345,6 +350,9 @@ fn one(
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
+    if config.target.free {
+        return Ok(outcome);
+    }
     if config.check_replay && outcome::can_follow(&ended) {
         check_replay(server, request, &ended, &mut outcome)?;
     }

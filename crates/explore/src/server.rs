@@ -45,6 +45,8 @@ pub struct Target {
     pub runtime: Option<PathBuf>,
     /// How long it may take to reach `main`.
     pub start_timeout: Duration,
+    /// Whether its strands run free, as threads of the kernel.
+    pub free: bool,
 }
 
 impl Target {
@@ -59,6 +61,7 @@ impl Target {
             stdin: None,
             runtime: None,
             start_timeout: Duration::from_secs(60),
+            free: false,
         }
     }
 }
@@ -137,6 +140,9 @@ impl Server {
             // Symbols are looked up once, in the server, not in every run.
             command.env(BIND_NOW, "1");
             variable += ",bind=1";
+        }
+        if target.free {
+            variable += ",free=1";
         }
         if let Some(cpus) = processors::allowed() {
             variable += &format!(",cpus={cpus}");

@@ -282,6 +282,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         races: Races::Fail,
         predict: true,
         filter: None,
+        noise: threadbare_abi::noise::Noise::OFF,
     }
 }
 

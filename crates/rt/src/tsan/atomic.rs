@@ -5,6 +5,7 @@
 //! consistent. Safe before init, in a signal (single kernel thread), after fork.
 
 use crate::engine::sched::{self, ATTENTION, attention, engine};
+use crate::free;
 use crate::engine::{addressable, controlled, learn, race, record, spin, words};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use threadbare_abi::event::EventKind;
@@ -25,6 +26,8 @@ fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
         } else {
             sched::point(Op { kind, order: order(mo), size, addr, pc });
         }
+    } else if free::access::open() {
+        free::access::atomic(kind, addr, pc);
     }
 }
 
