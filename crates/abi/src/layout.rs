@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -56,8 +56,28 @@ pub const WORDS_CAPACITY: usize = 1 << 15;
 pub const NOTES_OFFSET: usize = GUIDE_OFFSET + WORDS_CAPACITY * 8;
 /// Where the records of reads-from pairs are (runtime to driver): see `threadbare-strategy`'s `reads`.
 pub const READS_OFFSET: usize = NOTES_OFFSET + WORDS_CAPACITY * 8;
+/// Where the [`Recorded`] order of a free run's events is (runtime to driver).
+pub const RECORDED_OFFSET: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+/// How many events of a free run are recorded: what fits a guide.
+pub const RECORDED_CAPACITY: usize = 1 << 15;
+/// How many strands of a free run have their paths told.
+pub const RECORDED_STRANDS: usize = 1 << 12;
 /// The size of the file.
-pub const FILE_SIZE: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+pub const FILE_SIZE: usize = (RECORDED_OFFSET + size_of::<Recorded>()).next_multiple_of(PAGE);
+
+/// The order of a free run's events. All strands write it at the same time.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Recorded {
+    /// Events so far; more than fit if some were left out.
+    pub count: AtomicU64,
+    /// Strands so far.
+    pub strands: AtomicU64,
+    /// The strands' paths, by their index.
+    pub paths: [AtomicU64; RECORDED_STRANDS],
+    /// The events in order: the strand's index in the high 16 bits, the pc in the others.
+    pub events: [AtomicU64; RECORDED_CAPACITY],
+}
 
 /// What the file begins with.
 #[repr(C)]

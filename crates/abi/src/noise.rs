@@ -44,9 +44,14 @@ pub mod flags {
     pub const COVER: u64 = 2;
     /// Noise waits for the first signal.
     pub const PAUSED: u64 = 4;
-    /// Noise is made only in the functions of the places table.
-    pub const PLACES: u64 = 8;
+    /// Which accesses are shared is found out, noise or not.
+    pub const LEARN: u64 = 8;
 }
+
+/// Set in a pc of the known table where no noise is to be made.
+pub const QUIET: u64 = 1 << 63;
+/// Set in a pc of the known table where a library does what its caller asked for: noise is made if it is wanted there.
+pub const THROUGH: u64 = 1 << 62;
 
 /// The probability that stands for always.
 pub const ALWAYS: u64 = 1 << 16;

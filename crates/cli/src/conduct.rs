@@ -15,7 +15,7 @@ use threadbare_findings::{Findings, NoPlaces, Places, Severity, Suppressions, Sy
 use threadbare_report::CampaignReport;
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
 use threadbare_report::progress::{ProgressLine, State};
-use threadbare_strategy::Spec;
+use threadbare_strategy::{Spec, StrategyId};
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
@@ -225,7 +225,9 @@ fn schedule(
 ) -> Schedule {
     let target = &config.target;
     let request = config.request(failure.run);
-    let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0;
+    // A free run has no choices of its own; what showed the same under control has.
+    let has_choices = !target.free || !facts.segments.is_empty();
+    let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0 && has_choices;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
         program: target.program.clone().into_os_string(),
@@ -253,11 +255,12 @@ fn schedule(
         then: None,
         known: if whole && !bounded { noted(&failure.known) } else { failure.known.to_vec() },
     };
-    if whole && !target.free {
+    if whole {
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
         let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
-        schedule.then = Some(Then { strategy: spec(config), seed: request.seed, estimates, guide });
+        let strategy = if target.free { Spec::of(StrategyId::Recorded) } else { spec(config) };
+        schedule.then = Some(Then { strategy, seed: request.seed, estimates, guide });
     }
     schedule
 }

@@ -12,6 +12,7 @@ mod hide;
 mod noise_options;
 mod options;
 mod output;
+mod quiet;
 mod streams;
 mod values;
 

@@ -161,6 +161,7 @@ impl CampaignOptions {
     pub(crate) fn config(&self, mut target: Target) -> Config {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         target.free = self.mode == Mode::Free;
+        let quiet = target.free.then(|| self.noise.quiet(&target.program));
         // A free run uses all processors itself.
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
         Config {
@@ -184,6 +185,7 @@ impl CampaignOptions {
             },
             filter: None,
             noise: self.noise.noise(),
+            quiet,
         }
     }
 }

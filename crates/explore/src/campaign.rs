@@ -10,6 +10,7 @@
 
 use crate::advice::Advice;
 use crate::error::Error;
+use crate::free::{self, Quiet, Replayer};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
@@ -61,6 +62,8 @@ pub struct Config {
     pub filter: Option<Arc<dyn Filter>>,
     /// What the noise maker is to do, where the target runs free; there is no strategy then.
     pub noise: Noise,
+    /// Who knows where noise is of no use.
+    pub quiet: Option<Arc<dyn Quiet>>,
 }
 
 impl Config {
@@ -175,17 +178,16 @@ impl Shared {
 pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Error> {
     let started = Instant::now();
     let cancel = Arc::new(AtomicBool::new(false));
-    let shared = Shared {
-        ledger: Mutex::new(Ledger::new(
-            config.runs.unwrap_or(u64::MAX),
-            config.keep_going,
-            Advice::new(config.strategy, config.seed),
-            config.predict,
-        )),
-        epoch: Condvar::new(),
-        news: Condvar::new(),
-        cancel,
-    };
+    let mut ledger = Ledger::new(
+        config.runs.unwrap_or(u64::MAX),
+        config.keep_going,
+        Advice::new(config.strategy, config.seed),
+        config.predict,
+    );
+    if config.target.free {
+        ledger.know(free::first_look(config, &cancel)?);
+    }
+    let shared = Shared { ledger: Mutex::new(ledger), epoch: Condvar::new(), news: Condvar::new(), cancel };
     let watched = std::thread::scope(|scope| {
         let jobs: Vec<_> = (0..config.jobs.max(1))
             .map(|job| {
@@ -252,8 +254,13 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         processors::bind(number);
     }
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel));
+    let mut replayer = Replayer::new(config, &shared.cancel);
     while let Some(ticket) = next(shared) {
-        job.set_known(&ticket.known);
+        if config.target.free {
+            job.set_known_marked(&ticket.known, config.quiet.as_deref());
+        } else {
+            job.set_known(&ticket.known);
+        }
         let mut request = config.request(ticket.run);
         request.estimates = ticket.estimates;
         request.guide = Arc::clone(&ticket.guide);
@@ -261,7 +268,11 @@ fn work(config: &Config, number: usize, shared: &Shared) {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {
                 let wants = |keys: &[u64]| shared.lock().wants(keys, ticket.run);
-                one(config, &mut job, &request, &wants).map(|outcome| Made::Run(Box::new(outcome)))
+                let made = match config.target.free {
+                    true => free::one(config, &mut job, &mut replayer, &request, &ticket.known, &wants),
+                    false => one(config, &mut job, &request, &wants),
+                };
+                made.map(|outcome| Made::Run(Box::new(outcome)))
             }
         };
         let mut ledger = shared.lock();
@@ -350,9 +361,6 @@ fn one(
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
-    if config.target.free {
-        return Ok(outcome);
-    }
     if config.check_replay && outcome::can_follow(&ended) {
         check_replay(server, request, &ended, &mut outcome)?;
     }

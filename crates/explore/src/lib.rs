@@ -10,6 +10,7 @@ pub mod campaign;
 mod capture;
 pub mod details;
 pub mod error;
+pub mod free;
 mod fuzz;
 pub mod interrupt;
 mod ledger;
@@ -27,6 +28,7 @@ mod window;
 mod wire;
 
 pub use error::Error;
+pub use free::{Quiet, Wanted};
 pub use ledger::Failure;
 pub use outcome::{Filter, Races, of_race};
 pub use predict::{Cycle, Unproved};

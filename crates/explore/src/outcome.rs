@@ -9,6 +9,7 @@ use crate::run::{Ended, Request};
 use crate::server::Server;
 use crate::{details, verdict};
 use std::fmt;
+use std::sync::Arc;
 use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::hash::Fnv;
@@ -52,6 +53,8 @@ pub(crate) struct Shown {
     pub(crate) hidden: bool,
     /// The facts unless an earlier run showed the same.
     pub(crate) facts: Option<Box<RunFacts>>,
+    /// The order of events of a free run, where a controlled one did not show the same by it.
+    pub(crate) recording: Option<Arc<[u64]>>,
 }
 
 /// The result of one run of a campaign.
@@ -156,7 +159,7 @@ impl Outcome {
         for ((key, fails, race), wanted) in list.into_iter().zip(wanted) {
             let facts =
                 wanted.then(|| Box::new(race.map_or_else(|| facts.clone(), |race| of_race(&facts, race))));
-            outcome.shown.push(Shown { key, fails, hidden: false, facts });
+            outcome.shown.push(Shown { key, fails, hidden: false, facts, recording: None });
         }
         Ok(outcome)
     }

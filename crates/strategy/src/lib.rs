@@ -19,6 +19,7 @@ pub mod pct;
 pub mod pos;
 pub mod random;
 pub mod reads;
+pub mod recorded;
 pub mod registry;
 pub mod rff;
 pub mod rng;

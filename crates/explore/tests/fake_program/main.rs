@@ -283,6 +283,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         predict: true,
         filter: None,
         noise: threadbare_abi::noise::Noise::OFF,
+        quiet: None,
     }
 }
 

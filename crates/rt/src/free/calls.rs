@@ -2,7 +2,8 @@
 //!
 //! [`sort_of`] names them; every other interposed call of a free run goes straight to libc.
 
-use super::noise;
+use super::noise::{self, At};
+use super::record;
 use super::thread::{self, Thread};
 use crate::sys::errno::EOWNERDEAD;
 use core::sync::atomic::Ordering;
@@ -113,6 +114,9 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
             if waits {
                 wait_over(me);
             }
+            if waits || took(&result) {
+                recorded(me, pc);
+            }
             if took(&result) {
                 hold(me, addr, pc, matches!(sort.op, OpKind::ReadLock | OpKind::ReadTryLock));
                 after(me, sort.op, pc);
@@ -121,6 +125,7 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
         }
         Does::Unlock => {
             give_back(me, addr);
+            recorded(me, pc);
             let result = call();
             after(me, sort.op, pc);
             result
@@ -129,20 +134,33 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
             let mutex = args.get(1).copied().unwrap_or(0);
             give_back(me, mutex);
             wait(me, sort.op, addr, pc, sort.timed);
+            recorded(me, pc);
             let result = call();
             wait_over(me);
+            // It is woken, and takes the mutex.
+            recorded(me, pc);
+            recorded(me, pc);
             hold(me, mutex, pc, false);
             after(me, sort.op, pc);
             result
         }
         Does::Block | Does::Join => {
             wait(me, sort.op, addr, pc, sort.timed);
+            if sort.op == OpKind::BarrierWait {
+                recorded(me, pc);
+            }
             let result = call();
             wait_over(me);
+            if sort.op != OpKind::Once {
+                recorded(me, pc);
+            }
             after(me, sort.op, pc);
             result
         }
         Does::Wake => {
+            if sort.op != OpKind::Yield {
+                recorded(me, pc);
+            }
             let result = call();
             after(me, sort.op, pc);
             result
@@ -152,22 +170,29 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
 
 /// An event is about to be made.
 #[inline]
-pub fn before(me: &mut Thread, _op: OpKind, _addr: usize, pc: u64) {
-    me.events += 1;
-    noise::maybe(me, pc);
+pub fn before(me: &mut Thread, op: OpKind, addr: usize, pc: u64) {
+    record::give_back(me);
+    let inside = me.count();
+    noise::maybe(me, At { op, pc, addr: addr as u64, over: false, inside });
 }
 
 /// An event has been made.
 #[inline]
 pub fn after(me: &mut Thread, op: OpKind, pc: u64) {
-    // Another place than the one before the call, for the chance of noise there.
-    noise::maybe(me, pc ^ (op as u64) << 8);
+    noise::maybe(me, At { op, pc, addr: 0, over: true, inside: op == OpKind::MutexLock });
+}
+
+#[inline]
+fn recorded(me: &mut Thread, pc: u64) {
+    if record::on() {
+        record::event(me, pc);
+    }
 }
 
 /// A strand has begun.
 pub fn started() {
     if let Some(me) = thread::me() {
-        noise::maybe(me, first_pc());
+        noise::maybe(me, At { op: OpKind::Start, pc: first_pc(), addr: 0, over: true, inside: false });
     }
 }
 
@@ -238,9 +263,13 @@ pub fn futex(args: [usize; 6], pc: u64, call: impl FnOnce() -> isize) -> isize {
         // Another process may wake a futex that is not private.
         wait(me, op, addr, pc, timeout != 0 || command & FUTEX_PRIVATE == 0);
     }
+    recorded(me, pc);
     let result = call();
     if waits {
         wait_over(me);
+        if result == 0 {
+            recorded(me, pc);
+        }
     }
     after(me, op, pc);
     result

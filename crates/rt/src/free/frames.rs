@@ -3,6 +3,7 @@
 //! As under control (`engine::frames`), an entry keeps the stack pointer it was made at, so that what `longjmp` and
 //! exceptions leave behind is dropped at the next entry.
 
+use super::record;
 use super::thread::{self, Thread};
 use crate::engine::memory;
 use crate::sys::{nr, syscall3};
@@ -15,9 +16,12 @@ pub struct Entry {
     pub caller: u64,
     /// The stack pointer at its entry.
     pub sp: usize,
-    /// A place in the function itself, near its beginning; the highest bit says that it was interrupted.
+    /// A place in the function itself, near its beginning, and what is known of this call of it in the highest bits.
     pub function: u64,
 }
+
+/// The call has made an event.
+const TOUCHED: u64 = 1 << 63;
 
 /// Functions a strand may be in; deeper calls are not noted.
 const DEPTH: usize = 1 << 14;
@@ -67,6 +71,21 @@ impl Stack {
         (n < self.depth()).then(|| unsafe { &mut *self.base.add(n + 1) })
     }
 
+    /// The innermost call makes an event; true if it has made one before.
+    #[inline]
+    pub fn touch(&mut self) -> bool {
+        // SAFETY: the entry below the top is a call or the sentinel, which counts as one.
+        unsafe {
+            if self.top.is_null() {
+                return true;
+            }
+            let entry = self.top.sub(1);
+            let before = (*entry).function;
+            (*entry).function = before | TOUCHED;
+            before & TOUCHED != 0
+        }
+    }
+
     /// The innermost function.
     pub fn innermost(&self) -> Option<&'static mut Entry> {
         self.entry(self.depth().checked_sub(1)?)
@@ -86,6 +105,7 @@ impl Stack {
 #[inline]
 pub unsafe fn enter(caller: u64, sp: usize) {
     let Some(me) = thread::me() else { return };
+    record::give_back(me);
     let stack = &mut me.stack;
     // SAFETY: the top is null or above the sentinel, which no stack pointer is above; `sp` is the stub's stack pointer.
     unsafe {
@@ -106,6 +126,7 @@ pub unsafe fn enter(caller: u64, sp: usize) {
 #[inline]
 pub fn leave() {
     let Some(me) = thread::me() else { return };
+    record::give_back(me);
     leave_of(me);
 }
 

@@ -13,6 +13,7 @@
 //! | `access` | atomics and plain accesses |
 //! | `sharing` | which plain accesses are shared |
 //! | `noise` | whether, and what |
+//! | `record` | the order of events |
 //! | `frames` | call stacks |
 //! | `watchdog` | deadlocks |
 //! | `tell` | verdicts, and what every strand was doing |
@@ -26,6 +27,7 @@ pub mod calls;
 pub mod crash;
 pub mod frames;
 pub mod noise;
+pub mod record;
 pub mod server;
 pub mod sharing;
 pub mod tell;

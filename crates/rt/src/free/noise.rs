@@ -1,23 +1,35 @@
 //! The noise maker: at an event it does nothing, or delays the strand.
 //!
-//! How likely noise is falls with the number of times a place was passed, so that code that runs rarely is disturbed often and
-//! a hot loop is not slowed down without end. What is drawn depends on the run's seed, the strand's place in the creation
+//! Noise is likely between two events of one call of a function, where code takes for granted that nothing happens, and less
+//! likely before the first. How likely falls with the number of times a place was passed, so that code that runs rarely is
+//! disturbed often and a hot loop is not slowed down without end.
+//!
+//! A sleep ends at its time at the latest, and before that when no other strand is at work: a time alone says nothing about
+//! what the others did meanwhile, least of all on a loaded machine. Of several sleepers one is let go then. Those that sleep
+//! before the first event of a call come first, so that the others stay in the middle of theirs; among these the run's
+//! [`Manner`] decides. What is drawn depends on the run's seed, the strand's place in the creation
 //! tree and how often it drew; the strands' timing, and so the run, is the kernel's.
 
-use super::thread::Thread;
+use super::sharing;
+use super::thread::{self, Thread};
 use crate::sys::{c_int, nr, syscall3, timespec};
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
+use threadbare_abi::op::OpKind;
 use threadbare_strategy::rng::mix;
 
 /// Passes of a place after which noise there is half as likely.
-const HALF: u64 = 48;
+const HALF: u64 = 24;
 /// The least of the probability that stays, as a shift.
 const FLOOR: u32 = 9;
-/// The shortest and the longest usual sleep, in nanoseconds.
-const SHORTEST: u64 = 20_000;
-const LONGEST: u64 = 1_500_000;
-/// Sleeps of one strand that may be long, before all are short.
+/// Before the first event of a call noise is less likely, by this shift.
+const OUTSIDE: u32 = 2;
+/// The shortest and the longest usual noise, in nanoseconds.
+const SHORTEST: u64 = 400_000;
+const LONGEST: u64 = 3_200_000;
+/// How long a sleeping strand does not look what the others do, in nanoseconds.
+const NAP: u64 = 20_000;
+/// What spinning is shorter by than sleeping.
 const SPIN_SHARE: u64 = 8;
 const PLACES: usize = 1 << 14;
 
@@ -62,31 +74,104 @@ pub fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Maybe noise, before or after an event at `place`.
+/// Who of the strands that sleep in the middle of a call is let go last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Manner {
+    /// Those before a store.
+    Stores,
+    /// Those before a load.
+    Loads,
+    /// As it comes.
+    Any,
+}
+
+fn manner() -> Manner {
+    match seed() >> 32 & 15 {
+        0..8 => Manner::Stores,
+        8..15 => Manner::Loads,
+        _ => Manner::Any,
+    }
+}
+
+/// How an event is looked at.
+struct Draw {
+    /// By what shift noise is less likely than usual.
+    shift: u32,
+    /// When a strand that sleeps there is let go, compared with others: the lowest first.
+    rank: u32,
+}
+
+/// `again`: the strand has touched the same object just before.
+fn weigh(at: At, again: bool) -> Draw {
+    use OpKind::*;
+    if !at.inside {
+        return Draw { shift: OUTSIDE, rank: 0 };
+    }
+    let (loads, stores) = match manner() {
+        Manner::Stores => (3, 4),
+        Manner::Loads => (4, 3),
+        Manner::Any => (1, 1),
+    };
+    match at.op {
+        Write | ReadWrite | WriteRange | AtomicStore => Draw { shift: 0, rank: stores },
+        Read | ReadRange | AtomicLoad if again => Draw { shift: 0, rank: loads },
+        Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE, rank: 1 },
+        AtomicRmw | AtomicCas | MutexLock => Draw { shift: 0, rank: loads.min(2) },
+        _ => Draw { shift: 1, rank: 1 },
+    }
+}
+
+/// An event at which noise may be made.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    pub op: OpKind,
+    pub pc: u64,
+    /// The object, 0 if that does not matter.
+    pub addr: u64,
+    /// It has been made; else it is about to be.
+    pub over: bool,
+    /// The call of the function has made an event before.
+    pub inside: bool,
+}
+
+/// Maybe noise, before or after an event.
 #[inline]
-pub fn maybe(me: &mut Thread, place: u64) {
+pub fn maybe(me: &mut Thread, at: At) {
     if ACTIVE.load(Ordering::Relaxed) {
-        draw(me, place);
+        draw(me, at);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn draw(me: &mut Thread, place: u64) {
+fn draw(me: &mut Thread, at: At) {
+    // The same instruction once more is a loop that looks for a change.
+    let again = at.addr != 0 && me.recent.iter().any(|&(addr, pc)| addr == at.addr && pc != at.pc);
+    let oldest = me.recent.len() - 1;
+    let slot = me.recent.iter().position(|&(addr, _)| addr == at.addr).unwrap_or(oldest);
+    me.recent[..=slot].rotate_right(1);
+    me.recent[0] = (at.addr, at.pc);
+    if !at.op.is_plain_access() {
+        sharing::note(at.pc);
+    }
+    if thread::alive() < 2 || sharing::is_quiet(me, at.pc) {
+        return;
+    }
     let noise = wanted();
-    let passed = &PASSED[(mix(place) as usize) & (PLACES - 1)];
+    let Draw { shift, rank } = weigh(at, again);
+    let passed = &PASSED[mix(at.pc ^ (at.over as u64) << 48) as usize & (PLACES - 1)];
     let times = passed.load(Ordering::Relaxed);
     passed.store(times.saturating_add(1), Ordering::Relaxed);
-    let likely =
-        (noise.probability * HALF / (HALF + times as u64)).max(noise.probability >> FLOOR).min(ALWAYS);
+    let first = noise.probability >> shift;
+    let likely = (first * HALF / (HALF + times as u64)).max(first >> FLOOR).min(ALWAYS);
     let random = me.rng.next();
     if random & (ALWAYS - 1) >= likely {
         return;
     }
-    make(me, &noise, random >> 16);
+    make(me, &noise, random >> 16, rank);
 }
 
-fn make(me: &mut Thread, noise: &Noise, random: u64) {
+fn make(me: &mut Thread, noise: &Noise, random: u64, rank: u32) {
     let began = now();
     if noise.share < 1000 {
         let lived = began.saturating_sub(me.born_ns).max(1_000_000);
@@ -96,16 +181,20 @@ fn make(me: &mut Thread, noise: &Noise, random: u64) {
     }
     let kind = match noise.kind {
         NoiseKind::Mixed => match random % 16 {
-            0..10 => NoiseKind::Sleep,
-            10..12 => NoiseKind::Yield,
-            12..15 => NoiseKind::Spin,
-            _ => NoiseKind::Priority,
+            0 if random & 16 == 0 => NoiseKind::Yield,
+            0 => NoiseKind::Priority,
+            1 => NoiseKind::Spin,
+            _ => NoiseKind::Sleep,
         },
         kind => kind,
     };
-    let random = random >> 4;
+    let random = random >> 5;
     match kind {
-        NoiseKind::Sleep => sleep(length(random, noise.strength)),
+        NoiseKind::Sleep => {
+            me.asleep.store(ASLEEP | rank << 16 | random as u32 & 0xFFFF, Ordering::Relaxed);
+            wait(me, began + length(random >> 16, noise.strength));
+            me.asleep.store(0, Ordering::Relaxed);
+        }
         NoiseKind::Spin => spin(length(random, noise.strength) / SPIN_SHARE),
         NoiseKind::Yield => {
             for _ in 0..(1 + random % 4) * noise.strength.max(1000) / 1000 {
@@ -124,6 +213,34 @@ fn length(random: u64, strength: u64) -> u64 {
     let doublings = (LONGEST / SHORTEST).ilog2() as u64 + 1;
     let base = SHORTEST << (random % doublings);
     (base + (random >> 8) % base) * strength / 1000
+}
+
+/// Set in [`Thread::asleep`] of a strand that sleeps by noise; the other bits say when it is let go.
+const ASLEEP: u32 = 1 << 31;
+
+/// Sleeps until it is this one's turn, or that late.
+fn wait(me: &Thread, end: u64) {
+    loop {
+        let left = end.saturating_sub(now());
+        if left == 0 {
+            return;
+        }
+        sleep(left.min(NAP));
+        if is_next(me) {
+            return;
+        }
+    }
+}
+
+/// Whether no other strand is at work, and none that sleeps by noise comes before this one.
+fn is_next(me: &Thread) -> bool {
+    let mine = me.asleep.load(Ordering::Relaxed);
+    thread::all().filter(|other| other.index != me.index).all(|other| {
+        let theirs = other.asleep.load(Ordering::Relaxed);
+        other.ended.load(Ordering::Relaxed)
+            || other.wait.seq.load(Ordering::Relaxed) & 1 == 1
+            || theirs != 0 && (mine, me.index) < (theirs, other.index)
+    })
 }
 
 fn sleep(ns: u64) {

@@ -1,6 +1,6 @@
 //! The fork server of free runs, and their beginning.
 
-use super::{ON, access, crash, noise, sharing, thread};
+use super::{ON, access, crash, noise, record, sharing, thread};
 use crate::engine::{learn, live, modules, report, server as control, shared};
 use crate::sys::{c_int, c_void, nr, syscall3};
 use core::sync::atomic::Ordering;
@@ -37,6 +37,7 @@ pub fn serve() {
         live::live().run = plan.run;
         live::live().report_len = modules_len;
         sharing::load_known(plan.known);
+        record::clear();
         match control::fork() {
             0 => {
                 begin(&plan);
@@ -64,12 +65,13 @@ fn begin(plan: &Plan) {
     control::close();
     let wanted = Noise::from_params(plan.params);
     noise::begin(wanted, plan.seed);
+    record::begin(wanted.flags & flags::RECORD != 0);
     thread::begin_main();
     crash::begin(wanted.signal as c_int);
     let counters = live::live();
     counters.entered = 1;
     counters.strands = 1;
-    if wanted.kind != NoiseKind::None || wanted.flags & (flags::RECORD | flags::COVER) != 0 {
+    if wanted.kind != NoiseKind::None || wanted.flags & (flags::RECORD | flags::COVER | flags::LEARN) != 0 {
         // SAFETY: one kernel thread so far.
         unsafe { learn::GATE = access::OPEN };
     }

@@ -11,6 +11,7 @@ use crate::engine::live::live;
 use crate::engine::shared;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use threadbare_abi::layout;
+use threadbare_abi::noise;
 
 const SLOTS: usize = 1 << 16;
 const CELLS: usize = 1 << 18;
@@ -26,6 +27,10 @@ const SELDOM: u32 = 61;
 
 static STATES: [AtomicU8; SLOTS] = [const { AtomicU8::new(0) }; SLOTS];
 static PCS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
+/// Where noise is not wanted, and where it is as in the caller.
+static QUIETS: [AtomicU8; SLOTS] = [const { AtomicU8::new(0) }; SLOTS];
+const THROUGH: u8 = (noise::THROUGH >> 62) as u8;
+const _: () = assert!(noise::QUIET >> 62 == 2);
 static TOUCHED: [AtomicU64; CELLS] = [const { AtomicU64::new(0) }; CELLS];
 
 /// A cell: a part of the address, the strand, whether it wrote, and the instruction's slot.
@@ -33,6 +38,8 @@ const WRITE: u64 = 1 << 16;
 const STRAND_SHIFT: u32 = 17;
 const STRAND: u64 = 0x7FFF << STRAND_SHIFT;
 const TAG_SHIFT: u32 = 32;
+/// Strands share the place, and one writes: every instruction that touches it is shared.
+const SHARED: u64 = 1 << 63;
 
 /// What is known of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +50,33 @@ pub enum Seen {
     Learnt,
     /// It is shared, and that was known before.
     Known,
+}
+
+/// Callers that are asked whether noise is wanted in a library they called.
+const CALLERS: usize = 4;
+
+/// Whether no noise is wanted where the strand is.
+pub fn is_quiet(me: &Thread, pc: u64) -> bool {
+    let asked = |pc: u64| QUIETS[slot(pc)].load(Ordering::Relaxed);
+    let mut found = asked(pc);
+    for at in 0..CALLERS {
+        if found != THROUGH {
+            break;
+        }
+        let Some(entry) = me.stack.depth().checked_sub(at + 1).and_then(|n| me.stack.entry(n)) else { break };
+        note(entry.caller);
+        found = asked(entry.caller);
+    }
+    found != 0
+}
+
+/// An event that is no plain access was made at this instruction: the driver is told of it once.
+pub fn note(pc: u64) {
+    let slot = slot(pc);
+    if STATES[slot].load(Ordering::Relaxed) < LEARNT {
+        PCS[slot].store(pc, Ordering::Relaxed);
+        learn(slot);
+    }
 }
 
 #[inline(always)]
@@ -57,6 +91,7 @@ pub fn load_known(count: u64) {
         // SAFETY: the known table holds PCS_CAPACITY pcs.
         let pc = unsafe { (base as *const u64).add(at).read() };
         STATES[slot(pc)].store(KNOWN, Ordering::Relaxed);
+        QUIETS[slot(pc)].store((pc >> 62) as u8, Ordering::Relaxed);
     }
 }
 
@@ -65,8 +100,15 @@ pub fn load_known(count: u64) {
 pub fn look(me: &mut Thread, addr: u64, write: bool, pc: u64) -> Seen {
     let slot = slot(pc);
     match STATES[slot].load(Ordering::Relaxed) {
-        KNOWN => Seen::Known,
-        LEARNT => Seen::Learnt,
+        // These leave their mark too, for those that are not known yet.
+        KNOWN => {
+            touch(me, addr, write, pc, slot);
+            Seen::Known
+        }
+        LEARNT => {
+            touch(me, addr, write, pc, slot);
+            Seen::Learnt
+        }
         QUIET => {
             me.until_look = me.until_look.wrapping_sub(1);
             if me.until_look > SELDOM {
@@ -90,16 +132,22 @@ fn touch(me: &Thread, addr: u64, write: bool, pc: u64, slot: usize) -> Seen {
         state.store(looks + 1, Ordering::Relaxed);
     }
     let cell = &TOUCHED[(addr >> 3) as usize & (CELLS - 1)];
-    let tag = (addr >> 21 | 1) << TAG_SHIFT;
+    let tag = (addr >> 21 & 0x3FFF_FFFF | 1 << 30) << TAG_SHIFT;
     let mine = (me.index as u64) << STRAND_SHIFT;
     let old = cell.load(Ordering::Relaxed);
-    let same = old >> TAG_SHIFT == tag >> TAG_SHIFT;
+    let same = (old & !SHARED) >> TAG_SHIFT == tag >> TAG_SHIFT;
+    if same && old & SHARED != 0 {
+        learn(slot);
+        return Seen::Learnt;
+    }
     let own = same && old & STRAND == mine;
     if own && (old & WRITE != 0 || !write) {
         return Seen::Alone;
     }
-    cell.store(tag | mine | if write { WRITE } else { 0 } | slot as u64, Ordering::Relaxed);
-    if same && !own && (write || old & WRITE != 0) {
+    let shared = same && !own && (write || old & WRITE != 0);
+    let marks = if write { WRITE } else { 0 } | if shared { SHARED } else { 0 };
+    cell.store(tag | mine | marks | slot as u64, Ordering::Relaxed);
+    if shared {
         learn(slot);
         learn(old as usize & (SLOTS - 1));
         return Seen::Learnt;

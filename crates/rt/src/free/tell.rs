@@ -44,12 +44,7 @@ pub fn note(verdict: Verdict, message: fmt::Arguments) -> bool {
     counters.verdict_addr = verdict.addr;
     counters.verdict_pc = verdict.pc;
     counters.verdict_strand = verdict.strand as u32;
-    report::add(
-        RecordTag::Message,
-        verdict.strand,
-        [verdict.kind as u64, verdict.addr, verdict.pc],
-        message,
-    );
+    report::add(RecordTag::Message, verdict.strand, [verdict.kind as u64, verdict.addr, verdict.pc], message);
     strands(verdict.strand, verdict.cycle);
     count();
     counters.verdict = verdict.kind as u32;
@@ -75,7 +70,7 @@ pub fn ends() {
 /// Adds up what the strands counted.
 fn count() {
     let counters = live();
-    let sum: u64 = thread::all().map(|thread| thread.events).sum();
+    let sum: u64 = thread::all().map(|thread| thread.events.load(Ordering::Relaxed)).sum();
     counters.points = sum;
     counters.events = sum;
 }

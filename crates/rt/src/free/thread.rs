@@ -4,12 +4,13 @@
 //! name; the watchdog and whoever gives a verdict read it, and take what they read for what it was a moment ago.
 
 use super::frames::Stack;
-use super::{calls, noise};
+use super::{calls, noise, record};
 use crate::engine::{Start, live, memory};
 use crate::sys::{c_int, c_void, nr, pthread_t, syscall3};
 use core::arch::{asm, global_asm};
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use threadbare_abi::noise::NoiseKind;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{MAX_STRANDS, StrandPath};
 use threadbare_strategy::rng::Rng;
@@ -62,7 +63,14 @@ pub struct Thread {
     pub ended: AtomicBool,
     pub rng: Rng,
     /// Concurrent events so far.
-    pub events: u64,
+    pub events: AtomicU64,
+    /// Not 0 while noise keeps it asleep: see `noise`.
+    pub asleep: AtomicU32,
+    /// The object it has a lease of, with one more, and what its last load was: see `record`.
+    pub lease: u16,
+    pub looked: (u64, u64, u64),
+    /// Objects it touched lately, and where.
+    pub recent: [(u64, u64); 4],
     /// What noise took of its time, and since when it lives, in nanoseconds.
     pub noise_ns: u64,
     pub born_ns: u64,
@@ -106,6 +114,16 @@ fn set_me(thread: *mut Thread) {
             value = in(reg) thread,
             options(nostack, preserves_flags)
         );
+    }
+}
+
+impl Thread {
+    /// Counts an event; true if the call of the function that makes it has made one before.
+    #[inline]
+    pub fn count(&mut self) -> bool {
+        // Nobody else writes it.
+        self.events.store(self.events.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.stack.touch()
     }
 }
 
@@ -155,6 +173,8 @@ fn make(parent: Option<&Thread>) -> Option<*mut Thread> {
         (*made).stack.open();
     }
     TABLE[index].store(made, Ordering::Release);
+    // SAFETY: just made.
+    record::created(unsafe { &*made });
     LIVE.fetch_add(1, Ordering::AcqRel);
     live::live().strands = count() as u64;
     Some(made)
@@ -162,6 +182,7 @@ fn make(parent: Option<&Thread>) -> Option<*mut Thread> {
 
 /// The record has become this thread's.
 fn begin(thread: *mut Thread) {
+    const PR_SET_TIMERSLACK: usize = 29;
     set_me(thread);
     // SAFETY: the record is this thread's from now on.
     unsafe {
@@ -169,6 +190,10 @@ fn begin(thread: *mut Thread) {
         this.tid.store(syscall3(nr::GETTID, 0, 0, 0) as u32, Ordering::Relaxed);
         this.pthread.store(crate::arch::thread_pointer(), Ordering::Relaxed);
         this.born_ns = noise::now();
+        if noise::wanted().kind != NoiseKind::None {
+            // Naps are short, and the usual slack of the kernel's timers is longer.
+            syscall3(nr::PRCTL, PR_SET_TIMERSLACK, 1000, 0);
+        }
     }
     let key = KEY.load(Ordering::Relaxed);
     if key != u32::MAX {
@@ -223,6 +248,7 @@ fn end(this: &'static mut Thread) {
     if this.ended.swap(true, Ordering::AcqRel) {
         return;
     }
+    record::give_back(this);
     this.stack.close();
     LIVE.fetch_sub(1, Ordering::AcqRel);
 }
@@ -251,6 +277,9 @@ pub fn create(start: Start, arg: *mut c_void, handle: *const pthread_t, pc: u64,
     calls::before(parent, OpKind::Create, 0, pc);
     super::watchdog::start();
     let Some(thread) = make(Some(parent)) else { return make_it(start, arg) };
+    if record::on() {
+        record::event(parent, pc);
+    }
     // SAFETY: the record has a page to itself, and the errand lies behind it.
     let errand = unsafe { thread.add(1) as *mut Errand };
     // SAFETY: as above.

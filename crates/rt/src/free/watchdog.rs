@@ -66,17 +66,7 @@ pub fn start() {
 
 unsafe fn mask(how: usize, set: &u64, old: *mut u64) {
     // SAFETY: both are 8 bytes, or null.
-    unsafe {
-        crate::sys::syscall6(
-            nr::RT_SIGPROCMASK,
-            how,
-            &raw const *set as usize,
-            old as usize,
-            8,
-            0,
-            0,
-        )
-    };
+    unsafe { crate::sys::syscall6(nr::RT_SIGPROCMASK, how, &raw const *set as usize, old as usize, 8, 0, 0) };
 }
 
 extern "C" fn watch() -> ! {
@@ -215,8 +205,7 @@ fn nobody_else(alive: usize) -> bool {
         status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
     };
     let threads = field("Threads").and_then(|text| text.parse::<usize>().ok()).unwrap_or(usize::MAX);
-    let caught =
-        field("SigCgt").and_then(|text| u64::from_str_radix(text, 16).ok()).unwrap_or(u64::MAX);
+    let caught = field("SigCgt").and_then(|text| u64::from_str_radix(text, 16).ok()).unwrap_or(u64::MAX);
     let signal = super::noise::wanted().signal;
     let own = if signal > 0 { 1 << (signal - 1) } else { 0 };
     // The main strand's kernel thread stays until the process ends.

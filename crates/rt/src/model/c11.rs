@@ -45,9 +45,7 @@ pub unsafe extern "C" fn on_thrd_create(
     }
     let mut make = |start, arg| {
         // SAFETY: libc's own function with what the program gave.
-        unsafe {
-            crate::real!(thrd_create: fn(*mut pthread_t, Start, *mut c_void) -> c_int)(thr, start, arg)
-        }
+        unsafe { crate::real!(thrd_create: fn(*mut pthread_t, Start, *mut c_void) -> c_int)(thr, start, arg) }
     };
     if free::on() { free::thread::create(start, arg, thr, pc, &mut make) } else { make(start, arg) }
 }

@@ -5,8 +5,8 @@
 //! consistent. Safe before init, in a signal (single kernel thread), after fork.
 
 use crate::engine::sched::{self, ATTENTION, attention, engine};
-use crate::free;
 use crate::engine::{addressable, controlled, learn, race, record, spin, words};
+use crate::free;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind, Order};
@@ -36,6 +36,8 @@ fn loaded(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
     if controlled() {
         race::loaded(addr, size, value, order(mo), pc);
         observed(addr, size, value, pc);
+    } else if free::access::open() {
+        free::access::atomic_over(addr, value, false, pc);
     }
 }
 
@@ -45,6 +47,8 @@ fn refused(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
     if controlled() {
         race::refused(addr, size, value, order(mo), pc);
         observed(addr, size, value, pc);
+    } else if free::access::open() {
+        free::access::atomic_over(addr, value, false, pc);
     }
 }
 
@@ -89,6 +93,8 @@ fn stored(addr: u64, size: u8, value: u64, found: Found, mo: i32, pc: u64) {
             note_value(addr, size, value, pc);
         }
         sched::progress();
+    } else if free::access::open() {
+        free::access::atomic_over(addr, value, true, pc);
     }
 }
 
@@ -415,6 +421,8 @@ unsafe extern "C" fn thread_fence(mo: i32, pc: u64) {
     if controlled() {
         sched::point(Op { kind: OpKind::Fence, order: order(mo), size: 0, addr: 0, pc });
         race::fence(order(mo));
+    } else if free::access::open() {
+        free::access::fence(pc);
     }
     fence(Ordering::SeqCst);
 }

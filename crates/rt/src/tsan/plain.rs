@@ -42,7 +42,7 @@ macro_rules! accesses {
                     stacks_length = const offset::STACKS_LENGTH,
                     target = sym hook::<{ OpKind::$kind as u8 }, $size>,
                     alone = sym alone::<{ OpKind::$kind as u8 }, $size>,
-                    free = sym free::<{ OpKind::$kind as u8 }>,
+                    free = sym free::<{ OpKind::$kind as u8 }, $size>,
                 )
             }
         )*)*
@@ -63,9 +63,9 @@ unsafe extern "C" fn alone<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) 
 }
 
 /// An access of a free run.
-unsafe extern "C" fn free<const KIND: u8>(addr: u64, pc: u64) {
+unsafe extern "C" fn free<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
     if let Some(kind) = OpKind::from_code(KIND) {
-        crate::free::access::plain(kind, addr, pc);
+        crate::free::access::plain(kind, addr, SIZE, pc);
     }
 }
 
@@ -121,7 +121,7 @@ pub fn gated(kind: OpKind, addr: u64, size: u64, pc: u64) {
     let bytes = size.min(u32::MAX as u64) as u32;
     if bytes == 0 {
     } else if gate == crate::free::access::OPEN {
-        crate::free::access::plain(kind, addr, pc);
+        crate::free::access::plain(kind, addr, bytes, pc);
     } else if gate != 0 {
         learn::access(kind, addr, bytes, pc);
     } else {
