@@ -17,7 +17,7 @@ use threadbare_abi::verdict::VerdictKind;
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::recorded::notes;
 use threadbare_trace::report::{Module, RunReport, Warning};
-use threadbare_trace::run::Verdict;
+use threadbare_trace::run::{End, Verdict};
 
 /// Whether noise is wanted at a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,6 +72,11 @@ impl Places {
     }
 }
 
+/// How often what was not recorded is tried at other times, when a recording does not lead to the same end.
+const ATTEMPTS: u64 = 64;
+/// Runs before the campaign, at the most.
+const LOOKS: usize = 4;
+
 /// The order of events that a free run recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
@@ -83,7 +88,7 @@ pub(crate) struct Recorded {
     pub(crate) cut: bool,
 }
 
-/// A run before the campaign, without noise, that finds out which accesses are shared: the first run's events are all
+/// A run before the campaign, without noise (a few, if it fails), that finds out which accesses are shared: the first run's events are all
 /// recorded then. A campaign of a single run goes without.
 pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Vec<u64>, Error> {
     if config.runs == Some(1) || config.noise.flags & flags::RECORD == 0 {
@@ -92,8 +97,19 @@ pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Ve
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(cancel));
     let noise = Noise { flags: flags::LEARN, ..Noise::OFF };
     let request = Request { params: noise.to_params(), ..config.request(0) };
-    let ended = job.run(&request, &[])?;
-    Ok(job.last().map(|server| server.learnt(&ended)).unwrap_or_default())
+    let mut learnt: Vec<u64> = Vec::new();
+    for _ in 0..LOOKS {
+        let ended = job.run(&request, &[])?;
+        let Some(server) = job.last() else { break };
+        let before = learnt.len();
+        learnt.extend(server.learnt(&ended));
+        learnt.sort_unstable();
+        learnt.dedup();
+        if ended.end == End::Exited(0) && (learnt.len() == before || before == 0) {
+            break;
+        }
+    }
+    Ok(learnt)
 }
 
 /// One free run. What is new in it is made once more under control, in the order that was recorded.
@@ -148,27 +164,43 @@ impl Replayer {
         wants: &dyn Fn(&[u64]) -> Vec<bool>,
     ) -> Result<(), Error> {
         self.job.set_known(known);
-        let request = Request {
-            strategy: StrategyId::Recorded,
-            params: config.params,
-            guide: Arc::clone(&recording.words),
-            ..free.clone()
-        };
-        let ended = self.job.run(&request, &[])?;
-        let Some(server) = self.job.last() else { return Err(Error::Cancelled) };
-        let lost = server.lessons().0.get(notes::LOST).copied().unwrap_or(0);
         let policy = Policy { races: config.races, filter: None };
-        let mut followed = Outcome::of(server, &request, &ended, policy, |keys| {
-            // The verdict's details are wanted for the free run's sake; those of races if they are new.
-            let mut wanted = wants(keys);
-            if let Some(first) = wanted.first_mut() {
-                *first = true;
+        let mut lost = 0;
+        let mut attempt = 0;
+        let (mut followed, same) = loop {
+            let mut params = config.params;
+            params[0] = attempt;
+            let request = Request {
+                strategy: StrategyId::Recorded,
+                params,
+                guide: Arc::clone(&recording.words),
+                ..free.clone()
+            };
+            let ended = self.job.run(&request, &[])?;
+            let Some(server) = self.job.last() else { return Err(Error::Cancelled) };
+            if attempt == 0 {
+                lost = server.lessons().0.get(notes::LOST).copied().unwrap_or(0);
             }
-            wanted
-        })?;
-        let same = is_same(&made.verdict, &followed.verdict) && outcome::can_follow(&ended);
+            let mut followed = Outcome::of(server, &request, &ended, policy, |keys| {
+                // The verdict's details are wanted for the free run's sake; those of races if they are new.
+                let mut wanted = wants(keys);
+                if let Some(first) = wanted.first_mut() {
+                    *first = true;
+                }
+                wanted
+            })?;
+            let same = is_same(&made.verdict, &followed.verdict) && outcome::can_follow(&ended);
+            if same || made.verdict.kind == VerdictKind::None {
+                followed.look_closer(server, &request, policy);
+            }
+            attempt += 1;
+            // A run that hangs would hang again.
+            let hangs = followed.verdict.kind == VerdictKind::Timeout;
+            if same || made.verdict.kind == VerdictKind::None || attempt > ATTEMPTS || hangs {
+                break (followed, same);
+            }
+        };
         if same {
-            followed.look_closer(server, &request, policy);
             made.verdict = followed.verdict.clone();
         }
         let is_race =

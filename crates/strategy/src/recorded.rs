@@ -5,9 +5,12 @@
 //! (calls that order nobody, code that nobody sees) it does right before that event, so that it disturbs the others as
 //! little as it can. A strand that cannot go on is passed over until it can.
 //!
-//! A recording may not fit: input was different, or the run had a data race whose outcome was not recorded. Then events
-//! are skipped where the strand's own order shows that, and the first one that did not fit is told in the notes.
+//! A recording may not fit: input was different, or an access that nobody knew to be shared was not recorded. Then events
+//! are skipped where the strand's own order shows that, and the first one that did not fit is told in the notes. What was not
+//! recorded may have come at another time than right before the strand's next event: with a first parameter above 0 that
+//! is drawn for each of these operations (at once, before the next event, or as late as can be).
 
+use crate::rng::Rng;
 use crate::{Born, Pick, Room, RunInfo, Strategy, View};
 use threadbare_abi::op::Op;
 use threadbare_abi::strand::StrandId;
@@ -20,10 +23,17 @@ const CURSORS: usize = 1 << 15;
 /// Where the filter of pcs begins, and its bits.
 const FILTER: usize = 1 << 16;
 const FILTER_BITS: u64 = 1 << 20;
+/// Where the instruction of each strand's last event is kept: a load that finds the same again is not recorded.
+const LAST: usize = GUIDE + GUIDE_WORDS;
+const LAST_WORDS: usize = 1 << 12;
+/// Times in a row that a strand goes on without an event before others do: it may spin.
+const PATIENCE: u32 = 3000;
+/// The same where the recording says nothing.
+const SHORT_PATIENCE: u32 = 64;
 /// Where the recording begins, and its words at the most.
 const GUIDE: usize = FILTER + FILTER_BITS as usize / 64;
 const GUIDE_WORDS: usize = 1 << 15;
-const _: () = assert!(GUIDE + GUIDE_WORDS <= crate::ROOM_WORDS);
+const _: () = assert!(LAST + LAST_WORDS <= crate::ROOM_WORDS);
 /// No event.
 const NEVER: u64 = u64::MAX;
 
@@ -83,12 +93,25 @@ pub struct Recorded {
     words: usize,
     followed: u64,
     lost: u64,
+    rng: Rng,
+    /// What was not recorded is done at other times.
+    varies: bool,
+    /// The strand that went on last, how often in a row without an event.
+    streak: (StrandId, u32),
 }
 
 impl Recorded {
     /// A strategy that has not begun.
     pub const fn new() -> Self {
-        Recorded { room: None, words: 0, followed: 0, lost: 0 }
+        Recorded {
+            room: None,
+            words: 0,
+            followed: 0,
+            lost: 0,
+            rng: Rng::new(0),
+            varies: false,
+            streak: (StrandId::NONE, 0),
+        }
     }
 
     fn recording(&self) -> Recording<'_> {
@@ -133,11 +156,44 @@ impl Recorded {
         }
     }
 
+    /// When the strand is to go on, compared with others.
+    fn key<V: View>(&mut self, strand: StrandId, view: &V) -> u64 {
+        let next = self.next(strand);
+        let says_nothing = next >= NEVER - 2;
+        let patience = if says_nothing { SHORT_PATIENCE } else { PATIENCE };
+        if self.streak.0 == strand && self.streak.1 > patience {
+            // Once the others have gone on it has its turn again.
+            return NEVER;
+        }
+        // Who yields lets others go first where the recording says nothing.
+        if says_nothing && view.yields(strand) {
+            return NEVER;
+        }
+        if self.varies && view.op(strand).pc != 0 && !self.is_recorded(view.op(strand).pc) {
+            return match self.rng.below(8) {
+                0 | 1 => 0,
+                2..5 => NEVER - 1,
+                _ => next,
+            };
+        }
+        next
+    }
+
     /// The strand goes on from this operation.
     fn goes(&mut self, strand: StrandId, op: Op) {
         let at = self.next(strand) as usize;
+        if self.streak.0 == strand {
+            self.streak.1 += 1;
+        } else {
+            self.streak = (strand, 0);
+        }
         let events = self.recording().events;
         if at >= events.len() || !self.is_recorded(op.pc) {
+            return;
+        }
+        let last = LAST + strand.index() % LAST_WORDS;
+        let again = self.room.as_ref().is_some_and(|room| room[last] == op.pc);
+        if again && events[at] & PC != op.pc & PC {
             return;
         }
         let Some(number) = self.number(strand) else { return };
@@ -154,7 +210,9 @@ impl Recorded {
         }
         if fits && let Some(room) = self.room.as_mut() {
             room[CURSORS + strand.index()] = found as u64 + 1;
+            room[last] = op.pc;
             self.followed += 1;
+            self.streak.1 = 0;
         }
     }
 }
@@ -173,9 +231,13 @@ impl Strategy for Recorded {
     fn begin(&mut self, info: &RunInfo<'_>) {
         self.followed = 0;
         self.lost = 0;
+        self.rng = Rng::new(info.seed ^ info.params[0]);
+        self.varies = info.params[0] > 0;
+        self.streak = (StrandId::NONE, 0);
         self.words = info.guide.len().min(GUIDE_WORDS);
         let Some(room) = self.room.as_mut() else { return };
         room[FILTER..GUIDE].fill(0);
+        room[LAST..LAST + LAST_WORDS].fill(0);
         room[GUIDE..GUIDE + self.words].copy_from_slice(&info.guide[..self.words]);
         for &event in Recording::new(info.guide).events {
             let (word, bit) = Self::slot(event);
@@ -189,9 +251,7 @@ impl Strategy for Recorded {
     fn pick<V: View>(&mut self, view: &V) -> Pick {
         let mut best = (NEVER, view.enabled()[0]);
         for &strand in view.enabled() {
-            let next = self.next(strand);
-            // Who yields lets others go first where the recording says nothing.
-            let next = if next >= NEVER - 2 && view.yields(strand) { NEVER } else { next };
+            let next = self.key(strand, view);
             if next < best.0 || next == best.0 && strand == view.current() {
                 best = (next, strand);
             }

@@ -242,6 +242,7 @@ fn begin(plan: Plan) {
     e.plan = plan;
     e.entropy = Rng::new(plan.entropy);
     let id = StrategyId::from_code(plan.strategy).unwrap_or(StrategyId::Random);
+    e.recorded = id == StrategyId::Recorded;
     e.strategy = Any::new(id);
     e.strategy.furnish(guidance::room());
     e.strategy.begin(&RunInfo {

@@ -4,9 +4,9 @@ use super::thread::{self, Thread};
 use super::watchdog;
 use crate::engine::live::live;
 use crate::engine::{modules, report};
-use crate::sys::{Text, nr, syscall3};
+use crate::sys::{Text, nr, syscall3, timespec};
 use core::fmt::{self, Write};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
@@ -19,6 +19,9 @@ const FRAMES: usize = 64;
 const NAME: usize = 16;
 
 static GIVEN: AtomicBool = AtomicBool::new(false);
+/// The strand that gives it, and whether it has.
+static GIVER: AtomicU32 = AtomicU32::new(u32::MAX);
+static DONE: AtomicBool = AtomicBool::new(false);
 
 /// What a verdict is about.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +40,18 @@ pub struct Verdict<'a> {
 /// Notes the verdict of the run; the first one stays. False if there was one. Safe in a signal handler.
 pub fn note(verdict: Verdict, message: fmt::Arguments) -> bool {
     if GIVEN.swap(true, Ordering::AcqRel) {
+        // Whoever gives it must not be cut short by the end of another strand.
+        for _ in 0..1000 {
+            if DONE.load(Ordering::Acquire) || GIVER.load(Ordering::Relaxed) == verdict.strand as u32 {
+                break;
+            }
+            let time = timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+            // SAFETY: the struct outlives the call.
+            unsafe { syscall3(nr::NANOSLEEP, &raw const time as usize, 0, 0) };
+        }
         return false;
     }
+    GIVER.store(verdict.strand as u32, Ordering::Relaxed);
     let counters = live();
     counters.verdict_code = verdict.code;
     counters.verdict_addr = verdict.addr;
@@ -48,6 +61,7 @@ pub fn note(verdict: Verdict, message: fmt::Arguments) -> bool {
     strands(verdict.strand, verdict.cycle);
     count();
     counters.verdict = verdict.kind as u32;
+    DONE.store(true, Ordering::Release);
     true
 }
 
@@ -57,6 +71,7 @@ pub fn exits(code: i32) {
     live().current = strand as u32;
     if code != 0 && !GIVEN.swap(true, Ordering::AcqRel) {
         strands(strand, &[]);
+        DONE.store(true, Ordering::Release);
     }
     ends();
 }
