@@ -5,7 +5,7 @@
 //! | directive | says |
 //! |---|---|
 //! | `expect` | `pass`, or the kind of failure; several with a bar between them where truly either can come |
-//! | `strategy` | the strategy (default `random`) |
+//! | `strategy` | the strategy (default `portfolio`) |
 //! | `runs` | how many runs a passing program must survive (default 200) |
 //! | `max-runs` | within how many runs a failure must be found (default 500) |
 //! | `flags`, `args`, `env` | of the compiler, of the program, of its environment (`K=V`, may be repeated) |
@@ -146,7 +146,7 @@ impl Program {
             path: path.to_owned(),
             language,
             expect: Vec::new(),
-            strategy: "random".to_owned(),
+            strategy: "portfolio".to_owned(),
             runs: 200,
             max_runs: 500,
             flags: Vec::new(),

@@ -18,10 +18,7 @@ pub fn either(small: u64, full: u64) -> u64 {
 
 /// All strategies a user can ask for, by name.
 pub fn strategies() -> impl Iterator<Item = &'static str> {
-    StrategyId::ALL
-        .iter()
-        .filter(|strategy| **strategy != StrategyId::Directed)
-        .map(|strategy| strategy.name())
+    std::iter::once("portfolio").chain(StrategyId::offered().map(StrategyId::name))
 }
 
 /// Of the strategies but `usual`, those that what is called `name` is tested with: all when everything was asked for,

@@ -164,17 +164,40 @@ pub fn agree(shown: &[String], printed: &[String]) -> bool {
 const TALLIES: [&str; 8] =
     [" in 0.", " runs in ", " run in ", "seen in ", " again, ", "target(s) in ", " runs, ", " panicked at "];
 
+/// The form of a campaign's date.
+const DATE: &str = "0000-00-00 00:00";
+
+/// Where a line has a date: it is a campaign's then.
+fn date(line: &str) -> Option<usize> {
+    let plain: String = line.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    plain.find(DATE)
+}
+
+/// Whether the text begins with the hash that ends a campaign's id; it depends on the folder.
+fn is_id(text: &str) -> bool {
+    let hash = text.strip_prefix('-').and_then(|rest| rest.get(..8));
+    hash.is_some_and(|hash| hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 /// A line without what differs from machine to machine.
 pub fn masked(line: &str) -> String {
     let tally = TALLIES.iter().any(|word| line.contains(word))
         || line.starts_with("FAILED")
         || line.starts_with("ok ");
+    let dated = date(line);
+    let line = match dated {
+        Some(at) => format!("{}{}", &line[..at], &line[at + DATE.len()..]),
+        None => line.to_owned(),
+    };
     let mut masked = String::new();
     let mut rest = line.trim_end();
     while let Some(next) = rest.chars().next() {
         if let Some(digits) = rest.strip_prefix("0x") {
             masked.push_str("0x*");
             rest = digits.trim_start_matches(|digit: char| digit.is_ascii_hexdigit() || digit == '…');
+        } else if dated.is_some() && is_id(rest) {
+            masked.push_str("-*");
+            rest = &rest[9..];
         } else if tally && next.is_ascii_digit() {
             masked.push('*');
             rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit() || ",.".contains(digit));
@@ -216,6 +239,10 @@ mod tests {
         assert!(agree(&shown, &printed));
         assert!(!agree(&shown, &lines("1 finding: 7 runs in 12.3 s (9/s), 1 failed")));
         assert!(!agree(&lines("bank.c:9"), &lines("bank.c:10")));
+        assert!(agree(
+            &lines("bank-0a1b2c3d  2026-01-02 10:11  5"),
+            &lines("bank-ffffffff  2027-11-12 23:59  5")
+        ));
     }
 
     #[test]

@@ -83,8 +83,8 @@ pub struct Segment {
     pub op: u8,
     /// How it stopped: a [`StopKind`] code.
     pub how: u8,
-    /// Reserved, zero.
-    pub reserved: u8,
+    /// 1 if it stopped because it spins: no preemption, though `how` says so. A schedule does not keep it.
+    pub spins: u8,
     /// The strand's index in the run that recorded it.
     pub strand: u16,
     /// Reserved, zero.

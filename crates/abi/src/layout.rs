@@ -56,8 +56,13 @@ pub const WORDS_CAPACITY: usize = 1 << 15;
 pub const NOTES_OFFSET: usize = GUIDE_OFFSET + WORDS_CAPACITY * 8;
 /// Where the records of reads-from pairs are (runtime to driver): see `threadbare-strategy`'s `reads`.
 pub const READS_OFFSET: usize = NOTES_OFFSET + WORDS_CAPACITY * 8;
+/// Where the records of coverage are (runtime to driver): see `threadbare-strategy`'s `classes`. The list grows from run to
+/// run of one server; a run begins at [`Plan::told`] and ends at [`Live::told`].
+pub const TOLD_OFFSET: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+/// How many records, of two words each, the list holds.
+pub const TOLD_CAPACITY: usize = 1 << 15;
 /// Where the [`Recorded`] order of a free run's events is (runtime to driver).
-pub const RECORDED_OFFSET: usize = READS_OFFSET + WORDS_CAPACITY * 8;
+pub const RECORDED_OFFSET: usize = TOLD_OFFSET + TOLD_CAPACITY * 16;
 /// How many events of a free run are recorded: what fits a guide.
 pub const RECORDED_CAPACITY: usize = 1 << 15;
 /// How many strands of a free run have their paths told.
@@ -91,6 +96,9 @@ pub struct Header {
     pub reserved: u32,
 }
 
+/// Bytes of heap a run may have at a time unless the user says otherwise.
+pub const MEMORY: u64 = 2 << 30;
+
 /// What the driver wants of the next run.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -123,8 +131,12 @@ pub struct Plan {
     pub estimate_choices: u64,
     /// Strands seen in earlier runs, 0 if unknown.
     pub estimate_strands: u64,
+    /// Records of coverage that the driver has taken over: they are not told again.
+    pub told: u64,
     /// The strategy's own parameters.
     pub params: [u64; 8],
+    /// Bytes of heap the run may have at a time (0: no bound).
+    pub memory: u64,
 }
 
 /// Flags of a [`Plan`].
@@ -136,8 +148,16 @@ pub mod flags {
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)
     pub const ENDS_IN_LIVELOCK: u32 = 4;
-    /// Reads-from pairs are told, whatever the strategy.
+    /// The schedule is of another build of the program: its places are not compared, only what the strands do, and the
+    /// last strand may go on where the other build failed.
+    pub const OTHER_BUILD: u32 = 1 << 10;
+    /// Reads-from pairs, and what each strand did, are told, whatever the strategy.
     pub const READS: u32 = 8;
+    /// Coverage is told, and the run's class.
+    pub const COVERAGE: u32 = 16;
+    /// The schedule is a plan that is followed loosely: it need not fit, and nobody is preempted behind its end. Each
+    /// decision is noted ([`crate::decision`]).
+    pub const LENIENT: u32 = 256;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.
@@ -247,6 +267,11 @@ pub struct Live {
     pub pid: i32,
     /// Different data races the run showed.
     pub races: u32,
+    /// Names the run's class, if coverage is told: two runs that differ only in the order of steps that do not concern
+    /// each other have the same.
+    pub class: u64,
+    /// Records of coverage in the list.
+    pub told: u64,
 }
 
 /// The ring's indices; both only grow.

@@ -6,6 +6,7 @@
 //! [`layout::VERSION`].
 #![no_std]
 
+pub mod decision;
 pub mod event;
 pub mod layout;
 pub mod noise;

@@ -37,7 +37,7 @@ pub struct Reply {
     pub code: u32,
     /// Wait status (ENDED), flags (HELLO).
     pub value: i32,
-    /// The run's number; for HELLO the layout's version.
+    /// Processes the run left behind (ENDED, AGAIN); the layout's version (HELLO); the run's number.
     pub arg: u64,
 }
 

@@ -39,5 +39,7 @@ codes! {
         HeapOverflow = 15, "heap-overflow";
         /// The stack of a strand that has ended was used.
         StackUseAfterEnd = 16, "stack-use-after-end";
+        /// The program has more memory than it may.
+        OutOfMemory = 17, "out-of-memory";
     }
 }

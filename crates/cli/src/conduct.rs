@@ -1,25 +1,29 @@
 //! A campaign as the commands conduct it: findings explained and stored as they come.
 
+use crate::coverage;
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
+use crate::refine::{self, Found};
+use crate::regress::Regress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threadbare_abi::layout::STACKS_SHARED;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
+use threadbare_explore::journal::{Close, Journal};
 use threadbare_explore::store::Store;
 use threadbare_explore::{Error, Failure};
 use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
-use threadbare_findings::{Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
-use threadbare_report::CampaignReport;
+use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
 use threadbare_report::progress::{ProgressLine, State};
+use threadbare_report::{CampaignReport, Style};
 use threadbare_strategy::{Spec, StrategyId};
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
-use threadbare_trace::run::{End, RunFacts};
+use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::{Names, Schedule, Then};
 use threadbare_trace::strands::Strands;
 
@@ -35,6 +39,8 @@ struct Conductor<'a> {
     used: Used,
     places: KeptPlaces,
     line: ProgressLine,
+    /// Findings to be shrunk when the campaign is over, by id.
+    found: Vec<(String, Found)>,
 }
 
 /// The build a program is.
@@ -59,6 +65,7 @@ pub(crate) fn campaign(
     line: ProgressLine,
     label: Option<&str>,
     suppressions: &Arc<Suppressions>,
+    mut journal: Option<Journal>,
 ) -> Result<Conducted, Trouble> {
     let mut config = config.clone();
     if !suppressions.is_empty() {
@@ -76,9 +83,15 @@ pub(crate) fn campaign(
         used: Used::default(),
         places: KeptPlaces::default(),
         line,
+        found: Vec::new(),
     };
-    let summary = campaign::run(config, &mut conductor)?;
+    let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
+    refine::recall(store, &mut conductor.findings);
+    let in_vain = matches!(summary.ending, Ending::Interrupt | Ending::Internal(..));
+    if let Some(time) = config.shrink.filter(|_| !in_vain) {
+        refine::all(&config.target, store, &conductor.found, time, &mut conductor.findings)?;
+    }
     if let Ending::Internal(facts, why) = &summary.ending {
         return Err(internal(facts, why, config));
     }
@@ -86,17 +99,61 @@ pub(crate) fn campaign(
     if label.is_none() && !matches!(summary.ending, Ending::Interrupt) {
         report.warnings.extend(conductor.used.unused(suppressions));
     }
+    if config.coverage {
+        report.warnings.extend(coverage::keep(config, &conductor.program_id, label, &summary, store));
+    }
+    if let Err(error) = keep(&report, store, label.is_none()) {
+        // What was found is told all the same; the findings themselves were written when they were made.
+        report.warnings.push(chain(&error));
+    }
+    if let Some(journal) = journal {
+        let findings = report.findings.iter().map(|finding| finding.id.clone()).collect();
+        let path = journal.path().display().to_string();
+        if let Err(error) = journal.close(&Close { ended_by: report.ended_by.clone(), findings }) {
+            report
+                .warnings
+                .push(format!("the end of the campaign could not be written to `{path}`: {error}"));
+        }
+    }
+    Ok(Conducted { report, used: conductor.used })
+}
+
+/// The report of a campaign that a kept finding has ended before its first run.
+pub(crate) fn regressed(config: &Config, store: &Store, kept: Regress, alone: bool) -> CampaignReport {
+    let target = &config.target;
+    let mut report = CampaignReport {
+        format_version: FORMAT_VERSION,
+        seed: config.seed,
+        strategy: config.search.to_string(),
+        ended_by: "regress".to_owned(),
+        program: target.program.display().to_string(),
+        args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        ..CampaignReport::default()
+    };
+    kept.join(&mut report, store);
+    if alone && let Err(error) = store.write("campaign.json", report.to_json().as_bytes()) {
+        report.warnings.push(chain(&error));
+    }
+    report
+}
+
+/// Writes the findings with their counts, and the summary.
+fn keep(report: &CampaignReport, store: &Store, alone: bool) -> Result<(), Error> {
+    if store.write_missing()? {
+        let folder = store.folder().display();
+        warn(&format!("files were taken out of the folder `{folder}`; they were written again"));
+    }
     for finding in &report.findings {
         let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
         store.write(&format!("{}.json", finding.id), &json)?;
     }
     // Of the tests of a package each is a campaign; their summary is another file.
-    match label {
-        Some(_) => {}
-        None if report.findings.is_empty() => store.remove("campaign.json")?,
-        None => _ = store.write("campaign.json", report.to_json().as_bytes())?,
+    match alone {
+        false => {}
+        true if report.findings.is_empty() => store.remove("campaign.json")?,
+        true => _ = store.write("campaign.json", report.to_json().as_bytes())?,
     }
-    Ok(Conducted { report, used: conductor.used })
+    Ok(())
 }
 
 impl Observer for Conductor<'_> {
@@ -113,6 +170,11 @@ impl Observer for Conductor<'_> {
             self.used.by(self.suppressions, finding);
             return Ok(());
         }
+        finding.strategy = if failure.predicted {
+            StrategyId::Directed.name().to_owned()
+        } else {
+            failure.strategy.to_string()
+        };
         if !failure.fails {
             finding.severity = Severity::Note;
         }
@@ -121,15 +183,54 @@ impl Observer for Conductor<'_> {
         let words = if race { &finding.message } else { &facts.verdict.message };
         let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
-        let path = self.store.write(&name, schedule.to_text().as_bytes())?;
-        finding.schedule = path.display().to_string();
+        let text = schedule.to_text();
+        let trouble = match self.store.keep(&name, text.as_bytes()) {
+            Ok(kept) => {
+                finding.schedule = kept.path.display().to_string();
+                kept.trouble
+            }
+            // Nothing can be written anywhere: whoever reads this has it.
+            Err(error) => Some(format!("{}; the schedule of {} is\n{text}", chain(&error), finding.id)),
+        };
         if failure.predicted {
             finding.notes.push(threadbare_findings::orders::predicted(failure.run));
         }
+        self.found.push((
+            finding.id.clone(),
+            Found { schedule, known: Arc::clone(&failure.known), facts: facts.clone() },
+        ));
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
-        self.store.write(&format!("{}.json", finding.id), &json)?;
+        let told = self.store.keep(&format!("{}.json", finding.id), &json);
+        let told = told.map_or_else(|error| Some(chain(&error)), |kept| kept.trouble);
+        for trouble in trouble.into_iter().chain(told) {
+            self.trouble(&trouble);
+        }
         Ok(())
+    }
+
+    fn note(&mut self, key: u64) -> Option<Vec<u8>> {
+        let finding = self.findings.get(key).or_else(|| self.hidden.get(key))?;
+        serde_json::to_vec(finding).ok()
+    }
+
+    fn restored(&mut self, failure: &Failure, note: Option<&[u8]>) {
+        let findings = if failure.hidden { &mut self.hidden } else { &mut self.findings };
+        if findings.count(failure.key, failure.run) {
+            return;
+        }
+        let Some(finding) = note.and_then(|note| serde_json::from_slice::<Finding>(note).ok()) else {
+            return;
+        };
+        if failure.hidden {
+            self.used.by(self.suppressions, &finding);
+        }
+        findings.restore(failure.key, finding, failure.run);
+    }
+
+    fn trouble(&mut self, message: &str) {
+        self.line.clear();
+        warn(message);
     }
 
     fn progress(&mut self, progress: &Progress) {
@@ -139,6 +240,7 @@ impl Observer for Conductor<'_> {
             points: progress.points,
             findings: self.findings.all().len(),
             elapsed: progress.elapsed,
+            estimate: progress.estimate,
         });
     }
 }
@@ -181,9 +283,13 @@ impl Conductor<'_> {
             points: progress.points,
             switches: progress.switches,
             strands: summary.strands,
-            strategy: spec(self.config).to_string(),
+            strategy: self.config.search.to_string(),
             seed: self.config.seed,
-            coverage: Coverage { shared_instructions: summary.known.len() as u64 },
+            coverage: Coverage {
+                shared_instructions: summary.known.len() as u64,
+                counts: summary.coverage.counts(),
+                estimate: summary.coverage.estimate(),
+            },
             findings: self.findings.all().to_vec(),
             suppressed: self.hidden.all().len() as u64,
             trace_hash: format!("{:016x}", summary.trace_hash),
@@ -194,10 +300,12 @@ impl Conductor<'_> {
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
+            regress: Vec::new(),
             ended_by: match summary.ending {
                 Ending::Runs => "runs",
                 Ending::Time => "time",
                 Ending::Failure => "failure",
+                Ending::Enough => "until",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",
             }
@@ -206,13 +314,6 @@ impl Conductor<'_> {
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         }
     }
-}
-
-/// The campaign's strategy with its parameters.
-fn spec(config: &Config) -> Spec {
-    let mut spec = Spec::of(config.strategy);
-    spec.params.copy_from_slice(&config.params[..threadbare_strategy::IN_ORDER]);
-    spec
 }
 
 /// The schedule of a run that showed something, which the message tells in words.
@@ -224,10 +325,10 @@ fn schedule(
     message: &str,
 ) -> Schedule {
     let target = &config.target;
-    let request = config.request(failure.run);
+    let request = config.request(failure.run, &failure.strategy);
     // A free run has no choices of its own; what showed the same under control has.
     let has_choices = !target.free || !facts.segments.is_empty();
-    let whole = facts.end != End::TimedOut && facts.counters.segments_lost == 0 && has_choices;
+    let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0 && has_choices;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
         program: target.program.clone().into_os_string(),
@@ -237,13 +338,14 @@ fn schedule(
         env: target.env.clone(),
         cwd: target.cwd.clone().into_os_string(),
         stdin: target.stdin.clone().map(PathBuf::into_os_string),
-        strategy: spec(config),
+        strategy: failure.strategy,
         seed: config.seed,
         run: failure.run,
         entropy: request.entropy,
         points: config.points,
         max_points: config.max_points,
-        in_order: config.params[threadbare_strategy::IN_ORDER] != 0,
+        memory: target.limits.memory,
+        in_order: config.in_order,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,
         race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),
@@ -259,7 +361,7 @@ fn schedule(
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
         let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
-        let strategy = if target.free { Spec::of(StrategyId::Recorded) } else { spec(config) };
+        let strategy = if target.free { Spec::of(StrategyId::Recorded) } else { failure.strategy };
         schedule.then = Some(Then { strategy, seed: request.seed, estimates, guide });
     }
     schedule
@@ -280,9 +382,7 @@ fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
     let files = if config.jobs > 1 { "if the program writes files, try `--jobs 1`; otherwise " } else { "" };
     let again = format!(
         "{files}this is an error of Threadbare, please report it: strategy {}, seed {}, run {}",
-        spec(config),
-        config.seed,
-        facts.run
+        config.search, config.seed, facts.run
     );
     Trouble::internal(message, again)
 }
@@ -302,6 +402,11 @@ pub(crate) fn divergence(facts: &RunFacts, places: &dyn Places) -> String {
         divergence.why,
         place(divergence.actual)
     )
+}
+
+/// Tells something on standard error that is no end.
+pub(crate) fn warn(message: &str) {
+    eprintln!("{}: {message}", Style::for_stream(&std::io::stderr()).warn("warning"));
 }
 
 /// A system error with what was tried.

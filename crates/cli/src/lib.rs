@@ -5,18 +5,23 @@
 
 mod commands;
 mod conduct;
+mod coverage;
 mod embedded;
 mod exit;
 mod gdb;
+mod given;
 mod hide;
+mod kept;
 mod noise_options;
 mod options;
 mod output;
 mod quiet;
+mod refine;
+mod regress;
 mod streams;
 mod values;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Trouble};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -34,8 +39,10 @@ struct Cli {
 enum Command {
     Run(commands::run::Args),
     Replay(commands::replay::Args),
+    Shrink(commands::shrink::Args),
     Report(commands::report::Args),
     List(commands::list::Args),
+    Coverage(commands::coverage::Args),
     Cc(commands::cc::Args),
     /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
     #[command(name = "c++", long_about = None, disable_help_flag = true)]
@@ -74,8 +81,11 @@ enum CargoCommand {
 
 /// The program `threadbare`.
 pub fn main() -> ExitCode {
-    match Cli::try_parse() {
-        Ok(cli) => finish(run(cli.command)),
+    let read = Cli::command().try_get_matches().and_then(|matches| {
+        Ok((Cli::from_arg_matches(&matches)?, given::options(&Cli::command(), &matches)))
+    });
+    match read {
+        Ok((cli, given)) => finish(run(cli.command, &given)),
         Err(error) => exit::refuse(&error, "threadbare"),
     }
 }
@@ -100,12 +110,14 @@ pub fn cargo_main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<Exit, Trouble> {
+fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
     match command {
-        Command::Run(args) => commands::run::run(&args),
+        Command::Run(args) => commands::run::run(&args, given),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Shrink(args) => commands::shrink::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::List(args) => commands::list::run(&args),
+        Command::Coverage(args) => commands::coverage::run(&args),
         Command::Cc(args) => commands::cc::run(Language::C, &args),
         Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),
         Command::Rustc(args) => commands::rustc::run(&args),

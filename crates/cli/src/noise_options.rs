@@ -9,7 +9,7 @@ use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
 use threadbare_explore::Quiet;
 
 /// How likely noise is at a place that is passed for the first time, unless told otherwise.
-const PROBABILITY: f64 = 0.9;
+const PROBABILITY: f64 = 0.95;
 
 /// What a campaign of free runs is to do.
 #[derive(Args, Debug, Clone, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct NoiseOptions {
     /// [default: mixed].
     #[arg(long, value_name = "KIND", value_parser = kind)]
     pub(crate) noise: Option<NoiseKind>,
-    /// How likely noise is where a place is passed for the first time, from 0 to 1 [default: 0.9].
+    /// How likely noise is where a place is passed for the first time, from 0 to 1 [default: 0.95].
     /// It falls with every pass.
     #[arg(long, value_name = "P", value_parser = probability)]
     pub(crate) noise_probability: Option<f64>,

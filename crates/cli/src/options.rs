@@ -2,17 +2,18 @@
 
 use crate::exit::Trouble;
 use crate::noise_options::NoiseOptions;
-use crate::values;
-use clap::{Args, ValueEnum};
+use crate::{given, values};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
-use threadbare_explore::Races;
 use threadbare_explore::campaign::Config;
+use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
-use threadbare_strategy::Spec;
+use threadbare_explore::{Races, Search};
 
 /// Where findings go unless told otherwise.
 pub(crate) const FOLDER: &str = ".threadbare";
@@ -71,6 +72,15 @@ pub(crate) enum Mode {
     Free,
 }
 
+/// Whether something is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Switch {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
 /// What is done with data races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum RaceMode {
@@ -85,10 +95,10 @@ pub(crate) enum RaceMode {
 /// What a campaign is to do.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
-    /// Who decides which strand goes on: `random`, `pos`, `pct:3`, … (see `--help`).
-    #[arg(long, value_name = "NAME[:N]", default_value = "random", value_parser = values::strategy,
+    /// Who decides which strand goes on: `portfolio`, `random`, `pct:3`, … (see `--help`).
+    #[arg(long, value_name = "NAME[:N]", default_value_t = Search::default(), value_parser = values::strategy,
           long_help = values::strategy_help())]
-    pub(crate) strategy: Spec,
+    pub(crate) strategy: Search,
     /// The most runs [default: 1000, without a bound if --time is given].
     #[arg(long, value_name = "N", value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
@@ -121,6 +131,15 @@ pub(crate) struct CampaignOptions {
     /// `in-order` (only when nothing else can go on).
     #[arg(long, value_enum, default_value = "early")]
     pub(crate) deadlines: Deadlines,
+    /// How much heap a run may have at a time, such as 512M or 4G; 0 for no bound.
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = values::size)]
+    pub(crate) memory: u64,
+    /// How much of each output stream of a run is kept while it goes on; of more, the end.
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = values::size)]
+    pub(crate) output: u64,
+    /// How large a file that a run writes may become; 0 for no bound.
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
+    pub(crate) file_size: u64,
     /// Data races: not looked for, told without failing, or failures.
     #[arg(long, value_enum, default_value = "fail")]
     pub(crate) races: RaceMode,
@@ -131,9 +150,22 @@ pub(crate) struct CampaignOptions {
     /// Do not try the deadlocks that the order of locks predicts: only the strategy looks for them.
     #[arg(long)]
     pub(crate) no_predict: bool,
+    /// Replay the kept schedules of the program first: a bug that is there again ends the campaign at once, one that is
+    /// not is told as fixed.
+    #[arg(long)]
+    pub(crate) regress: bool,
+    /// How long a new finding's schedule is made smaller before it is told: a time, or `off`.
+    #[arg(long, value_name = "TIME|off", default_value = "2s", value_parser = values::time_or_off)]
+    pub(crate) shrink: values::TimeOrOff,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
+    /// Stop when a run that shows something new is less likely than this: `0.1%`, `1/1000` or `0.001`.
+    #[arg(long, value_name = "CHANCE", value_parser = values::chance)]
+    pub(crate) until: Option<f64>,
+    /// Whether coverage is told.
+    #[arg(long, value_enum, default_value = "on", hide = true)]
+    pub(crate) coverage: Switch,
     /// How results are written.
     #[arg(long, value_enum, default_value = "text")]
     pub(crate) format: ReportFormat,
@@ -142,6 +174,29 @@ pub(crate) struct CampaignOptions {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) noise: NoiseOptions,
+}
+
+/// The options of a campaign over one program, as a command line of their own. What comes later counts.
+#[derive(Parser, Debug)]
+#[command(name = "cargo threadbare", disable_help_flag = true, args_override_self = true)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) campaign: CampaignOptions,
+    /// What every run reads as its standard input [default: nothing].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stdin: Option<PathBuf>,
+}
+
+impl RunOptions {
+    /// Reads them, and gives those that were given besides.
+    pub(crate) fn read(
+        line: impl IntoIterator<Item = OsString>,
+    ) -> Result<(RunOptions, Vec<OsString>), Trouble> {
+        let command = RunOptions::command();
+        let matches = command.clone().try_get_matches_from(line).map_err(|error| Trouble::refused(&error))?;
+        let options = RunOptions::from_arg_matches(&matches).map_err(|error| Trouble::refused(&error))?;
+        Ok((options, given::of(&command, &matches)))
+    }
 }
 
 impl CampaignOptions {
@@ -159,6 +214,7 @@ impl CampaignOptions {
 
     /// The campaign for a target.
     pub(crate) fn config(&self, mut target: Target) -> Config {
+        target.limits = Limits { memory: self.memory, output: self.output, file_size: self.file_size };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         target.free = self.mode == Mode::Free;
         let quiet = target.free.then(|| self.noise.quiet(&target.program));
@@ -166,10 +222,10 @@ impl CampaignOptions {
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
         Config {
             target: Arc::new(target),
-            strategy: self.strategy.id,
-            params: self.strategy.plan_params(self.deadlines == Deadlines::InOrder),
+            search: self.strategy,
+            in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or(self.time.is_none().then_some(DEFAULT_RUNS)),
+            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(DEFAULT_RUNS)),
             time: self.time,
             jobs: self.jobs.map_or_else(jobs, NonZeroUsize::get),
             keep_going: self.keep_going,
@@ -183,9 +239,12 @@ impl CampaignOptions {
                 RaceMode::Report => Races::Report,
                 RaceMode::Fail => Races::Fail,
             },
+            shrink: self.shrink.0,
             filter: None,
             noise: self.noise.noise(),
             quiet,
+            coverage: self.coverage == Switch::On,
+            until: self.until,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
-use threadbare_strategy::{Spec, StrategyId};
+use threadbare_explore::Search;
 
 /// A time such as `30s`, `500ms`, `2m`, `1h` or `1.5` (seconds).
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
@@ -23,6 +23,21 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A time, or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TimeOrOff(pub(crate) Option<Duration>);
+
+/// A time, or `off`.
+pub(crate) fn time_or_off(text: &str) -> Result<TimeOrOff, String> {
+    match text {
+        "off" | "0" | "0s" => Ok(TimeOrOff(None)),
+        text => match duration(text) {
+            Ok(time) => Ok(TimeOrOff(Some(time))),
+            Err(why) => Err(format!("{why}, or `off`")),
+        },
+    }
+}
+
 /// A number of runs, at least one.
 pub(crate) fn runs(text: &str) -> Result<u64, String> {
     match text.replace('_', "").parse() {
@@ -32,16 +47,47 @@ pub(crate) fn runs(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A strategy with its parameters.
-pub(crate) fn strategy(text: &str) -> Result<Spec, String> {
-    Spec::parse(text).map_err(|error| error.to_string())
+/// A number of bytes such as `512M`, `2G` or `4096`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let wrong = || "expected a size such as 512M, 2G or 4096".to_owned();
+    let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let shift = match unit.to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: u64 = number.trim().replace('_', "").parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+/// A chance such as `0.1%`, `1/1000` or `0.001`.
+pub(crate) fn chance(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let chance = match (text.strip_suffix('%'), text.split_once('/')) {
+        (Some(percent), _) => number(percent).map(|percent| percent / 100.0),
+        (None, Some((one, of))) => number(one).zip(number(of)).map(|(one, of)| one / of),
+        (None, None) => number(text),
+    };
+    match chance {
+        Some(chance) if chance > 0.0 && chance < 1.0 => Ok(chance),
+        _ => Err("expected a chance between 0 and 1, such as 0.1%, 1/1000 or 0.001".to_owned()),
+    }
+}
+
+/// A strategy with its parameters, or the portfolio.
+pub(crate) fn strategy(text: &str) -> Result<Search, String> {
+    Search::parse(text).map_err(|error| error.to_string())
 }
 
 /// The strategies, a line each.
 pub(crate) fn strategy_help() -> String {
     let mut help = "Who decides which strand goes on:\n".to_owned();
-    for id in StrategyId::offered() {
-        help.push_str(&format!("\n  {:<12} {}", id.name(), id.summary()));
+    for (name, summary) in Search::offered() {
+        help.push_str(&format!("\n  {name:<12} {summary}"));
     }
     help
 }
@@ -56,6 +102,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn sizes_are_read() {
+        let read = ["4096", "512M", "2G", "1KiB", "3mb", "0"].map(|text| size(text).unwrap());
+        assert_eq!(read, [4096, 512 << 20, 2 << 30, 1024, 3 << 20, 0]);
+        for wrong in ["", "G", "1.5G", "-1", "2X", "99999999T"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn times_are_read() {
         assert_eq!(duration("30s"), Ok(Duration::from_secs(30)));
         assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
@@ -64,6 +119,23 @@ mod tests {
         for bad in ["", "s", "0", "-1s", "1d", "1e400", "nan", "5 s x"] {
             assert!(duration(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn chances_are_read() {
+        for text in ["0.1%", "1/1000", "0.001", " 0.1 %"] {
+            assert!(chance(text).is_ok_and(|chance| (chance - 0.001).abs() < 1e-12), "{text}");
+        }
+        for bad in ["", "0", "0%", "100%", "1", "2", "-1%", "1/0", "0/5", "nan", "inf%", "x"] {
+            assert!(chance(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_time_may_be_off() {
+        assert_eq!(time_or_off("off"), Ok(TimeOrOff(None)));
+        assert_eq!(time_or_off("3s"), Ok(TimeOrOff(Some(Duration::from_secs(3)))));
+        assert!(time_or_off("never").unwrap_err().ends_with("or `off`"));
     }
 
     #[test]

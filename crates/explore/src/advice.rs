@@ -1,58 +1,122 @@
-//! What the driver tells a strategy of earlier runs.
+//! Which strategy a run has, and what the driver tells it of earlier runs.
 //!
-//! The guide of a run depends on the runs of earlier epochs only, taken in their order, so it is the same whatever the
-//! number of jobs.
+//! Both depend on the runs of earlier epochs only, taken in their order, so they are the same whatever the number of jobs.
 
 use crate::fuzz::Fuzz;
+use crate::portfolio::Portfolio;
 use crate::profile::Profile;
+use crate::search::Search;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use threadbare_strategy::StrategyId;
+use threadbare_strategy::rff::Manner;
+use threadbare_strategy::{Spec, StrategyId, rng};
 
-/// The adviser of a campaign's strategy.
+/// What sets the draws of manners apart from other draws.
+const MANNERS: u64 = 0x6d61_6e6e;
+
+/// Who decides in a run, and what it is told.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    pub(crate) strategy: Spec,
+    pub(crate) guide: Arc<[u64]>,
+    /// Bit set of `threadbare_abi::layout::flags`.
+    pub(crate) flags: u32,
+}
+
+impl Assignment {
+    /// A strategy that is told nothing.
+    pub(crate) fn of(strategy: Spec) -> Assignment {
+        Assignment { strategy, guide: Arc::default(), flags: 0 }
+    }
+
+    /// `rff` with an abstract schedule. The manner is drawn if the user has not set it.
+    pub(crate) fn steered(mut rff: Spec, run: u64, fuzz: &mut Fuzz, profile: &Profile) -> Assignment {
+        let drawn = Manner::ALL[rng::run_seed(MANNERS, run) as usize % Manner::ALL.len()] as u64;
+        let manner = if rff.params[0] == 0 { drawn } else { rff.params[0] };
+        rff.params[0] = manner;
+        let constraints = fuzz.guide(run);
+        let mut guide = vec![constraints.len() as u64];
+        guide.extend(constraints);
+        if manner == Manner::Weights as u64 {
+            guide.extend(profile.guide().iter());
+        }
+        Assignment { guide: guide.into(), ..Assignment::of(rff) }
+    }
+}
+
+/// What a run has taught.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Lessons {
+    /// What its strategy noted.
+    pub(crate) notes: Vec<u64>,
+    /// Who read from whom: records of `threadbare-strategy`'s `reads`. In the books only those that no run before it had.
+    pub(crate) reads: Vec<u64>,
+    /// The same for the same pairs of write and read; known in the books.
+    pub(crate) combination: Option<u64>,
+    /// What it showed that no run before it had.
+    pub(crate) findings: u32,
+}
+
+/// The adviser of a campaign.
 #[derive(Debug)]
 pub(crate) enum Advice {
-    /// The strategy needs none.
-    None,
+    /// One strategy that needs none.
+    None(Spec),
     /// What each strand does.
-    Profile(Profile),
-    /// Abstract schedules.
-    Fuzz(Box<Fuzz>),
+    Profile(Spec, Profile),
+    /// Abstract schedules, and what each strand does.
+    Fuzz(Spec, Box<Fuzz>, Profile),
+    /// All of these for several strategies.
+    Portfolio(Box<Portfolio>),
 }
 
 impl Advice {
-    /// The adviser for a strategy.
-    pub(crate) fn new(strategy: StrategyId, seed: u64) -> Advice {
-        match strategy {
-            StrategyId::Urw | StrategyId::Surw => Advice::Profile(Profile::default()),
-            StrategyId::Rff => Advice::Fuzz(Box::new(Fuzz::new(seed))),
-            _ => Advice::None,
+    /// The adviser for a search.
+    pub(crate) fn new(search: Search, seed: u64) -> Advice {
+        let spec = match search {
+            Search::Portfolio => return Advice::Portfolio(Box::new(Portfolio::new(seed))),
+            Search::Strategy(spec) => spec,
+        };
+        match spec.id {
+            StrategyId::Urw | StrategyId::Surw => Advice::Profile(spec, Profile::default()),
+            StrategyId::Rff => Advice::Fuzz(spec, Box::new(Fuzz::new(seed)), Profile::default()),
+            _ => Advice::None(spec),
         }
     }
 
-    /// The guide of a run of this epoch.
-    pub(crate) fn guide(&mut self, run: u64) -> Arc<[u64]> {
+    /// What a run of this epoch is to do. Runs come in their order.
+    pub(crate) fn assign(&mut self, run: u64) -> Assignment {
         match self {
-            Advice::None => Arc::default(),
-            Advice::Profile(profile) => profile.guide(),
-            Advice::Fuzz(fuzz) => fuzz.guide(run),
+            Advice::None(spec) => Assignment::of(*spec),
+            Advice::Profile(spec, profile) => Assignment { guide: profile.guide(), ..Assignment::of(*spec) },
+            Advice::Fuzz(spec, fuzz, profile) => Assignment::steered(*spec, run, fuzz, profile),
+            Advice::Portfolio(portfolio) => portfolio.assign(run),
         }
     }
 
-    /// A run of this epoch has ended: what its strategy noted, and who read from whom. Runs come in their order.
-    pub(crate) fn learn(&mut self, run: u64, notes: Vec<u64>, reads: Vec<u64>) {
+    /// A run of this epoch has ended. Runs come in their order.
+    pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
         match self {
-            Advice::None => {}
-            Advice::Profile(profile) => profile.learn(&notes),
-            Advice::Fuzz(fuzz) => fuzz.learn(run, reads),
+            Advice::None(_) => {}
+            Advice::Profile(_, profile) => profile.learn(&lessons.notes),
+            Advice::Fuzz(_, fuzz, profile) => {
+                profile.learn(&lessons.notes);
+                fuzz.learn(run, lessons);
+            }
+            Advice::Portfolio(portfolio) => portfolio.learn(run, lessons),
         }
     }
 
-    /// All runs so far count for the guides from now on.
+    /// All runs so far count from now on.
     pub(crate) fn open_epoch(&mut self) {
         match self {
-            Advice::None => {}
-            Advice::Profile(profile) => profile.open_epoch(),
-            Advice::Fuzz(fuzz) => fuzz.open_epoch(),
+            Advice::None(_) => {}
+            Advice::Profile(_, profile) => profile.open_epoch(),
+            Advice::Fuzz(_, fuzz, profile) => {
+                fuzz.open_epoch();
+                profile.open_epoch();
+            }
+            Advice::Portfolio(portfolio) => portfolio.open_epoch(),
         }
     }
 }

@@ -8,23 +8,26 @@
 //! Between two epochs, predicted deadlocks are tried (`predict`). These runs have no number of their own and teach the
 //! campaign nothing, so its own runs stay what they are.
 
-use crate::advice::Advice;
+use crate::advice::Assignment;
 use crate::error::Error;
 use crate::free::{self, Quiet, Replayer};
+use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
+use crate::search::Search;
 use crate::server::{Server, Target};
-use crate::{interrupt, outcome, processors};
+use crate::{interrupt, outcome, processors, resume};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_abi::noise::Noise;
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_strategy::{StrategyId, rng};
-use threadbare_trace::report::{Module, Warning};
+use threadbare_coverage::{Books, Estimate};
+use threadbare_strategy::{Spec, rng};
+use threadbare_trace::report::{Module, RunReport, Warning};
 use threadbare_trace::run::RunFacts;
 
 /// What a campaign is to do.
@@ -32,10 +35,10 @@ use threadbare_trace::run::RunFacts;
 pub struct Config {
     /// The program.
     pub target: Arc<Target>,
-    /// The strategy of every run.
-    pub strategy: StrategyId,
-    /// The strategy's parameters.
-    pub params: [u64; 8],
+    /// Who decides in the runs.
+    pub search: Search,
+    /// Whether deadlines only fire when nothing else can go on.
+    pub in_order: bool,
     /// The seed of the campaign.
     pub seed: u64,
     /// The most runs.
@@ -58,8 +61,14 @@ pub struct Config {
     pub predict: bool,
     /// What is done with data races.
     pub races: Races,
+    /// How long the schedule of a new finding is made smaller when the campaign is over; by whoever makes it.
+    pub shrink: Option<Duration>,
     /// Who knows what is not to be told.
     pub filter: Option<Arc<dyn Filter>>,
+    /// Coverage is told.
+    pub coverage: bool,
+    /// The chance of something new below which it is enough.
+    pub until: Option<f64>,
     /// What the noise maker is to do, where the target runs free; there is no strategy then.
     pub noise: Noise,
     /// Who knows where noise is of no use.
@@ -67,17 +76,20 @@ pub struct Config {
 }
 
 impl Config {
-    /// The request of one run.
-    pub fn request(&self, run: u64) -> Request {
+    /// The request of one run with this strategy.
+    pub fn request(&self, run: u64, strategy: &Spec) -> Request {
         Request {
             run,
             seed: rng::run_seed(self.seed, run),
             entropy: rng::mix(self.seed),
-            strategy: self.strategy,
-            params: if self.target.free { self.noise.to_params() } else { self.params },
+            strategy: strategy.id,
+            params: match self.target.free {
+                true => self.noise.to_params(),
+                false => strategy.plan_params(self.in_order),
+            },
             points: self.points,
             record: Record::Nothing,
-            flags: 0,
+            flags: if self.coverage { flags::COVERAGE } else { 0 },
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),
@@ -101,12 +113,22 @@ pub struct Progress {
     pub switches: u64,
     /// Time since the campaign began.
     pub elapsed: Duration,
+    /// How likely something new is, if that is known.
+    pub estimate: Option<Estimate>,
 }
 
 /// Who is told of a campaign while it goes on. Failures come in the order of their runs.
 pub trait Observer {
     /// A run showed something. A run that showed several things is told of several times.
     fn failed(&mut self, failure: Failure) -> Result<(), Error>;
+    /// What is to be given back with the first failure of this key when the campaign goes on in another process.
+    fn note(&mut self, _key: u64) -> Option<Vec<u8>> {
+        None
+    }
+    /// A failure of an earlier sitting; the first of its key comes with what [`Observer::note`] gave.
+    fn restored(&mut self, _failure: &Failure, _note: Option<&[u8]>) {}
+    /// Something the user is to know at once.
+    fn trouble(&mut self, _message: &str) {}
     /// A little time has passed.
     fn progress(&mut self, progress: &Progress);
 }
@@ -120,6 +142,8 @@ pub enum Ending {
     Time,
     /// A run failed.
     Failure,
+    /// Something new is unlikely enough.
+    Enough,
     /// The user asked for the end.
     Interrupt,
     /// Threadbare failed: the run, and what happened.
@@ -145,10 +169,12 @@ pub struct Summary {
     pub replays: u64,
     /// What the runtime warned of, each once, in the order it came.
     pub warnings: Vec<Warning>,
-    /// The modules of a run that warned: where the warnings' places are.
+    /// The modules of a run: where the places of warnings and of coverage are.
     pub modules: Vec<Module>,
     /// Cycles in the order of locks that were tried and did not deadlock.
     pub unproved: Vec<Unproved>,
+    /// What was covered.
+    pub coverage: Books,
 }
 
 struct Shared {
@@ -176,14 +202,31 @@ impl Shared {
 
 /// Makes a campaign.
 pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Error> {
-    let started = Instant::now();
-    let cancel = Arc::new(AtomicBool::new(false));
+    run_kept(config, observer, &mut None)
+}
+
+/// Makes a campaign that is kept in a journal; if the journal has runs already, goes on with the next one.
+pub fn run_kept(
+    config: &Config,
+    observer: &mut dyn Observer,
+    journal: &mut Option<Journal>,
+) -> Result<Summary, Error> {
     let mut ledger = Ledger::new(
         config.runs.unwrap_or(u64::MAX),
         config.keep_going,
-        Advice::new(config.strategy, config.seed),
+        config.search,
+        config.seed,
         config.predict,
-    );
+    )
+    .until(config.until);
+    let before = match journal {
+        Some(journal) => resume::feed(&mut ledger, journal, observer)?,
+        None => Duration::ZERO,
+    };
+    ledger.log = Log::new(journal.take());
+    let now = Instant::now();
+    let started = now.checked_sub(before).unwrap_or(now);
+    let cancel = Arc::new(AtomicBool::new(false));
     if config.target.free {
         ledger.know(free::first_look(config, &cancel)?);
     }
@@ -206,8 +249,13 @@ pub fn run(config: &Config, observer: &mut dyn Observer) -> Result<Summary, Erro
         }
         watched
     });
+    let mut ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let progress = ledger.progress(started.elapsed());
+    *journal = ledger.log.finish(&progress);
     watched?;
-    let ledger = shared.ledger.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(trouble) = ledger.log.trouble() {
+        observer.trouble(&trouble);
+    }
     ledger.summary(started.elapsed())
 }
 
@@ -224,10 +272,28 @@ fn watch(
         let failures = ledger.take_failures();
         let finished = ledger.is_finished();
         let progress = ledger.progress(started.elapsed());
-        drop(ledger);
-        for failure in failures {
-            observer.failed(failure)?;
+        if failures.iter().any(|failure| failure.facts.is_some()) {
+            ledger.log.hold();
         }
+        let (file, trouble) = (ledger.log.tick(&progress), ledger.log.trouble());
+        drop(ledger);
+        if let Some(trouble) = trouble {
+            observer.trouble(&trouble);
+        }
+        if let Some(file) = file {
+            // Where that fails, writing fails sooner or later, and is told then.
+            let _ = file.sync_data();
+        }
+        let mut notes = Vec::new();
+        for failure in failures {
+            let first = failure.facts.is_some().then_some(failure.key);
+            observer.failed(failure)?;
+            notes.extend(first.and_then(|key| Some((key, observer.note(key)?))));
+        }
+        ledger = shared.lock();
+        ledger.log.release(&notes);
+        ledger.write_log();
+        drop(ledger);
         observer.progress(&progress);
         if finished {
             return Ok(());
@@ -261,9 +327,11 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         } else {
             job.set_known(&ticket.known);
         }
-        let mut request = config.request(ticket.run);
+        let Assignment { strategy, guide, flags } = &ticket.assignment;
+        let mut request = config.request(ticket.run, strategy);
         request.estimates = ticket.estimates;
-        request.guide = Arc::clone(&ticket.guide);
+        request.guide = Arc::clone(guide);
+        request.flags |= *flags;
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {
@@ -282,6 +350,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
                     Made::Run(outcome) => ledger.finish(ticket.run, *outcome),
                     Made::Tried(tried) => ledger.tried(tried.prediction.number, tried),
                 }
+                ledger.write_log();
                 if ledger.is_stopping() {
                     shared.cancel.store(true, Ordering::Relaxed);
                 }
@@ -316,7 +385,7 @@ fn attempt(
     prediction: &Arc<Prediction>,
 ) -> Result<Tried, Error> {
     // Most tries are thrown away: none may claim to be the first that showed something, and races are for the runs.
-    let base = Request { races: false, ..base.clone() };
+    let base = Request { races: false, flags: base.flags & !flags::COVERAGE, ..base.clone() };
     let wants = |keys: &[u64]| vec![true; keys.len()];
     let mut tries = 0;
     let mut outcome = None;
@@ -361,6 +430,13 @@ fn one(
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
+    outcome.strategy = request.strategy as u32;
+    if request.flags & flags::COVERAGE != 0 {
+        outcome.contribution = server.take_contribution(&ended);
+        if !outcome.contribution.records.is_empty() && outcome.modules.is_empty() {
+            outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
+        }
+    }
     if config.check_replay && outcome::can_follow(&ended) {
         check_replay(server, request, &ended, &mut outcome)?;
     }
@@ -387,6 +463,6 @@ fn check_replay(
     };
     let second = server.run(&again, follow, None)?;
     let facts = server.facts(&again, &second, false)?;
-    outcome.compare(ended, &facts);
+    outcome.compare(ended, &facts, second.live.class);
     Ok(())
 }

@@ -10,8 +10,6 @@ use std::os::unix::fs::FileExt;
 use std::process::Stdio;
 use threadbare_trace::run::Output;
 
-/// More than this is cut while the run is on.
-const CUT_AT: u64 = 16 << 20;
 /// What is kept of a stream when it is read.
 const KEEP: u64 = 1 << 20;
 
@@ -20,13 +18,15 @@ const KEEP: u64 = 1 << 20;
 pub(crate) struct Capture {
     file: File,
     dropped: u64,
+    /// More than this is cut while the run is on.
+    most: u64,
 }
 
 impl Capture {
-    pub(crate) fn create(name: &str) -> io::Result<Capture> {
+    pub(crate) fn create(name: &str, most: u64) -> io::Result<Capture> {
         let fd = memfd_create(name, MemfdFlags::CLOEXEC)?;
         fcntl_setfl(&fd, OFlags::APPEND | OFlags::RDWR)?;
-        Ok(Capture { file: File::from(fd), dropped: 0 })
+        Ok(Capture { file: File::from(fd), dropped: 0, most: if most == 0 { u64::MAX } else { most } })
     }
 
     /// The stream as a child's standard output or error.
@@ -46,17 +46,22 @@ impl Capture {
     /// Drops what is there when it is too much.
     pub(crate) fn cut(&mut self) -> io::Result<()> {
         let len = self.len()?;
-        if len > CUT_AT {
+        if len > self.most {
             ftruncate(&self.file, 0)?;
             self.dropped += len;
         }
         Ok(())
     }
 
+    /// Whether the bound was passed.
+    pub(crate) fn was_cut(&self) -> bool {
+        self.dropped > 0 || self.len().is_ok_and(|len| len > self.most)
+    }
+
     /// The end of what was written.
     pub(crate) fn read(&self) -> io::Result<Output> {
         let len = self.len()?;
-        let from = len.saturating_sub(KEEP);
+        let from = len.saturating_sub(KEEP.min(self.most));
         let mut bytes = vec![0; (len - from) as usize];
         let mut filled = 0;
         while filled < bytes.len() {

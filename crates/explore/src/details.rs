@@ -9,12 +9,13 @@ use crate::run::{EventSink, Follow, Request};
 use crate::server::Server;
 use crate::window::{self, Windows};
 use std::collections::BTreeMap;
+use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{Record, WATCHES_CAPACITY, Watch, WatchKind, flags};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::report::{Moment, Warning};
-use threadbare_trace::run::{End, RunFacts, Verdict};
+use threadbare_trace::run::{RunFacts, Verdict};
 
 /// How much longer than a bare run one may take whose events are streamed.
 const SLOWER: u32 = 10;
@@ -25,7 +26,7 @@ const STRANDS: usize = 16;
 /// or stay as they are.
 pub fn add(server: &mut Server, request: &Request, verdict: &Verdict, mut findings: Vec<&mut RunFacts>) {
     let Some(first) = findings.first() else { return };
-    let whole = first.end != End::TimedOut && first.counters.segments_lost == 0;
+    let whole = !first.end.was_cut() && first.counters.segments_lost == 0;
     if !whole || first.segments.is_empty() || !server.is_alive() {
         return;
     }
@@ -45,6 +46,33 @@ pub fn add(server: &mut Server, request: &Request, verdict: &Verdict, mut findin
             facts.report.details.panic = window::until_panic(&mut facts.events, facts.verdict.strand);
         }
     }
+}
+
+/// The last events of a run that is made again from its choices, and its report.
+pub fn record(
+    server: &mut Server,
+    request: &Request,
+    segments: &[Segment],
+) -> Result<(Vec<Event>, RunFacts), Error> {
+    let mut request = request.clone();
+    request.flags |= flags::STRICT;
+    request.record = Record::Points;
+    request.timeout *= SLOWER;
+    let mut windows = Windows::long();
+    let facts = again(server, &request, segments, Some(&mut windows))?;
+    Ok((windows.into_events().next().unwrap_or_default(), facts))
+}
+
+/// The facts of a failing run with many more events than they have; the run is made again for them.
+pub fn with_long_events(server: &mut Server, request: &Request, facts: &RunFacts) -> Result<RunFacts, Error> {
+    let mut request = request.clone();
+    if facts.verdict.kind == VerdictKind::Livelock {
+        request.flags |= flags::ENDS_IN_LIVELOCK;
+    }
+    let (events, _) = record(server, &request, &facts.segments)?;
+    let mut facts = RunFacts { events, ..facts.clone() };
+    window::complete(&mut facts);
+    Ok(facts)
 }
 
 /// The event up to which the run matters for this finding.
@@ -108,7 +136,7 @@ fn make(
 fn again(
     server: &mut Server,
     request: &Request,
-    segments: &[threadbare_abi::event::Segment],
+    segments: &[Segment],
     sink: Option<&mut dyn EventSink>,
 ) -> Result<RunFacts, Error> {
     let ended = server.run(request, Follow::Segments(segments), sink)?;

@@ -66,6 +66,22 @@ pub enum Error {
     /// The run was given up because the campaign ends.
     #[error("the run was given up")]
     Cancelled,
+    /// A campaign's journal cannot be used.
+    #[error("the campaign in `{}` cannot go on: {why}", path.display())]
+    Journal {
+        /// The journal.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// Another process makes the campaign.
+    #[error("this campaign is under way already{} (`{}`)", process.map(|id| format!(" in process {id}")).unwrap_or_default(), path.display())]
+    Busy {
+        /// The journal.
+        path: PathBuf,
+        /// The process, if the system tells.
+        process: Option<u32>,
+    },
     /// The output folder cannot be used.
     #[error("cannot write to the output folder `{}`", path.display())]
     Store {
@@ -94,6 +110,10 @@ impl Error {
             }
             Error::Version { .. } => "build the program again with this version of threadbare",
             Error::ForkFailed { .. } => "the system is out of processes or memory: try fewer `--jobs`",
+            Error::Journal { .. } => {
+                "begin it anew with `threadbare run -- PROG ARGS`; its findings are kept"
+            }
+            Error::Busy { .. } => "wait for its end, or keep this one apart with `--out DIR`",
             Error::Store { .. } => "choose another folder with `--out DIR`",
             Error::System { .. } | Error::ServerDied { .. } | Error::Cancelled => {
                 return None;

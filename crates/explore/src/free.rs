@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use threadbare_abi::noise::{Noise, QUIET, THROUGH, flags};
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_strategy::StrategyId;
 use threadbare_strategy::recorded::notes;
+use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::report::{Module, RunReport, Warning};
 use threadbare_trace::run::{End, Verdict};
 
@@ -96,7 +96,7 @@ pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Ve
     }
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(cancel));
     let noise = Noise { flags: flags::LEARN, ..Noise::OFF };
-    let request = Request { params: noise.to_params(), ..config.request(0) };
+    let request = Request { params: noise.to_params(), ..config.request(0, &Spec::of(StrategyId::Recorded)) };
     let mut learnt: Vec<u64> = Vec::new();
     for _ in 0..LOOKS {
         let ended = job.run(&request, &[])?;
@@ -168,7 +168,7 @@ impl Replayer {
         let mut lost = 0;
         let mut attempt = 0;
         let (mut followed, same) = loop {
-            let mut params = config.params;
+            let mut params = Spec::of(StrategyId::Recorded).plan_params(config.in_order);
             params[0] = attempt;
             let request = Request {
                 strategy: StrategyId::Recorded,

@@ -12,12 +12,11 @@
 //! 2. When locks are taken while others are held, one run of five only holds strands back before they do so.
 //! 3. One run of eight has no constraints, and one of two when there is nothing left to ask for.
 
+use crate::advice::Lessons;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 use threadbare_strategy::reads::{RECORD_WORDS, STRAND_SHIFT, flags};
 use threadbare_strategy::rff::{CONSTRAINTS, GUIDE_WORDS, HEAD_WORDS, Kind};
 use threadbare_strategy::rng::{Rng, mix, run_seed};
-use threadbare_trace::hash::Fnv;
 
 /// Constraints of an abstract schedule at the most.
 const MOST: usize = CONSTRAINTS - 2;
@@ -64,6 +63,15 @@ struct Kept {
     signature: u64,
 }
 
+/// What a run has brought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct News {
+    /// Pairs of write and read that no run before it showed.
+    pub(crate) pairs: u32,
+    /// Whether no run before it showed the same pairs.
+    pub(crate) combination: bool,
+}
+
 /// The fuzzer's state.
 #[derive(Debug)]
 pub(crate) struct Fuzz {
@@ -83,12 +91,12 @@ pub(crate) struct Fuzz {
     open: [Vec<Pair>; 2],
     met: [Vec<Pair>; 2],
     tries: HashMap<Pair, u32>,
-    /// Pairs to ask for in this epoch, in turn, and its first run.
+    /// Pairs to ask for in this epoch, in turn, and how many runs of it have a guide.
     turns: Vec<Pair>,
-    first: u64,
+    guided: usize,
     /// The abstract schedules of the epoch's runs, and what they showed.
     issued: BTreeMap<u64, (usize, Vec<Constraint>)>,
-    shown: Vec<(u64, Vec<u64>)>,
+    shown: Vec<(u64, Lessons)>,
 }
 
 impl Fuzz {
@@ -107,25 +115,26 @@ impl Fuzz {
             met: [Vec::new(), Vec::new()],
             tries: HashMap::new(),
             turns: Vec::new(),
-            first: 0,
+            guided: 0,
             issued: BTreeMap::new(),
             shown: Vec::new(),
         }
     }
 
-    /// The guide of a run.
-    pub(crate) fn guide(&mut self, run: u64) -> Arc<[u64]> {
+    /// The guide of a run. Runs of an epoch come in their order.
+    pub(crate) fn guide(&mut self, run: u64) -> Vec<u64> {
         let mut rng = Rng::new(run_seed(self.seed, run));
-        let (parent, schedule) = self.draw(run, &mut rng);
+        let (parent, schedule) = self.draw(&mut rng);
+        self.guided += 1;
         let mut words = Vec::new();
         for constraint in &schedule {
             self.encode(constraint, &mut words);
         }
         self.issued.insert(run, (parent, schedule));
-        words.into()
+        words
     }
 
-    fn draw(&self, run: u64, rng: &mut Rng) -> (usize, Vec<Constraint>) {
+    fn draw(&self, rng: &mut Rng) -> (usize, Vec<Constraint>) {
         let nobody = Pair { place: 0, writer: 0, reader: 0 };
         if rng.below(if self.turns.is_empty() { 2 } else { 8 }) == 0 {
             return (0, Vec::new());
@@ -134,7 +143,7 @@ impl Fuzz {
             return (0, vec![Constraint { kind: Kind::Nested, pair: nobody }]);
         }
         if !self.turns.is_empty() && rng.below(4) != 0 {
-            let pair = self.turns[(run - self.first) as usize % self.turns.len()];
+            let pair = self.turns[self.guided % self.turns.len()];
             let parent = if self.tries_of(&pair) == 0 { 0 } else { self.draw_parent(rng) };
             let mut schedule = self.corpus[parent].schedule.clone();
             schedule.retain(|other| other.pair.reader != pair.reader);
@@ -239,19 +248,23 @@ impl Fuzz {
         }
     }
 
-    /// A run of this epoch has ended.
-    pub(crate) fn learn(&mut self, run: u64, reads: Vec<u64>) {
-        self.shown.push((run, reads));
+    /// A run of this epoch has ended, with a guide of ours or without.
+    pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
+        self.shown.push((run, lessons));
     }
 
-    /// Takes the epoch's runs into account.
-    pub(crate) fn open_epoch(&mut self) {
-        for (run, reads) in std::mem::take(&mut self.shown) {
-            self.first = run + 1;
-            let Some((parent, schedule)) = self.issued.remove(&run) else { continue };
-            self.take(parent, schedule, &reads);
+    /// Takes the epoch's runs into account; tells what each has brought.
+    pub(crate) fn open_epoch(&mut self) -> Vec<(u64, News)> {
+        let mut news = Vec::new();
+        for (run, lessons) in std::mem::take(&mut self.shown) {
+            let (told, signature) = self.take(&lessons);
+            if let Some((parent, schedule)) = self.issued.remove(&run) {
+                self.keep(parent, schedule, told.pairs > 0, signature);
+            }
+            news.push((run, told));
         }
         self.issued.clear();
+        self.guided = 0;
         self.list_pairs();
         let mut turns: Vec<Pair> = self.open.concat();
         turns.retain(|pair| self.tries_of(pair) < TRIES);
@@ -261,25 +274,25 @@ impl Fuzz {
             (self.tries_of(pair), self.places[pair.place].sync, order)
         });
         self.turns = turns;
+        news
     }
 
-    fn take(&mut self, parent: usize, schedule: Vec<Constraint>, reads: &[u64]) {
-        let mut pairs = BTreeSet::new();
-        let mut new = false;
-        for record in reads.chunks_exact(RECORD_WORDS) {
+    /// Takes a run's pairs; tells what is new in them, and the number of their combination.
+    fn take(&mut self, lessons: &Lessons) -> (News, u64) {
+        let mut new = 0;
+        for record in lessons.reads.chunks_exact(RECORD_WORDS) {
             if let Some(pair) = self.note(record) {
-                new |= self.seen.insert(pair);
-                pairs.insert(pair);
+                new += u32::from(self.seen.insert(pair));
             }
         }
-        let mut hash = Fnv::new();
-        for (writer, reader, own) in &pairs {
-            hash.write(&writer.to_le_bytes());
-            hash.write(&reader.to_le_bytes());
-            hash.write(&[u8::from(*own)]);
-        }
-        let signature = hash.finish();
-        *self.signatures.entry(signature).or_default() += 1;
+        let signature = lessons.combination.unwrap_or(0);
+        let shown = self.signatures.entry(signature).or_default();
+        *shown += 1;
+        (News { pairs: new, combination: *shown == 1 }, signature)
+    }
+
+    /// A run with this abstract schedule has ended.
+    fn keep(&mut self, parent: usize, schedule: Vec<Constraint>, new: bool, signature: u64) {
         if let Some(kept) = self.corpus.get_mut(parent) {
             kept.chosen += 1;
         }
@@ -372,8 +385,9 @@ mod tests {
         [addr, writer, writer, reader, reader, u64::from(reader != 0) << STRAND_SHIFT]
     }
 
-    fn shown(records: &[[u64; RECORD_WORDS]]) -> Vec<u64> {
-        records.concat()
+    fn shown(records: &[[u64; RECORD_WORDS]]) -> Lessons {
+        let combination = Some(records.len() as u64);
+        Lessons { reads: records.concat(), combination, ..Lessons::default() }
     }
 
     #[test]
@@ -384,7 +398,7 @@ mod tests {
         fuzz.open_epoch();
         assert_eq!(fuzz.open[0], [Pair { place: 0, writer: 0, reader: 6 }]);
         assert_eq!(fuzz.met[0], [Pair { place: 0, writer: 5, reader: 6 }]);
-        let guides: Vec<Arc<[u64]>> = (1..40).map(|run| fuzz.guide(run)).collect();
+        let guides: Vec<Vec<u64>> = (1..40).map(|run| fuzz.guide(run)).collect();
         assert!(guides.iter().any(|guide| guide[..] == [0, 0x10, 0, 6, 6, 1, 5, 5]));
         assert!(guides.iter().any(|guide| guide.is_empty()));
     }
@@ -407,17 +421,33 @@ mod tests {
 
     #[test]
     fn guides_depend_on_earlier_epochs_only() {
-        let guides = |order: &[u64]| {
+        let guides = |learns: bool| {
             let mut fuzz = Fuzz::new(3);
             fuzz.guide(0);
             fuzz.learn(0, shown(&[record(0x10, 5, 6), record(0x18, 8, 9), record(0x18, 9, 8)]));
             fuzz.open_epoch();
-            let mut guides: Vec<(u64, Arc<[u64]>)> =
-                order.iter().map(|&run| (run, fuzz.guide(run))).collect();
-            guides.sort();
-            guides
+            let mut guide = |run| {
+                let guide = fuzz.guide(run);
+                if learns {
+                    fuzz.learn(run, shown(&[record(0x10, 0, 6)]));
+                }
+                guide
+            };
+            [1, 2, 3, 4].map(&mut guide)
         };
-        assert_eq!(guides(&[1, 2, 3, 4]), guides(&[4, 2, 1, 3]));
+        assert_eq!(guides(true), guides(false));
+    }
+
+    #[test]
+    fn runs_of_others_teach_too() {
+        let mut fuzz = Fuzz::new(5);
+        fuzz.learn(0, shown(&[record(0x10, 5, 0), record(0x10, 5, 6)]));
+        fuzz.learn(1, shown(&[record(0x10, 5, 0), record(0x10, 5, 6)]));
+        let news = fuzz.open_epoch();
+        let first = News { pairs: 1, combination: true };
+        assert_eq!(news, [(0, first), (1, News::default())]);
+        assert_eq!(fuzz.open[0], [Pair { place: 0, writer: 0, reader: 6 }]);
+        assert_eq!(fuzz.corpus.len(), 1);
     }
 
     #[test]
@@ -430,7 +460,8 @@ mod tests {
                 let bits = rng.below(63);
                 rng.below64(1 << bits)
             };
-            fuzz.learn(run, (0..word() % 200).map(|_| word()).collect());
+            let reads = (0..word() % 200).map(|_| word()).collect();
+            fuzz.learn(run, Lessons { reads, ..Lessons::default() });
             fuzz.open_epoch();
         }
         assert!((50..100).all(|run| fuzz.guide(run).len() <= GUIDE_WORDS));

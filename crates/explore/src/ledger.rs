@@ -1,15 +1,20 @@
 //! The campaign's books: which run is next, what is known, what came out. Pure state, no threads, no processes.
 
-use crate::advice::Advice;
+use crate::advice::{Advice, Assignment};
 use crate::campaign::{Ending, Progress, Summary};
+use crate::digest::Digest;
 use crate::error::Error;
+use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
 use crate::predict::{Prediction, Predictions, Tried, Unproved};
+use crate::search::Search;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::Books;
+use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
@@ -23,7 +28,7 @@ pub(crate) struct Ticket {
     pub(crate) run: u64,
     pub(crate) known: Arc<[u64]>,
     pub(crate) estimates: (u64, u64),
-    pub(crate) guide: Arc<[u64]>,
+    pub(crate) assignment: Assignment,
     /// It is no run of the campaign's own: these tries are to be made instead.
     pub(crate) prediction: Option<Arc<Prediction>>,
 }
@@ -49,6 +54,8 @@ pub struct Failure {
     pub known: Arc<[u64]>,
     /// Choices and strands the strategy was told of.
     pub estimates: (u64, u64),
+    /// The strategy; of a predicted deadlock, the one that decides when nothing is held back.
+    pub strategy: Spec,
     /// What it was told besides.
     pub guide: Arc<[u64]>,
 }
@@ -58,6 +65,7 @@ pub struct Failure {
 pub(crate) enum Stop {
     Time,
     Failure,
+    Enough,
     Interrupt,
     Internal(Box<RunFacts>, String),
     Error(Error),
@@ -83,9 +91,12 @@ pub(crate) struct Ledger {
     /// Choices of this epoch's runs, and the most strands of any run.
     choices: Vec<u64>,
     strands: u64,
+    digest: Digest,
     advice: Advice,
-    /// The guides of the runs that are not in the books yet.
-    guides: HashMap<u64, Arc<[u64]>>,
+    /// What the runs that are not in the books yet were to do.
+    assigned: HashMap<u64, Assignment>,
+    /// What tries do when nothing is held back.
+    plain: Spec,
     keys: HashMap<u64, u64>,
     /// Whether what has this key is hidden, by the first run that showed it.
     hidden: HashMap<u64, bool>,
@@ -102,11 +113,15 @@ pub(crate) struct Ledger {
     tried: BTreeMap<u64, Tried>,
     tries_taken: u64,
     unproved: Vec<Unproved>,
+    coverage: Books,
+    until: Option<f64>,
     stop: Option<Stop>,
+    /// Where what goes into the books is written.
+    pub(crate) log: Log,
 }
 
 impl Ledger {
-    pub(crate) fn new(limit: u64, keep_going: bool, advice: Advice, predict: bool) -> Ledger {
+    pub(crate) fn new(limit: u64, keep_going: bool, search: Search, seed: u64, predict: bool) -> Ledger {
         Ledger {
             limit,
             keep_going,
@@ -123,8 +138,10 @@ impl Ledger {
             estimates: (0, 0),
             choices: Vec::new(),
             strands: 0,
-            advice,
-            guides: HashMap::new(),
+            digest: Digest::default(),
+            advice: Advice::new(search, seed),
+            assigned: HashMap::new(),
+            plain: search.plain(),
             keys: HashMap::new(),
             hidden: HashMap::new(),
             failures: Vec::new(),
@@ -139,8 +156,16 @@ impl Ledger {
             tried: BTreeMap::new(),
             tries_taken: 0,
             unproved: Vec::new(),
+            coverage: Books::default(),
+            until: None,
             stop: None,
+            log: Log::default(),
         }
+    }
+
+    /// The same books, which end when something new is less likely than this.
+    pub(crate) fn until(self, chance: Option<f64>) -> Ledger {
+        Ledger { until: chance, ..self }
     }
 
     /// These pcs are known before the first run.
@@ -167,14 +192,14 @@ impl Ledger {
         let run = self.next;
         self.next += 1;
         self.under_way += 1;
-        let guide = self.advice.guide(run);
-        self.guides.insert(run, Arc::clone(&guide));
-        Some(Ticket { guide, ..self.ticket(run, None) })
+        let assignment = self.advice.assign(run);
+        self.assigned.insert(run, assignment.clone());
+        Some(Ticket { assignment, ..self.ticket(run, None) })
     }
 
     fn ticket(&self, run: u64, prediction: Option<Arc<Prediction>>) -> Ticket {
         let known = Arc::clone(&self.known);
-        Ticket { run, known, estimates: self.estimates, guide: Arc::default(), prediction }
+        Ticket { run, known, estimates: self.estimates, assignment: Assignment::of(self.plain), prediction }
     }
 
     /// Whether all runs of the epoch are in the books.
@@ -235,7 +260,18 @@ impl Ledger {
         }
     }
 
+    /// Takes a try that an earlier sitting made; false if there is no such prediction.
+    pub(crate) fn feed_tried(&mut self, number: u64, tries: u64, outcome: Option<Box<Outcome>>) -> bool {
+        let Some(prediction) = self.predictions.take().filter(|next| next.number == number) else {
+            return false;
+        };
+        self.under_way += 1;
+        self.tried(number, Tried { prediction, tries, outcome });
+        true
+    }
+
     fn take_tried(&mut self, tried: Tried) {
+        self.log.tried(&tried);
         let Tried { prediction, tries, outcome } = tried;
         match outcome {
             Some(outcome) => {
@@ -248,13 +284,18 @@ impl Ledger {
     }
 
     fn take(&mut self, run: u64, mut outcome: Outcome) {
+        self.digest.take(&mut outcome.lessons);
+        self.log.run(run, &outcome);
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
-        let (notes, reads) = std::mem::take(&mut outcome.lessons);
-        self.advice.learn(run, notes, reads);
+        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
+        self.coverage.take(strategy, &outcome.contribution);
+        let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
+        outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
+        self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
         self.replays += u64::from(outcome.replayed);
@@ -270,6 +311,16 @@ impl Ledger {
             self.predictions.see(run, cycle);
         }
         self.take_shown(run, false, outcome);
+        self.see_whether_enough();
+    }
+
+    /// Looks every few runs, so that the end does not depend on the jobs.
+    fn see_whether_enough(&mut self) {
+        const EVERY: u64 = 16;
+        let Some(until) = self.until.filter(|_| self.counts.runs.is_multiple_of(EVERY)) else { return };
+        if self.coverage.estimate().is_some_and(|estimate| estimate.high < until) {
+            self.stop(Stop::Enough);
+        }
     }
 
     /// Takes what a run showed.
@@ -285,7 +336,8 @@ impl Ledger {
             return;
         }
         let mut failed = false;
-        let guide = if predicted { None } else { self.guides.remove(&run) }.unwrap_or_default();
+        let assigned = if predicted { None } else { self.assigned.remove(&run) };
+        let Assignment { strategy, guide, .. } = assigned.unwrap_or_else(|| Assignment::of(self.plain));
         for Shown { key, fails, hidden, facts, recording } in outcome.shown {
             // The first run that showed it has the facts, and decides for all.
             let hidden = *self.hidden.entry(key).or_insert(hidden);
@@ -303,6 +355,7 @@ impl Ledger {
                 facts,
                 known,
                 estimates,
+                strategy,
                 guide,
             });
         }
@@ -335,12 +388,19 @@ impl Ledger {
         !self.failures.is_empty() || self.is_finished()
     }
 
+    /// Writes what may be written: what is new to the user is to be on disk before it.
+    pub(crate) fn write_log(&mut self) {
+        if self.failures.iter().all(|failure| failure.facts.is_none()) {
+            self.log.flush();
+        }
+    }
+
     pub(crate) fn take_failures(&mut self) -> Vec<Failure> {
         std::mem::take(&mut self.failures)
     }
 
     pub(crate) fn progress(&self, elapsed: Duration) -> Progress {
-        Progress { elapsed, ..self.counts }
+        Progress { elapsed, estimate: self.coverage.estimate(), ..self.counts }
     }
 
     pub(crate) fn summary(self, elapsed: Duration) -> Result<Summary, Error> {
@@ -349,6 +409,7 @@ impl Ledger {
             None => Ending::Runs,
             Some(Stop::Time) => Ending::Time,
             Some(Stop::Failure) => Ending::Failure,
+            Some(Stop::Enough) => Ending::Enough,
             Some(Stop::Interrupt) => Ending::Interrupt,
             Some(Stop::Internal(facts, why)) => Ending::Internal(facts, why),
             Some(Stop::Error(error)) => return Err(error),
@@ -364,6 +425,7 @@ impl Ledger {
             warnings: self.warnings,
             modules: self.modules,
             unproved: self.unproved,
+            coverage: self.coverage,
         })
     }
 }
@@ -402,7 +464,7 @@ mod tests {
         fails: u64,
         pick: impl Fn(usize) -> usize,
     ) -> (Summary, Vec<(u64, usize)>) {
-        let mut ledger = Ledger::new(limit, false, Advice::None, true);
+        let mut ledger = Ledger::new(limit, false, Search::default(), 0, true);
         let mut under_way: Vec<Ticket> = Vec::new();
         let mut tickets = Vec::new();
         while !ledger.is_finished() {
@@ -444,7 +506,7 @@ mod tests {
 
     #[test]
     fn details_are_wanted_from_the_earliest_run() {
-        let mut ledger = Ledger::new(10, true, Advice::None, true);
+        let mut ledger = Ledger::new(10, true, Search::default(), 0, true);
         assert_eq!(ledger.wants(&[5, 6], 7), [true, true]);
         assert_eq!(ledger.wants(&[5], 8), [false]);
         assert_eq!(ledger.wants(&[5], 3), [true]);
@@ -459,7 +521,7 @@ mod tests {
     #[test]
     fn predictions_are_tried_between_epochs() {
         for (fails, runs) in [(true, 1), (false, 3)] {
-            let mut ledger = Ledger::new(3, false, Advice::None, true);
+            let mut ledger = Ledger::new(3, false, Search::default(), 0, true);
             let first = ledger.take_ticket().unwrap();
             ledger.finish(first.run, with_cycle(0));
             let ticket = ledger.take_ticket().unwrap();
@@ -486,7 +548,7 @@ mod tests {
 
     #[test]
     fn what_is_only_told_or_hidden_fails_no_run() {
-        let mut ledger = Ledger::new(4, false, Advice::None, true);
+        let mut ledger = Ledger::new(4, false, Search::default(), 0, true);
         let runs: [Vec<Shown>; 4] = [
             vec![shown(1, false, false), shown(2, true, true)],
             // What the first run has hidden stays hidden.

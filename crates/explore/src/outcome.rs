@@ -3,19 +3,23 @@
 //! A run may show several things: its verdict, and each data race. Each is told apart by its own key and has its own
 //! facts: those of a race have the race as their verdict and no other race.
 
+use crate::advice::Lessons;
 use crate::error::Error;
 use crate::predict::{self, Cycle};
 use crate::run::{Ended, Request};
 use crate::server::Server;
 use crate::{details, verdict};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::Contribution;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
-use threadbare_trace::run::{Counters, End, RunFacts, Verdict};
+use threadbare_trace::run::{Counters, RunFacts, Verdict};
 
 /// What is done with data races.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -43,7 +47,7 @@ pub(crate) struct Policy<'a> {
 }
 
 /// One thing that a run showed.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Shown {
     /// The same for what is surely the same.
     pub(crate) key: u64,
@@ -52,31 +56,38 @@ pub(crate) struct Shown {
     /// Whether nobody is to hear of it; known where the facts are.
     pub(crate) hidden: bool,
     /// The facts unless an earlier run showed the same.
+    #[serde(skip)]
     pub(crate) facts: Option<Box<RunFacts>>,
     /// The order of events of a free run, where a controlled one did not show the same by it.
     pub(crate) recording: Option<Arc<[u64]>>,
 }
 
-/// The result of one run of a campaign.
-#[derive(Debug)]
+/// The result of one run of a campaign: what the journal keeps of it, but for what the findings have.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
-    /// What the strategy noted, and who read from whom.
-    pub(crate) lessons: (Vec<u64>, Vec<u64>),
+    /// The number of who decided.
+    pub(crate) strategy: u32,
+    /// What it adds to coverage.
+    pub(crate) contribution: Contribution,
+    pub(crate) lessons: Lessons,
     pub(crate) warnings: Vec<Warning>,
     /// The modules, where the warnings need them.
     pub(crate) modules: Vec<Module>,
+    #[serde(with = "kind_alone")]
     pub(crate) verdict: Verdict,
     /// The verdict, if it is none of a clean run, then the races.
     pub(crate) shown: Vec<Shown>,
     /// The pairs of places that raced, in order.
+    #[serde(skip)]
     pub(crate) races: Vec<RacePair>,
     /// Cycles in the order of locks that did not close in this run.
     pub(crate) cycles: Vec<Cycle>,
     /// The run was made again and was the same.
     pub(crate) replayed: bool,
     /// The run was made again and was another: the facts of the second, and what differs.
+    #[serde(skip)]
     pub(crate) mismatch: Option<(Box<RunFacts>, String)>,
 }
 
@@ -86,7 +97,9 @@ impl Outcome {
         Outcome {
             counters,
             learnt,
-            lessons: (Vec::new(), Vec::new()),
+            strategy: 0,
+            contribution: Contribution::default(),
+            lessons: Lessons::default(),
             warnings: Vec::new(),
             modules: Vec::new(),
             verdict: Verdict::clean(),
@@ -108,7 +121,8 @@ impl Outcome {
     ) -> Result<Outcome, Error> {
         let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
         let mut outcome = Outcome::clean(ended.live.counters, learnt);
-        outcome.lessons = server.lessons();
+        outcome.warnings = limits_met(server);
+        (outcome.lessons.notes, outcome.lessons.reads) = server.lessons();
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
             let bytes = server.report_bytes(ended);
@@ -116,14 +130,15 @@ impl Outcome {
                 let report = RunReport::decode(&bytes);
                 outcome.cycles = predict::cycles(&report.lock_orders);
                 if !report.warnings.is_empty() || !outcome.cycles.is_empty() {
-                    (outcome.warnings, outcome.modules) = (report.warnings, report.modules);
+                    outcome.warnings.extend(report.warnings);
+                    outcome.modules = report.modules;
                 }
             }
             return Ok(outcome);
         }
         let mut facts = server.facts(request, ended, false)?;
         if !facts.report.warnings.is_empty() {
-            outcome.warnings = facts.report.warnings.clone();
+            outcome.warnings.extend(facts.report.warnings.iter().cloned());
             outcome.modules = facts.report.modules.clone();
         }
         outcome.verdict = facts.verdict.clone();
@@ -178,8 +193,20 @@ impl Outcome {
         }
     }
 
+    /// Whether the run has failed, given the keys that are hidden so far.
+    pub(crate) fn has_failed(&self, hidden: &mut HashSet<u64>) -> bool {
+        let mut failed = false;
+        for shown in &self.shown {
+            if shown.hidden {
+                hidden.insert(shown.key);
+            }
+            failed |= shown.fails && !hidden.contains(&shown.key);
+        }
+        failed
+    }
+
     /// Compares the run with its second making.
-    pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts) {
+    pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts, second_class: u64) {
         let (a, b) = (&self.verdict, &second.verdict);
         let mut differences = Vec::new();
         if (a.kind, a.code, a.pc, a.strand) != (b.kind, b.code, b.pc, b.strand) || a.place != b.place {
@@ -195,6 +222,10 @@ impl Outcome {
                 "the run's trace has hash {:016x} ({} events, {} points, {} switches), its replay's {:016x} ({} events, {} points, {} switches)",
                 one.trace_hash, one.events, one.points, one.switches, two.trace_hash, two.events, two.points, two.switches,
             ));
+        }
+        let class = first.live.class;
+        if class != 0 && second_class != 0 && class != second_class {
+            differences.push(format!("the run is of class {class:016x}, its replay of {second_class:016x}"));
         }
         let races = race_pairs(&second.report);
         if races != self.races && !b.is_internal() {
@@ -213,6 +244,35 @@ impl Outcome {
         } else {
             self.mismatch = Some((Box::new(second.clone()), differences.join("; ")));
         }
+    }
+}
+
+/// What of the machine the run that has just ended took more than it may.
+fn limits_met(server: &Server) -> Vec<Warning> {
+    let told = [
+        (server.left_behind > 0, "the program left processes behind; they were ended with the run"),
+        (
+            server.stdout.was_cut() || server.stderr.was_cut(),
+            "a run wrote more than `--output` allows; only the end of it was kept",
+        ),
+    ];
+    let met = told.into_iter().filter(|(met, _)| *met);
+    met.map(|(_, text)| Warning { text: text.to_owned(), pc: 0 }).collect()
+}
+
+/// Of a verdict the journal keeps the kind.
+mod kind_alone {
+    use super::{Verdict, VerdictKind};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(verdict.kind as u8)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Verdict, D::Error> {
+        let code = u8::deserialize(deserializer)?;
+        let kind = VerdictKind::from_code(code).ok_or_else(|| D::Error::custom("no verdict's code"))?;
+        Ok(Verdict { kind, ..Verdict::clean() })
     }
 }
 
@@ -243,7 +303,7 @@ pub fn of_race(facts: &RunFacts, race: Race) -> RunFacts {
 
 /// Whether the choices of a run are all there: not of one that was killed.
 pub(crate) fn can_follow(ended: &Ended) -> bool {
-    ended.end != End::TimedOut
+    !ended.end.was_cut()
 }
 
 /// A number that is the same for failures that are surely the same: kind and raw places. Places in the source are

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{Plan, PointMode, Record, WORDS_CAPACITY, Watch};
 use threadbare_abi::protocol::{Command, Reply};
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::Contribution;
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::recorded::Recording;
 use threadbare_trace::report::RunReport;
@@ -111,6 +113,15 @@ impl Server {
         self.known_count = self.memory.set_known(pcs);
     }
 
+    /// Takes what the run that has just ended adds to coverage: what it told is not told again.
+    pub fn take_contribution(&mut self, ended: &Ended) -> Contribution {
+        let Ended { end, live } = ended;
+        let records = self.memory.told(self.told_count, live.told);
+        self.told_count += records.len() as u64;
+        let whole = *end != End::TimedOut && live.learnt == 0 && live.class != 0;
+        Contribution { class: whole.then_some(live.class), records }
+    }
+
     /// Makes one run.
     pub fn run(
         &mut self,
@@ -177,11 +188,13 @@ impl Server {
             max_points: request.max_points,
             follow,
             known: self.known_count,
+            told: self.told_count,
             races: u32::from(request.races),
             watches: self.memory.set_watches(&request.watches),
             estimate_choices: request.estimates.0,
             estimate_strands: request.estimates.1,
             params: request.params,
+            memory: self.limits.memory,
         });
     }
 
@@ -205,6 +218,7 @@ impl Server {
         let mut deadline = Instant::now() + request.timeout;
         let mut asked = false;
         let mut killed = false;
+        let mut end = End::TimedOut;
         let mut buffer = Vec::new();
         loop {
             let tick = if sink.is_some() || stops { SHORT_TICK } else { TICK };
@@ -219,12 +233,13 @@ impl Server {
                 }
             }
             match message {
-                Message::Reply(Reply { code: code @ (Reply::ENDED | Reply::AGAIN), value, .. }) => {
+                Message::Reply(Reply { code: code @ (Reply::ENDED | Reply::AGAIN), value, arg }) => {
+                    self.left_behind = arg;
                     if asked && self.cancel.load(Ordering::Relaxed) {
                         return Err(Error::Cancelled);
                     }
                     return Ok(match code {
-                        _ if asked => Arrival::End(End::TimedOut),
+                        _ if asked => Arrival::End(end),
                         Reply::AGAIN => Arrival::Again,
                         _ => Arrival::End(decode_status(value)),
                     });
@@ -245,6 +260,11 @@ impl Server {
                         let _ = self.stderr.cut();
                     }
                     let cancelled = self.cancel.load(Ordering::Relaxed);
+                    let large = || pid.is_some_and(|pid| self.limits.are_passed_by(pid));
+                    if !asked && !cancelled && large() {
+                        end = End::OutOfMemory;
+                        deadline = Instant::now();
+                    }
                     if Instant::now() < deadline && (killed || !cancelled) {
                         continue;
                     }
@@ -252,7 +272,7 @@ impl Server {
                         // Not even the server answers: it goes, and its children with it.
                         kill_run(pid);
                         self.bury();
-                        return Ok(Arrival::End(End::TimedOut));
+                        return Ok(Arrival::End(end));
                     }
                     if !asked && !cancelled {
                         // The runtime tells where every strand is, and ends. One that cannot is killed.
@@ -349,6 +369,11 @@ impl Server {
     }
 }
 
+/// Whether somebody has killed the run.
+fn was_killed(ended: &Ended) -> bool {
+    ended.end == End::Signalled(Signal::KILL.as_raw()) && ended.live.verdict == VerdictKind::None as u32
+}
+
 fn kill_run(pid: Option<Pid>) {
     if let Some(pid) = pid {
         // The group, and the process itself in case it has left the group. Both fail only when it is gone.
@@ -427,7 +452,13 @@ impl Job {
         match &mut self.server {
             Some(server) => Ok(server),
             none => {
-                let mut server = Server::start_unless(&self.target, Arc::clone(&self.cancel))?;
+                let start = || Server::start_unless(&self.target, Arc::clone(&self.cancel));
+                // What somebody has killed while it started is started once more.
+                let killed = verdict::signal_name(Signal::KILL.as_raw());
+                let mut server = match start() {
+                    Err(Error::DiedEarly { end, .. }) if end == killed => start()?,
+                    other => other?,
+                };
                 server.set_known(&self.known);
                 Ok(none.insert(server))
             }
@@ -439,11 +470,14 @@ impl Job {
         self.server.as_mut()
     }
 
-    /// Makes one run; if the server dies of it, once more on a new one.
+    /// Makes one run. If the run or its server is killed, it is made once more: a program that kills itself does so
+    /// again.
     pub fn run(&mut self, request: &Request, follow: &[Segment]) -> Result<Ended, Error> {
         match self.server()?.run(request, Follow::Segments(follow), None) {
-            Err(Error::ServerDied { .. }) => self.server()?.run(request, Follow::Segments(follow), None),
-            other => other,
+            Err(Error::ServerDied { .. }) => {}
+            Ok(ended) if was_killed(&ended) => {}
+            other => return other,
         }
+        self.server()?.run(request, Follow::Segments(follow), None)
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::capture::Capture;
 use crate::error::Error;
+use crate::limits::Limits;
 use crate::shm::SharedMemory;
 use crate::{processors, spawn, wire};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -45,6 +46,8 @@ pub struct Target {
     pub runtime: Option<PathBuf>,
     /// How long it may take to reach `main`.
     pub start_timeout: Duration,
+    /// What it may take of the machine.
+    pub limits: Limits,
     /// Whether its strands run free, as threads of the kernel.
     pub free: bool,
 }
@@ -61,6 +64,7 @@ impl Target {
             stdin: None,
             runtime: None,
             start_timeout: Duration::from_secs(60),
+            limits: Limits::default(),
             free: false,
         }
     }
@@ -77,11 +81,16 @@ pub struct Server {
     stdin: Option<File>,
     pub(crate) program: PathBuf,
     pub(crate) known_count: u64,
+    /// Records of coverage taken over so far.
+    pub(crate) told_count: u64,
     /// What the strategy was told last.
     pub(crate) guide: Arc<[u64]>,
     /// Set from outside when the run under way is to be given up.
     pub(crate) cancel: Arc<AtomicBool>,
     dead: bool,
+    pub(crate) limits: Limits,
+    /// Processes that the last run left behind.
+    pub(crate) left_behind: u64,
 }
 
 /// What came over the control socket.
@@ -109,10 +118,10 @@ impl Server {
     /// The same; it is given up when `cancel` is set, and so are all its runs.
     pub(crate) fn start_unless(target: &Target, cancel: Arc<AtomicBool>) -> Result<Server, Error> {
         let memory = SharedMemory::create().map_err(Error::system("make shared memory"))?;
-        let stdout =
-            Capture::create("stdout").map_err(Error::system("make a file for the program's output"))?;
-        let stderr =
-            Capture::create("stderr").map_err(Error::system("make a file for the program's output"))?;
+        let stdout = Capture::create("stdout", target.limits.output)
+            .map_err(Error::system("make a file for the program's output"))?;
+        let stderr = Capture::create("stderr", target.limits.output)
+            .map_err(Error::system("make a file for the program's output"))?;
         let kind = SocketType::SEQPACKET;
         let (ctl, theirs) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)
             .map_err(io::Error::from)
@@ -154,7 +163,7 @@ impl Server {
             Some(file) => Stdio::from(file.try_clone().map_err(Error::system("pass the input on"))?),
             None => Stdio::null(),
         });
-        spawn::prepare(&mut command, [memory.fd(), theirs.as_fd()]);
+        spawn::prepare(&mut command, [memory.fd(), theirs.as_fd()], target.limits.file_size);
         let child =
             command.spawn().map_err(Error::system(format!("start `{}`", target.program.display())))?;
         drop(theirs);
@@ -169,9 +178,12 @@ impl Server {
             stdin,
             program,
             known_count: 0,
+            told_count: 0,
             guide: Arc::from([]),
             cancel,
             dead: false,
+            limits: target.limits,
+            left_behind: 0,
         };
         server.expect_hello(target.start_timeout)?;
         Ok(server)
@@ -293,7 +305,10 @@ impl Server {
             if let Ok(output) = stream.read() {
                 for line in output.text().lines().rev().take(20).collect::<Vec<_>>().into_iter().rev() {
                     text.push_str("\n    | ");
-                    text.push_str(line);
+                    // It goes to a terminal, which is not the program's.
+                    text.extend(
+                        line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }),
+                    );
                 }
             }
         }

@@ -16,8 +16,8 @@ use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
     KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET, PCS_CAPACITY, PLAN_OFFSET, Plan,
     READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET, RECORDED_STRANDS, REPORT_OFFSET, REPORT_SIZE,
-    RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY,
-    WORDS_CAPACITY, Watch,
+    RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET, TOLD_CAPACITY, TOLD_OFFSET, VERSION,
+    WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
 use threadbare_trace::run::Counters;
 
@@ -58,6 +58,10 @@ pub struct LiveCopy {
     pub pid: i32,
     /// Different data races the run showed.
     pub races: u32,
+    /// Names the run's class.
+    pub class: u64,
+    /// Records of coverage in the list.
+    pub told: u64,
 }
 
 impl SharedMemory {
@@ -178,6 +182,8 @@ impl SharedMemory {
             verdict_addr: live.verdict_addr,
             pid: live.pid,
             races: live.races,
+            class: live.class,
+            told: live.told,
             ended: live.ended != 0,
         }
     }
@@ -190,6 +196,12 @@ impl SharedMemory {
     /// The first `count` pcs the run learnt.
     pub fn learnt(&self, count: u64) -> Vec<u64> {
         self.read(LEARNT_OFFSET, count, PCS_CAPACITY)
+    }
+
+    /// The records of coverage from the `from`-th on, of `count` in all.
+    pub fn told(&self, from: u64, count: u64) -> Vec<[u64; 2]> {
+        let (from, count) = (from.min(TOLD_CAPACITY as u64), count.min(TOLD_CAPACITY as u64));
+        self.read(TOLD_OFFSET + from as usize * 16, count.saturating_sub(from), TOLD_CAPACITY)
     }
 
     /// The first `count` segments the run took.
@@ -277,6 +289,8 @@ unsafe trait Plain: Copy {}
 unsafe impl Plain for u8 {}
 // SAFETY: integers allow any bytes.
 unsafe impl Plain for u64 {}
+// SAFETY: integers allow any bytes.
+unsafe impl Plain for [u64; 2] {}
 // SAFETY: integer fields only.
 unsafe impl Plain for Segment {}
 // SAFETY: integer fields only.

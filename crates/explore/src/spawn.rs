@@ -14,8 +14,9 @@ pub(crate) const CHILD_FDS: [i32; 2] = [198, 199];
 const ASIDE: i32 = 256;
 
 /// Makes the child its own process group, without address randomisation and core files, dying with the thread that
-/// starts it, and with `inherit` open as [`CHILD_FDS`].
-pub(crate) fn prepare(command: &mut Command, inherit: [BorrowedFd<'_>; 2]) {
+/// starts it, the first to go when the system has no memory left, and with `inherit` open as [`CHILD_FDS`]. No file it
+/// writes grows beyond `file_size` bytes (0: no bound).
+pub(crate) fn prepare(command: &mut Command, inherit: [BorrowedFd<'_>; 2], file_size: u64) {
     let fds = inherit.map(|fd| fd.as_raw_fd());
     command.process_group(0);
     let child = move || {
@@ -30,6 +31,25 @@ pub(crate) fn prepare(command: &mut Command, inherit: [BorrowedFd<'_>; 2]) {
         let no_core = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the struct outlives the call; without core files a crashing run costs no disk.
         unsafe { libc::setrlimit(libc::RLIMIT_CORE, &no_core) };
+        if file_size != 0 {
+            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            // SAFETY: the struct outlives both calls; a bound that is there and lower stays.
+            unsafe {
+                if libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) == 0 {
+                    limit.rlim_cur = limit.rlim_cur.min(file_size);
+                    libc::setrlimit(libc::RLIMIT_FSIZE, &limit);
+                }
+            }
+        }
+        // SAFETY: a path that ends in a zero, bytes of ours, a descriptor of ours. Where it is forbidden, nothing is lost.
+        unsafe {
+            let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
+            if file >= 0 {
+                let score = b"800";
+                libc::write(file, score.as_ptr().cast(), score.len());
+                libc::close(file);
+            }
+        }
         // SAFETY: asks for a signal when the parent thread dies; no memory is involved.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
         // Out of the way first: one of them may have the other's number.

@@ -2,11 +2,17 @@
 //!
 //! A finding is `ID.schedule` and `ID.json`; the summary is `campaign.json`, or `tests.json` for the tests of a package. A
 //! file appears whole or not at all.
+//!
+//! A finding is not lost with the folder. What is [kept](Store::keep) is remembered until the campaign ends: when the folder was
+//! taken away, it is made again with all of it. What the folder does not take (the disk is full) goes to another folder, and if
+//! that is not possible either, to whoever reads the error output.
 
 use crate::error::Error;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How a schedule's file name ends.
 pub const SCHEDULE: &str = "schedule";
@@ -16,7 +22,20 @@ pub const SCHEDULE: &str = "schedule";
 pub struct Store {
     folder: PathBuf,
     created: bool,
+    kept: Mutex<BTreeMap<String, Vec<u8>>>,
 }
+
+/// Where something was kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kept {
+    /// Its file.
+    pub path: PathBuf,
+    /// Why it is not where it should be, to be told.
+    pub trouble: Option<String>,
+}
+
+/// Bytes of findings that are remembered at the most.
+const REMEMBERED: usize = 64 << 20;
 
 impl Store {
     /// Makes the folder if need be, and sees that it can be written to.
@@ -25,7 +44,7 @@ impl Store {
         let failed = |source| Error::Store { path: folder.clone(), source };
         let created = !folder.exists();
         fs::create_dir_all(&folder).map_err(failed)?;
-        let store = Store { folder: folder.clone(), created };
+        let store = Store { folder: folder.clone(), created, kept: Mutex::default() };
         let probe = store.scratch("probe");
         fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(failed)?;
         Ok(store)
@@ -46,6 +65,57 @@ impl Store {
             Error::Store { path: self.folder.clone(), source }
         })?;
         Ok(path)
+    }
+
+    /// Writes a file that must not be lost.
+    pub fn keep(&self, name: &str, content: &[u8]) -> Result<Kept, Error> {
+        let mut kept = self.kept();
+        if kept.values().map(Vec::len).sum::<usize>() + content.len() <= REMEMBERED {
+            kept.insert(name.to_owned(), content.to_owned());
+        }
+        drop(kept);
+        let gone = !self.folder.exists();
+        let written = fs::create_dir_all(&self.folder)
+            .map_err(|source| Error::Store { path: self.folder.clone(), source })
+            .and_then(|()| self.write(name, content));
+        let first = match written {
+            Ok(path) => {
+                if gone {
+                    self.write_missing()?;
+                }
+                let again =
+                    || format!("the folder `{}` was taken away; it was made again", self.folder.display());
+                return Ok(Kept { path, trouble: gone.then(again) });
+            }
+            Err(error) => error,
+        };
+        let elsewhere = std::env::temp_dir().join(format!("threadbare-{}", std::process::id()));
+        let path = elsewhere.join(name);
+        match fs::create_dir_all(&elsewhere).and_then(|()| write_new(&path, content)) {
+            Ok(()) => {
+                let trouble = format!("{}; the finding is in `{}`", told(&first), path.display());
+                Ok(Kept { path, trouble: Some(trouble) })
+            }
+            Err(_) => Err(first),
+        }
+    }
+
+    /// Writes what was kept and is no longer there; whether there was such.
+    pub fn write_missing(&self) -> Result<bool, Error> {
+        let kept = self.kept();
+        let missing = kept.iter().filter(|(name, _)| !self.folder.join(name).exists());
+        let mut some = false;
+        for (name, content) in missing {
+            fs::create_dir_all(&self.folder)
+                .map_err(|source| Error::Store { path: self.folder.clone(), source })?;
+            self.write(name, content)?;
+            some = true;
+        }
+        Ok(some)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes a file of the folder away, if it is there.
@@ -74,7 +144,17 @@ impl Drop for Store {
 
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = fs::File::create(path)?;
-    file.write_all(content)
+    file.write_all(content)?;
+    if path.to_string_lossy().contains(&format!(".{SCHEDULE}")) {
+        // The one thing that cannot be made again from others: it outlives the machine's end, too.
+        file.sync_data()?;
+    }
+    Ok(())
+}
+
+fn told(error: &Error) -> String {
+    let cause = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
+    format!("{error}{cause}")
 }
 
 /// The files of a folder whose names end so, by name.
@@ -111,6 +191,27 @@ mod tests {
         assert!(!folder.join("campaign.json").exists());
         assert_eq!(fs::read(folder.join("a.schedule")).unwrap(), b"two");
         assert_eq!(files(&folder, SCHEDULE).unwrap(), [folder.join("a.schedule")]);
+    }
+
+    #[test]
+    fn what_is_kept_survives_its_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("out");
+        let store = Store::open(&folder).unwrap();
+        assert_eq!(store.keep("a.schedule", b"one").unwrap().trouble, None);
+        fs::remove_dir_all(&folder).unwrap();
+        let kept = store.keep("b.schedule", b"two").unwrap();
+        assert!(kept.trouble.unwrap().contains("made again"));
+        assert_eq!(fs::read(folder.join("a.schedule")).unwrap(), b"one");
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(store.write_missing().unwrap() && !store.write_missing().unwrap());
+        // Something else is in the way: it goes elsewhere.
+        fs::remove_dir_all(&folder).unwrap();
+        fs::write(&folder, b"").unwrap();
+        let kept = store.keep("c.schedule", b"three").unwrap();
+        assert!(!kept.path.starts_with(&folder) && kept.trouble.is_some());
+        assert_eq!(fs::read(&kept.path).unwrap(), b"three");
+        fs::remove_dir_all(kept.path.parent().unwrap()).unwrap();
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub(crate) fn judge(
         (VerdictKind::None, End::Exited(code)) => (VerdictKind::Exit, code),
         (VerdictKind::None, End::Signalled(signal)) => (VerdictKind::Crash, signal),
         (VerdictKind::None, End::TimedOut) => (VerdictKind::Timeout, 0),
+        // The runtime was asked where its strands are as it is when the time is over.
+        (VerdictKind::None | VerdictKind::Timeout, End::OutOfMemory) => (VerdictKind::OutOfMemory, 0),
         (kind, _) => (kind, live.verdict_code),
     };
     let strand = match (given, kind) {
@@ -78,6 +80,7 @@ fn default_message(verdict: &Verdict, timeout: Duration, stderr: &Output) -> Str
         }
         VerdictKind::Crash => signal_name(verdict.code),
         VerdictKind::Timeout => format!("the run took longer than {}", show_duration(timeout)),
+        VerdictKind::OutOfMemory => "the program's process has more memory than `--memory` allows".to_owned(),
         VerdictKind::Deadlock => "no strand can go on".to_owned(),
         VerdictKind::Livelock => "the strands go on and nothing changes".to_owned(),
         kind => kind.name().to_owned(),
@@ -200,7 +203,7 @@ pub fn signal_name(signal: i32) -> String {
         14 => ("SIGALRM", "alarm"),
         15 => ("SIGTERM", "asked to end"),
         24 => ("SIGXCPU", "processor time used up"),
-        25 => ("SIGXFSZ", "file too large"),
+        25 => ("SIGXFSZ", "a file became larger than `--file-size` allows"),
         31 => ("SIGSYS", "bad system call"),
         other => return format!("signal {other}"),
     };

@@ -12,6 +12,8 @@ use threadbare_trace::run::RunFacts;
 
 /// Events kept for a finding.
 const KEPT: usize = 4096;
+/// Events kept of a run that is compared with another.
+const LONG: usize = 1 << 18;
 /// Callers that come before a point: as many as the runtime tells.
 const CALLERS: usize = 8;
 
@@ -24,14 +26,15 @@ pub(crate) struct Windows {
 #[derive(Debug)]
 struct Window {
     until: u64,
+    room: usize,
     kept: VecDeque<Event>,
     reached: bool,
     closed: bool,
 }
 
 impl Window {
-    fn new(until: u64) -> Window {
-        Window { until, kept: VecDeque::new(), reached: false, closed: false }
+    fn new(until: u64, room: usize) -> Window {
+        Window { until, room, kept: VecDeque::new(), reached: false, closed: false }
     }
 
     fn push(&mut self, event: &Event) {
@@ -45,7 +48,7 @@ impl Window {
             return;
         }
         self.reached |= point && event.value == self.until;
-        if self.kept.len() == KEPT {
+        if self.kept.len() == self.room {
             self.kept.pop_front();
         }
         self.kept.push_back(*event);
@@ -64,7 +67,12 @@ impl Window {
 impl Windows {
     /// A stretch that ends with each of these events.
     pub(crate) fn new(ends: impl Iterator<Item = u64>) -> Windows {
-        Windows { list: ends.map(Window::new).collect() }
+        Windows { list: ends.map(|end| Window::new(end, KEPT)).collect() }
+    }
+
+    /// One stretch that ends with the run, and is as long as anybody may want to look at.
+    pub(crate) fn long() -> Windows {
+        Windows { list: vec![Window::new(u64::MAX, LONG)] }
     }
 
     /// The stretches, in the order of their ends as given.
@@ -82,7 +90,7 @@ impl EventSink for Windows {
 
     fn restart(&mut self) {
         for window in &mut self.list {
-            *window = Window::new(window.until);
+            *window = Window::new(window.until, window.room);
         }
     }
 }

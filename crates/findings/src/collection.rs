@@ -33,6 +33,11 @@ impl Findings {
         &self.list
     }
 
+    /// The finding with this id.
+    pub fn with_id(&mut self, id: &str) -> Option<&mut Finding> {
+        self.list.iter_mut().find(|finding| finding.id == id)
+    }
+
     /// Counts a run for the finding with this key; false if there is none.
     pub fn count(&mut self, key: u64, run: u64) -> bool {
         let index = self.by_key.get(&key).copied();
@@ -40,6 +45,24 @@ impl Findings {
             self.count_run(index, run);
         }
         index.is_some()
+    }
+
+    /// The finding with this key.
+    pub fn get(&self, key: u64) -> Option<&Finding> {
+        self.by_key.get(&key).map(|&index| &self.list[index])
+    }
+
+    /// Takes a finding back that an earlier sitting of the campaign had, with the first run that showed it by this key.
+    pub fn restore(&mut self, key: u64, mut finding: Finding, run: u64) {
+        let known = self.list.iter().position(|other| other.id == finding.id);
+        let index = known.unwrap_or_else(|| {
+            finding.count = 0;
+            self.list.push(finding);
+            self.counted.push(u64::MAX);
+            self.list.len() - 1
+        });
+        self.by_key.insert(key, index);
+        self.count_run(index, run);
     }
 
     fn count_run(&mut self, index: usize, run: u64) {

@@ -12,6 +12,7 @@ use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::report::StrandReport;
 use threadbare_trace::run::{Output, RunFacts};
+use threadbare_trace::shape::Shape;
 use threadbare_trace::strands::Strands;
 
 /// How much of a stream a finding keeps.
@@ -52,8 +53,12 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         message: facts.verdict.message.clone(),
         schedule: String::new(),
         run: facts.run,
+        strategy: String::new(),
         count: 1,
         switches: facts.counters.switches,
+        preemptions: (!facts.segments.is_empty()).then(|| Shape::of(&facts.segments).preemptions),
+        shrunk: None,
+        explanation: None,
         points: facts.counters.points,
         locations: locations(facts, &strands, &details, places),
         strands: details,
@@ -63,6 +68,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         steps: Vec::new(),
         sources: Vec::new(),
         notes: Vec::new(),
+        regress: None,
         warnings,
         program: program.to_owned(),
         stdout: tail(&facts.stdout),

@@ -1,5 +1,6 @@
 //! A bug, as it is reported and stored.
 
+use crate::pattern::Pattern;
 use crate::places::Place;
 use serde::{Deserialize, Serialize};
 
@@ -35,10 +36,22 @@ pub struct Finding {
     pub schedule: String,
     /// The first run that showed it.
     pub run: u64,
+    /// The strategy of that run; empty for a run that followed a schedule.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub strategy: String,
     /// Runs that showed it.
     pub count: u64,
     /// Switches of that run.
     pub switches: u64,
+    /// Switches away from a strand that could have gone on; `None` where the run's choices are not all known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemptions: Option<u64>,
+    /// What the schedule was before it was shrunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrunk: Option<Shrunk>,
+    /// Why it fails, as far as that was found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
     /// Points of that run.
     pub points: u64,
     /// Where it happened, the most telling place first.
@@ -63,6 +76,9 @@ pub struct Finding {
     /// Facts that help to mend it, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What `--regress` last found of it: `fixed`, `unfit`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regress: Option<String>,
     /// What else the user should know.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -74,6 +90,53 @@ pub struct Finding {
     /// The end of what the run wrote to its standard error.
     #[serde(default)]
     pub stderr: String,
+}
+
+/// What a shrunk schedule comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Shrunk {
+    /// Switches of the run that was found.
+    pub switches: u64,
+    /// Its preemptions.
+    pub preemptions: u64,
+    /// No run with fewer preemptions than the schedule's shows the finding.
+    pub minimal: bool,
+    /// Runs that shrinking took.
+    pub runs: u64,
+}
+
+/// Why a run fails: two operations whose order decides.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Explanation {
+    /// The kind of mistake, where it is one of those that have a name.
+    pub pattern: Option<Pattern>,
+    /// The two operations, the one that came first in the failing run first.
+    pub pair: Vec<PairPlace>,
+    /// The same in words.
+    pub text: String,
+    /// What was done to the memory or the locks in question, in the failing run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<Step>,
+    /// The same in the nearest run that passes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passing: Vec<Step>,
+}
+
+/// An operation of a pair.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PairPlace {
+    /// The source file.
+    pub file: Option<String>,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The function.
+    pub function: Option<String>,
+    /// Who.
+    pub strand: String,
+    /// What: the name of an operation.
+    pub operation: String,
+    /// What it concerns.
+    pub object: Option<String>,
 }
 
 /// A place of a finding.

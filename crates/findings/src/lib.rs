@@ -4,11 +4,13 @@
 //! places are one ([`collection`]). Places come from whoever knows the program's symbols ([`places`]).
 
 pub mod collection;
+pub mod decide;
 pub mod done;
 pub mod explain;
 pub mod finding;
 mod memory;
 pub mod orders;
+pub mod pattern;
 pub mod places;
 mod race;
 pub mod sources;
@@ -20,7 +22,7 @@ pub mod symbol_places;
 pub mod waits;
 
 pub use collection::Findings;
-pub use finding::{Finding, Location, Severity, StrandDetail};
+pub use finding::{Finding, Location, Severity, Shrunk, StrandDetail};
 pub use places::{NoPlaces, Place, Places};
 pub use suppressions::Suppressions;
 pub use symbol_places::SymbolPlaces;

@@ -11,6 +11,7 @@ use crate::places::{Place, Places, chain, shown};
 use crate::std_locks::{is_bookkeeping, word};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+use threadbare_abi::event::Event;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -142,6 +143,28 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
         first.skipped += left;
     }
     steps
+}
+
+/// The steps on this memory, and no others.
+pub fn steps_on(focus: &Focus, events: &[Event], strands: &Strands, places: &dyn Places) -> Vec<Step> {
+    let mut texts = Texts { focus, strands, places, placed: HashMap::new(), named: HashMap::new() };
+    let mut steps: Vec<Step> = Vec::new();
+    for done in Doer::all(events) {
+        let on = done.op.has_memory_address() && focus.has_memory(&done);
+        if !on || !focus.has_strand(u64::from(done.strand.0)) || !tells(done.op) {
+            continue;
+        }
+        let (step, of_std) = texts.step(&done);
+        if !(of_std && is_again(&mut steps, &step)) {
+            steps.push(step);
+        }
+    }
+    steps
+}
+
+/// The functions that an operation was done in, innermost first.
+pub fn placed(done: &Done, places: &dyn Places) -> Vec<Place> {
+    if done.pc == 0 { Vec::new() } else { chain(places, done.pc, &done.callers) }
 }
 
 /// Whether a step of std's only goes on with the one before it: a lock is tried before it is waited for, and one call
@@ -287,7 +310,7 @@ pub fn operand(op: OpKind, addr: u64, size: u32, strands: &Strands, places: &dyn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadbare_abi::event::{Event, EventKind};
+    use threadbare_abi::event::EventKind;
     use threadbare_trace::report::{Access, Moment, Pending, RunReport, StrandReport};
     use threadbare_trace::run::{Counters, End, Output, Verdict};
 

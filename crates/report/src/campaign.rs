@@ -1,13 +1,14 @@
 //! What a campaign came to, as data: the JSON that other tools read.
 
 use serde::{Deserialize, Serialize};
+use threadbare_coverage::{Counts, Estimate};
 use threadbare_findings::{Finding, Severity};
 
 /// The version of the JSON form.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// The result of a campaign. Field names are an interface: others read them.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct CampaignReport {
     /// [`FORMAT_VERSION`].
     pub format_version: u32,
@@ -46,7 +47,10 @@ pub struct CampaignReport {
     pub replays: u64,
     /// What the runtime warned of.
     pub warnings: Vec<String>,
-    /// Why it ended: `runs`, `time`, `failure` or `interrupt`.
+    /// What `--regress` found of the kept findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regress: Vec<Regressed>,
+    /// Why it ended: `runs`, `time`, `failure`, `until`, `interrupt` or `regress`.
     pub ended_by: String,
     /// The program.
     pub program: String,
@@ -54,14 +58,38 @@ pub struct CampaignReport {
     pub args: Vec<String>,
 }
 
+/// What became of a kept finding.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Regressed {
+    /// The finding.
+    pub id: String,
+    /// `failure`: it is there, or is there again; `fixed`: its schedule passes; `unfit`: its schedule does not fit this build.
+    pub outcome: String,
+    /// The same in words.
+    pub message: String,
+    /// Runs that were made for it.
+    pub runs: u64,
+}
+
 /// What a campaign covered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Coverage {
     /// Instructions found to touch memory that strands share.
     pub shared_instructions: u64,
+    /// How much was covered.
+    #[serde(flatten, default)]
+    pub counts: Counts,
+    /// How likely something new is; none while too little is known.
+    #[serde(default)]
+    pub estimate: Option<Estimate>,
 }
 
 impl CampaignReport {
+    /// Whether something failed, be it a run or a kept schedule.
+    pub fn has_failed(&self) -> bool {
+        self.runs_failed > 0 || self.regress.iter().any(|kept| kept.outcome == "failure")
+    }
+
     /// How many findings make runs fail; the others are only told.
     pub fn failures(&self) -> usize {
         self.findings.iter().filter(|finding| finding.severity == Severity::Failure).count()

@@ -38,6 +38,8 @@ struct Row<'a> {
     creates: Option<&'a str>,
     skipped: u64,
     main: bool,
+    /// It is one of the two whose order decides.
+    decides: bool,
 }
 
 /// Writes the picture of a finding's steps; nothing if it has none.
@@ -149,9 +151,10 @@ fn list(out: &mut String, rows: &[Row<'_>], names: &[&str], places: &Places, scr
 }
 
 fn edge_of(row: &Row<'_>, screen: Screen) -> String {
-    match row.main {
-        true => format!("  {} ", screen.style.bad(screen.pointer())),
-        false => " ".repeat(EDGE),
+    match (row.main, row.decides) {
+        (true, _) => format!("  {} ", screen.style.bad(screen.pointer())),
+        (false, true) => format!("  {} ", screen.style.strong(screen.spot())),
+        (false, false) => " ".repeat(EDGE),
     }
 }
 
@@ -166,6 +169,7 @@ fn skipped(out: &mut String, count: u64, edge: &str, screen: Screen) {
 fn rows<'a>(finding: &'a Finding, screen: Screen) -> Vec<Row<'a>> {
     let steps = &finding.steps;
     let mains = main_steps(finding);
+    let pair = pair_steps(finding);
     let mut last: BTreeMap<&str, usize> = BTreeMap::new();
     steps.iter().enumerate().for_each(|(at, step)| _ = last.insert(&step.strand, at));
     let first = steps.len().saturating_sub(ROWS);
@@ -173,7 +177,7 @@ fn rows<'a>(finding: &'a Finding, screen: Screen) -> Vec<Row<'a>> {
     let mut left_out = 0;
     for (at, step) in steps.iter().enumerate() {
         left_out += step.skipped;
-        let needed = mains.contains(&at) || last.get(step.strand.as_str()) == Some(&at);
+        let needed = mains.contains(&at) || pair.contains(&at) || last.get(step.strand.as_str()) == Some(&at);
         if at < first && !needed {
             left_out += 1;
             continue;
@@ -187,6 +191,7 @@ fn rows<'a>(finding: &'a Finding, screen: Screen) -> Vec<Row<'a>> {
             creates: creates.map(|object| object.trim_start_matches("strand ")),
             skipped: std::mem::take(&mut left_out),
             main: mains.contains(&at),
+            decides: pair.contains(&at),
         });
     }
     rows.extend(failure(finding, &rows, screen));
@@ -207,6 +212,7 @@ fn failure<'a>(finding: &'a Finding, rows: &[Row<'a>], screen: Screen) -> Option
         creates: None,
         skipped: 0,
         main: true,
+        decides: false,
     })
 }
 
@@ -224,8 +230,31 @@ fn main_steps(finding: &Finding) -> BTreeSet<usize> {
     found
 }
 
+/// The steps that are the pair whose order decides.
+fn pair_steps(finding: &Finding) -> BTreeSet<usize> {
+    let Some(explanation) = finding.explanation.as_ref().filter(|_| finding.kind != "race") else {
+        return BTreeSet::new();
+    };
+    let mut found = BTreeSet::new();
+    let mut end = finding.steps.len();
+    // The second one is the later: what the first one is comes before it.
+    for place in explanation.pair.iter().rev() {
+        let same = |step: &Step| {
+            let at = step.place.as_ref().map(|at| (&at.file, at.line));
+            step.strand == place.strand
+                && step.operation == place.operation
+                && at == Some((&place.file, place.line))
+        };
+        if let Some(at) = finding.steps[..end].iter().rposition(same) {
+            found.insert(at);
+            end = at;
+        }
+    }
+    found
+}
+
 /// A step in a few words.
-fn text(step: &Step, screen: Screen) -> String {
+pub(crate) fn text(step: &Step, screen: Screen) -> String {
     let operation = step.operation.trim_start_matches("atomic-").trim_end_matches("-range");
     let object = step.object.as_deref().map(|object| short(object, screen)).unwrap_or_default();
     let waits = if step.waits { "waits: " } else { "" };

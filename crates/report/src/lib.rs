@@ -5,6 +5,7 @@
 
 pub mod campaign;
 pub mod columns;
+pub mod coverage;
 pub mod excerpt;
 pub mod github;
 pub mod junit;

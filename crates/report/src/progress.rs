@@ -4,6 +4,7 @@ use crate::text::{per_second, thousands};
 use crate::width;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
+use threadbare_coverage::Estimate;
 
 /// How often the line is written anew.
 const EVERY: Duration = Duration::from_millis(200);
@@ -21,6 +22,8 @@ pub struct State {
     pub findings: usize,
     /// Time so far.
     pub elapsed: Duration,
+    /// How likely something new is.
+    pub estimate: Option<Estimate>,
 }
 
 /// The line.
@@ -82,6 +85,10 @@ fn line(state: &State, width: usize) -> String {
         state.findings,
         if state.findings == 1 { "" } else { "s" },
     );
+    let text = match &state.estimate {
+        Some(estimate) => format!("{text}; {}", estimate.words()),
+        None => text,
+    };
     // One column stays free: some terminals wrap when the last is written.
     text.chars().take(width.saturating_sub(1)).collect()
 }
@@ -98,10 +105,13 @@ mod tests {
             points: u64::MAX / 2,
             findings: 1,
             elapsed: Duration::from_millis(2500),
+            estimate: None,
         };
         let text = line(&state, 200);
         assert!(text.starts_with("123,456,789/1,000,000,000 runs, 49,382,715 runs/s, "), "{text}");
         assert!(text.ends_with(", 1 finding"), "{text}");
         assert_eq!(line(&state, 40).chars().count(), 39);
+        let state = State { estimate: Some(Estimate::complete(3)), ..state };
+        assert!(line(&state, 200).ends_with(", 1 finding; no run can show anything new: proved"));
     }
 }

@@ -58,6 +58,11 @@ impl Screen {
         if self.unicode { "┊" } else { "." }
     }
 
+    /// The sign before what decides.
+    pub fn spot(self) -> &'static str {
+        if self.unicode { "◆" } else { "*" }
+    }
+
     /// The sign before what matters most.
     pub fn pointer(self) -> &'static str {
         if self.unicode { "▶" } else { ">" }

@@ -1,5 +1,7 @@
 //! Tables of plain text.
 
+use crate::columns::{padded, printable, width};
+
 /// Rows under a head; columns are as wide as they need, the last one is not filled.
 #[derive(Clone, Debug)]
 pub struct Table<const N: usize> {
@@ -15,7 +17,7 @@ impl<const N: usize> Table<N> {
 
     /// Adds a row.
     pub fn row(&mut self, row: [String; N]) {
-        self.rows.push(row);
+        self.rows.push(row.map(|cell| printable(&cell)));
     }
 
     /// Whether it has no row.
@@ -32,15 +34,16 @@ impl<const N: usize> Table<N> {
         let lines = || std::iter::once(&head).chain(&self.rows);
         let mut widths = [0; N];
         for line in lines() {
-            for (width, cell) in widths.iter_mut().zip(line) {
-                *width = (*width).max(cell.chars().count());
+            for (widest, cell) in widths.iter_mut().zip(line) {
+                *widest = (*widest).max(width(cell));
             }
         }
         let mut out = String::new();
         for line in lines() {
             let mut text = String::new();
-            for (width, cell) in widths.iter().zip(line) {
-                text.push_str(&format!("{cell:<width$}  "));
+            for (&widest, cell) in widths.iter().zip(line) {
+                text.push_str(&padded(cell, widest));
+                text.push_str("  ");
             }
             out.push_str(text.trim_end());
             out.push('\n');

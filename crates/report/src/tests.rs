@@ -4,7 +4,7 @@ use crate::campaign::{CampaignReport, FORMAT_VERSION};
 use crate::screen::Screen;
 use crate::style::Style;
 use crate::table::Table;
-use crate::text::{counted, finding, per_second, thousands};
+use crate::text::{self, counted, finding, per_second, thousands};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use threadbare_findings::Severity;
@@ -57,7 +57,7 @@ impl TestsReport {
 
     /// Tests that failed.
     pub fn failed(&self) -> usize {
-        self.tests.iter().filter(|test| test.campaign.runs_failed > 0).count()
+        self.tests.iter().filter(|test| test.campaign.has_failed()).count()
     }
 
     /// Whether there was no test to run: a filter that is mistyped must not look like a success.
@@ -92,18 +92,33 @@ pub fn line(test: &TestResult, style: Style) -> String {
 
 /// The findings, then the table, then the count.
 pub fn text(report: &TestsReport, screen: Screen) -> String {
+    let mut out: String = report.tests.iter().map(|test| findings(test, screen)).collect();
+    out.push_str(&summary(report, screen));
+    out
+}
+
+/// What was found in one test.
+pub fn findings(test: &TestResult, screen: Screen) -> String {
     let style = screen.style;
     let mut out = String::new();
-    for test in &report.tests {
-        for warning in &test.campaign.warnings {
-            out.push_str(&format!("{}: {}: {warning}\n", style.warn("warning"), test.name));
-        }
-        for found in &test.campaign.findings {
-            out.push_str(&format!("{} {}\n", style.strong("test"), test.name));
-            out.push_str(&finding(found, screen, true));
-            out.push('\n');
-        }
+    for warning in &test.campaign.warnings {
+        out.push_str(&format!("{}: {}: {warning}\n", style.warn("warning"), test.name));
     }
+    for kept in &test.campaign.regress {
+        out.push_str(&text::kept(kept, style));
+    }
+    for found in &test.campaign.findings {
+        out.push_str(&format!("{} {}\n", style.strong("test"), test.name));
+        out.push_str(&finding(found, screen, true));
+        out.push('\n');
+    }
+    out
+}
+
+/// The table of all tests, and the count.
+pub fn summary(report: &TestsReport, screen: Screen) -> String {
+    let style = screen.style;
+    let mut out = String::new();
     let mut table = Table::new(["result", "runs", "test", "finding"]);
     for test in &report.tests {
         let ids: Vec<&str> = test.campaign.findings.iter().map(|finding| finding.id.as_str()).collect();

@@ -5,14 +5,16 @@
 
 mod facts;
 mod strands;
+mod why;
 pub mod words;
 
-use crate::campaign::CampaignReport;
+use crate::campaign::{CampaignReport, Regressed};
 use crate::columns::{pieces, printable, wrap};
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
 use crate::marks::{self, is_about_all};
 use crate::screen::Screen;
+use crate::style::Style;
 use std::fmt::Write;
 use std::time::Duration;
 use threadbare_findings::{Finding, Location, Severity};
@@ -41,6 +43,16 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         report.strategy,
         report.seed,
     );
+    if report.ended_by == "until" {
+        out.push_str("ended early: something new is unlikely enough\n");
+    }
+    for line in crate::coverage::summary(&report.coverage.counts, report.coverage.estimate.as_ref()) {
+        let mut edge = "";
+        for row in wrap(&line, screen.width.saturating_sub(2)) {
+            let _ = writeln!(out, "{edge}{row}");
+            edge = "  ";
+        }
+    }
     if report.ended_by == "interrupt" {
         out.push_str("ended early: interrupted\n");
     }
@@ -58,11 +70,24 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     for warning in &report.warnings {
         let _ = writeln!(out, "{}: {warning}", style.warn("warning"));
     }
+    for kept in &report.regress {
+        out.push_str(&self::kept(kept, style));
+    }
     for finding in &report.findings {
         out.push('\n');
         out.push_str(&self::finding(finding, screen, true));
     }
     out
+}
+
+/// What became of a kept finding, a line.
+pub fn kept(kept: &Regressed, style: Style) -> String {
+    let word = match kept.outcome.as_str() {
+        "fixed" => style.good("fixed").to_string(),
+        "unfit" => style.warn("unfit").to_string(),
+        _ => style.bad("not fixed").to_string(),
+    };
+    format!("{word}: kept finding {} {}\n", kept.id, kept.message)
 }
 
 /// One finding. With `replay`, the last line says how to make it again; without it, this is the replay.
@@ -85,6 +110,7 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         stream(out, "stdout", &finding.stdout, screen);
         stream(out, "stderr", &finding.stderr, screen);
     });
+    section(&mut out, |out| why::why(out, finding, screen));
     section(&mut out, |out| lanes(out, finding, screen));
     section(&mut out, |out| {
         if !is_about_all(finding) && finding.accesses.len() < 2 {
@@ -93,8 +119,14 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
         facts::all(out, finding, screen);
     });
     out.push('\n');
-    let count = match replay {
-        true => format!(
+    let count = match (replay, finding.shrunk) {
+        (true, Some(shrunk)) => format!(
+            "seen in {}, first in run {}; {}",
+            counted(finding.count, "run"),
+            finding.run,
+            words::shrunk(shrunk, finding),
+        ),
+        (true, None) => format!(
             "seen in {}; run {} made {} and {}",
             counted(finding.count, "run"),
             finding.run,
@@ -102,7 +134,7 @@ pub fn finding(finding: &Finding, screen: Screen, replay: bool) -> String {
             counted(finding.switches, "switch"),
         ),
         // A replay has other points than the recorded run: it need not stop where it is not to be stopped.
-        false => format!("run {} again, {}", finding.run, counted(finding.switches, "switch")),
+        (false, _) => format!("run {} again, {}", finding.run, counted(finding.switches, "switch")),
     };
     let mut edge = "  ";
     for row in wrap(&format!("{}: {count}", finding.id), screen.width.saturating_sub(4)) {

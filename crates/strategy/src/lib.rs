@@ -12,7 +12,10 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod classes;
 pub mod conflict;
+mod constraints;
+pub mod counts;
 pub mod delay;
 pub mod directed;
 pub mod pct;

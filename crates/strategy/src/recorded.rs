@@ -16,7 +16,7 @@ use threadbare_abi::op::Op;
 use threadbare_abi::strand::StrandId;
 
 /// Events of a strand that are looked at for one that fits.
-const WINDOW: usize = 256;
+const WINDOW: usize = 4;
 const PC: u64 = (1 << 48) - 1;
 /// Where the cursors begin in the room: before them are the strands' numbers in the recording, 1 more.
 const CURSORS: usize = 1 << 15;

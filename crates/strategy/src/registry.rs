@@ -48,6 +48,7 @@ macro_rules! strategies {
 
         /// Any one of the strategies, without allocation.
         #[derive(Debug)]
+        #[expect(clippy::large_enum_variant, reason = "a run has one of it, and the runtime does not allocate")]
         pub enum Any { $($(#[$meta])* $variant($variant),)* }
 
         impl Any {
@@ -112,7 +113,7 @@ strategies! {
     /// A plain order with a few delays.
     Delay(8, "delay", "a plain order with a few delays; `delay:2` sets their number");
     /// Reads-from fuzzing.
-    Rff(9, "rff", "steers towards new pairs of write and read, by what earlier runs showed");
+    Rff(9, "rff", "steers towards new pairs of write and read; `rff:1` to `rff:3` set the manner of the rest");
 }
 
 #[cfg(test)]

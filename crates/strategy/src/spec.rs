@@ -43,14 +43,14 @@ impl StrategyId {
             StrategyId::Random => ("stickiness", 1, 1 << 20),
             StrategyId::RoundRobin => ("length of a turn", 1, 1 << 20),
             StrategyId::Pct => ("depth", 1, crate::pct::DEEPEST),
+            StrategyId::Rff => ("manner", 1, crate::rff::Manner::ALL.len() as u64),
             StrategyId::Delay => ("number of delays", 1, crate::delay::MOST),
             StrategyId::Uniform
             | StrategyId::Directed
             | StrategyId::Recorded
             | StrategyId::Pos
             | StrategyId::Urw
-            | StrategyId::Surw
-            | StrategyId::Rff => {
+            | StrategyId::Surw => {
                 return None;
             }
         };
@@ -157,7 +157,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for text in ["random", "random:8", "uniform", "pct", "pct:5", "delay:1", "round-robin:4", "rff"] {
+        for text in
+            ["random", "random:8", "uniform", "pct", "pct:5", "delay:1", "round-robin:4", "rff", "rff:3"]
+        {
             assert_eq!(Spec::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(Spec::parse("pct:3").unwrap().params[0], 3);

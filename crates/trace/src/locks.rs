@@ -1,7 +1,9 @@
 //! Orders in which strands took locks: what a deadlock that did not happen is predicted from.
 
+use serde::{Deserialize, Serialize};
+
 /// A strand took one lock while it held another, with a wait that would have had no end of its own.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LockOrder {
     /// Who.
     pub strand: u16,

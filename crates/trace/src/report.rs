@@ -4,6 +4,7 @@
 //! stops at the first record that is not.
 
 use crate::locks::LockOrder;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::{RecordTag, StrandState};
@@ -56,7 +57,7 @@ pub fn records(bytes: &[u8]) -> impl Iterator<Item = Record> + '_ {
 }
 
 /// A module that was loaded in the run.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Module {
     /// The address its offsets count from.
     pub base: u64,
@@ -126,7 +127,7 @@ pub struct Divergence {
 }
 
 /// Something the user should know.
-#[derive(Clone, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Debug, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Warning {
     /// What.
     pub text: String,

@@ -1,11 +1,12 @@
 //! What is known of one run when it is over.
 
 use crate::report::RunReport;
+use serde::{Deserialize, Serialize};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::verdict::VerdictKind;
 
 /// The counters of a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
     /// Hooks and interposed calls.
     pub events: u64,
@@ -42,6 +43,15 @@ pub enum End {
     Signalled(i32),
     /// Killed because it took too long.
     TimedOut,
+    /// Killed because it took too much memory.
+    OutOfMemory,
+}
+
+impl End {
+    /// Whether the driver ended it, at a moment that is another one each time.
+    pub fn was_cut(self) -> bool {
+        matches!(self, End::TimedOut | End::OutOfMemory)
+    }
 }
 
 /// A place in the source as the program itself wrote it (a panic message, an assertion).

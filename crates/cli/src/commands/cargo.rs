@@ -2,9 +2,8 @@
 
 use crate::conduct::cannot;
 use crate::exit::Trouble;
-use crate::options::CampaignOptions;
+use crate::options::{CampaignOptions, RunOptions};
 use crate::{embedded, hide};
-use clap::Parser;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +23,7 @@ Examples:
   cargo threadbare build --release";
 
 /// Options of ours that take a value.
-const WITH_VALUE: [&str; 13] = [
+const WITH_VALUE: [&str; 16] = [
     "--strategy",
     "--runs",
     "--time",
@@ -33,6 +32,9 @@ const WITH_VALUE: [&str; 13] = [
     "--points",
     "--mode",
     "--max-points",
+    "--memory",
+    "--output",
+    "--file-size",
     "--deadlines",
     "--races",
     "--suppressions",
@@ -40,7 +42,7 @@ const WITH_VALUE: [&str; 13] = [
     "--stdin",
 ];
 /// Options of ours that take none.
-const ALONE: [&str; 3] = ["--keep-going", "--check-replay", "--no-predict"];
+const ALONE: [&str; 4] = ["--regress", "--keep-going", "--check-replay", "--no-predict"];
 
 /// What a `cargo threadbare` command was given.
 #[derive(clap::Args, Debug)]
@@ -50,21 +52,12 @@ pub(crate) struct Args {
     arguments: Vec<OsString>,
 }
 
-/// The campaign's options as a command line of their own.
-#[derive(Parser, Debug)]
-#[command(name = "cargo threadbare", disable_help_flag = true)]
-struct OwnOptions {
-    #[command(flatten)]
-    campaign: CampaignOptions,
-    /// What every run reads as its standard input [default: nothing].
-    #[arg(long, value_name = "FILE")]
-    stdin: Option<PathBuf>,
-}
-
 /// The arguments, told apart.
 #[derive(Debug)]
 pub(crate) struct Split {
     pub(crate) campaign: CampaignOptions,
+    /// The options that were given.
+    pub(crate) given: Vec<OsString>,
     pub(crate) suppressions: Arc<Suppressions>,
     stdin: Option<PathBuf>,
     cargo: Vec<OsString>,
@@ -78,13 +71,13 @@ impl Args {
     pub(crate) fn split(&self) -> Result<Split, Trouble> {
         let (own, cargo, program) = sort(&self.arguments);
         let command_line = std::iter::once(OsString::from("cargo threadbare")).chain(own);
-        let options = OwnOptions::try_parse_from(command_line).map_err(|error| Trouble::refused(&error))?;
+        let (options, given) = RunOptions::read(command_line)?;
         options.campaign.check()?;
         let env = Environment::of_process();
         let runtime = embedded::place(&env)?;
         let stdin = options.stdin.as_deref().map(crate::commands::run::input).transpose()?;
         let suppressions = hide::read(&options.campaign.suppressions)?;
-        Ok(Split { campaign: options.campaign, suppressions, stdin, cargo, program, env, runtime })
+        Ok(Split { campaign: options.campaign, given, suppressions, stdin, cargo, program, env, runtime })
     }
 }
 
@@ -160,6 +153,6 @@ mod tests {
         assert_eq!(own, words("--runs 5 --stdin in --seed=3 --keep-going --format json -j 2"));
         assert_eq!(cargo, words("--release -p bank -j 2 transfer"));
         assert_eq!(program, words("--runs 9 --nocapture"));
-        assert!(OwnOptions::try_parse_from(std::iter::once("x".into()).chain(own)).is_ok());
+        assert!(RunOptions::read(std::iter::once("x".into()).chain(own)).is_ok());
     }
 }

@@ -10,5 +10,5 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let split = args.split()?;
     let request = split.request()?;
     let target = split.target(&cargo::run_target(&request)?)?;
-    campaign(&split.campaign, target)
+    campaign(&split.campaign, target, &split.given)
 }

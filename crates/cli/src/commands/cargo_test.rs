@@ -7,6 +7,7 @@ use crate::exit::{Exit, Trouble};
 use crate::hide::Used;
 use crate::options::ReportFormat;
 use crate::output;
+use crate::regress::{self, Regress};
 use threadbare_explore::interrupt;
 use threadbare_explore::store::Store;
 use threadbare_report::progress::ProgressLine;
@@ -38,11 +39,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         report.notes.push(warning);
     }
     keep(&report, &store)?;
-    if split.campaign.format == ReportFormat::Text && report.failed() > 0 {
-        // The findings follow on standard output; on a terminal they stand apart.
-        eprintln!();
-    }
-    print(&output::of_tests(&report, split.campaign.format, Screen::for_stream(&std::io::stdout())));
+    let screen = Screen::for_stream(&std::io::stdout());
+    print(&match split.campaign.format {
+        // What was found is told already.
+        ReportFormat::Text => tests::summary(&report, screen),
+        format => output::of_tests(&report, format, screen),
+    });
     Ok(if report.failed() > 0 { Exit::Failure } else { Exit::Clean })
 }
 
@@ -83,6 +85,12 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
             }
             let result = one(split, binary, case, store, &mut used)?;
             eprintln!("  {}", tests::line(&result, style));
+            if split.campaign.format == ReportFormat::Text {
+                // At once: whoever ends this has what was found so far.
+                let found = tests::findings(&result, Screen::for_stream(&std::io::stdout()));
+                let gap = if found.is_empty() { "" } else { "\n" };
+                print(&format!("{gap}{found}"));
+            }
             report.tests.push(result);
         }
     }
@@ -103,14 +111,27 @@ fn one(
     let config = split.campaign.config(split.target(&case.target)?);
     let label = format!("{} {} {}", case.package, case.binary, case.name);
     let line = ProgressLine::on_stderr();
-    let conducted = conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions)
-        .map_err(|trouble| trouble.during(&format!("test {}", case.name)))?;
-    used.join(&conducted.used);
+    let during = |trouble: Trouble| trouble.during(&format!("test {}", case.name));
+    let kept = match split.campaign.regress {
+        true => regress::all(&config, store).map_err(during)?,
+        false => Regress::default(),
+    };
+    let campaign = if kept.has_failed() && !config.keep_going {
+        conduct::regressed(&config, store, kept, false)
+    } else {
+        let conducted =
+            conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions, None)
+                .map_err(during)?;
+        used.join(&conducted.used);
+        let mut report = conducted.report;
+        kept.join(&mut report, store);
+        report
+    };
     Ok(TestResult {
         package: case.package.clone(),
         binary: case.binary.clone(),
         kind: binary.kind.clone(),
         name: case.name.clone(),
-        campaign: conducted.report,
+        campaign,
     })
 }

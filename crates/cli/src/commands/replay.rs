@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
 }
 
 /// The schedule a file or an id names.
-fn read(name: &Path, folder: &Path) -> Result<(PathBuf, Schedule), Trouble> {
+pub(crate) fn read(name: &Path, folder: &Path) -> Result<(PathBuf, Schedule), Trouble> {
     let is_id = !name.exists() && name.components().count() == 1;
     let path = match is_id {
         true => folder.join(name).with_extension(store::SCHEDULE),
@@ -133,7 +133,7 @@ fn read(name: &Path, folder: &Path) -> Result<(PathBuf, Schedule), Trouble> {
     Ok((path, schedule))
 }
 
-fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Target, Trouble> {
+pub(crate) fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Target, Trouble> {
     let env = Environment::of_process();
     let moved = program.map(|program| std::path::absolute(program).unwrap_or_else(|_| program.to_owned()));
     let program = moved.unwrap_or_else(|| PathBuf::from(&schedule.program));
@@ -155,6 +155,7 @@ fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Target, Trouble
     target.env = schedule.env.clone();
     target.stdin = schedule.stdin.clone().map(PathBuf::from);
     target.runtime = Some(embedded::library(&env)?);
+    target.limits.memory = schedule.memory;
     if Path::new(&schedule.cwd).is_dir() {
         target.cwd = PathBuf::from(&schedule.cwd);
     } else {
@@ -163,7 +164,7 @@ fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Target, Trouble
     Ok(target)
 }
 
-fn request(schedule: &Schedule) -> Request {
+pub(crate) fn request(schedule: &Schedule) -> Request {
     let (strategy, seed, estimates, flags) = match &schedule.then {
         Some(then) => (then.strategy, then.seed, then.estimates, 0),
         None => (schedule.strategy, schedule.seed, (0, 0), flags::STRICT),
@@ -195,14 +196,14 @@ fn later_access(race: &Race) -> Option<Watch> {
     Some(Watch { kind: WatchKind::Event as u32, strand: strand.into(), event, addr: 0, pc })
 }
 
-fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<RunFacts, Trouble> {
+pub(crate) fn once(server: &mut Server, request: &Request, schedule: &Schedule) -> Result<RunFacts, Trouble> {
     let ended = server.run(request, Follow::Segments(&schedule.segments), None)?;
     Ok(server.facts(request, &ended, false)?)
 }
 
 /// Sees that the run was the recorded one. The facts of a race that the schedule is kept for have the race as their
 /// verdict.
-fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) -> Result<RunFacts, Trouble> {
+pub(crate) fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) -> Result<RunFacts, Trouble> {
     let help = "this is an error of Threadbare unless the program reads something that changes outside it (files, \
                 the network, the real clock): `threadbare replay FILE --trace` shows how far it came";
     if facts.verdict.is_internal() {
@@ -245,7 +246,7 @@ fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) -> Result<Run
 /// The words of a verdict that must be the same in a replay. The exit code and the signal are; a line of the program's
 /// output and an address behind them need not be, and a time limit is the user's. Blanks do not count: a schedule may
 /// have been pasted.
-fn essence(kind: VerdictKind, message: &str) -> Vec<&str> {
+pub(crate) fn essence(kind: VerdictKind, message: &str) -> Vec<&str> {
     let upto = |end: &str| message.split(end).next().unwrap_or_default();
     let kept = match kind {
         VerdictKind::Timeout => "",

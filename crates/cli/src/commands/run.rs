@@ -2,15 +2,20 @@
 
 use crate::conduct;
 use crate::exit::{Exit, Trouble};
-use crate::options::CampaignOptions;
-use crate::{embedded, hide, output};
+use crate::options::{CampaignOptions, ReportFormat};
+use crate::regress::{self, Regress};
+use crate::{embedded, hide, kept, output};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use threadbare_explore::campaign::Config;
 use threadbare_explore::interrupt;
+use threadbare_explore::journal::Journal;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
-use threadbare_report::Screen;
+use threadbare_findings::Suppressions;
 use threadbare_report::progress::ProgressLine;
+use threadbare_report::{Screen, Style};
 use threadbare_toolchain::{Environment, check_program, find_program};
 
 const EXAMPLES: &str = "\
@@ -32,19 +37,47 @@ pub(crate) struct Args {
     /// What every run reads as its standard input [default: nothing].
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
+    /// Go on with a campaign of the folder where it ended: the last one, the one with this id, or the last of PROG
+    /// ARGS. It has its program and its options; `--runs` and `--time` count from its beginning.
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    resume: Option<String>,
     /// The program and its arguments.
-    #[arg(value_name = "PROG ARGS", required = true, trailing_var_arg = true)]
+    #[arg(value_name = "PROG ARGS", required_unless_present = "resume", trailing_var_arg = true)]
     command: Vec<OsString>,
 }
 
 /// Does it.
-pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
+pub(crate) fn run(args: &Args, given: &[OsString]) -> Result<Exit, Trouble> {
     args.campaign.check()?;
+    if let Some(id) = &args.resume {
+        return resume(args, id, given);
+    }
     let mut target = target(&args.command)?;
     if let Some(stdin) = &args.stdin {
         target.stdin = Some(input(stdin)?);
     }
-    campaign(&args.campaign, target)
+    campaign(&args.campaign, target, given)
+}
+
+/// Goes on with a campaign.
+fn resume(args: &Args, id: &str, given: &[OsString]) -> Result<Exit, Trouble> {
+    if args.stdin.is_some() {
+        return Err(Trouble::usage("a campaign goes on with its own input", "leave out `--stdin`"));
+    }
+    let command = match &args.command[..] {
+        [] => None,
+        command => Some(target(command)?),
+    };
+    let folder = &args.campaign.out;
+    let resumed = kept::resume(folder, id, command.as_ref(), given)?;
+    let store = Store::open(folder)?;
+    conduct_one(
+        &resumed.config,
+        &store,
+        &resumed.suppressions,
+        Some(resumed.journal),
+        (args.campaign.format, args.campaign.regress),
+    )
 }
 
 /// The full path of an input file, which must be readable.
@@ -56,15 +89,42 @@ pub(crate) fn input(file: &Path) -> Result<PathBuf, Trouble> {
 }
 
 /// A campaign over one program, and its report.
-pub(crate) fn campaign(options: &CampaignOptions, target: Target) -> Result<Exit, Trouble> {
+pub(crate) fn campaign(
+    options: &CampaignOptions,
+    target: Target,
+    given: &[OsString],
+) -> Result<Exit, Trouble> {
     let suppressions = hide::read(&options.suppressions)?;
     let config = options.config(target);
     let store = Store::open(&options.out)?;
+    let journal = kept::begin(&store, &config, &suppressions, given)?;
+    conduct_one(&config, &store, &suppressions, journal, (options.format, options.regress))
+}
+
+fn conduct_one(
+    config: &Config,
+    store: &Store,
+    suppressions: &Arc<Suppressions>,
+    journal: Option<Journal>,
+    (format, regress): (ReportFormat, bool),
+) -> Result<Exit, Trouble> {
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
-    let conducted = conduct::campaign(&config, &store, ProgressLine::on_stderr(), None, &suppressions)?;
-    let report = conducted.report;
-    print(&output::of_campaign(&report, options.format, Screen::for_stream(&std::io::stdout())));
-    Ok(if report.runs_failed > 0 { Exit::Failure } else { Exit::Clean })
+    let line = ProgressLine::on_stderr();
+    let can_resume = journal.is_some();
+    let kept = if regress { regress::all(config, store)? } else { Regress::default() };
+    let report = if kept.has_failed() && !config.keep_going {
+        conduct::regressed(config, store, kept, true)
+    } else {
+        let mut report = conduct::campaign(config, store, line, None, suppressions, journal)?.report;
+        kept.join(&mut report, store);
+        report
+    };
+    print(&output::of_campaign(&report, format, Screen::for_stream(&std::io::stdout())));
+    if can_resume && report.ended_by == "interrupt" && report.runs > 0 {
+        let style = Style::for_stream(&std::io::stderr());
+        eprintln!("{}: `threadbare run --resume` goes on with it", style.strong("help"));
+    }
+    Ok(if report.has_failed() { Exit::Failure } else { Exit::Clean })
 }
 
 /// The target for a command line; the program is checked.

@@ -18,7 +18,11 @@ fn requests_that_make_no_sense() {
     refused(&bench, &["frobnicate"], "unrecognized subcommand");
     refused(&bench, &["run"], "required arguments");
     refused(&bench, &["run", "--runs", "0", "--", "./bank"], "0 runs");
-    refused(&bench, &["run", "--strategy", "luck", "--", "./bank"], "there are: random, round-robin");
+    refused(
+        &bench,
+        &["run", "--strategy", "luck", "--", "./bank"],
+        "there are: portfolio, random, round-robin",
+    );
     refused(&bench, &["run", "--time", "5x", "--", "./bank"], "30s");
     refused(&bench, &["run", "--timeout", "0s", "--", "./bank"], "above 0");
     refused(&bench, &["run", "--points", "some", "--", "./bank"], "`shared`, `sync` or `all`");

@@ -17,7 +17,7 @@ use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
 use threadbare_explore::run::{EventSink, Follow, Job, Request, Stopped};
 use threadbare_explore::server::{Server, Target};
-use threadbare_explore::{Error, Failure, Filter, Races};
+use threadbare_explore::{Error, Failure, Filter, Races, Search};
 use threadbare_strategy::StrategyId;
 use threadbare_trace::run::{End, RunFacts};
 
@@ -268,8 +268,8 @@ impl Observer for Seen {
 fn config(mode: &str, jobs: usize) -> Config {
     Config {
         target: Arc::new(target(mode)),
-        strategy: StrategyId::Random,
-        params: [0; 8],
+        search: Search::default(),
+        in_order: false,
         seed: 1,
         runs: Some(100),
         time: None,
@@ -281,7 +281,10 @@ fn config(mode: &str, jobs: usize) -> Config {
         check_replay: false,
         races: Races::Fail,
         predict: true,
+        shrink: None,
         filter: None,
+        coverage: true,
+        until: None,
         noise: threadbare_abi::noise::Noise::OFF,
         quiet: None,
     }

@@ -1,8 +1,8 @@
 //! Numbers and names in words.
 
 use std::time::Duration;
-use threadbare_findings::Place;
 use threadbare_findings::explain::place_text;
+use threadbare_findings::{Finding, Place, Shrunk};
 
 /// A number with its thousands apart.
 pub fn thousands(number: u64) -> String {
@@ -49,5 +49,15 @@ pub fn place_in_function(place: &Place) -> String {
     match (&place.file, &place.function) {
         (Some(_), Some(function)) => format!("{} in {function}", place_text(place)),
         _ => place_text(place),
+    }
+}
+/// What shrinking came to.
+pub fn shrunk(before: Shrunk, finding: &Finding) -> String {
+    let (switches, preemptions) = (finding.switches, finding.preemptions.unwrap_or(0));
+    let size = format!("{} ({})", counted(switches, "switch"), counted(preemptions, "preemption"));
+    let minimal = if before.minimal { ", minimal" } else { "" };
+    match (before.switches, before.preemptions) == (switches, preemptions) {
+        true => format!("{size}{minimal}"),
+        false => format!("shrunk from {} to {size}{minimal}", thousands(before.switches)),
     }
 }

@@ -9,7 +9,7 @@ use super::live::live;
 use super::race::{self, SYNC};
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
-use super::{addressable, memory, record, shadow, shared, spin, strand};
+use super::{addressable, coverage, memory, record, shadow, shared, spin, strand};
 use threadbare_abi::layout::{self, PointMode, STACKS_SHARED};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::strand::StrandId;
@@ -232,6 +232,7 @@ pub fn frees(addr: u64, pc: u64, seen: bool) {
     let hot = gate != 0 && seen && (mode == PointMode::All || mode == PointMode::Shared && is_hot(pc));
     if (hot || next >= stop_at && must_stop(next)) && engine().phase == Phase::Running {
         point(Op::new(OpKind::Free, addr, pc));
+        coverage::freed(addr, pc);
     } else {
         live().events = next;
     }
@@ -303,11 +304,20 @@ fn access_point(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
         return;
     }
     point(Op { kind, order: Order::Relaxed, size, addr, pc });
+    let covered = coverage::is_on() && !is_private(addr);
     if write {
+        if covered {
+            coverage::write(addr, size, pc);
+        }
         // A store to shared memory is progress only if it may change something; a spin that writes the same value
         // again and again is caught by the limit on points or time.
         sched::progress();
-    } else if size <= 8 {
+        return;
+    }
+    if covered {
+        coverage::read(addr, size, pc);
+    }
+    if size <= 8 {
         // SAFETY: the program is about to read this place itself.
         let value = unsafe {
             match size {

@@ -14,12 +14,14 @@
 //! | `learn` | which plain accesses are points |
 //! | `guidance` | what strategy and driver tell each other |
 //! | `reads` | who reads from whom |
+//! | `coverage` | the run's class, and pairs of places for the driver |
 //! | `race` | data races |
 //! | `unseen` | functions that order strands and are not interposed |
 //! | `watch` | moments whose stacks the driver wants |
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
 //! | `server` | fork server, the beginning of a run |
+//! | `orphans` | processes that a run leaves behind |
 //! | `verdict` | the end of a run |
 //! | `stops` | where a strand makes a point although it does nothing that is one |
 //! | `start` | whether there is a driver, and what it gave us |
@@ -27,6 +29,7 @@
 
 pub mod addressable;
 pub mod carriers;
+pub mod coverage;
 pub mod deadlock;
 pub mod debug;
 pub mod follow;
@@ -35,11 +38,13 @@ pub mod guidance;
 pub mod idle;
 pub mod io;
 pub mod learn;
+pub mod lenient;
 pub mod live;
 pub mod locks;
 pub mod lost;
 pub mod memory;
 pub mod modules;
+pub mod orphans;
 pub mod race;
 pub mod reads;
 pub mod record;
@@ -188,6 +193,7 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
         forget(carrier.stack.0 as u64, (carrier.stack.1 - carrier.stack.0) as u64);
     }
     race::created(&mut new);
+    coverage::created(&mut new);
     if watch::is_on() {
         watch::created(id, strand(e.current).op.pc);
     }
@@ -237,6 +243,7 @@ pub fn forked_child() {
     addressable::stop();
     learn::set_gate(false);
     race::set_on(false);
+    coverage::set_on(false);
 }
 
 static mut HEAP_ASIDE: bool = false;
@@ -292,6 +299,7 @@ pub fn heap_written(user: usize, size: usize, pc: u64, seen: bool) {
 pub fn forget(addr: u64, size: u64) {
     // SAFETY: reading the gate on the single kernel thread.
     if unsafe { learn::GATE } != 0 {
+        coverage::forget(addr, size);
         shadow::forget(addr, size);
     }
 }

@@ -5,7 +5,9 @@ use super::io::IoWait;
 use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{addressable, frames, idle, learn, race, reads, record, spin, stops, strand, watch};
+use super::{
+    addressable, coverage, frames, idle, learn, lenient, race, reads, record, spin, stops, strand, watch,
+};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -517,6 +519,7 @@ fn set_gate() {
     let several = e.phase == Phase::Running && e.strands.len() > 1;
     learn::set_gate(several || e.phase == Phase::Running && e.timer != u64::MAX);
     race::set_on(several);
+    coverage::set_on(several);
 }
 
 /// The wait of a strand ends by its deadline.
@@ -590,7 +593,11 @@ pub fn add(new: *mut Strand) {
 /// Tells the strategy of a strand.
 pub fn tell_created(id: StrandId) {
     let other = strand(id);
-    engine().strategy.created(Born { strand: id, parent: other.parent, path: other.path });
+    let born = Born { strand: id, parent: other.parent, path: other.path };
+    engine().strategy.created(born);
+    if ATTENTION.load(Ordering::Relaxed) & attention::READS != 0 {
+        reads::created(born);
+    }
 }
 
 /// The running strand has ended: it is out of every list, and others go on.
@@ -643,6 +650,7 @@ fn go(next: StrandId, by_timeout: bool, how: StopKind) {
         let op = Op { addr: by_timeout as u64, ..new.op };
         record::push(EventKind::Switch, next, op, counters.events);
     }
+    coverage::switches(old, new, how);
     e.current = next;
     // SAFETY: single kernel thread.
     unsafe { CURRENT = new }
@@ -668,9 +676,11 @@ pub fn close_segment(how: StopKind) {
         kind: e.segment_kind as u8,
         op: this.op.kind as u8,
         how: how as u8,
+        spins: (how == StopKind::Preempted && this.state == State::Blocked) as u8,
         strand: this.id.0,
         ..Segment::default()
     };
+    this.own += segment.events;
     e.segment_start = counters.events;
     append(segment);
 }
@@ -699,6 +709,7 @@ pub fn outside(found: bool) -> bool {
         Some(option) => option == 1,
         None => found,
     };
+    coverage::chose(taken as u64);
     let this = strand(e.current);
     append(Segment {
         path: taken as u64,
@@ -725,6 +736,9 @@ pub fn choose(kind: ChoiceKind, options: u32) -> u32 {
         Some(option) => option,
         None => e.strategy.choose(options),
     };
+    if kind != ChoiceKind::Wake {
+        coverage::chose(taken as u64);
+    }
     let this = strand(e.current);
     append(Segment {
         path: taken as u64,
@@ -760,5 +774,6 @@ pub fn keep_only_current() {
     e.blocked = 0;
     e.live = 1;
     e.follow.active = false;
+    lenient::leave();
     e.phase = Phase::Over;
 }

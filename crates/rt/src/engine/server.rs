@@ -1,7 +1,7 @@
 //! The fork server: started just before `main`, it forks one child for every run.
 
 use super::sched::{self, ATTENTION, Phase, attention, engine};
-use super::{carriers, follow, guidance, learn, live, modules, reads, report, shared};
+use super::{carriers, follow, guidance, learn, live, modules, orphans, reads, report, shared};
 use crate::sys::{c_char, c_int, c_void, nr, syscall3, syscall6};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Plan, PointMode, Record};
@@ -126,11 +126,13 @@ fn serve() {
     super::shadow::init();
     learn::init();
     guidance::init();
+    super::coverage::init();
     super::race::init();
     super::unseen::init();
     crate::heap::open();
     crate::tsan::strings::init();
     carriers::grow(2);
+    orphans::adopt();
     crate::model::signal::init();
     crate::model::process::init();
     report::modules();
@@ -146,6 +148,7 @@ fn serve() {
         live::live().run = plan.run;
         live::live().report_len = modules_len;
         learn::load_known(plan.known);
+        super::coverage::load_told(plan.told);
         match fork() {
             0 => {
                 begin(plan);
@@ -154,14 +157,15 @@ fn serve() {
             pid if pid > 0 => {
                 live::live().pid = pid as i32;
                 let status = wait_and_clear(pid);
+                let left = orphans::end();
                 let used = live::live().carriers as usize;
                 if used > carriers::pooled() && carriers::can_grow() && status & 0x7F != SIGKILL {
                     // Carriers made inside a run lie elsewhere than pooled ones: the run is made again with enough
                     // of them, so that addresses are the same in every run.
                     carriers::grow(used);
-                    send(Reply::AGAIN, status, run);
+                    send(Reply::AGAIN, status, left);
                 } else {
-                    send(Reply::ENDED, status, run);
+                    send(Reply::ENDED, status, left);
                 }
             }
             error => send(Reply::FAILED, -error as i32, run),
@@ -253,14 +257,14 @@ fn begin(plan: Plan) {
         guide: guidance::guide(),
     });
     guidance::clear();
-    for index in 0..e.strands.len() {
-        sched::tell_created(super::StrandId(index as u16));
-    }
     let mut bits = 0;
     let tells_reads = e.strategy.wants_reads() || plan.flags & layout::flags::READS != 0;
     if tells_reads {
         reads::begin();
-        bits |= attention::READS;
+        ATTENTION.fetch_or(attention::READS, Ordering::Relaxed);
+    }
+    for index in 0..e.strands.len() {
+        sched::tell_created(super::StrandId(index as u16));
     }
     e.tells_alone = tells_reads || e.strategy.wants_alone();
     if plan.record != Record::Nothing as u32 {
@@ -278,12 +282,14 @@ fn begin(plan: Plan) {
     learn::begin(PointMode::from_code(plan.points as u8).unwrap_or(PointMode::Shared));
     learn::set_gate(e.strands.len() > 1);
     super::race::begin(plan.races != 0);
+    super::coverage::begin(plan.flags & layout::flags::COVERAGE != 0);
     super::watch::begin();
     let shared = learn::stacks_shared();
     for index in 0..e.strands.len() {
         super::strand(super::StrandId(index as u16)).stack_shared = shared;
     }
     super::addressable::begin();
+    crate::heap::set_limit(plan.memory);
     super::stops::begin();
     follow::begin();
 }

@@ -10,6 +10,7 @@ use crate::model::PerStrand;
 use alloc::vec::Vec;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{StrandId, StrandPath};
+use threadbare_strategy::classes::Track;
 
 /// What a strand is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +36,8 @@ pub struct Strand {
     pub frames: *mut FrameEntry,
     /// Its name as a number.
     pub path: StrandPath,
+    /// Events of its own up to its last stop.
+    pub own: u64,
     /// Index.
     pub id: StrandId,
     /// What it is doing.
@@ -51,6 +54,8 @@ pub struct Strand {
     pub enabled_at: u32,
     /// Place in the timed list, `u32::MAX` if not in it.
     pub timed_at: u32,
+    /// Its part of the run's class.
+    pub track: Track,
     /// Lowest and highest address of its stack.
     pub stack: (usize, usize),
     /// What happens before its next step.
@@ -100,6 +105,8 @@ impl Strand {
             ordinal,
             children: 0,
             path,
+            track: Track::new(id.0, path.0, 0),
+            own: 0,
             wait: Wait::NONE,
             clock: Clock::new(),
             fence_acquire: Clock::new(),

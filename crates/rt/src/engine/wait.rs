@@ -6,7 +6,7 @@
 
 use super::sched::{self, Stop, engine, reschedule};
 use super::strand::State;
-use super::{addressable, deadlock, me, strand};
+use super::{addressable, coverage, deadlock, me, strand};
 use alloc::vec::Vec;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::Op;
@@ -170,6 +170,9 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
         arrived: e.arrivals,
         outcome: Wake::Go,
     };
+    if acquire && holder != StrandId::NONE {
+        coverage::blocked(key.addr as u64);
+    }
     sched::set_blocked(this);
     if deadline.is_none() {
         deadlock::waits(this);
@@ -178,6 +181,9 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
     let outcome = core::mem::replace(&mut strand(me()).wait, Wait::NONE).outcome;
     if outcome == Wake::Interrupted {
         sched::attend_signals();
+    }
+    if outcome != Wake::Go && key.class != Class::Sleep {
+        coverage::chose(outcome as u64);
     }
     outcome
 }
@@ -260,6 +266,7 @@ pub fn wake_one(key: WaitKey, mask: u32) -> Option<StrandId> {
         1 => found[0],
         n => found[sched::choose(ChoiceKind::Wake, n as u32) as usize],
     };
+    coverage::woke(strand(id));
     sched::set_ready(strand(id));
     Some(id)
 }
@@ -271,6 +278,7 @@ pub fn wake_all(key: WaitKey, mask: u32) -> usize {
     }
     let found = sleepers(key, mask);
     for &id in &found {
+        coverage::woke(strand(id));
         sched::set_ready(strand(id));
     }
     found.len()

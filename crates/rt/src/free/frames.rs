@@ -86,6 +86,16 @@ impl Stack {
         }
     }
 
+    /// The same for a caller so many calls further out.
+    pub fn touch_caller(&mut self, level: usize) -> bool {
+        let entry = self.depth().checked_sub(level + 1).and_then(|n| self.entry(n));
+        entry.is_none_or(|entry| {
+            let before = entry.function;
+            entry.function |= TOUCHED;
+            before & TOUCHED != 0
+        })
+    }
+
     /// The innermost function.
     pub fn innermost(&self) -> Option<&'static mut Entry> {
         self.entry(self.depth().checked_sub(1)?)

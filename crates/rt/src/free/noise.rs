@@ -6,8 +6,8 @@
 //!
 //! A sleep ends at its time at the latest, and before that when no other strand is at work: a time alone says nothing about
 //! what the others did meanwhile, least of all on a loaded machine. Of several sleepers one is let go then. Those that sleep
-//! before the first event of a call come first, so that the others stay in the middle of theirs; among these the run's
-//! [`Manner`] decides. What is drawn depends on the run's seed, the strand's place in the creation
+//! before the first event of a call come first, so that the others stay in the middle of theirs; among these it is chance.
+//! What is drawn depends on the run's seed, the strand's place in the creation
 //! tree and how often it drew; the strands' timing, and so the run, is the kernel's.
 
 use super::sharing;
@@ -74,25 +74,6 @@ pub fn now() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Who of the strands that sleep in the middle of a call is let go last.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Manner {
-    /// Those before a store.
-    Stores,
-    /// Those before a load.
-    Loads,
-    /// As it comes.
-    Any,
-}
-
-fn manner() -> Manner {
-    match seed() >> 32 & 15 {
-        0..8 => Manner::Stores,
-        8..15 => Manner::Loads,
-        _ => Manner::Any,
-    }
-}
-
 /// How an event is looked at.
 struct Draw {
     /// By what shift noise is less likely than usual.
@@ -101,22 +82,16 @@ struct Draw {
     rank: u32,
 }
 
-/// `again`: the strand has touched the same object just before.
-fn weigh(at: At, again: bool) -> Draw {
+/// `again`: the strand has touched the same object just before, at another place.
+fn weigh(at: At, inside: bool, again: bool, random: u64) -> Draw {
     use OpKind::*;
-    if !at.inside {
+    if !inside {
         return Draw { shift: OUTSIDE, rank: 0 };
     }
-    let (loads, stores) = match manner() {
-        Manner::Stores => (3, 4),
-        Manner::Loads => (4, 3),
-        Manner::Any => (1, 1),
-    };
     match at.op {
-        Write | ReadWrite | WriteRange | AtomicStore => Draw { shift: 0, rank: stores },
-        Read | ReadRange | AtomicLoad if again => Draw { shift: 0, rank: loads },
-        Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE, rank: 1 },
-        AtomicRmw | AtomicCas | MutexLock => Draw { shift: 0, rank: loads.min(2) },
+        Read | ReadRange | AtomicLoad if !again => Draw { shift: OUTSIDE, rank: 1 },
+        Write | ReadWrite | WriteRange | AtomicStore | Read | ReadRange | AtomicLoad | AtomicRmw
+        | AtomicCas | MutexLock => Draw { shift: 0, rank: 2 + random as u32 % 3 },
         _ => Draw { shift: 1, rank: 1 },
     }
 }
@@ -145,26 +120,27 @@ pub fn maybe(me: &mut Thread, at: At) {
 #[cold]
 #[inline(never)]
 fn draw(me: &mut Thread, at: At) {
-    // The same instruction once more is a loop that looks for a change.
-    let again = at.addr != 0 && me.recent.iter().any(|&(addr, pc)| addr == at.addr && pc != at.pc);
-    let oldest = me.recent.len() - 1;
-    let slot = me.recent.iter().position(|&(addr, _)| addr == at.addr).unwrap_or(oldest);
-    me.recent[..=slot].rotate_right(1);
-    me.recent[0] = (at.addr, at.pc);
     if !at.op.is_plain_access() {
         sharing::note(at.pc);
     }
-    if thread::alive() < 2 || sharing::is_quiet(me, at.pc) {
+    let Some((pc, inside)) = sharing::wanted(me, at.pc, at.inside) else { return };
+    // The same instruction once more is a loop that looks for a change.
+    let again = at.addr != 0 && me.recent.iter().any(|&(addr, other)| addr == at.addr && other != pc);
+    let oldest = me.recent.len() - 1;
+    let slot = me.recent.iter().position(|&(addr, _)| addr == at.addr).unwrap_or(oldest);
+    me.recent[..=slot].rotate_right(1);
+    me.recent[0] = (at.addr, pc);
+    if thread::alive() < 2 {
         return;
     }
     let noise = wanted();
-    let Draw { shift, rank } = weigh(at, again);
-    let passed = &PASSED[mix(at.pc ^ (at.over as u64) << 48) as usize & (PLACES - 1)];
+    let random = me.rng.next();
+    let Draw { shift, rank } = weigh(at, inside, again, random >> 56);
+    let passed = &PASSED[mix(pc ^ (at.over as u64) << 48) as usize & (PLACES - 1)];
     let times = passed.load(Ordering::Relaxed);
     passed.store(times.saturating_add(1), Ordering::Relaxed);
     let first = noise.probability >> shift;
     let likely = (first * HALF / (HALF + times as u64)).max(first >> FLOOR).min(ALWAYS);
-    let random = me.rng.next();
     if random & (ALWAYS - 1) >= likely {
         return;
     }
@@ -180,15 +156,15 @@ fn make(me: &mut Thread, noise: &Noise, random: u64, rank: u32) {
         }
     }
     let kind = match noise.kind {
-        NoiseKind::Mixed => match random % 16 {
-            0 if random & 16 == 0 => NoiseKind::Yield,
+        NoiseKind::Mixed => match random % 32 {
+            0 if random & 32 == 0 => NoiseKind::Yield,
             0 => NoiseKind::Priority,
             1 => NoiseKind::Spin,
             _ => NoiseKind::Sleep,
         },
         kind => kind,
     };
-    let random = random >> 5;
+    let random = random >> 6;
     match kind {
         NoiseKind::Sleep => {
             me.asleep.store(ASLEEP | rank << 16 | random as u32 & 0xFFFF, Ordering::Relaxed);

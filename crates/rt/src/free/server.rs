@@ -1,7 +1,7 @@
 //! The fork server of free runs, and their beginning.
 
 use super::{ON, access, crash, noise, record, sharing, thread};
-use crate::engine::{learn, live, modules, report, server as control, shared};
+use crate::engine::{learn, live, modules, orphans, report, server as control, shared};
 use crate::sys::{c_int, c_void, nr, syscall3};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Plan};
@@ -26,6 +26,7 @@ pub fn serve() {
     // SAFETY: a function that lives as long as the process. Whoever forks has the handler first.
     unsafe { __register_atfork(None, None, Some(super::in_child), core::ptr::null()) };
     let modules_len = live::live().report_len;
+    orphans::adopt();
     control::hello();
     while let Some(run) = control::next_command() {
         let Some(base) = shared::area(layout::PLAN_OFFSET) else { return };
@@ -46,7 +47,7 @@ pub fn serve() {
             pid if pid > 0 => {
                 live::live().pid = pid as i32;
                 let status = control::wait_and_clear(pid);
-                control::send(Reply::ENDED, status, run);
+                control::send(Reply::ENDED, status, orphans::end());
             }
             error => control::send(Reply::FAILED, -error as i32, run),
         }

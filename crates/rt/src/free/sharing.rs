@@ -55,19 +55,22 @@ pub enum Seen {
 /// Callers that are asked whether noise is wanted in a library they called.
 const CALLERS: usize = 4;
 
-/// Whether no noise is wanted where the strand is.
-pub fn is_quiet(me: &Thread, pc: u64) -> bool {
+/// Where the event at `pc` is made, seen from the code that noise is wanted in, and whether that call has made one before
+/// (`inside`, as far as the innermost call is concerned). `None` if noise is not wanted there.
+pub fn wanted(me: &mut Thread, pc: u64, inside: bool) -> Option<(u64, bool)> {
     let asked = |pc: u64| QUIETS[slot(pc)].load(Ordering::Relaxed);
-    let mut found = asked(pc);
-    for at in 0..CALLERS {
+    let (mut found, mut at) = (asked(pc), (pc, inside));
+    for level in 0..CALLERS {
         if found != THROUGH {
             break;
         }
-        let Some(entry) = me.stack.depth().checked_sub(at + 1).and_then(|n| me.stack.entry(n)) else { break };
+        let depth = me.stack.depth();
+        let Some(entry) = depth.checked_sub(level + 1).and_then(|n| me.stack.entry(n)) else { break };
         note(entry.caller);
         found = asked(entry.caller);
+        at = (entry.caller, me.stack.touch_caller(level + 1));
     }
-    found != 0
+    (found == 0).then_some(at)
 }
 
 /// An event that is no plain access was made at this instruction: the driver is told of it once.

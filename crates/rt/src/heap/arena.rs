@@ -159,6 +159,9 @@ pub struct Arena {
     quarantine: List,
     quarantined: usize,
     free: [List; class::COUNT],
+    /// Bytes the program has, and may have (0: no bound).
+    live: usize,
+    limit: usize,
 }
 
 impl Default for Arena {
@@ -182,6 +185,8 @@ impl Arena {
             quarantine: List::EMPTY,
             quarantined: 0,
             free: [List::EMPTY; class::COUNT],
+            live: 0,
+            limit: 0,
         }
     }
 
@@ -224,11 +229,23 @@ impl Arena {
             return None;
         }
         let room = size.max(size_of::<FreeLink>()) + HEADER + (align - 16);
-        if room <= SMALL {
+        let found = if room <= SMALL {
             self.allocate_small(size, room, align, pc)
         } else {
             self.allocate_large(size, align, pc)
-        }
+        };
+        self.live += found.map_or(0, |_| size);
+        found
+    }
+
+    /// Sets how many bytes the program may have at a time; 0 is no bound.
+    pub fn set_limit(&mut self, bytes: usize) {
+        self.limit = bytes;
+    }
+
+    /// What the program has, and may have, if it cannot have so many bytes more.
+    pub fn excess(&self, more: usize) -> Option<(usize, usize)> {
+        (self.limit != 0 && self.live.saturating_add(more) > self.limit).then_some((self.live, self.limit))
     }
 
     fn allocate_small(&mut self, size: usize, room: usize, align: usize, pc: u64) -> Option<(usize, bool)> {
@@ -293,6 +310,7 @@ impl Arena {
     /// Frees a block.
     pub fn release(&mut self, user: usize, pc: u64) -> Result<Block, Refused> {
         let block = self.block(user)?;
+        self.live -= block.size;
         // SAFETY: `block` found the header; the user bytes are ours from here on.
         unsafe {
             (*header(user)).set_state(FREED);
@@ -336,6 +354,7 @@ impl Arena {
             class::of(size.max(size_of::<FreeLink>()) + HEADER).0 == class
         };
         if fits {
+            self.live = self.live - block.size + size;
             *old = Header::new(size, class, LIVE, pc, pad);
             if self.is_large(user) {
                 self.shadow.allocated_large(user, size, block.size);

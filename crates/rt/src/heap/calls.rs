@@ -58,9 +58,33 @@ fn no_memory() -> *mut c_void {
 /// A block from the arena; the flag says whether it is known to be zero.
 fn allocate(size: usize, align: usize, pc: u64) -> Option<(*mut c_void, bool)> {
     count();
+    within_bounds(size, pc)?;
     let (user, fresh) = with(|arena| arena.allocate(size, align.max(16), pc))?;
     engine::heap_allocated(user, size, pc);
     Some((user as *mut c_void, fresh))
+}
+
+/// Sees that the program may have so many bytes more. More than all it may have in one block is refused, as a system
+/// without that memory would do; one that goes on and on ends the run.
+fn within_bounds(more: usize, pc: u64) -> Option<()> {
+    if !engine::controlled() {
+        return Some(());
+    }
+    let Some((live, limit)) = with(|arena| arena.excess(more)) else { return Some(()) };
+    if more > limit {
+        engine::warn_once("an allocation of more than `--memory` allows was refused", pc);
+        return None;
+    }
+    engine::fail_run(
+        VerdictKind::OutOfMemory,
+        0,
+        0,
+        pc,
+        format_args!(
+            "the program has {} and asks for {more} more; it may have {limit} (`--memory`)",
+            Bytes(live)
+        ),
+    )
 }
 
 unsafe extern "C" fn malloc_hook(size: usize, pc: u64) -> *mut c_void {

@@ -48,6 +48,11 @@ pub fn open() -> Shadow {
     })
 }
 
+/// Sets how many bytes the program may have at a time; 0 is no bound.
+pub fn set_limit(bytes: u64) {
+    with(|arena| arena.set_limit(bytes as usize));
+}
+
 /// The last block of the region before an address that lies in no block's memory.
 pub fn last_before(addr: usize) -> Option<Block> {
     with(|arena| arena.last_before(addr))

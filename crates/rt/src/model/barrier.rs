@@ -6,7 +6,7 @@
 
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
@@ -56,6 +56,7 @@ hook! {
         let arrived = barrier.arrived.get() + 1;
         let round = barrier.rounds.get();
         race::unlocked(barrier.addr);
+        coverage::changes(barrier.addr, pc);
         if arrived >= barrier.size.get() {
             barrier.arrived.set(0);
             barrier.rounds.set(round.wrapping_add(1));

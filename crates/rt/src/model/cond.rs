@@ -9,7 +9,7 @@ use super::hook;
 use super::mutex::Mutex;
 use super::single::Single;
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit, clock_error};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, lost};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, lost};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -66,6 +66,7 @@ fn wait(cond: *mut c_void, mutex: *mut c_void, kind: OpKind, limit: Limit, pc: u
     if released != 0 {
         return released;
     }
+    coverage::changes(cond as usize, pc);
     let wake = engine::sleep_on(op, key(cond), limit.deadline(), u32::MAX);
     if !matches!(wake, Wake::Go) {
         engine::notify(destroy_key(cond));
@@ -117,6 +118,7 @@ hook! {
     /// As `pthread_cond_wait`.
     pthread_cond_signal @ "GLIBC_2.3.2" / 1 => on_signal(cond: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::CondSignal, cond as u64, pc));
+        coverage::changes(cond as usize, pc);
         let woken = engine::wake_one(key(cond), u32::MAX);
         lost::woke(key(cond), woken.is_some() as usize, pc);
         engine::notify(destroy_key(cond));
@@ -128,6 +130,7 @@ hook! {
     /// As `pthread_cond_wait`.
     pthread_cond_broadcast @ "GLIBC_2.3.2" / 1 => on_broadcast(cond: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::CondBroadcast, cond as u64, pc));
+        coverage::changes(cond as usize, pc);
         let woken = engine::wake_all(key(cond), u32::MAX);
         lost::woke(key(cond), woken, pc);
         engine::notify(destroy_key(cond));

@@ -8,7 +8,7 @@ use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit};
 use super::waitv;
 use super::word::Word;
-use crate::engine::{self, Class, WaitKey, Wake, lost, race, words};
+use crate::engine::{self, Class, WaitKey, Wake, coverage, lost, race, words};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -133,11 +133,13 @@ fn wait(addr: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> Result<
         race::futex_waits(addr);
         words::waits(addr);
         engine::point(op);
+        coverage::atomic(addr as u64, 4, false, pc);
         if word.get() != expected {
             words::waited(addr);
             race::futex_waited(addr);
             return Err(error(EAGAIN));
         }
+        coverage::queues(addr, pc);
         let wake = engine::sleep_on(op, key(addr), limit.deadline(), mask);
         words::waited(addr);
         race::futex_waited(addr);
@@ -176,6 +178,7 @@ fn wake_point(addr: usize, count: u32, pc: u64) {
     words::wakes();
     engine::point(Op { size: count, ..Op::new(OpKind::FutexWake, addr as u64, pc) });
     race::futex_woke();
+    coverage::queues(addr, pc);
 }
 
 fn wake(addr: usize, count: u32, mask: u32, pc: u64) -> Result<usize, isize> {
@@ -264,6 +267,7 @@ fn lock_pi(addr: usize, limit: Limit, pc: u64) -> Result<usize, isize> {
     let word = word_at(addr)?;
     let op = Op { size: 4, ..Op::new(OpKind::FutexWait, addr as u64, pc) };
     engine::point(op);
+    coverage::changes(addr, pc);
     let mine = tid(engine::me());
     match word.get() & TID_MASK {
         0 => {
@@ -298,6 +302,7 @@ fn lock_pi(addr: usize, limit: Limit, pc: u64) -> Result<usize, isize> {
 fn try_lock_pi(addr: usize, pc: u64) -> Result<usize, isize> {
     let word = word_at(addr)?;
     engine::point(Op { size: 4, ..Op::new(OpKind::FutexWait, addr as u64, pc) });
+    coverage::changes(addr, pc);
     let mine = tid(engine::me());
     match word.get() & TID_MASK {
         0 => {
@@ -317,6 +322,7 @@ fn unlock_pi(addr: usize, pc: u64) -> Result<usize, isize> {
         return Err(error(EPERM));
     }
     race::unlocked(addr);
+    coverage::changes(addr, pc);
     match engine::wake_one(pi_key(addr), u32::MAX) {
         Some(next) => {
             let waiters = if engine::waiting(pi_key(addr)) != 0 { WAITERS } else { 0 };

@@ -11,7 +11,7 @@ use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
 use crate::engine::locks::{self, Held};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, deadlock, race};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, deadlock, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use alloc::vec::Vec;
@@ -121,6 +121,7 @@ impl Mutex {
         locks::taken(Held { robust, ..Held::alone(Class::Mutex, self.addr, pc) });
         engine::retract(self.key());
         race::locked(self.addr);
+        coverage::changes(self.addr, pc);
         if died { EOWNERDEAD } else { 0 }
     }
 
@@ -188,6 +189,7 @@ impl Mutex {
             }
         }
         race::unlocked(self.addr);
+        coverage::changes(self.addr, engine::strand(me).op.pc);
         let lost = robust && self.owner.get() == INCONSISTENT;
         self.owner.set(if lost { NOT_RECOVERABLE } else { 0 });
         self.count.set(0);
@@ -220,6 +222,7 @@ pub fn owner_ended(strand: StrandId) {
         let mutex = unsafe { Mutex::at(entry.addr as *mut c_void) };
         if mutex.holder() == strand {
             race::unlocked(mutex.addr);
+            coverage::changes(mutex.addr, engine::strand(strand).op.pc);
             let lost = mutex.owner.get() == NOT_RECOVERABLE;
             mutex.lock.set((mutex.lock.get() & CEILING_MASK) | if lost { 0 } else { OWNER_DIED });
             if !lost {
@@ -271,6 +274,7 @@ hook! {
             return EINVAL;
         }
         if mutex.held() {
+            coverage::looks(mutex.addr, pc);
             let mine = mutex.holder() == engine::me();
             return match mutex.kind_of() {
                 RECURSIVE if mine => mutex.relock_by_holder().unwrap_or(EBUSY),

@@ -9,7 +9,7 @@
 
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
 use crate::sys::{c_int, c_void};
 use alloc::vec::Vec;
 use core::arch::global_asm;
@@ -80,6 +80,7 @@ unsafe extern "C" fn tb_once_personality(
         // SAFETY: the control word outlives the calls on it.
         unsafe { Word::at(entry.control) }.set(NEW);
         race::unlocked(entry.control);
+        coverage::changes(entry.control, engine::strand(engine::me()).op.pc);
         engine::notify(key(entry.control));
     }
     CONTINUE_UNWIND
@@ -117,8 +118,10 @@ hook! {
         }
         race::locked(addr);
         if word.get() & STATE_MASK == DONE {
+            coverage::looks(addr, pc);
             return 0;
         }
+        coverage::changes(addr, pc);
         let me = engine::me();
         word.set(IN_PROGRESS | ((me.0 as u32 + 1) << 2));
         engine::retract(key(addr));
@@ -133,6 +136,7 @@ hook! {
         unsafe { tb_once_call(routine) };
         engine::strand(me).model.once.running.retain(|entry| entry.control != addr);
         race::unlocked(addr);
+        coverage::changes(addr, pc);
         word.set(DONE);
         engine::notify(key(addr));
         0

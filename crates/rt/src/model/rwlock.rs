@@ -12,7 +12,7 @@ use super::word::Word;
 use super::{cancel, hook};
 use crate::engine::locks::{self, Held};
 use crate::engine::race::{self, objects};
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -89,7 +89,14 @@ impl RwLock {
         locks::taken(Held { shared: true, ..Held::alone(Class::RwLock, self.addr, pc) });
         engine::retract(self.key());
         race::locked(self.addr);
+        coverage::looks(self.addr, pc);
         0
+    }
+
+    /// Somebody tried, and it is taken.
+    fn busy(self, pc: u64) -> c_int {
+        coverage::looks(self.addr, pc);
+        EBUSY
     }
 
     fn take_write(self, pc: u64) -> c_int {
@@ -98,6 +105,7 @@ impl RwLock {
         engine::retract(self.key());
         race::locked(self.addr);
         race::acquire(objects::READERS, self.addr as u64);
+        coverage::changes(self.addr, pc);
         0
     }
 
@@ -161,9 +169,11 @@ impl RwLock {
     fn unlock(self) -> c_int {
         if self.mine() {
             race::unlocked(self.addr);
+            coverage::changes(self.addr, engine::strand(engine::me()).op.pc);
             self.writer.set(0);
         } else if self.readers.get() != 0 {
             race::release(objects::READERS, self.addr as u64);
+            coverage::looks(self.addr, engine::strand(engine::me()).op.pc);
             self.readers.set(self.readers.get() - 1);
             self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         } else {
@@ -246,7 +256,7 @@ hook! {
     pthread_rwlock_tryrdlock / 1 => on_tryrdlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::ReadTryLock, lock as u64, pc));
         let lock = at(lock);
-        if matches!(lock.ready_to_read(), Ready::Yes) { lock.take_read(pc) } else { EBUSY }
+        if matches!(lock.ready_to_read(), Ready::Yes) { lock.take_read(pc) } else { lock.busy(pc) }
     }
 }
 
@@ -255,7 +265,7 @@ hook! {
     pthread_rwlock_trywrlock / 1 => on_trywrlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::WriteTryLock, lock as u64, pc));
         let lock = at(lock);
-        if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write(pc) } else { EBUSY }
+        if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write(pc) } else { lock.busy(pc) }
     }
 }
 

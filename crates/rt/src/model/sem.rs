@@ -9,7 +9,7 @@ use super::hook;
 use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
-use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, fail, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -29,6 +29,7 @@ fn key(sem: *mut c_void) -> WaitKey {
 fn take(sem: *mut c_void) -> c_int {
     value(sem).set(value(sem).get() - 1);
     race::locked(sem as usize);
+    coverage::changes(sem as usize, engine::strand(engine::me()).op.pc);
     if value(sem).get() == 0 {
         engine::retract(key(sem));
     }
@@ -88,7 +89,11 @@ hook! {
     /// As `sem_wait`.
     sem_trywait / 1 => on_trywait(sem: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SemTryWait, sem as u64, pc));
-        if value(sem).get() > 0 { take(sem) } else { fail(EAGAIN) }
+        if value(sem).get() > 0 {
+            return take(sem);
+        }
+        coverage::looks(sem as usize, pc);
+        fail(EAGAIN)
     }
 }
 
@@ -101,6 +106,7 @@ hook! {
             return fail(EOVERFLOW);
         }
         race::unlocked(sem as usize);
+        coverage::changes(sem as usize, pc);
         value(sem).set(old + 1);
         engine::notify(key(sem));
         0
@@ -111,6 +117,7 @@ hook! {
     /// Safe before init and after fork (libc's).
     sem_getvalue / 2 => on_getvalue(sem: *mut c_void, out: *mut c_int; pc) -> c_int {
         engine::point(Op::new(OpKind::SemTryWait, sem as u64, pc));
+        coverage::looks(sem as usize, pc);
         // SAFETY: the program passes a place for the value.
         unsafe { out.write(value(sem).get() as c_int) };
         0

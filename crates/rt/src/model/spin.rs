@@ -8,7 +8,7 @@ use super::single::Single;
 use super::word::Word;
 use super::{cancel, hook};
 use crate::engine::locks::{self, Held};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, race};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
 use crate::sys::errno::EBUSY;
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
@@ -59,6 +59,7 @@ fn take(lock: *mut c_void, pc: u64) -> c_int {
     word(lock).set(if free_value() == 1 { id.wrapping_neg() } else { id });
     engine::retract(key(lock));
     race::locked(lock as usize);
+    coverage::changes(lock as usize, pc);
     0
 }
 
@@ -78,7 +79,11 @@ hook! {
     /// As `pthread_spin_lock`.
     pthread_spin_trylock / 1 => on_trylock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinTryLock, lock as u64, pc));
-        if matches!(ready(lock), Ready::Yes) { take(lock, pc) } else { EBUSY }
+        if matches!(ready(lock), Ready::Yes) {
+            return take(lock, pc);
+        }
+        coverage::looks(lock as usize, pc);
+        EBUSY
     }
 }
 
@@ -87,6 +92,7 @@ hook! {
     pthread_spin_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinUnlock, lock as u64, pc));
         race::unlocked(lock as usize);
+        coverage::changes(lock as usize, pc);
         if !matches!(ready(lock), Ready::Yes) {
             locks::given_back_by_any(Class::Spin, lock as usize);
         }

@@ -5,7 +5,7 @@
 
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::{cancel, exit, hook, identity, keys, mutex, signal, tls};
-use crate::engine::{self, Class, Ready, StackWish, Start, WaitKey, Wake, race};
+use crate::engine::{self, Class, Ready, StackWish, Start, WaitKey, Wake, coverage, race};
 use crate::free;
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t, timespec};
@@ -91,6 +91,7 @@ pub fn strand_end(result: *mut c_void) -> ! {
         exit::process(0);
     }
     mutex::owner_ended(me);
+    coverage::ends(me.index(), 0);
     of(me).done = true;
     engine::notify(key(me));
     engine::deadlock::ended(me);
@@ -158,6 +159,7 @@ fn ready(id: StrandId) -> Ready {
 /// The strand is joined by whoever called.
 fn collect(id: StrandId, out: *mut *mut c_void) -> c_int {
     race::joined(id);
+    coverage::sees_end(id.index(), engine::strand(engine::me()).op.pc);
     engine::locks::joined(id);
     let state = of(id);
     state.joined = true;
@@ -260,7 +262,10 @@ hook! {
         engine::point(Op::new(OpKind::Join, id.map_or(u64::MAX, |id| id.0 as u64), pc));
         match find(thread) {
             None => ESRCH,
-            Some(id) if !of(id).done => EBUSY,
+            Some(id) if !of(id).done => {
+                coverage::sees_end(id.index(), pc);
+                EBUSY
+            }
             Some(id) if of(id).detached || of(id).joiner != StrandId::NONE => EINVAL,
             Some(id) => collect(id, out),
         }

@@ -5,7 +5,7 @@
 use super::futex::{absolute, word_at};
 use super::single::Single;
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME};
-use crate::engine::{self, Class, WaitKey, Wake, race};
+use crate::engine::{self, Class, WaitKey, Wake, coverage, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use alloc::vec::Vec;
@@ -101,12 +101,14 @@ fn wait(
     list.iter().for_each(|waiter| race::futex_waits(waiter.addr as usize));
     engine::point(op);
     for waiter in list {
+        coverage::atomic(waiter.addr, 4, false, pc);
         if word_at(waiter.addr as usize)?.get() != waiter.value as u32 {
             race::futex_waited(waiter.addr as usize);
             return Err(-(EAGAIN as isize));
         }
     }
     let me = engine::me();
+    list.iter().for_each(|waiter| coverage::queues(waiter.addr as usize, pc));
     let words = list.iter().map(|waiter| waiter.addr as usize).collect();
     sleepers().push(Sleeper { strand: me, words, woken: None });
     let wake = engine::sleep_on(op, key(me), limit.deadline(), u32::MAX);

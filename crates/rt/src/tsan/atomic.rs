@@ -5,7 +5,7 @@
 //! consistent. Safe before init, in a signal (single kernel thread), after fork.
 
 use crate::engine::sched::{self, ATTENTION, attention, engine};
-use crate::engine::{addressable, controlled, learn, race, record, spin, words};
+use crate::engine::{addressable, controlled, coverage, learn, race, record, spin, words};
 use crate::free;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use threadbare_abi::event::EventKind;
@@ -35,6 +35,7 @@ fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
 fn loaded(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
     if controlled() {
         race::loaded(addr, size, value, order(mo), pc);
+        coverage::atomic(addr, size, false, pc);
         observed(addr, size, value, pc);
     } else if free::access::open() {
         free::access::atomic_over(addr, value, false, pc);
@@ -46,6 +47,7 @@ fn loaded(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
 fn refused(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
     if controlled() {
         race::refused(addr, size, value, order(mo), pc);
+        coverage::atomic(addr, size, false, pc);
         observed(addr, size, value, pc);
     } else if free::access::open() {
         free::access::atomic_over(addr, value, false, pc);
@@ -87,8 +89,10 @@ fn stored(addr: u64, size: u8, value: u64, found: Found, mo: i32, pc: u64) {
             && found == now(addr, size)
         {
             // It has changed nothing (a test-and-set of what is set): for others it was a load.
+            coverage::atomic(addr, size, false, pc);
             return observed(addr, size, found, pc);
         }
+        coverage::atomic(addr, size, true, pc);
         if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
             note_value(addr, size, value, pc);
         }

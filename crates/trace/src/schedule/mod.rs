@@ -86,6 +86,8 @@ pub struct Schedule {
     pub points: PointMode,
     /// The bound on points, 0 if there was none.
     pub max_points: u64,
+    /// Bytes of heap the run might have, 0 for no bound.
+    pub memory: u64,
     /// Deadlines did not fire while a strand could go on.
     pub in_order: bool,
     /// Whether data races were looked for.
@@ -133,6 +135,7 @@ impl Schedule {
         self.names = Names::new();
         for segment in &mut segments {
             segment.strand = StrandId::NONE.0;
+            segment.spins = 0;
             if text::is_strand(segment)
                 && let Some(name) = strands.name_of_path(segment.path)
             {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
-use threadbare_abi::layout::{PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY};
+use threadbare_abi::layout::{MEMORY, PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{StrandId, StrandPath};
 use threadbare_abi::verdict::VerdictKind;
@@ -203,7 +203,7 @@ struct Header {
     guide: Vec<u64>,
 }
 
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "program",
     "program-id",
     "arg0",
@@ -215,6 +215,7 @@ const KEYS: [&str; 20] = [
     "entropy",
     "points",
     "max-points",
+    "memory",
     "deadlines",
     "races",
     "race",
@@ -359,6 +360,7 @@ impl Header {
             entropy: self.number(end, "entropy")?,
             points,
             max_points: self.optional(end, "max-points")?.unwrap_or(0),
+            memory: self.optional(end, "memory")?.unwrap_or(MEMORY),
             in_order: self.optional_text(end, "deadlines")?.is_some_and(|word| word == "in-order"),
             races: self.optional_text(end, "races")?.is_none_or(|word| word != "off"),
             race,

@@ -2,6 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use std::os::unix::ffi::OsStringExt;
 use threadbare_abi::event::{ChoiceKind, StopKind};
+use threadbare_abi::layout::MEMORY;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandPath;
 use threadbare_strategy::StrategyId;
@@ -87,6 +88,7 @@ prop_compose! {
             entropy: numbers[2],
             points,
             max_points: numbers[3],
+            memory: numbers[2],
             in_order: numbers[3] % 2 == 1,
             races,
             race: race.map(|(offset, module)| {
@@ -147,6 +149,7 @@ fn small() -> Schedule {
         entropy: 9131,
         points: PointMode::Shared,
         max_points: 0,
+        memory: MEMORY,
         in_order: false,
         races: true,
         race: None,

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use threadbare_abi::event::{ChoiceKind, Segment};
+use threadbare_abi::layout::MEMORY;
 use threadbare_abi::op::OpKind;
 use threadbare_strategy::Spec;
 
@@ -61,6 +62,9 @@ fn header(out: &mut String, schedule: &Schedule) {
     line("points", &schedule.points.name());
     if schedule.max_points != 0 {
         line("max-points", &schedule.max_points);
+    }
+    if schedule.memory != MEMORY {
+        line("memory", &schedule.memory);
     }
     if schedule.in_order {
         line("deadlines", &"in-order");

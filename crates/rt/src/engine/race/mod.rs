@@ -172,11 +172,13 @@ pub fn unlocked(addr: usize) {
 
 /// What all descriptors published happens before.
 pub fn input() {
+    super::coverage::meets_world();
     acquire(objects::IO, 0);
 }
 
 /// Whoever reads from a descriptor comes after the running strand.
 pub fn output() {
+    super::coverage::meets_world();
     release(objects::IO, 0);
 }
 

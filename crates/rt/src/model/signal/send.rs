@@ -27,6 +27,7 @@ fn own_pid() -> pid_t {
 
 fn point(signal: c_int, pc: u64) {
     engine::point(Op::new(OpKind::Signal, signal as u64, pc));
+    engine::coverage::meets_world();
 }
 
 /// What was sent may be for the sender, and is then handled before the call returns.

@@ -1,0 +1,215 @@
+//! A finding made smaller: another run that shows the same, with fewer preemptions, strands and switches.
+
+use crate::commands::replay;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_explore::run::{Job, Request};
+use threadbare_explore::server::Target;
+use threadbare_explore::shrink::{self, Budget, Subject};
+use threadbare_explore::store::{SCHEDULE, Store};
+use threadbare_explore::{Error, details, interrupt, of_race};
+use threadbare_findings::decide::{self, Passing};
+use threadbare_findings::explain::explain;
+use threadbare_findings::finding::Explanation;
+use threadbare_findings::pattern::Pattern;
+use threadbare_findings::{Finding, Findings, Shrunk, SymbolPlaces};
+use threadbare_trace::run::RunFacts;
+use threadbare_trace::schedule::Schedule;
+use threadbare_trace::strands::Strands;
+
+/// How a schedule's file is called that a shrunk one has replaced: the schedule's own name and this.
+pub(crate) const ORIGINAL: &str = "original";
+/// Runs that shrinking a finding takes at the most while a campaign waits for it.
+pub(crate) const RUNS: u64 = 4000;
+/// Runs that the search for the pair that decides takes at the most.
+const PAIR_RUNS: u64 = 400;
+
+/// A finding with all that is needed to shrink it.
+pub(crate) struct Found {
+    /// Its schedule.
+    pub(crate) schedule: Schedule,
+    /// What the run knew.
+    pub(crate) known: Arc<[u64]>,
+    /// The facts; of a race, as its own.
+    pub(crate) facts: Box<RunFacts>,
+}
+
+/// What came of it.
+pub(crate) struct Refined {
+    /// The schedule of the smaller run.
+    pub(crate) schedule: Schedule,
+    /// Whether nothing more would be tried in a longer time.
+    pub(crate) finished: bool,
+}
+
+/// The budget for a time.
+pub(crate) fn budget(runs: u64, time: Duration) -> Budget {
+    Budget { runs, time }
+}
+
+/// Shrinks a finding and tells it anew; `None` where nothing smaller was found, or it has no choices to leave out.
+pub(crate) fn refine(
+    job: &mut Job,
+    found: &Found,
+    budget: Budget,
+    program: &Path,
+    finding: &mut Finding,
+) -> Result<Option<Refined>, Error> {
+    let Found { schedule, known, facts } = found;
+    if schedule.segments.is_empty() || schedule.then.is_some() {
+        return Ok(None);
+    }
+    let request = replay::request(schedule);
+    let subject =
+        Subject { request: &request, known, segments: &schedule.segments, race: schedule.race, facts };
+    let Some(shrunk) = shrink::shrink(job, &subject, budget)? else { return Ok(None) };
+    let before = finding.shrunk.unwrap_or(Shrunk {
+        switches: shrunk.from.switches,
+        preemptions: shrunk.from.preemptions,
+        ..Shrunk::default()
+    });
+    let told =
+        Shrunk { minimal: shrunk.minimal || before.minimal, runs: before.runs + shrunk.runs, ..before };
+    let mut smaller = shrunk.facts;
+    let verdict = smaller.verdict.clone();
+    let mut new = schedule.clone();
+    new.set_segments(smaller.segments.clone(), &Strands::from_report(&smaller.report));
+    new.trace_hash = smaller.counters.trace_hash;
+    new.verdict = verdict.kind;
+    if let Some(race) = schedule.race.and_then(|pair| smaller.report.race_of(pair).cloned()) {
+        smaller = of_race(&smaller, race);
+    } else {
+        smaller.report.races.clear();
+    }
+    smaller.run = finding.run;
+    add_details(job, &request, &verdict, &mut smaller)?;
+    let places = SymbolPlaces::new(&smaller.report.modules, program);
+    let mut made = explain(&smaller, &finding.program, &places);
+    let time = budget.time.max(Duration::from_millis(500));
+    made.explanation = why(job, &request, &shrunk.known, &smaller, &made, &places, time)?;
+    *finding = Finding {
+        id: std::mem::take(&mut finding.id),
+        schedule: std::mem::take(&mut finding.schedule),
+        message: std::mem::take(&mut finding.message),
+        severity: finding.severity,
+        run: finding.run,
+        count: finding.count,
+        strategy: std::mem::take(&mut finding.strategy),
+        notes: with_old(made.notes, &finding.notes),
+        shrunk: Some(told),
+        ..made
+    };
+    Ok(Some(Refined { schedule: new, finished: shrunk.finished }))
+}
+
+/// Why the run fails.
+fn why(
+    job: &mut Job,
+    request: &Request,
+    known: &Arc<[u64]>,
+    facts: &RunFacts,
+    finding: &Finding,
+    places: &SymbolPlaces,
+    time: Duration,
+) -> Result<Option<Explanation>, Error> {
+    if finding.kind == "race" {
+        let object = finding.object.as_ref().and_then(|object| object.name.as_deref());
+        return Ok(decide::of_race(&finding.accesses, object));
+    }
+    let subject = Subject { request, known, segments: &facts.segments, race: None, facts };
+    let locks = decide::lock_words(facts, places);
+    let budget = Budget { runs: PAIR_RUNS, time };
+    let mut plain = request.clone();
+    plain.flags = 0;
+    let pairs = shrink::decide(job, &subject, &locks, budget)?;
+    let mut best: Option<Explanation> = None;
+    if pairs.is_empty() {
+        return Ok(None);
+    }
+    let facts = &details::with_long_events(job.server()?, &plain, facts)?;
+    for pair in pairs {
+        let (events, passed) = details::record(job.server()?, &plain, &pair.passing)?;
+        if passed.verdict.kind != VerdictKind::None {
+            continue;
+        }
+        let strands = Strands::from_report(&passed.report);
+        let passing = Passing { events: &events, strands: &strands };
+        let Some(told) = decide::decided(facts, &pair, &passing, &locks, places) else { continue };
+        // Of several, the one that says most, and of those the closest to the failure.
+        let says = |told: &Explanation| told.pattern.map_or(0, Pattern::tells);
+        if best.as_ref().is_none_or(|best| says(best) < says(&told)) {
+            best = Some(told);
+        }
+    }
+    Ok(best)
+}
+
+/// Findings that an earlier part of the campaign has shrunk are told as they were.
+pub(crate) fn recall(store: &Store, findings: &mut Findings) {
+    let ids: Vec<String> = findings.all().iter().map(|finding| finding.id.clone()).collect();
+    for id in ids {
+        let read = std::fs::read(store.folder().join(format!("{id}.json"))).ok();
+        let kept: Option<Finding> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let Some(finding) = findings.with_id(&id) else { continue };
+        if let Some(kept) = kept.filter(|kept| kept.shrunk.is_some() && finding.shrunk.is_none()) {
+            let (count, warnings) = (finding.count, std::mem::take(&mut finding.warnings));
+            *finding = Finding { count, warnings, ..kept };
+        }
+    }
+}
+
+/// Findings that are shrunk at the end of a campaign get this many times the time of one, all together.
+const SHARES: u32 = 8;
+
+/// Shrinks the findings of a campaign, each within its time. What cannot be shrunk stays as it is.
+pub(crate) fn all(
+    target: &Arc<Target>,
+    store: &Store,
+    found: &[(String, Found)],
+    time: Duration,
+    findings: &mut Findings,
+) -> Result<(), Error> {
+    let begun = Instant::now();
+    let mut job = Job::new(Arc::clone(target), Arc::new(AtomicBool::new(false)));
+    for (id, found) in found {
+        let left = (time * SHARES).saturating_sub(begun.elapsed()).min(time);
+        let Some(finding) = findings.with_id(id) else { continue };
+        if left.is_zero() || interrupt::requested() {
+            break;
+        }
+        let refined = match refine(&mut job, found, budget(RUNS, left), &target.program, finding) {
+            Ok(Some(refined)) => refined,
+            Ok(None) => continue,
+            Err(error) => {
+                finding.warnings.push(format!("the schedule could not be shrunk: {error}"));
+                continue;
+            }
+        };
+        // In this order: whatever happens in between, a schedule that shows the finding is there.
+        let name = format!("{id}.{SCHEDULE}");
+        store.write(&format!("{name}.{ORIGINAL}"), found.schedule.to_text().as_bytes())?;
+        store.write(&name, refined.schedule.to_text().as_bytes())?;
+    }
+    Ok(())
+}
+
+fn add_details(
+    job: &mut Job,
+    request: &Request,
+    verdict: &threadbare_trace::run::Verdict,
+    facts: &mut RunFacts,
+) -> Result<(), Error> {
+    let mut request = request.clone();
+    request.flags = 0;
+    details::add(job.server()?, &request, verdict, vec![facts]);
+    Ok(())
+}
+
+/// Notes of a finding that its new run does not have: where it comes from.
+fn with_old(mut notes: Vec<String>, old: &[String]) -> Vec<String> {
+    notes.extend(old.iter().filter(|note| note.starts_with("predicted")).cloned());
+    notes
+}

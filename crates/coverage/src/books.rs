@@ -1,0 +1,202 @@
+//! A campaign's coverage while it goes on.
+
+use crate::contribution::Contribution;
+use crate::curve::{Curve, Sample};
+use crate::estimate::Estimate;
+use crate::species::Species;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use threadbare_strategy::StrategyId;
+use threadbare_strategy::classes::Kind;
+
+/// How much was covered. Field names are an interface: others read them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Counts {
+    /// Different classes of runs: those of one class differ only in the order of steps that do not concern each other.
+    pub classes: u64,
+    /// Pairs of a write and a read of it in another strand.
+    pub reads_from: u64,
+    /// Pairs of an access and the next one to the same place, in another strand and one of them a write.
+    pub hapset: u64,
+    /// Pairs of giving an object of synchronisation and taking it in another strand.
+    pub sync_pairs: u64,
+    /// Pairs of where something was taken and who had to wait for it.
+    pub blocked_pairs: u64,
+    /// Points that were reached.
+    pub points: u64,
+    /// Points at which a strand was preempted.
+    pub points_preempted: u64,
+}
+
+/// A campaign's coverage. Contributions are taken in the order of the runs.
+#[derive(Clone, Debug, Default)]
+pub struct Books {
+    runs: u64,
+    species: Species,
+    told: BTreeSet<(Kind, u64, u64)>,
+    points: BTreeSet<u64>,
+    counts: Counts,
+    curve: Curve,
+    strategy: Option<StrategyId>,
+    /// Runs were not independent: their strategy learns, or there were several.
+    learns: bool,
+    complete: bool,
+}
+
+/// Whether a strategy draws each run anew, whatever earlier runs showed.
+fn forgets(strategy: StrategyId) -> bool {
+    matches!(
+        strategy,
+        StrategyId::Random
+            | StrategyId::Uniform
+            | StrategyId::Pos
+            | StrategyId::RoundRobin
+            | StrategyId::Delay
+    )
+}
+
+impl Books {
+    /// Takes what a run of this strategy adds.
+    pub fn take(&mut self, strategy: StrategyId, contribution: &Contribution) {
+        self.runs += 1;
+        let first = *self.strategy.get_or_insert(strategy);
+        self.learns |= first != strategy || !forgets(strategy);
+        for told in contribution.told() {
+            self.tell(told);
+        }
+        if let Some(class) = contribution.class {
+            self.species.see(class);
+            self.counts.classes = self.species.classes();
+        }
+        self.curve.see(self.runs, &self.counts);
+    }
+
+    fn tell(&mut self, told: (Kind, u64, u64)) {
+        let (kind, one, other) = told;
+        if !self.told.insert(told) {
+            return;
+        }
+        let counts = &mut self.counts;
+        match kind {
+            Kind::ReadsFrom => {
+                counts.reads_from += 1;
+                counts.hapset += 1;
+            }
+            Kind::Before => counts.hapset += 1,
+            Kind::Sync => counts.sync_pairs += 1,
+            Kind::Blocked => counts.blocked_pairs += 1,
+            Kind::Preempted => counts.points_preempted += u64::from(one != 0),
+            Kind::Point => {}
+        }
+        for pc in [one, other].into_iter().filter(|&pc| pc != 0) {
+            self.points.insert(pc);
+        }
+        counts.points = self.points.len() as u64;
+    }
+
+    /// Every class was seen, by a search that leaves none out.
+    pub fn set_complete(&mut self) {
+        self.complete = true;
+    }
+
+    /// Whether runs were independent of each other.
+    pub fn is_independent(&self) -> bool {
+        !self.learns
+    }
+
+    /// Runs taken.
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// How much was covered.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The classes.
+    pub fn species(&self) -> &Species {
+        &self.species
+    }
+
+    /// How likely something new is; `None` while too little is known.
+    pub fn estimate(&self) -> Option<Estimate> {
+        if self.complete {
+            Some(Estimate::complete(self.species.classes()))
+        } else if self.learns {
+            Estimate::recent(&self.species)
+        } else {
+            Estimate::independent(&self.species)
+        }
+    }
+
+    /// How much was covered after how many runs.
+    pub fn samples(&self) -> Vec<Sample> {
+        self.curve.samples(self.runs, &self.counts)
+    }
+
+    /// Everything told, in order.
+    pub fn told(&self) -> impl Iterator<Item = (Kind, u64, u64)> + '_ {
+        self.told.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadbare_strategy::classes::told::record;
+
+    fn contribution(class: u64, told: &[(Kind, u64, u64)]) -> Contribution {
+        let records = told.iter().map(|&(kind, one, other)| record(kind, one, other)).collect();
+        Contribution { class: Some(class), records }
+    }
+
+    #[test]
+    fn counts_grow_by_what_is_new() {
+        let mut books = Books::default();
+        let told = [
+            (Kind::ReadsFrom, 1, 2),
+            (Kind::Before, 2, 1),
+            (Kind::Sync, 3, 4),
+            (Kind::Blocked, 4, 4),
+            (Kind::Point, 9, 0),
+            (Kind::Preempted, 9, 0),
+        ];
+        books.take(StrategyId::Random, &contribution(5, &told));
+        books.take(StrategyId::Random, &contribution(6, &told[..3]));
+        books.take(StrategyId::Random, &Contribution::default());
+        let expected = Counts {
+            classes: 2,
+            reads_from: 1,
+            hapset: 2,
+            sync_pairs: 1,
+            blocked_pairs: 1,
+            points: 5,
+            points_preempted: 1,
+        };
+        assert_eq!((books.runs(), books.counts()), (3, expected));
+        assert_eq!(books.samples().len(), 3);
+        assert_eq!(books.told().count(), told.len());
+        assert_eq!(books.estimate(), None);
+    }
+
+    #[test]
+    fn the_estimate_says_what_it_stands_on() {
+        use crate::estimate::Method;
+        let runs = |strategies: &[StrategyId]| {
+            let mut books = Books::default();
+            for run in 0..100 {
+                books.take(strategies[run % strategies.len()], &contribution(run as u64 % 10, &[]));
+            }
+            books
+        };
+        let method = |books: &Books| books.estimate().unwrap().method;
+        let mut books = runs(&[StrategyId::Random]);
+        assert_eq!(method(&books), Method::GoodTuring);
+        assert_eq!(method(&runs(&[StrategyId::Rff])), Method::RecentRuns);
+        assert_eq!(method(&runs(&[StrategyId::Random, StrategyId::Pos])), Method::RecentRuns);
+        books.set_complete();
+        let estimate = books.estimate().unwrap();
+        assert!(estimate.is_proved() && estimate.high == 0.0 && estimate.classes == 10);
+    }
+}

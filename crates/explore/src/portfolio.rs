@@ -1,0 +1,247 @@
+//! The default: several strategies share the runs of a campaign, by what each has lately brought.
+//!
+//! The rules, none of which knows a program:
+//!
+//! 1. *Opening.* The first run stays near the plain order: it finds what is shallow, and shows what the program does. The next ones
+//!    go to the members that ask for what it has not shown.
+//! 2. *Shares.* At every border of epochs a member's share is made of what its runs have lately brought: pairs of write and read,
+//!    and combinations of such pairs, that no run before showed, and findings. What is long ago counts less. Before a
+//!    member has had runs, it is taken to bring what [`MEMBERS`] promises, and no share falls below [`FLOOR`]: what
+//!    brought nothing may still hold the one order that matters.
+//! 3. *Turns.* Within an epoch the shares are given out as evenly as they can be: a member with a tenth of the runs has
+//!    every tenth one.
+//! 4. *All learn from all.* Every run tells who read from whom and what its strands do, so what one member has shown is not
+//!    asked for by another, and weights are known whoever went first.
+//!
+//! `rff` is three members, one for each of its manners: bugs that need a certain pair, bugs that need a strand to stand still for
+//! long, and bugs that need many strands half-way at once are different ones, and a run can ask for a pair in each manner.
+//! The others are for what constraints on pairs keep out of sight.
+
+use crate::advice::{Assignment, Lessons};
+use crate::fuzz::{Fuzz, News};
+use crate::profile::Profile;
+use std::collections::BTreeMap;
+use threadbare_abi::layout::flags;
+use threadbare_strategy::rff::Manner;
+use threadbare_strategy::{Spec, StrategyId};
+
+/// A member as it begins.
+struct Entry {
+    id: StrategyId,
+    param: u64,
+    /// What a run of it is taken to bring before it has made any, in the measure of [`worth`].
+    promise: f64,
+}
+
+const fn entry(id: StrategyId, param: u64, promise: f64) -> Entry {
+    Entry { id, param, promise }
+}
+
+const MEMBERS: [Entry; 8] = [
+    entry(StrategyId::Rff, Manner::Operations as u64, 6.0),
+    entry(StrategyId::Rff, Manner::Strands as u64, 6.0),
+    entry(StrategyId::Rff, Manner::Weights as u64, 6.0),
+    entry(StrategyId::Surw, 0, 4.0),
+    entry(StrategyId::Urw, 0, 1.0),
+    entry(StrategyId::Pct, 2, 1.0),
+    entry(StrategyId::Random, 0, 1.0),
+    entry(StrategyId::Delay, 0, 1.0),
+];
+
+/// The members of the first runs, by their place in [`MEMBERS`].
+const OPENING: [usize; 4] = [7, 2, 1, 2];
+
+/// Runs that a promise weighs as much as.
+const TRUST: f64 = 16.0;
+/// The part of all runs that a member gets at least.
+const FLOOR: f64 = 0.02;
+/// What a run of [`LONG_AGO`] runs before counts, against one of now.
+const FADE: f64 = 0.8;
+const LONG_AGO: f64 = 64.0;
+
+/// What a new pair is worth, how many of one run count, and what a finding is worth; a new combination is worth 1.
+const PAIR: f64 = 4.0;
+const PAIRS_MOST: u32 = 4;
+const FINDING: f64 = 16.0;
+
+#[derive(Debug)]
+struct Member {
+    spec: Spec,
+    promise: f64,
+    /// Runs and what they brought, lately.
+    runs: f64,
+    gain: f64,
+    share: f64,
+    /// What it is behind its share.
+    credit: f64,
+}
+
+/// The members' state.
+#[derive(Debug)]
+pub(crate) struct Portfolio {
+    members: Vec<Member>,
+    profile: Profile,
+    fuzz: Fuzz,
+    /// Whose run it is, and its findings, for the runs of this epoch.
+    epoch: BTreeMap<u64, (usize, u32)>,
+}
+
+impl Portfolio {
+    pub(crate) fn new(seed: u64) -> Portfolio {
+        let member = |entry: &Entry| {
+            let mut spec = Spec::of(entry.id);
+            spec.params[0] = entry.param;
+            Member { spec, promise: entry.promise, runs: 0.0, gain: 0.0, share: 0.0, credit: 0.0 }
+        };
+        let mut portfolio = Portfolio {
+            members: MEMBERS.iter().map(member).collect(),
+            profile: Profile::default(),
+            fuzz: Fuzz::new(seed),
+            epoch: BTreeMap::new(),
+        };
+        portfolio.divide();
+        portfolio
+    }
+
+    /// What a run of this epoch is to do. Runs come in their order.
+    pub(crate) fn assign(&mut self, run: u64) -> Assignment {
+        let turn = self.turn(run);
+        self.epoch.insert(run, (turn, 0));
+        let spec = self.members[turn].spec;
+        let assignment = match spec.id {
+            StrategyId::Urw | StrategyId::Surw => {
+                Assignment { guide: self.profile.guide(), ..Assignment::of(spec) }
+            }
+            StrategyId::Rff => Assignment::steered(spec, run, &mut self.fuzz, &self.profile),
+            _ => Assignment::of(spec),
+        };
+        Assignment { flags: flags::READS, ..assignment }
+    }
+
+    /// The member whose turn it is: the one furthest behind its share.
+    fn turn(&mut self, run: u64) -> usize {
+        for member in &mut self.members {
+            member.credit += member.share;
+        }
+        let opening = usize::try_from(run).ok().and_then(|run| OPENING.get(run)).copied();
+        let furthest = || {
+            let credits = self.members.iter().map(|member| member.credit).enumerate();
+            credits.fold((0, f64::MIN), |best, other| if other.1 > best.1 { other } else { best }).0
+        };
+        let turn = opening.unwrap_or_else(furthest);
+        self.members[turn].credit -= 1.0;
+        turn
+    }
+
+    /// A run of this epoch has ended. Runs come in their order.
+    pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
+        if let Some((_, findings)) = self.epoch.get_mut(&run) {
+            *findings = lessons.findings;
+        }
+        self.profile.learn(&lessons.notes);
+        self.fuzz.learn(run, lessons);
+    }
+
+    /// Divides the runs anew.
+    pub(crate) fn open_epoch(&mut self) {
+        self.profile.open_epoch();
+        let news = self.fuzz.open_epoch();
+        let fade = FADE.powf(news.len() as f64 / LONG_AGO);
+        for member in &mut self.members {
+            member.runs *= fade;
+            member.gain *= fade;
+        }
+        let epoch = std::mem::take(&mut self.epoch);
+        for (run, news) in news {
+            let Some(&(turn, findings)) = epoch.get(&run) else { continue };
+            let member = &mut self.members[turn];
+            member.runs += 1.0;
+            member.gain += worth(news, findings);
+        }
+        self.divide();
+    }
+
+    fn divide(&mut self) {
+        let rate = |it: &Member| (it.gain + TRUST * it.promise) / (it.runs + TRUST);
+        let total: f64 = self.members.iter().map(rate).sum();
+        let free = 1.0 - FLOOR * self.members.len() as f64;
+        for member in &mut self.members {
+            member.share = FLOOR + free * rate(member) / total;
+        }
+    }
+}
+
+/// What a run has brought.
+fn worth(news: News, findings: u32) -> f64 {
+    PAIR * f64::from(news.pairs.min(PAIRS_MOST))
+        + f64::from(u8::from(news.combination))
+        + FINDING * f64::from(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadbare_strategy::reads::{RECORD_WORDS, STRAND_SHIFT};
+
+    /// Makes runs in epochs of 64 and counts those of each member; `pairs` tells how many new pairs a run of it shows.
+    fn runs_of(epochs: u64, pairs: impl Fn(&Spec) -> u64) -> BTreeMap<String, u64> {
+        let mut portfolio = Portfolio::new(7);
+        let mut counts = BTreeMap::new();
+        let mut next = 0x1000;
+        for run in 0..epochs * 64 {
+            let spec = portfolio.assign(run).strategy;
+            *counts.entry(spec.to_string()).or_default() += 1;
+            let reads: Vec<u64> = (0..pairs(&spec))
+                .flat_map(|_| -> [u64; RECORD_WORDS] {
+                    next += 8;
+                    [next, next + 1, next + 1, next + 2, next + 2, 1 << STRAND_SHIFT]
+                })
+                .collect();
+            portfolio.learn(run, Lessons { reads, ..Lessons::default() });
+            if run % 64 == 63 {
+                portfolio.open_epoch();
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn every_member_has_its_share() {
+        let counts = runs_of(10, |_| 0);
+        assert_eq!(counts.len(), MEMBERS.len());
+        // 640 runs: nobody below the floor, but for the rounding of turns.
+        assert!(counts.values().all(|&count| count >= 11), "{counts:?}");
+    }
+
+    #[test]
+    fn who_brings_something_new_gets_more_runs() {
+        for name in ["pct:2", "surw", "rff:2"] {
+            let counts = runs_of(10, |spec| u64::from(spec.to_string() == name));
+            let best = counts.values().max();
+            assert_eq!(counts.get(name), best, "{name}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_run_is_near_the_plain_order() {
+        let mut portfolio = Portfolio::new(1);
+        let first: Vec<String> = (0..5).map(|run| portfolio.assign(run).strategy.to_string()).collect();
+        assert_eq!(first, ["delay", "rff:3", "rff:2", "rff:3", "rff:1"]);
+    }
+
+    #[test]
+    fn turns_depend_on_earlier_epochs_only() {
+        let turns = |learns: bool| {
+            let mut portfolio = Portfolio::new(3);
+            let mut turn = |run| {
+                let spec = portfolio.assign(run).strategy;
+                if learns {
+                    portfolio.learn(run, Lessons { findings: 3, ..Lessons::default() });
+                }
+                spec
+            };
+            (0..64).map(&mut turn).collect::<Vec<_>>()
+        };
+        assert_eq!(turns(true), turns(false));
+    }
+}

@@ -1,0 +1,345 @@
+//! The pair of operations whose order decides.
+//!
+//! From the failure backwards, each operation is tried against those of other strands that it depends on: the run is made
+//! again up to the earlier one, its strand is held there until the other one has done the later operation, and then the
+//! failing schedule goes on as far as it fits. If that run passes, the order of the two decides, and the run is the nearest
+//! one that passes. An operation is also held until another strand has come as far as it can: what would have had to come
+//! first may not have happened at all when the run failed.
+//!
+//! Data comes before locks: where a lock keeps an operation from being held, its strand is held before it takes the
+//! lock, and the operation is still what is told. Of a deadlock the waits are tried first.
+
+use super::acts::{acts, depend, done_at, is_lock, is_wake};
+use super::plan::{Plan, Stretch};
+use super::trial::{Halt, Made, Trials};
+use super::{Budget, Subject};
+use crate::error::Error;
+use crate::run::Job;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use threadbare_abi::decision::{Decision, bits};
+use threadbare_abi::event::StopKind;
+use threadbare_abi::op::OpKind;
+use threadbare_abi::strand::StrandId;
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_trace::pair::{Act, DecidingPair};
+use threadbare_trace::shape::is_strand;
+
+/// Operations that one is tried against, at the most.
+const PARTNERS: usize = 8;
+/// Locks that a strand is held before, for one operation.
+const LOCKS: usize = 3;
+/// Pairs that are looked for.
+const ENOUGH: usize = 6;
+
+/// The pairs that decide whether the run of the subject fails, as far as they were found: the one closest to the failure
+/// first. `locks` are words of memory that are locks, though the operations on them do not say so.
+pub fn decide(
+    job: &mut Job,
+    subject: &Subject<'_>,
+    locks: &BTreeSet<u64>,
+    budget: Budget,
+) -> Result<Vec<DecidingPair>, Error> {
+    let goal = super::Goal::of(subject.facts, subject.race);
+    if goal.is_race() {
+        return Ok(Vec::new());
+    }
+    let trials =
+        Trials::new(job, subject.request, subject.known, goal, subject.facts.counters.points, budget);
+    let mut found = Vec::new();
+    match find(trials, subject, locks, &mut found) {
+        Ok(()) | Err(Halt::Spent) => Ok(found),
+        Err(Halt::Failed(error)) => Err(error),
+    }
+}
+
+fn find(
+    mut trials: Trials<'_>,
+    subject: &Subject<'_>,
+    locks: &BTreeSet<u64>,
+    found: &mut Vec<DecidingPair>,
+) -> Result<(), Halt> {
+    // As often as it takes for all that is shared to be known.
+    let plan = Plan::of(subject.segments);
+    let mut failing = trials.make(&plan)?;
+    while trials.learn() {
+        failing = trials.make(&plan)?;
+    }
+    if failing.facts.is_none() {
+        return Ok(());
+    }
+    let block = subject.facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
+    let mut born = HashMap::new();
+    for decision in &failing.decisions {
+        for bit in (0..64).filter(|bit| decision.enabled >> bit & 1 != 0) {
+            born.entry(StrandId(bit)).or_insert(decision.event);
+        }
+    }
+    let (acts, gaps) = (acts(&failing), gaps(&failing));
+    let mut search =
+        Search { trials, failing, acts, locks, block, born, gaps, tried: BTreeSet::new(), found };
+    if matches!(subject.facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock) {
+        search.pass(|_, act| act.waits, false)?;
+    }
+    if search.found.is_empty() {
+        search.pass(|search, act| !search.is_lock(act), true)?;
+        search.pass(|search, act| !search.is_lock(act), false)?;
+    }
+    if search.found.is_empty() {
+        search.pass(|search, act| search.is_lock(act), false)?;
+    }
+    Ok(())
+}
+
+/// A strand was preempted: who, and the events from then until it goes on.
+#[derive(Clone, Copy, Debug)]
+struct Gap {
+    strand: StrandId,
+    from: u64,
+    to: u64,
+}
+
+fn gaps(made: &Made) -> Vec<Gap> {
+    let mut list: Vec<Gap> = Vec::new();
+    for (at, decision) in made.decisions.iter().enumerate() {
+        for gap in list.iter_mut().filter(|gap| gap.strand == decision.strand && gap.to == u64::MAX) {
+            // It has gone on by now; what came before that is in the gap.
+            gap.to = at.checked_sub(1).map_or(gap.from, |before| made.decisions[before].event);
+        }
+        let ready = decision.how == StopKind::Preempted
+            && decision.told & (bits::READY | bits::YIELDS) == bits::READY;
+        let left = made.decisions.get(at + 1).is_some_and(|next| next.strand != decision.strand);
+        if ready && left {
+            list.push(Gap { strand: decision.strand, from: decision.event, to: u64::MAX });
+        }
+    }
+    list
+}
+
+struct Search<'a, 'b> {
+    trials: Trials<'a>,
+    failing: Made,
+    acts: Vec<Act>,
+    locks: &'b BTreeSet<u64>,
+    block: Option<Range<u64>>,
+    /// The first decision at which each strand could go on.
+    born: HashMap<StrandId, u64>,
+    gaps: Vec<Gap>,
+    /// Pairs that were tried, by their places among the operations.
+    tried: BTreeSet<(usize, usize)>,
+    found: &'b mut Vec<DecidingPair>,
+}
+
+impl Search<'_, '_> {
+    fn is_lock(&self, act: &Act) -> bool {
+        is_lock(act.op) || self.locks.contains(&act.addr)
+    }
+
+    /// Tries the operations that are wanted, the last one first; with `across`, only pairs on both sides of a preemption.
+    fn pass(&mut self, wanted: impl Fn(&Self, &Act) -> bool, across: bool) -> Result<(), Halt> {
+        let before = self.found.len();
+        for at in (0..self.acts.len()).rev() {
+            let later = self.acts[at];
+            if !wanted(self, &later) {
+                continue;
+            }
+            let mut partners: Vec<usize> = (0..at)
+                .rev()
+                .filter(|&before| {
+                    let earlier = &self.acts[before];
+                    (later.waits || wanted(self, earlier))
+                        && depend(earlier, &later, self.block.as_ref())
+                        && self.can_swap(before, at)
+                        && (!across || self.is_across(earlier, &later))
+                })
+                .take(PARTNERS)
+                .collect();
+            if later.waits {
+                // What it misses is a wake, what it lacks is taken.
+                let tells = |act: &Act| is_wake(act.op) || self.is_lock(act) && takes(act.op);
+                partners.sort_by_key(|&before| !tells(&self.acts[before]));
+            }
+            for before in partners {
+                if self.tried.insert((before, at)) {
+                    let found = self.swap(before, at)?;
+                    self.found.extend(found);
+                }
+            }
+            if !later.waits && before == 0 && self.tried.insert((at, at)) {
+                let found = self.hold(at)?;
+                self.found.extend(found);
+            }
+            if self.found.len() >= before + ENOUGH {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether one of the two is by a strand that was preempted, and the other came while it was.
+    fn is_across(&self, earlier: &Act, later: &Act) -> bool {
+        self.gaps.iter().any(|gap| {
+            let inside = |act: &Act| act.strand != gap.strand && (gap.from..=gap.to).contains(&act.event);
+            let outside = |act: &Act| act.strand == gap.strand;
+            outside(earlier) && inside(later) || inside(earlier) && outside(later)
+        })
+    }
+
+    /// Whether nothing that always holds keeps the two in their order: creation and join.
+    fn can_swap(&self, before: usize, at: usize) -> bool {
+        let (earlier, later) = (&self.acts[before], &self.acts[at]);
+        let created = self.born.get(&later.strand).is_none_or(|&born| born < earlier.event);
+        let joined = self.acts[before..at].iter().any(|act| {
+            act.op == OpKind::Join && act.strand == later.strand && act.addr == u64::from(earlier.strand.0)
+        });
+        created && !joined
+    }
+
+    fn path(&self, strand: StrandId) -> Option<u64> {
+        self.failing.paths.get(&strand).copied()
+    }
+
+    /// The failing plan up to an operation, whose strand is stopped before it, and what comes after that.
+    fn parted(&self, act: &Act) -> Option<(Plan, Vec<Stretch>)> {
+        let path = self.path(act.strand)?;
+        let mut own = 0;
+        let index = self.failing.segments.iter().position(|segment| {
+            if is_strand(segment) && segment.path == path {
+                own += segment.events;
+            }
+            is_strand(segment) && segment.path == path && own >= act.own
+        })?;
+        let mut plan = Plan::up_to(&self.failing.segments, Some((index, act.own)));
+        if let Some(last) = plan.stretches.last_mut() {
+            last.stops = true;
+        }
+        let whole = Plan::of(&self.failing.segments);
+        let rest = whole.stretches[plan.stretches.len() - 1..].to_vec();
+        plan.choices = whole.choices;
+        Some((plan, rest))
+    }
+
+    /// The operations before which the strand may be held: this one, and where it took the locks it has in hand, the last
+    /// one first.
+    fn holds(&self, at: usize) -> Vec<Act> {
+        let act = self.acts[at];
+        let mut held: Vec<Act> = Vec::new();
+        for it in self.acts[..at].iter().filter(|it| it.strand == act.strand && self.is_lock(it)) {
+            if takes(it.op) {
+                held.push(*it);
+            } else {
+                held.retain(|lock| lock.addr != it.addr);
+            }
+        }
+        std::iter::once(act).chain(held.into_iter().rev().take(LOCKS)).collect()
+    }
+
+    /// Tries the two the other way round.
+    fn swap(&mut self, before: usize, at: usize) -> Result<Option<DecidingPair>, Halt> {
+        let (earlier, later) = (self.acts[before], self.acts[at]);
+        let (Some(held), Some(goes)) = (self.path(earlier.strand), self.path(later.strand)) else {
+            return Ok(None);
+        };
+        for hold in self.holds(before) {
+            let Some((mut plan, rest)) = self.parted(&hold) else { continue };
+            plan.stretches.push(Stretch { target: later.own + 1, stops: true, ..Stretch::open(goes) });
+            plan.stretches.extend(rest);
+            let made = self.trials.make(&plan)?;
+            let when = |path, act| done_at(&made, path, act).unwrap_or(usize::MAX);
+            let swapped = when(goes, &later) < when(held, &earlier);
+            if swapped {
+                return Ok(made.passed.then(|| self.pair(earlier, later, false, &made)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Holds an operation until another strand has come as far as it can.
+    fn hold(&mut self, at: usize) -> Result<Option<DecidingPair>, Halt> {
+        let act = self.acts[at];
+        let Some(held) = self.path(act.strand) else { return Ok(None) };
+        let others: Vec<(StrandId, u64)> = self
+            .failing
+            .paths
+            .iter()
+            .map(|(&id, &path)| (id, path))
+            .filter(|(id, _)| *id != act.strand && self.born.get(id).is_some_and(|&born| born <= act.event))
+            .collect::<std::collections::BTreeMap<_, _>>()
+            .into_iter()
+            .collect();
+        for (_, goes) in others {
+            for hold in self.holds(at) {
+                let Some((mut plan, rest)) = self.parted(&hold) else { continue };
+                plan.stretches.push(Stretch::open(goes));
+                plan.stretches.extend(rest);
+                let made = self.trials.make(&plan)?;
+                if !made.passed {
+                    continue;
+                }
+                let until = done_at(&made, held, &act).unwrap_or(usize::MAX);
+                let of_it = |it: &Act| made.paths.get(&it.strand) == Some(&goes);
+                let first = |it: &Act| done_at(&made, goes, it).is_some_and(|at| at < until);
+                // The same object in another run, and by another number of the strand.
+                let depends = |it: &Act| {
+                    depend(&act, &Act { strand: other_than(act.strand), ..*it }, self.block.as_ref())
+                };
+                let list = acts(&made);
+                let new = |it: &Act| !self.was_before(goes, it, &act);
+                if let Some(partner) =
+                    list.iter().rev().find(|it| of_it(it) && depends(it) && first(it) && new(it)).copied()
+                {
+                    // It may have come in the failing run, too, only later.
+                    let same = |it: &&Act| {
+                        self.path(it.strand) == Some(goes) && (it.own, it.op) == (partner.own, partner.op)
+                    };
+                    let second = self.acts.iter().find(same).copied();
+                    return Ok(Some(self.pair(act, second.unwrap_or(partner), second.is_none(), &made)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the strand had done the operation before this one in the failing run, too.
+    fn was_before(&self, path: u64, it: &Act, act: &Act) -> bool {
+        let Some(held) = self.path(act.strand) else { return false };
+        let when = |path, act| done_at(&self.failing, path, act).unwrap_or(usize::MAX);
+        when(path, it) < when(held, act)
+    }
+
+    fn pair(&self, first: Act, second: Act, comes_too_late: bool, made: &Made) -> DecidingPair {
+        let event = |path: Option<u64>, act: &Act| {
+            let of_it = |it: &&Decision| made.paths.get(&it.strand).copied() == path && it.own == act.own;
+            made.decisions.iter().find(of_it).map(|it| it.event)
+        };
+        let second_path = match comes_too_late {
+            true => made.paths.get(&second.strand).copied(),
+            false => self.path(second.strand),
+        };
+        DecidingPair {
+            first,
+            second,
+            comes_too_late,
+            passing: made.segments.to_vec(),
+            first_in_passing: event(self.path(first.strand), &first),
+            second_in_passing: event(second_path, &second),
+        }
+    }
+}
+
+/// Whether an operation on a lock takes it, as far as its kind tells.
+fn takes(op: OpKind) -> bool {
+    !matches!(
+        op,
+        OpKind::MutexUnlock
+            | OpKind::RwUnlock
+            | OpKind::SpinUnlock
+            | OpKind::AtomicStore
+            | OpKind::AtomicRmw
+            | OpKind::AtomicLoad
+    )
+}
+
+fn other_than(strand: StrandId) -> StrandId {
+    StrandId(strand.0.wrapping_add(1))
+}

@@ -1,0 +1,210 @@
+//! Plans for runs that follow them loosely, made from schedules and changed a little.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::strand::StrandPath;
+use threadbare_trace::shape::is_strand;
+
+/// A strand goes on until it has made so many events since its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) struct Stretch {
+    pub(crate) path: u64,
+    pub(crate) target: u64,
+    /// It is stopped there; else it goes on from there while it can.
+    pub(crate) stops: bool,
+    /// It goes on by its deadline.
+    pub(crate) by_deadline: bool,
+}
+
+impl Stretch {
+    /// The strand goes on while it can.
+    pub(crate) fn open(path: u64) -> Stretch {
+        Stretch { path, target: 0, stops: false, by_deadline: false }
+    }
+}
+
+/// A choice that is no strand, made by a strand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) struct Choice {
+    pub(crate) path: u64,
+    pub(crate) kind: u8,
+    pub(crate) option: u64,
+}
+
+/// A plan.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Hash)]
+pub(crate) struct Plan {
+    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) choices: Vec<Choice>,
+}
+
+impl Plan {
+    /// The plan that makes a run again.
+    pub(crate) fn of(segments: &[Segment]) -> Plan {
+        Plan::up_to(segments, None)
+    }
+
+    /// The same up to a moment in the segment with this index: its strand has made so many events by then, and is stopped
+    /// there, or has stopped itself.
+    pub(crate) fn up_to(segments: &[Segment], end: Option<(usize, u64)>) -> Plan {
+        let mut plan = Plan::default();
+        let mut own: HashMap<u64, u64> = HashMap::new();
+        let mut waiting: Vec<Choice> = Vec::new();
+        for (index, segment) in segments.iter().enumerate() {
+            if !is_strand(segment) {
+                waiting.push(Choice { path: 0, kind: segment.kind, option: segment.path });
+                continue;
+            }
+            let made = own.entry(segment.path).or_default();
+            *made += segment.events;
+            plan.choices.extend(waiting.drain(..).map(|choice| Choice { path: segment.path, ..choice }));
+            let mut stretch = Stretch {
+                path: segment.path,
+                target: *made,
+                stops: segment.how == StopKind::Preempted as u8 && segment.spins == 0,
+                by_deadline: segment.kind == ChoiceKind::Timeout as u8,
+            };
+            if let Some((last, count)) = end
+                && last == index
+            {
+                stretch.stops |= count < *made;
+                stretch.target = count;
+                plan.stretches.push(stretch);
+                return plan;
+            }
+            plan.stretches.push(stretch);
+        }
+        plan
+    }
+
+    /// The segments that tell the runtime.
+    pub(crate) fn segments(&self) -> Vec<Segment> {
+        let strand = |stretch: &Stretch| Segment {
+            path: stretch.path,
+            events: stretch.target,
+            kind: if stretch.by_deadline { ChoiceKind::Timeout } else { ChoiceKind::Strand } as u8,
+            how: if stretch.stops { StopKind::Preempted } else { StopKind::Blocked } as u8,
+            ..Segment::default()
+        };
+        let choice = |choice: &Choice| Segment {
+            path: choice.option,
+            stop: choice.path,
+            kind: choice.kind,
+            ..Segment::default()
+        };
+        let mut list = Vec::with_capacity(self.stretches.len() + self.choices.len() + 1);
+        // The main strand begins, whatever a plan says.
+        if self.stretches.first().is_none_or(|first| first.path != StrandPath::MAIN.0) {
+            list.push(strand(&Stretch::open(StrandPath::MAIN.0)));
+        }
+        list.extend(self.stretches.iter().map(strand));
+        list.extend(self.choices.iter().map(choice));
+        list
+    }
+
+    /// A number for plans that are the same.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// The stretches that end in a preemption, by index.
+    pub(crate) fn preemptions(&self) -> Vec<usize> {
+        let stops = |&at: &usize| self.stretches[at].stops;
+        (0..self.stretches.len()).filter(stops).collect()
+    }
+
+    /// Lets the strands that are stopped at these stretches go on instead: each up to its next stop.
+    pub(crate) fn without_preemptions(&self, which: &[usize]) -> Plan {
+        let mut list: Vec<Option<Stretch>> = self.stretches.iter().copied().map(Some).collect();
+        // From the end, so that what a stretch is joined with is final.
+        for &at in which.iter().rev() {
+            let Some(stretch) = list[at] else { continue };
+            let later =
+                (at + 1..list.len()).find(|&later| list[later].is_some_and(|it| it.path == stretch.path));
+            list[at] = Some(match later.and_then(|later| list[later].take()) {
+                Some(later) => Stretch { by_deadline: stretch.by_deadline, ..later },
+                None => Stretch { stops: false, ..stretch },
+            });
+        }
+        Plan { stretches: list.into_iter().flatten().collect(), choices: self.choices.clone() }
+    }
+
+    /// Leaves stretches out: their strands come later, or not at all.
+    pub(crate) fn without(&self, drop: impl Fn(usize, &Stretch) -> bool) -> Plan {
+        let kept = self.stretches.iter().enumerate().filter(|(at, stretch)| !drop(*at, stretch));
+        Plan { stretches: kept.map(|(_, stretch)| *stretch).collect(), choices: self.choices.clone() }
+    }
+
+    /// With one stretch at another place, where its strand may go on while it can.
+    pub(crate) fn moved(&self, from: usize, to: usize, open: bool) -> Plan {
+        let mut plan = self.clone();
+        let mut stretch = plan.stretches.remove(from);
+        stretch.stops &= !open;
+        plan.stretches.insert(to, stretch);
+        plan
+    }
+
+    /// With two neighbours in the other order.
+    pub(crate) fn swapped(&self, at: usize) -> Plan {
+        let mut plan = self.clone();
+        plan.stretches.swap(at, at + 1);
+        plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(path: u64, events: u64, how: StopKind) -> Segment {
+        Segment { path, events, how: how as u8, ..Segment::default() }
+    }
+
+    fn sample() -> Vec<Segment> {
+        use StopKind::{Blocked, Ended, Final, Preempted};
+        let wake = Segment { path: 2, events: 3, kind: ChoiceKind::Wake as u8, ..Segment::default() };
+        vec![
+            segment(StrandPath::MAIN.0, 10, Blocked),
+            segment(7, 5, Preempted),
+            wake,
+            segment(8, 4, Preempted),
+            segment(7, 6, Ended),
+            segment(8, 1, Ended),
+            segment(StrandPath::MAIN.0, 3, Final),
+        ]
+    }
+
+    fn told(plan: &Plan) -> Vec<(u64, u64, bool)> {
+        plan.stretches.iter().map(|it| (it.path % 100, it.target, it.stops)).collect()
+    }
+
+    #[test]
+    fn a_plan_counts_each_strands_own_events() {
+        let main = StrandPath::MAIN.0 % 100;
+        let plan = Plan::of(&sample());
+        assert_eq!(
+            told(&plan),
+            [(main, 10, false), (7, 5, true), (8, 4, true), (7, 11, false), (8, 5, false), (main, 13, false)]
+        );
+        assert_eq!(plan.choices, [Choice { path: 8, kind: ChoiceKind::Wake as u8, option: 2 }]);
+        let part = Plan::up_to(&sample(), Some((4, 8)));
+        assert_eq!(told(&part), [(main, 10, false), (7, 5, true), (8, 4, true), (7, 8, true)]);
+    }
+
+    #[test]
+    fn a_preemption_is_taken_out_by_going_on() {
+        let main = StrandPath::MAIN.0 % 100;
+        let plan = Plan::of(&sample());
+        assert_eq!(plan.preemptions(), [1, 2]);
+        let one = plan.without_preemptions(&[1]);
+        assert_eq!(
+            told(&one),
+            [(main, 10, false), (7, 11, false), (8, 4, true), (8, 5, false), (main, 13, false)]
+        );
+        let none = plan.without_preemptions(&[1, 2]);
+        assert_eq!(told(&none), [(main, 10, false), (7, 11, false), (8, 5, false), (main, 13, false)]);
+    }
+}

@@ -1,0 +1,79 @@
+//! Why a run fails: the pair that decides in a sentence, then what was done to its memory in the failing run and in the
+//! nearest one that passes, side by side.
+
+use crate::columns::{fit, padded, printable, width, wrap};
+use crate::lanes;
+use crate::screen::Screen;
+use std::fmt::Write;
+use threadbare_findings::Finding;
+use threadbare_findings::finding::{Explanation, Step};
+
+/// Columns between the two runs.
+const GAP: usize = 4;
+/// The least columns a run is readable with.
+const LEAST: usize = 30;
+/// Columns before the runs.
+const EDGE: usize = 4;
+
+/// Writes it; nothing if it is not known.
+pub(super) fn why(out: &mut String, finding: &Finding, screen: Screen) {
+    // A race's places say it already.
+    let Some(explanation) = finding.explanation.as_ref().filter(|_| finding.kind != "race") else { return };
+    let mut edge = format!("  {} ", screen.style.strong("why:"));
+    for row in wrap(&printable(&explanation.text), screen.width.saturating_sub(9)) {
+        let _ = writeln!(out, "{edge}{row}");
+        edge = " ".repeat(7);
+    }
+    runs(out, explanation, screen);
+}
+
+fn runs(out: &mut String, explanation: &Explanation, screen: Screen) {
+    let (failing, passing) = (rows(&explanation.failing, screen), rows(&explanation.passing, screen));
+    if failing.is_empty() || passing.is_empty() {
+        return;
+    }
+    let needed = failing.iter().chain(&passing).map(|row| width(row)).max().unwrap_or(LEAST);
+    let room = screen.width.saturating_sub(EDGE + GAP + 1) / 2;
+    let edge = " ".repeat(EDGE);
+    if room < LEAST && room < needed {
+        for (head, list) in [("fails:", &failing), ("passes:", &passing)] {
+            let _ = writeln!(out, "{edge}{}", screen.style.strong(head));
+            for row in list {
+                let _ = writeln!(out, "{edge}  {}", fit(row, screen.width.saturating_sub(EDGE + 3), screen));
+            }
+        }
+        return;
+    }
+    let column = needed.min(room);
+    let line = |out: &mut String, one: &str, other: &str| {
+        let one = padded(&fit(one, column, screen), column + GAP);
+        let text = format!("{edge}{one}{}", fit(other, column, screen));
+        let _ = writeln!(out, "{}", text.trim_end());
+    };
+    line(out, "fails", "passes");
+    let blank = String::new();
+    for at in 0..failing.len().max(passing.len()) {
+        line(out, failing.get(at).unwrap_or(&blank), passing.get(at).unwrap_or(&blank));
+    }
+}
+
+/// Steps, one a row: strand, what, and the line.
+fn rows(steps: &[Step], screen: Screen) -> Vec<String> {
+    let strand = steps.iter().map(|step| width(&step.strand)).max().unwrap_or(0);
+    let texts: Vec<String> = steps.iter().map(|step| printable(&lanes::text(step, screen))).collect();
+    let text = texts.iter().map(|text| width(text)).max().unwrap_or(0);
+    let place = |step: &Step| step.place.as_ref().and_then(|place| place.line).map(|line| line.to_string());
+    steps
+        .iter()
+        .zip(&texts)
+        .map(|(step, told)| {
+            let row = format!(
+                "{}  {}  {}",
+                padded(&step.strand, strand),
+                padded(told, text),
+                place(step).unwrap_or_default()
+            );
+            row.trim_end().to_owned()
+        })
+        .collect()
+}

@@ -1,0 +1,285 @@
+//! What a run covered: its class, and pairs of places for the driver; see `threadbare-strategy`'s `classes`.
+//!
+//! Hooks and models call this where a step is made, not where it is published: an attempt that has to wait is no step.
+
+use super::live::live;
+use super::sched::{Stop, engine, this};
+use super::strand::{State, Strand};
+use super::{memory, shared};
+use core::sync::atomic::Ordering;
+use threadbare_abi::layout::{TOLD_CAPACITY, TOLD_OFFSET};
+use threadbare_strategy::classes::table::{Entry, Memory, memory_key, sync_key};
+use threadbare_strategy::classes::told::{RECORD_WORDS, read_record, record};
+use threadbare_strategy::classes::{Pair, Tracker};
+
+/// 1 from the second strand on, if coverage is told.
+static mut ON: u8 = 0;
+static mut WANTED: bool = false;
+static mut TRACKER: Tracker = Tracker::new();
+/// Places that a run has room for without asking the kernel.
+const FEW: usize = 256;
+/// The most it has room for.
+const MOST: usize = 1 << 20;
+/// Words of the set of what was told, at first.
+const TOLD_FEW: usize = 1 << 12;
+/// Larger accesses count for so many of their bytes.
+const LONGEST: u64 = 1 << 16;
+
+fn tracker() -> &'static mut Tracker {
+    // SAFETY: single kernel thread, and no reference outlives the call it is for.
+    unsafe { &mut *(&raw mut TRACKER) }
+}
+
+/// Zeroed memory for so many values of integers.
+fn zeroed<T>(count: usize) -> &'static mut [T] {
+    let base = memory::reserve(count * size_of::<T>()) as *mut T;
+    // SAFETY: reserved just now, of this size, aligned to a page, nobody else's; zero is valid for integers.
+    unsafe { core::slice::from_raw_parts_mut(base, count) }
+}
+
+fn more(places: usize) -> Option<Memory> {
+    (places <= MOST).then(|| (zeroed(places), zeroed::<Entry>(places)))
+}
+
+/// Reserves memory in the fork server, so that the children need no system call for it.
+pub fn init() {
+    // Close together: a small program's places then lie in one page with their buckets.
+    let base = memory::reserve(FEW * (size_of::<u32>() + size_of::<Entry>()));
+    // SAFETY: reserved just now, of this size, aligned to a page, nobody else's; zero is valid for integers, and the places
+    // begin at a multiple of 8.
+    let memory = unsafe {
+        let entries = base + FEW * size_of::<u32>();
+        (
+            core::slice::from_raw_parts_mut(base as *mut u32, FEW),
+            core::slice::from_raw_parts_mut(entries as *mut Entry, FEW),
+        )
+    };
+    tracker().table.furnish(memory, more);
+    furnish_told(TOLD_FEW);
+}
+
+fn furnish_told(words: usize) {
+    let slots: &'static mut [u64] = zeroed(words);
+    // Pages that were read here need not be mapped again in every run.
+    for page in (0..words).step_by(512) {
+        core::hint::black_box(slots[page]);
+    }
+    tracker().told.furnish(slots);
+}
+
+static mut TOLD_LOADED: usize = 0;
+
+fn list() -> Option<&'static mut [[u64; RECORD_WORDS]]> {
+    // SAFETY: the area holds this many records; the driver does not touch it during a run.
+    shared::area(TOLD_OFFSET).map(|base| unsafe {
+        core::slice::from_raw_parts_mut(base as *mut [u64; RECORD_WORDS], TOLD_CAPACITY)
+    })
+}
+
+/// Takes over what the driver knows (in the fork server, so that every child has it).
+pub fn load_told(count: u64) {
+    live().told = count;
+    let Some(list) = list() else { return };
+    let count = (count as usize).min(TOLD_CAPACITY);
+    // SAFETY: single kernel thread.
+    let loaded = unsafe { &mut *(&raw mut TOLD_LOADED) };
+    while *loaded < count {
+        let told = &mut tracker().told;
+        if told.is_crowded() {
+            furnish_told(tracker().told.room() * 4);
+        }
+        if let Some((kind, one, other)) = read_record(list[*loaded]) {
+            tracker().told.is_new(kind, one, other);
+        }
+        *loaded += 1;
+    }
+}
+
+/// The run begins.
+pub fn begin(wanted: bool) {
+    // SAFETY: single kernel thread.
+    unsafe { WANTED = wanted }
+    if wanted {
+        for index in 0..engine().strands.len() {
+            let other = super::strand(super::StrandId(index as u16));
+            live().class = live().class.wrapping_add(other.track.view());
+        }
+    }
+}
+
+/// Strands can meet from now on, or not any more: see `race::set_on`.
+pub fn set_on(on: bool) {
+    // SAFETY: single kernel thread.
+    unsafe { ON = (on && WANTED) as u8 }
+}
+
+/// Whether steps are followed right now.
+#[inline(always)]
+pub fn is_on() -> bool {
+    // SAFETY: single kernel thread.
+    unsafe { ON != 0 }
+}
+
+#[cold]
+#[inline(never)]
+fn tell(pair: Pair) {
+    let counters = live();
+    let at = counters.told as usize;
+    if let Some(place) = list().and_then(|list| list.get_mut(at)) {
+        *place = record(pair.0, pair.1, pair.2);
+        // The driver may look when the run was killed.
+        core::sync::atomic::fence(Ordering::Release);
+        counters.told += 1;
+    }
+}
+
+#[inline(always)]
+fn step(key: u64, write: bool, pc: u64) {
+    let this = this();
+    let counters = live();
+    let delta = tracker().step(&mut this.track, counters.events, pc, key, write, tell);
+    counters.class = counters.class.wrapping_add(delta);
+}
+
+/// A read that is a step.
+#[inline(never)]
+pub fn read(addr: u64, size: u32, pc: u64) {
+    if (addr & 7) as u32 + size <= 8 {
+        step(memory_key(addr, size), false, pc);
+    } else {
+        long_access(addr, size, false, pc);
+    }
+}
+
+/// A write that is a step.
+#[inline(never)]
+pub fn write(addr: u64, size: u32, pc: u64) {
+    if (addr & 7) as u32 + size <= 8 {
+        step(memory_key(addr, size), true, pc);
+    } else {
+        long_access(addr, size, true, pc);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn long_access(addr: u64, size: u32, write: bool, pc: u64) {
+    let end = addr + (size as u64).min(LONGEST);
+    let mut at = addr;
+    while at < end {
+        let stop = ((at | 7) + 1).min(end);
+        step(memory_key(at, (stop - at) as u32), write, pc);
+        at = stop;
+    }
+}
+
+/// An atomic access; a read if it has changed nothing.
+#[inline(always)]
+pub fn atomic(addr: u64, size: u8, write: bool, pc: u64) {
+    if is_on() {
+        if write { self::write(addr, size as u32, pc) } else { read(addr, size as u32, pc) }
+    }
+}
+
+/// A block is freed, as a step: a write to all of it that others touch.
+pub fn freed(addr: u64, pc: u64) {
+    if is_on() {
+        write(addr, 8, pc);
+    }
+}
+
+/// Memory is given anew.
+#[inline]
+pub fn forget(addr: u64, size: u64) {
+    if is_on() && size != 0 {
+        tracker().table.forget(addr, size);
+    }
+}
+
+/// Sorts of objects that may lie at one address.
+const OBJECT: u64 = 0;
+const QUEUE: u64 = 1;
+const STRAND: u64 = 2;
+const OTHER: u64 = 3;
+
+#[inline]
+fn object(addr: u64, of: u64, write: bool, pc: u64) {
+    if is_on() {
+        step(sync_key(addr, of), write, pc);
+    }
+}
+
+/// A lock or the like is taken or given back; in what order that happens matters.
+pub fn changes(addr: usize, pc: u64) {
+    object(addr as u64, OBJECT, true, pc);
+}
+
+/// A lock or the like is looked at, or shared with others.
+pub fn looks(addr: usize, pc: u64) {
+    object(addr as u64, OBJECT, false, pc);
+}
+
+/// Somebody begins to wait on a futex word, or wakes those who do.
+pub fn queues(addr: usize, pc: u64) {
+    object(addr as u64, QUEUE, true, pc);
+}
+
+/// A strand has ended, or is to end.
+pub fn ends(strand: usize, pc: u64) {
+    object((strand as u64) << 3, STRAND, true, pc);
+}
+
+/// The end of a strand is seen, or that it has not come yet.
+pub fn sees_end(strand: usize, pc: u64) {
+    object((strand as u64) << 3, STRAND, false, pc);
+}
+
+/// Input, output or a signal: one object for all of them.
+pub fn meets_world() {
+    object(0, OTHER, true, this().op.pc);
+}
+
+/// The running strand waits for what is taken at an address.
+#[cold]
+pub fn blocked(addr: u64) {
+    if is_on() {
+        tracker().blocked(sync_key(addr, OBJECT), this().op.pc, tell);
+    }
+}
+
+/// A choice that is no strand: it is part of what follows.
+pub fn chose(option: u64) {
+    if is_on() {
+        let delta = this().track.turns(live().events, option.wrapping_add(1));
+        live().class = live().class.wrapping_add(delta);
+    }
+}
+
+/// The running strand wakes another.
+pub fn woke(other: &mut Strand) {
+    if is_on() {
+        let by = this().track.step(live().events);
+        let delta = other.track.turned(by);
+        live().class = live().class.wrapping_add(delta);
+    }
+}
+
+/// The running strand creates another.
+pub fn created(new: &mut Strand) {
+    // SAFETY: single kernel thread.
+    if unsafe { WANTED } {
+        new.track = this().track.child(new.id.0, live().events, new.ordinal);
+        live().class = live().class.wrapping_add(new.track.view());
+    }
+}
+
+/// The run goes on with another strand.
+#[inline(always)]
+pub fn switches(old: &mut Strand, new: &mut Strand, how: Stop) {
+    let events = live().events;
+    old.track.stops(events);
+    new.track.goes_on(events);
+    if is_on() && how as u8 == Stop::Preempted as u8 && old.state == State::Ready {
+        tracker().preempted(events, old.op.pc, tell);
+    }
+}

@@ -1,0 +1,220 @@
+//! Following a plan loosely.
+//!
+//! Shrinking asks what happens when a schedule is changed a little, so its plan need not fit the run that comes of it. A
+//! plan is a list of stretches: a strand, and how many events of its own it has made since its beginning when the stretch
+//! is over. A stretch ends sooner when its strand must wait or has ended. One whose strand cannot go on when its turn
+//! comes, or has come as far already, is left out. Behind the last one, whoever runs goes on for as long as it can, and then
+//! the next strand that can: nobody is preempted who does not give way.
+//!
+//! Choices that are no strand are those the plan has for the strand that makes them, in order; then the first option.
+//!
+//! What could have been chosen is noted for the driver ([`threadbare_abi::decision`]): it makes the next plans from that.
+
+use super::follow::segment;
+use super::live::live;
+use super::sched::{ATTENTION, Phase, Stop, attention, engine};
+use super::strand::State;
+use super::{guidance, shared, stops, strand};
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering;
+use threadbare_abi::decision::{Decision, bits};
+use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::layout::{self, flags};
+use threadbare_abi::strand::StrandId;
+
+struct Lenient {
+    on: bool,
+    /// The stretch that the running strand is in.
+    at: usize,
+    len: usize,
+    /// Choices that strands have made, by path.
+    chosen: Vec<(u64, u32)>,
+    /// Event count of the last decision that was noted, and how the strand had stopped.
+    noted: (u64, u8),
+}
+
+static mut LENIENT: Lenient = Lenient { on: false, at: 0, len: 0, chosen: Vec::new(), noted: (u64::MAX, 0) };
+
+fn plan() -> &'static mut Lenient {
+    let at = &raw mut LENIENT;
+    // SAFETY: single kernel thread; not used by signal handlers.
+    unsafe { &mut *at }
+}
+
+/// Whether a plan is followed loosely.
+pub fn is_on() -> bool {
+    plan().on
+}
+
+/// Begins to follow the plan's stretches, if that is wanted.
+pub fn begin() -> bool {
+    let e = engine();
+    let wanted = e.plan.flags & flags::LENIENT != 0 && shared::area(layout::FOLLOW_OFFSET).is_some();
+    let len = (e.plan.follow as usize).min(layout::SEGMENTS_CAPACITY);
+    *plan() = Lenient { on: wanted, at: 0, len, chosen: Vec::new(), noted: (u64::MAX, 0) };
+    if wanted {
+        ATTENTION.fetch_or(attention::FOLLOW, Ordering::Relaxed);
+        if len > 0 {
+            enter(0);
+        }
+    }
+    wanted
+}
+
+/// After a fork by the program, in the child.
+pub fn leave() {
+    plan().on = false;
+}
+
+fn is_stretch(found: &Segment) -> bool {
+    found.kind == ChoiceKind::Strand as u8 || found.kind == ChoiceKind::Timeout as u8
+}
+
+/// Events a strand has made since its beginning.
+fn made(id: StrandId) -> u64 {
+    let e = engine();
+    let lately = if id == e.current { live().events - e.segment_start } else { 0 };
+    strand(id).own + lately
+}
+
+fn with_path(path: u64) -> Option<StrandId> {
+    (0..engine().strands.len() as u16).map(StrandId).find(|&id| strand(id).path.0 == path)
+}
+
+/// A stretch begins: the strand must come to a point where it ends, whatever it does there.
+fn enter(at: usize) {
+    plan().at = at;
+    let found = segment(at);
+    let stops = found.how == StopKind::Preempted as u8 && is_stretch(&found);
+    let left = found.events.saturating_sub(with_path(found.path).map_or(0, made));
+    stops::set_schedule(if stops { live().events.saturating_add(left) } else { u64::MAX });
+}
+
+/// Who goes on.
+pub fn next(how: Stop) -> Option<(StrandId, bool)> {
+    let e = engine();
+    if e.phase != Phase::Running {
+        return None;
+    }
+    note(how);
+    let this = strand(e.current);
+    let ready = this.state == State::Ready && how == Stop::Preempted;
+    if ready && this.pinned > 0 {
+        return Some((e.current, false));
+    }
+    let l = plan();
+    if l.at < l.len {
+        let found = segment(l.at);
+        let far = made(e.current) >= found.events;
+        // One that was to wait and did not goes on; there is no reason to stop it.
+        let goes_on = !far || found.how != StopKind::Preempted as u8 && !this.yields;
+        if ready && found.path == this.path.0 && goes_on {
+            return Some((e.current, false));
+        }
+        for at in l.at + 1..l.len {
+            if let Some(next) = able(&segment(at)) {
+                enter(at);
+                return Some(next);
+            }
+        }
+        if e.enabled.is_empty() {
+            return None;
+        }
+        l.at = l.len;
+        stops::set_schedule(u64::MAX);
+    }
+    rest(ready)
+}
+
+/// The strand of a stretch, if it can go on and has not come as far yet.
+fn able(found: &Segment) -> Option<(StrandId, bool)> {
+    if !is_stretch(found) {
+        return None;
+    }
+    let id = with_path(found.path)?;
+    let other = strand(id);
+    if found.how == StopKind::Preempted as u8 && made(id) >= found.events {
+        return None;
+    }
+    match other.state {
+        State::Ready => Some((id, false)),
+        State::Blocked if found.kind == ChoiceKind::Timeout as u8 && other.wait.deadline != u64::MAX => {
+            Some((id, true))
+        }
+        _ => None,
+    }
+}
+
+/// Who goes on behind the last stretch: the running strand, or the next one by number.
+fn rest(ready: bool) -> Option<(StrandId, bool)> {
+    let e = engine();
+    let this = strand(e.current);
+    if ready && !this.yields {
+        return Some((e.current, false));
+    }
+    let count = e.strands.len() as u16;
+    let after = (1..=count).map(|step| StrandId((e.current.0 + step) % count));
+    let mut others = after.filter(|&id| strand(id).state == State::Ready);
+    others.next().map(|id| (id, false))
+}
+
+/// The option the plan takes for a choice that is no strand.
+pub fn choice(kind: ChoiceKind, options: u32) -> u32 {
+    let (l, path) = (plan(), strand(engine().current).path.0);
+    let at = match l.chosen.iter().position(|(other, _)| *other == path) {
+        Some(at) => at,
+        None => {
+            l.chosen.push((path, 0));
+            l.chosen.len() - 1
+        }
+    };
+    let before = l.chosen[at].1 as usize;
+    l.chosen[at].1 += 1;
+    let of_it = |found: &Segment| !is_stretch(found) && found.kind == kind as u8 && found.stop == path;
+    let mut list = (0..l.len).map(segment).filter(of_it);
+    list.nth(before).map_or(0, |found| (found.path as u32).min(options - 1))
+}
+
+/// Notes a decision, once however often it is asked for.
+fn note(how: Stop) {
+    let e = engine();
+    let l = plan();
+    let now = (live().events, how as u8);
+    if core::mem::replace(&mut l.noted, now) == now {
+        return;
+    }
+    let this = strand(e.current);
+    let mut told = 0;
+    if this.state == State::Ready {
+        told |= bits::READY;
+    }
+    if this.yields {
+        told |= bits::YIELDS;
+    }
+    if this.pinned > 0 {
+        told |= bits::PINNED;
+    }
+    let mut enabled = 0u64;
+    for &id in &e.enabled {
+        match 1u64.checked_shl(u32::from(id.0)) {
+            Some(bit) => enabled |= bit,
+            None => told |= bits::MORE,
+        }
+    }
+    let timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));
+    guidance::note(
+        &Decision {
+            strand: this.id,
+            op: this.op.kind,
+            how,
+            told,
+            timed: timed.unwrap_or(StrandId::NONE),
+            size: this.op.size,
+            own: made(this.id),
+            enabled,
+            addr: this.op.addr,
+            event: live().events,
+        }
+        .encode(),
+    );
+}

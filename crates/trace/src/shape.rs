@@ -1,0 +1,79 @@
+//! How much a schedule asks of its reader.
+
+use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::op::OpKind;
+
+/// Whether a segment is a stretch of a strand, not another choice.
+pub fn is_strand(segment: &Segment) -> bool {
+    segment.kind == ChoiceKind::Strand as u8 || segment.kind == ChoiceKind::Timeout as u8
+}
+
+/// The size of a schedule; less is better, the first counts most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Shape {
+    /// Switches away from a strand that could have gone on.
+    pub preemptions: u64,
+    /// Strands that do something.
+    pub strands: u64,
+    /// Switches.
+    pub switches: u64,
+    /// Events.
+    pub events: u64,
+}
+
+impl Shape {
+    /// The shape of a run.
+    pub fn of(segments: &[Segment]) -> Shape {
+        let mut shape = Shape::default();
+        let mut strands: Vec<u64> = Vec::new();
+        let mut last: Option<&Segment> = None;
+        for segment in segments.iter().filter(|segment| is_strand(segment)) {
+            shape.events += segment.events;
+            if !strands.contains(&segment.path) {
+                strands.push(segment.path);
+            }
+            if let Some(last) = last.replace(segment)
+                && last.path != segment.path
+            {
+                shape.switches += 1;
+                shape.preemptions += u64::from(is_preemption(last));
+            }
+        }
+        shape.strands = strands.len() as u64;
+        shape
+    }
+}
+
+/// Whether a strand was stopped that could have gone on, and did not give way by itself.
+fn is_preemption(segment: &Segment) -> bool {
+    segment.how == StopKind::Preempted as u8 && segment.spins == 0 && segment.op != OpKind::Yield as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(path: u64, events: u64, how: StopKind) -> Segment {
+        Segment { path, events, how: how as u8, ..Segment::default() }
+    }
+
+    #[test]
+    fn who_gives_way_or_spins_is_not_preempted() {
+        use StopKind::{Blocked, Ended, Final, Preempted};
+        let wake = Segment { path: 2, events: 3, kind: ChoiceKind::Wake as u8, ..Segment::default() };
+        let mut segments = vec![
+            segment(1, 10, Blocked),
+            segment(7, 5, Preempted),
+            wake,
+            segment(8, 4, Preempted),
+            segment(7, 6, Ended),
+            segment(8, 1, Ended),
+            segment(1, 3, Final),
+        ];
+        let shape = Shape::of(&segments);
+        assert_eq!((shape.preemptions, shape.strands, shape.switches, shape.events), (2, 3, 5, 29));
+        segments[1].spins = 1;
+        segments[3].op = OpKind::Yield as u8;
+        assert_eq!(Shape::of(&segments).preemptions, 0);
+    }
+}
