@@ -213,7 +213,7 @@ pub fn wait(me: &Thread, op: OpKind, addr: usize, pc: u64, open: bool) {
     wait.addr.store(addr, Ordering::Relaxed);
     wait.pc.store(pc, Ordering::Relaxed);
     wait.open.store(open, Ordering::Relaxed);
-    wait.seq.store(wait.seq.load(Ordering::Relaxed) + 1 | 1, Ordering::Release);
+    wait.seq.store((wait.seq.load(Ordering::Relaxed) + 1) | 1, Ordering::Release);
 }
 
 /// The strand goes on.

@@ -148,8 +148,8 @@ fn holder(addr: usize, counts: impl Fn(bool) -> bool) -> Option<u16> {
 /// The strands of the cycle that begins with this one; how many, 0 if there is none.
 fn find_cycle(from: &Thread, cycle: &mut [u16; CYCLE]) -> usize {
     let mut at = from;
-    for length in 0..CYCLE {
-        cycle[length] = at.index;
+    for (length, place) in cycle.iter_mut().enumerate() {
+        *place = at.index;
         let Some(next) = blocker(at).and_then(|index| thread::at(index as usize)) else { return 0 };
         if next.index == from.index {
             return length + 1;
