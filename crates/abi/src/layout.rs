@@ -65,8 +65,29 @@ pub const TOLD_CAPACITY: usize = 1 << 15;
 pub const STEPS_OFFSET: usize = TOLD_OFFSET + TOLD_CAPACITY * 16;
 /// How many records it holds.
 pub const STEPS_CAPACITY: usize = 1 << 17;
+/// Where the [`Recorded`] order of a free run's events is (runtime to driver).
+pub const RECORDED_OFFSET: usize =
+    (STEPS_OFFSET + STEPS_CAPACITY * size_of::<crate::step::Step>()).next_multiple_of(PAGE);
+/// How many events of a free run are recorded: what fits a guide.
+pub const RECORDED_CAPACITY: usize = 1 << 15;
+/// How many strands of a free run have their paths told.
+pub const RECORDED_STRANDS: usize = 1 << 12;
 /// The size of the file.
-pub const FILE_SIZE: usize = STEPS_OFFSET + STEPS_CAPACITY * size_of::<crate::step::Step>();
+pub const FILE_SIZE: usize = (RECORDED_OFFSET + size_of::<Recorded>()).next_multiple_of(PAGE);
+
+/// The order of a free run's events. All strands write it at the same time.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Recorded {
+    /// Events so far; more than fit if some were left out.
+    pub count: AtomicU64,
+    /// Strands so far.
+    pub strands: AtomicU64,
+    /// The strands' paths, by their index.
+    pub paths: [AtomicU64; RECORDED_STRANDS],
+    /// The events in order: the strand's index in the high 16 bits, the pc in the others.
+    pub events: [AtomicU64; RECORDED_CAPACITY],
+}
 
 /// What the file begins with.
 #[repr(C)]

@@ -9,6 +9,7 @@
 pub mod decision;
 pub mod event;
 pub mod layout;
+pub mod noise;
 pub mod op;
 pub mod protocol;
 pub mod report;

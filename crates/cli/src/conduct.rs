@@ -19,7 +19,7 @@ use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppres
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION, Planner};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_report::{CampaignReport, Style};
-use threadbare_strategy::StrategyId;
+use threadbare_strategy::{Spec, StrategyId};
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
@@ -347,7 +347,9 @@ fn schedule(
 ) -> Schedule {
     let target = &config.target;
     let request = config.request(failure.run, &failure.strategy);
-    let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0;
+    // A free run has no choices of its own; what showed the same under control has.
+    let has_choices = !target.free || !facts.segments.is_empty();
+    let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0 && has_choices;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
         program: target.program.clone().into_os_string(),
@@ -380,7 +382,8 @@ fn schedule(
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
         let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
-        schedule.then = Some(Then { strategy: failure.strategy, seed: request.seed, estimates, guide });
+        let strategy = if target.free { Spec::of(StrategyId::Recorded) } else { failure.strategy };
+        schedule.then = Some(Then { strategy, seed: request.seed, estimates, guide });
     }
     schedule
 }

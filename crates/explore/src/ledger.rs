@@ -169,6 +169,12 @@ impl Ledger {
         Ledger { until: chance, ..self }
     }
 
+    /// These pcs are known before the first run.
+    pub(crate) fn know(&mut self, pcs: Vec<u64>) {
+        self.learnt.extend(pcs.into_iter().filter(|&pc| self.learnt_set.insert(pc)));
+        self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
+    }
+
     /// The next run of this epoch; of the next epoch when this one is complete.
     pub(crate) fn take_ticket(&mut self) -> Option<Ticket> {
         if self.at_border() {
@@ -338,11 +344,12 @@ impl Ledger {
         let mut failed = false;
         let assigned = if predicted { None } else { self.assigned.remove(&run) };
         let Assignment { strategy, guide, .. } = assigned.unwrap_or_else(|| Assignment::of(self.plain));
-        for Shown { key, fails, hidden, facts } in outcome.shown {
+        for Shown { key, fails, hidden, facts, recording } in outcome.shown {
             // The first run that showed it has the facts, and decides for all.
             let hidden = *self.hidden.entry(key).or_insert(hidden);
             failed |= fails && !hidden;
-            let (known, estimates, guide) = (Arc::clone(&self.known), self.estimates, Arc::clone(&guide));
+            let guide = recording.unwrap_or_else(|| Arc::clone(&guide));
+            let (known, estimates) = (Arc::clone(&self.known), self.estimates);
             let verdict = outcome.verdict.kind;
             self.failures.push(Failure {
                 run,
@@ -450,7 +457,7 @@ mod tests {
     }
 
     fn shown(key: u64, fails: bool, hidden: bool) -> Shown {
-        Shown { key, fails, hidden, facts: None }
+        Shown { key, fails, hidden, facts: None, recording: None }
     }
 
     fn failing(run: u64) -> Outcome {

@@ -11,6 +11,7 @@ mod capture;
 pub mod details;
 mod digest;
 pub mod error;
+pub mod free;
 mod fuzz;
 pub mod interrupt;
 pub mod journal;
@@ -35,6 +36,7 @@ mod window;
 mod wire;
 
 pub use error::Error;
+pub use free::{Quiet, Wanted};
 pub use ledger::Failure;
 pub use outcome::{Filter, Races, of_race};
 pub use predict::{Cycle, Unproved};

@@ -2,6 +2,7 @@
 
 use crate::advice::Lessons;
 use crate::error::Error;
+use crate::free::{Places, Quiet, Recorded};
 use crate::server::{Message, Server, Target};
 use crate::shm::LiveCopy;
 use crate::verdict;
@@ -11,11 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
-use threadbare_abi::layout::{Plan, PointMode, Record, Watch};
+use threadbare_abi::layout::{Plan, PointMode, Record, WORDS_CAPACITY, Watch};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
 use threadbare_strategy::StrategyId;
+use threadbare_strategy::recorded::Recording;
 use threadbare_trace::report::RunReport;
 use threadbare_trace::run::{End, RunFacts, Verdict};
 
@@ -325,6 +327,18 @@ impl Server {
         Lessons { notes, reads, steps, steps_lost, ..Lessons::default() }
     }
 
+    /// The order of events that the free run that has just ended recorded.
+    pub(crate) fn recording(&self, last: u16) -> Recorded {
+        let (paths, events, count) = self.memory.recorded();
+        let mut words = vec![Recording::head(paths.len() as u32, last)];
+        words.extend(&paths);
+        // A strand that was killed may have taken a number and left its place empty.
+        words.extend(events.iter().filter(|&&event| event != 0));
+        words.truncate(WORDS_CAPACITY - 1);
+        let events = (words.len() - 1 - paths.len()) as u64;
+        Recorded { words: words.into(), events, cut: count > events }
+    }
+
     /// The choices the run that has just ended took.
     pub fn segments(&self, ended: &Ended) -> Vec<Segment> {
         self.memory.taken(ended.live.counters.segments)
@@ -400,13 +414,14 @@ pub struct Job {
     target: Arc<Target>,
     server: Option<Server>,
     known: Arc<[u64]>,
+    places: Places,
     cancel: Arc<AtomicBool>,
 }
 
 impl Job {
     /// A job whose server is not started yet. Its runs are given up when `cancel` is set.
     pub fn new(target: Arc<Target>, cancel: Arc<AtomicBool>) -> Job {
-        Job { target, server: None, known: Arc::from([]), cancel }
+        Job { target, server: None, known: Arc::from([]), places: Places::default(), cancel }
     }
 
     /// The pcs that all runs from now on know.
@@ -417,6 +432,19 @@ impl Job {
         self.known = Arc::clone(known);
         if let Some(server) = &mut self.server {
             server.set_known(&self.known);
+        }
+    }
+
+    /// The same for free runs; `quiet` knows where noise is of no use.
+    pub(crate) fn set_known_marked(&mut self, known: &Arc<[u64]>, quiet: Option<&dyn Quiet>) {
+        let marked = self.places.mark(known, quiet);
+        self.set_known(&marked);
+    }
+
+    /// A free run has ended.
+    pub(crate) fn see_places(&mut self, ended: &Ended) {
+        if let Some(server) = &self.server {
+            self.places.see(server, ended);
         }
     }
 

@@ -15,9 +15,9 @@ use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
     KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET, PCS_CAPACITY, PLAN_OFFSET, Plan,
-    READS_OFFSET, REPORT_OFFSET, REPORT_SIZE, RING_OFFSET, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY,
-    STEPS_OFFSET, TAKEN_OFFSET, TOLD_CAPACITY, TOLD_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY,
-    WORDS_CAPACITY, Watch,
+    READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET, RECORDED_STRANDS, REPORT_OFFSET, REPORT_SIZE,
+    RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET,
+    TOLD_CAPACITY, TOLD_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
 use threadbare_abi::step::STEP_WORDS;
 use threadbare_trace::run::Counters;
@@ -143,6 +143,16 @@ impl SharedMemory {
     fn words(&self, offset: usize) -> Vec<u64> {
         let count = self.read(offset, 1, 1)[0];
         self.read(offset + 8, count, WORDS_CAPACITY - 1)
+    }
+
+    /// The order of events that a free run recorded: the strands' paths, the events, and how many there were in all.
+    pub fn recorded(&self) -> (Vec<u64>, Vec<u64>, u64) {
+        let word = |at: usize| self.read(RECORDED_OFFSET + at, 1, 1).first().copied().unwrap_or(0);
+        let count: u64 = word(std::mem::offset_of!(Recorded, count));
+        let strands: u64 = word(std::mem::offset_of!(Recorded, strands));
+        let paths = RECORDED_OFFSET + std::mem::offset_of!(Recorded, paths);
+        let events = RECORDED_OFFSET + std::mem::offset_of!(Recorded, events);
+        (self.read(paths, strands, RECORDED_STRANDS), self.read(events, count, RECORDED_CAPACITY), count)
     }
 
     /// The live page.

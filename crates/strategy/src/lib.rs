@@ -23,6 +23,7 @@ pub mod planned;
 pub mod pos;
 pub mod random;
 pub mod reads;
+pub mod recorded;
 pub mod registry;
 pub mod rff;
 pub mod rng;

@@ -6,6 +6,7 @@ use crate::pct::Pct;
 use crate::planned::{Dfs, Dpor, Hapset, Pcb};
 use crate::pos::Pos;
 use crate::random::Random;
+use crate::recorded::Recorded;
 use crate::rff::Rff;
 use crate::round_robin::RoundRobin;
 use crate::surw::Surw;
@@ -98,6 +99,8 @@ strategies! {
     RoundRobin(2, "round-robin", "the strands in turn, a fixed number of points each");
     /// A predicted deadlock is tried.
     Directed(64, "directed", "holds strands back before the locks of a predicted deadlock");
+    /// The order of a free run.
+    Recorded(65, "recorded", "follows the order of events that a free run recorded");
     /// Every enabled strand equally likely.
     Uniform(3, "uniform", "every enabled strand is equally likely at every point");
     /// Priorities that change at a few points.

@@ -96,6 +96,8 @@ pub struct Engine {
     pub phase: Phase,
     /// The schedule that is followed.
     pub follow: Follow,
+    /// The order of a free run is followed, spins and all.
+    pub recorded: bool,
     /// Who decides.
     pub strategy: Any,
     /// The strategy is told of points without a choice.
@@ -149,6 +151,7 @@ pub fn init() {
         yielding: false,
         phase: Phase::Before,
         follow: Follow::NONE,
+        recorded: false,
         strategy: Any::new(StrategyId::Random),
         tells_alone: false,
         entropy: Rng::new(0),

@@ -138,7 +138,7 @@ pub fn touched(pc: u64, addr: u64, size: u32) {
 #[inline]
 pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
     let e = engine();
-    if e.live < 2 || e.follow.active {
+    if e.live < 2 || e.follow.active || e.recorded {
         return;
     }
     let track = &mut sched::this().spin;

@@ -245,6 +245,15 @@ unsafe extern "C" fn assert_fail(
             format_args!("assertion `{}' at {}:{line}", Lossy(expression), Lossy(file)),
         );
     }
+    if crate::free::on() {
+        // SAFETY: libc's contract: C strings.
+        let (expression, file) =
+            unsafe { (core::ffi::CStr::from_ptr(expression), core::ffi::CStr::from_ptr(file)) };
+        crate::free::tell::assertion(
+            pc,
+            format_args!("assertion `{}' at {}:{line}", Lossy(expression), Lossy(file)),
+        );
+    }
     type Text = *const core::ffi::c_char;
     // SAFETY: libc's own function of this prototype.
     unsafe { real!(__assert_fail: fn(Text, Text, u32, Text) -> !)(expression, file, line, function) }
