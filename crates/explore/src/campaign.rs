@@ -426,8 +426,26 @@ fn next(shared: &Shared) -> Option<crate::ledger::Ticket> {
     }
 }
 
-/// One run, with its second making if that is asked for.
+/// One run. If somebody kills its server meanwhile, all of it is made again: what it tells does not depend on that.
 fn one(
+    config: &Config,
+    job: &mut Job,
+    request: &Request,
+    wants: &dyn Fn(&[u64]) -> Vec<bool>,
+) -> Result<Outcome, Error> {
+    const MORE_TIMES: u32 = 4;
+    for _ in 0..MORE_TIMES {
+        match once(config, job, request, wants) {
+            Err(error) if error.is_by_a_kill() => {}
+            Ok(outcome) if outcome.may_lack_details() && !job.is_alive() => {}
+            made => return made,
+        }
+    }
+    once(config, job, request, wants)
+}
+
+/// One run, with its second making if that is asked for.
+fn once(
     config: &Config,
     job: &mut Job,
     request: &Request,
