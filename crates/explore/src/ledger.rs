@@ -281,13 +281,14 @@ impl Ledger {
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
-        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
-        self.coverage.take(strategy, &outcome.contribution);
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
         self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
+        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
+        self.coverage.learnt(self.known.len(), self.learnt.len());
+        self.coverage.take(strategy, &outcome.contribution);
         self.replays += u64::from(outcome.replayed);
         for warning in outcome.warnings.drain(..) {
             if self.warned.insert(warning.clone()) {
