@@ -5,7 +5,7 @@
 //! | directive | says |
 //! |---|---|
 //! | `expect` | `pass`, or the kind of failure; several with a bar between them where truly either can come |
-//! | `strategy` | the strategy (default `random`) |
+//! | `strategy` | the strategy (default `portfolio`) |
 //! | `runs` | how many runs a passing program must survive (default 200) |
 //! | `max-runs` | within how many runs a failure must be found (default 500) |
 //! | `flags`, `args`, `env` | of the compiler, of the program, of its environment (`K=V`, may be repeated) |
@@ -20,6 +20,8 @@
 //! | `classes` | how many classes its runs have: a long campaign sees exactly so many |
 //! | `race` | the labels of the two lines of a race that must be told; may be repeated |
 //! | `may-race` | the same of a race that comes with the others, but not in every campaign |
+//! | `preemptions` | the least number of preemptions that a run of the failure needs (a program that fails) |
+//! | `pair` | the labels of the two lines whose order decides; may be repeated where more than one pair does |
 //! | `suppress` | a line of a suppression file that every campaign of it gets; may be repeated |
 //! | `tsan` | `no`: it is not compared with ThreadSanitizer, which does not know what it uses |
 //!
@@ -104,6 +106,10 @@ pub struct Program {
     /// The races that may be told besides.
     pub may_race: Vec<Lines>,
     /// See the module.
+    pub preemptions: Option<u64>,
+    /// The pairs that decide; one of them is to be told.
+    pub pairs: Vec<Lines>,
+    /// See the module.
     pub suppress: Vec<String>,
     /// Whether ThreadSanitizer's reports of it are compared with ours.
     pub tsan: bool,
@@ -149,7 +155,7 @@ impl Program {
             path: path.to_owned(),
             language,
             expect: Vec::new(),
-            strategy: "random".to_owned(),
+            strategy: "portfolio".to_owned(),
             runs: 200,
             max_runs: 500,
             flags: Vec::new(),
@@ -167,6 +173,8 @@ impl Program {
             line: None,
             races: Vec::new(),
             may_race: Vec::new(),
+            preemptions: None,
+            pairs: Vec::new(),
             suppress: Vec::new(),
             tsan: true,
         };
@@ -205,6 +213,8 @@ impl Program {
                 "classes" => program.classes = Some(value.parse().map_err(|_| wrong())?),
                 "race" => program.races.push(lines(value, &labels).ok_or_else(wrong)?),
                 "may-race" => program.may_race.push(lines(value, &labels).ok_or_else(wrong)?),
+                "preemptions" => program.preemptions = Some(value.parse().map_err(|_| wrong())?),
+                "pair" => program.pairs.push(lines(value, &labels).ok_or_else(wrong)?),
                 "suppress" => program.suppress.push(value.to_owned()),
                 "tsan" if value == "no" => program.tsan = false,
                 _ => return Err(wrong()),
@@ -215,6 +225,9 @@ impl Program {
         }
         if program.expect.iter().any(|kind| kind == "race") == program.races.is_empty() {
             return Err(format!("{name}: `expect: race` and `race: LABEL LABEL` belong together"));
+        }
+        if program.passes() && (program.preemptions.is_some() || !program.pairs.is_empty()) {
+            return Err(format!("{name}: passes, and has nothing to shrink or explain"));
         }
         // A race alone does not change how a program ends.
         let ends_well = program.passes() || program.expect == ["race"];

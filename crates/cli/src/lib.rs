@@ -12,8 +12,10 @@ mod gdb;
 mod given;
 mod hide;
 mod kept;
+mod noise_options;
 mod options;
 mod output;
+mod quiet;
 mod refine;
 mod regress;
 mod streams;
@@ -35,7 +37,7 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Run(commands::run::Args),
+    Run(Box<commands::run::Args>),
     Replay(commands::replay::Args),
     Shrink(commands::shrink::Args),
     Report(commands::report::Args),

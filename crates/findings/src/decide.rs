@@ -5,7 +5,7 @@ use crate::done::{Doer, Done};
 use crate::finding::{Explanation, PairPlace, Step};
 use crate::pattern::{Around, Pattern, Shown};
 use crate::places::Places;
-use crate::std_locks::word;
+use crate::std_locks::{is_bookkeeping, word};
 use crate::steps::{Focus, placed, steps_on};
 use std::collections::BTreeSet;
 use threadbare_abi::event::Event;
@@ -65,7 +65,20 @@ pub fn decided(
         (None, false) => return None,
     };
     let cycle = facts.report.strands.iter().any(|strand| strand.stuck);
-    let around = Around { done: &failing, first, second, at: (at_first, at_second), locks, cycle };
+    let noise = |done: &Done| {
+        let frames = placed(done, places);
+        frames.iter().all(|frame| frame.library) || is_bookkeeping(done.op.name(), &frames)
+    };
+    let around = Around {
+        done: &failing,
+        first,
+        second,
+        at: (at_first, at_second),
+        locks,
+        cycle,
+        waits: pair.second.waits,
+        noise: &noise,
+    };
     let shown = around.pattern();
     let words = Words { strands: &strands, places };
     let text = words.text(&shown, first, second);

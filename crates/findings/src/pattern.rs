@@ -30,9 +30,8 @@ impl Pattern {
     /// How much it tells, against others that a run could be explained with.
     pub fn tells(self) -> u32 {
         match self {
-            Pattern::OrderViolation => 1,
-            Pattern::UseBeforeInit => 2,
-            Pattern::TornPair => 3,
+            Pattern::OrderViolation | Pattern::UseBeforeInit => 1,
+            Pattern::TornPair => 2,
             Pattern::CheckThenAct => 4,
             Pattern::LostUpdate => 5,
             Pattern::LostWakeUp | Pattern::LockOrderCycle => 6,
@@ -85,6 +84,10 @@ pub(crate) struct Around<'a> {
     pub(crate) locks: &'a BTreeSet<u64>,
     /// Strands wait for each other in a circle.
     pub(crate) cycle: bool,
+    /// The second one is what its strand waits for.
+    pub(crate) waits: bool,
+    /// Whether an operation is a library's own affair.
+    pub(crate) noise: &'a dyn Fn(&Done) -> bool,
 }
 
 fn reads(op: OpKind) -> bool {
@@ -131,7 +134,7 @@ impl Around<'_> {
         if is_wake(first.op) && is_wait(second.op) {
             return Shown::bare(Pattern::LostWakeUp);
         }
-        if self.cycle && second.waits && !self.is_data(first) {
+        if self.cycle && (second.waits || self.waits) && !self.is_data(first) {
             return Shown::bare(Pattern::LockOrderCycle);
         }
         if !self.is_data(first) || !self.is_data(second) {
@@ -176,7 +179,8 @@ impl Around<'_> {
         let later: Vec<usize> = (at_second + 1..self.done.len()).filter(acts).collect();
         let changes = |at: &&usize| self.is_data(&self.done[**at]) && writes(self.done[**at].op);
         let of_it = |at: &&usize| changes(at) && overlap(&self.done[**at], first);
-        let act = later.iter().find(of_it).or_else(|| later.iter().find(changes))?;
+        let own = |at: &&usize| changes(at) && !(self.noise)(&self.done[**at]);
+        let act = later.iter().find(of_it).or_else(|| later.iter().find(own))?;
         Some(Shown::between(Pattern::CheckThenAct, second, [first, &self.done[*act]]))
     }
 

@@ -1,4 +1,6 @@
 //@ expect: use-after-free
+//@ preemptions: 1
+//@ pair: grow here
 // A pointer into a table that another strand grows: realloc moves it.
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@ static int *table;
 static void *grow(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
-    table = realloc(table, 1000 * sizeof *table);
+    table = realloc(table, 1000 * sizeof *table); //~ grow
     pthread_mutex_unlock(&lock);
     return 0;
 }
