@@ -298,13 +298,14 @@ impl Ledger {
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
-        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
-        self.coverage.take(strategy, &outcome.contribution);
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
         let known = self.learnt.len();
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
+        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
+        self.coverage.learnt(self.known.len(), self.learnt.len());
+        self.coverage.take(strategy, &outcome.contribution);
         outcome.lessons.news = self.learnt.len() > known;
         self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.replays += u64::from(outcome.replayed);
@@ -321,8 +322,8 @@ impl Ledger {
         }
         self.take_shown(run, false, outcome);
         if self.advice.is_done() {
-            if self.advice.status().is_some_and(|status| status.complete && self.proves) {
-                self.coverage.set_complete();
+            if let Some(status) = self.advice.status().filter(|status| status.complete && self.proves) {
+                self.coverage.set_complete(status.classes);
             }
             if self.ends_complete {
                 self.stop(Stop::Complete);
