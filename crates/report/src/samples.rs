@@ -348,12 +348,12 @@ pub(crate) fn all() -> Vec<Finding> {
         race(),
         deadlock(),
         assertion(),
-        explained(),
         use_after_free(),
         crash(),
         timeout(),
         livelock(),
         long_names(),
+        explained(),
     ]
 }
 
