@@ -5,7 +5,7 @@
 //! | directive | says |
 //! |---|---|
 //! | `expect` | `pass`, or the kind of failure; several with a bar between them where truly either can come |
-//! | `strategy` | the strategy (default `random`) |
+//! | `strategy` | the strategy (default `portfolio`) |
 //! | `runs` | how many runs a passing program must survive (default 200) |
 //! | `max-runs` | within how many runs a failure must be found (default 500) |
 //! | `flags`, `args`, `env` | of the compiler, of the program, of its environment (`K=V`, may be repeated) |
@@ -17,6 +17,7 @@
 //! | `replays` | the most runs of it that the replay check makes again (for runs that take long; 0 if it depends on another process) |
 //! | `warns` | a part of one of the campaign's warnings, or `none` if there are to be none (passing programs) |
 //! | `strands` | how many strands the largest run has at least |
+//! | `classes` | how many classes its runs have: a long campaign sees exactly so many |
 //! | `race` | the labels of the two lines of a race that must be told; may be repeated |
 //! | `may-race` | the same of a race that comes with the others, but not in every campaign |
 //! | `preemptions` | the least number of preemptions that a run of the failure needs (a program that fails) |
@@ -96,6 +97,8 @@ pub struct Program {
     pub replays: u64,
     /// See the module.
     pub strands: u64,
+    /// See the module.
+    pub classes: Option<u64>,
     /// The line marked with `//~ here`.
     pub line: Option<u64>,
     /// The races that must be told.
@@ -152,7 +155,7 @@ impl Program {
             path: path.to_owned(),
             language,
             expect: Vec::new(),
-            strategy: "random".to_owned(),
+            strategy: "portfolio".to_owned(),
             runs: 200,
             max_runs: 500,
             flags: Vec::new(),
@@ -166,6 +169,7 @@ impl Program {
             warns: None,
             replays: u64::MAX,
             strands: 0,
+            classes: None,
             line: None,
             races: Vec::new(),
             may_race: Vec::new(),
@@ -206,6 +210,7 @@ impl Program {
                 "message" => program.message = Some(value.to_owned()),
                 "replays" => program.replays = value.parse().map_err(|_| wrong())?,
                 "strands" => program.strands = value.parse().map_err(|_| wrong())?,
+                "classes" => program.classes = Some(value.parse().map_err(|_| wrong())?),
                 "race" => program.races.push(lines(value, &labels).ok_or_else(wrong)?),
                 "may-race" => program.may_race.push(lines(value, &labels).ok_or_else(wrong)?),
                 "preemptions" => program.preemptions = Some(value.parse().map_err(|_| wrong())?),

@@ -103,7 +103,8 @@ fn the_number_of_jobs_changes_nothing() {
 /// Every strategy, also those that learn from earlier runs; each run also follows its own schedule again.
 #[test]
 fn the_number_of_jobs_changes_nothing_for_any_strategy() {
-    const STRATEGIES: [&str; 11] = [
+    const STRATEGIES: [&str; 13] = [
+        "portfolio",
         "random",
         "random:4",
         "uniform",
@@ -115,6 +116,7 @@ fn the_number_of_jobs_changes_nothing_for_any_strategy() {
         "urw",
         "surw",
         "rff",
+        "rff:1",
     ];
     let programs = corpus::programs();
     for name in ["search/two_condvars.c", "search/work_stealing.c", "search/reorder.c"] {

@@ -118,8 +118,8 @@ fn green(package: &str, tests: usize) -> Result<(), String> {
 fn every_strategy(package: &str) -> Result<(), String> {
     let runs = either(10, 1000).to_string();
     // The tests above make many runs with the default strategy.
-    let usual = is_full().then_some("random");
-    for strategy in usual.into_iter().chain(other_strategies(package, "random")) {
+    let usual = is_full().then_some("portfolio");
+    for strategy in usual.into_iter().chain(other_strategies(package, "portfolio")) {
         let call = Call::new(package, &["test", "--runs", &runs, "--seed", "1", "--strategy", strategy])?;
         call.expect_code(0)?;
     }

@@ -9,9 +9,11 @@
 pub mod decision;
 pub mod event;
 pub mod layout;
+pub mod noise;
 pub mod op;
 pub mod protocol;
 pub mod report;
+pub mod step;
 pub mod strand;
 pub mod time;
 pub mod verdict;

@@ -7,7 +7,7 @@
 //! [`Reply::AGAIN`] that the same command must be sent once more.
 
 /// The variable with `shm=<fd>,ctl=<fd>` and, where they apply, `bind=1` (the driver has set `LD_BIND_NOW`) and
-/// `cpus=<hex>` (the processors the program may use, lowest byte first); the runtime takes it out of the environment.
+/// `free=1` (strands are to run free) and `cpus=<hex>` (the processors the program may use, lowest byte first); the runtime takes it out of the environment.
 pub const ENV: &str = "THREADBARE_RT";
 
 /// A message from the driver.

@@ -16,10 +16,10 @@ use threadbare_explore::{Error, Failure};
 use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
 use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
-use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
+use threadbare_report::campaign::{Coverage, FORMAT_VERSION, Planner};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_report::{CampaignReport, Style};
-use threadbare_strategy::StrategyId;
+use threadbare_strategy::{Spec, StrategyId};
 use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
@@ -41,6 +41,8 @@ struct Conductor<'a> {
     line: ProgressLine,
     /// Findings to be shrunk when the campaign is over, by id.
     found: Vec<(String, Found)>,
+    /// Findings of earlier sittings, with what their runs knew.
+    restored: Vec<(String, Arc<[u64]>)>,
 }
 
 /// The build a program is.
@@ -84,12 +86,19 @@ pub(crate) fn campaign(
         places: KeptPlaces::default(),
         line,
         found: Vec::new(),
+        restored: Vec::new(),
     };
     let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
     refine::recall(store, &mut conductor.findings);
     let in_vain = matches!(summary.ending, Ending::Interrupt | Ending::Internal(..));
     if let Some(time) = config.shrink.filter(|_| !in_vain) {
+        let unshrunk = conductor.findings.all().iter().filter(|finding| finding.shrunk.is_none());
+        let unshrunk: Vec<String> = unshrunk.map(|finding| finding.id.clone()).collect();
+        for (id, known) in conductor.restored.drain(..).filter(|(id, _)| unshrunk.contains(id)) {
+            // One that cannot be replayed stays as it is.
+            conductor.found.extend(refine::found_before(&config.target, store, id, known));
+        }
         refine::all(&config.target, store, &conductor.found, time, &mut conductor.findings)?;
     }
     if let Ending::Internal(facts, why) = &summary.ending {
@@ -225,6 +234,9 @@ impl Observer for Conductor<'_> {
         if failure.hidden {
             self.used.by(self.suppressions, &finding);
         }
+        if !failure.hidden {
+            self.restored.push((finding.id.clone(), Arc::clone(&failure.known)));
+        }
         findings.restore(failure.key, finding, failure.run);
     }
 
@@ -306,10 +318,19 @@ impl Conductor<'_> {
                 Ending::Time => "time",
                 Ending::Failure => "failure",
                 Ending::Enough => "until",
+                Ending::Complete => "complete",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",
             }
             .to_owned(),
+            planner: summary.planner.clone().map(|status| Planner {
+                complete: status.complete,
+                runs: status.runs,
+                learning_runs: status.learning,
+                classes: status.classes,
+                repeated_runs: status.repeated,
+                bounds: status.bounds,
+            }),
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         }
@@ -326,7 +347,9 @@ fn schedule(
 ) -> Schedule {
     let target = &config.target;
     let request = config.request(failure.run, &failure.strategy);
-    let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0;
+    // A free run has no choices of its own; what showed the same under control has.
+    let has_choices = !target.free || !facts.segments.is_empty();
+    let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0 && has_choices;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
         program: target.program.clone().into_os_string(),
@@ -359,7 +382,8 @@ fn schedule(
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
         let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
-        schedule.then = Some(Then { strategy: failure.strategy, seed: request.seed, estimates, guide });
+        let strategy = if target.free { Spec::of(StrategyId::Recorded) } else { failure.strategy };
+        schedule.then = Some(Then { strategy, seed: request.seed, estimates, guide });
     }
     schedule
 }

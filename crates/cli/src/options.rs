@@ -1,6 +1,7 @@
 //! Options that several commands share.
 
 use crate::exit::Trouble;
+use crate::noise_options::NoiseOptions;
 use crate::{given, values};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ use threadbare_explore::{Races, Search};
 pub(crate) const FOLDER: &str = ".threadbare";
 
 const DEFAULT_RUNS: u64 = 1000;
+const PLANNER_RUNS: u64 = 100_000;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -68,7 +70,7 @@ pub(crate) enum ReportFormat {
 pub(crate) enum Mode {
     /// One strand at a time, every choice Threadbare's.
     Controlled,
-    /// Real kernel threads in parallel (not in this version).
+    /// Threads of the kernel, in parallel, with noise.
     Free,
 }
 
@@ -96,10 +98,10 @@ pub(crate) enum RaceMode {
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
     /// Who decides which strand goes on: `portfolio`, `random`, `pct:3`, … (see `--help`).
-    #[arg(long, value_name = "NAME[:N]", default_value = "random", value_parser = values::strategy,
+    #[arg(long, value_name = "NAME[:N]", default_value_t = Search::default(), value_parser = values::strategy,
           long_help = values::strategy_help())]
     pub(crate) strategy: Search,
-    /// The most runs [default: 1000, without a bound if --time is given].
+    /// The most runs [default: 1000, or 100000 for a planner; without a bound if --time is given].
     #[arg(long, value_name = "N", value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
     /// The most time, such as 30s, 5m or 1h.
@@ -172,6 +174,8 @@ pub(crate) struct CampaignOptions {
     /// The folder for findings.
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) noise: NoiseOptions,
 }
 
 /// The options of a campaign over one program, as a command line of their own. What comes later counts.
@@ -198,34 +202,42 @@ impl RunOptions {
 }
 
 impl CampaignOptions {
-    /// Says what this version cannot do.
+    /// Refuses options that do not go together.
     pub(crate) fn check(&self) -> Result<(), Trouble> {
         match self.mode {
-            Mode::Controlled => Ok(()),
-            Mode::Free => {
-                Err(Trouble::usage("the free mode is not in this version", "leave out `--mode free`"))
-            }
+            Mode::Controlled => self.noise.check_controlled(),
+            Mode::Free if self.check_replay => Err(Trouble::usage(
+                "a free run cannot be made a second time: the kernel decides in it",
+                "leave out `--check-replay`",
+            )),
+            Mode::Free => Ok(()),
         }
     }
 
     /// The campaign for a target.
     pub(crate) fn config(&self, mut target: Target) -> Config {
         target.limits = Limits { memory: self.memory, output: self.output, file_size: self.file_size };
+        // A planner ends by itself when it is through.
+        let default_runs = if self.strategy.is_planner() { PLANNER_RUNS } else { DEFAULT_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        target.free = self.mode == Mode::Free;
+        let quiet = target.free.then(|| self.noise.quiet(&target.program));
+        // A free run uses all processors itself.
+        let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
         Config {
             target: Arc::new(target),
             search: self.strategy,
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(DEFAULT_RUNS)),
+            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(default_runs)),
             time: self.time,
-            jobs: self.jobs.map_or_else(cores, NonZeroUsize::get),
+            jobs: self.jobs.map_or_else(jobs, NonZeroUsize::get),
             keep_going: self.keep_going,
             timeout: self.timeout,
             points: self.points,
             max_points: self.max_points,
             check_replay: self.check_replay,
-            predict: !self.no_predict,
+            predict: !self.no_predict && self.mode == Mode::Controlled,
             races: match self.races {
                 RaceMode::Off => Races::Off,
                 RaceMode::Report => Races::Report,
@@ -233,6 +245,8 @@ impl CampaignOptions {
             },
             shrink: self.shrink.0,
             filter: None,
+            noise: self.noise.noise(),
+            quiet,
             coverage: self.coverage == Switch::On,
             until: self.until,
         }

@@ -162,6 +162,24 @@ pub(crate) fn recall(store: &Store, findings: &mut Findings) {
     }
 }
 
+/// A finding of an earlier sitting of the campaign that was not shrunk, made again from its schedule.
+pub(crate) fn found_before(
+    target: &Arc<Target>,
+    store: &Store,
+    id: String,
+    known: Arc<[u64]>,
+) -> Option<(String, Found)> {
+    let path = store.folder().join(format!("{id}.{SCHEDULE}"));
+    let schedule = Schedule::parse(&std::fs::read_to_string(path).ok()?).ok()?;
+    let mut job = Job::new(Arc::clone(target), Arc::new(AtomicBool::new(false)));
+    job.set_known(&schedule.known.clone().into());
+    let request = replay::request(&schedule);
+    let facts = replay::once(job.server().ok()?, &request, &schedule).ok()?;
+    let facts = replay::judge(facts, &schedule, &target.program).ok()?;
+    let facts = Box::new(RunFacts { segments: schedule.segments.clone(), ..facts });
+    Some((id, Found { schedule, known, facts }))
+}
+
 /// Findings that are shrunk at the end of a campaign get this many times the time of one, all together.
 const SHARES: u32 = 8;
 

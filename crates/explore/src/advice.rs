@@ -3,12 +3,18 @@
 //! Both depend on the runs of earlier epochs only, taken in their order, so they are the same whatever the number of jobs.
 
 use crate::fuzz::Fuzz;
+use crate::planner::{Planner, Status};
 use crate::portfolio::Portfolio;
 use crate::profile::Profile;
 use crate::search::Search;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use threadbare_strategy::{Spec, StrategyId};
+use threadbare_abi::layout::flags;
+use threadbare_strategy::rff::Manner;
+use threadbare_strategy::{Spec, StrategyId, rng};
+
+/// What sets the draws of manners apart from other draws.
+const MANNERS: u64 = 0x6d61_6e6e;
 
 /// Who decides in a run, and what it is told.
 #[derive(Clone, Debug)]
@@ -24,6 +30,20 @@ impl Assignment {
     pub(crate) fn of(strategy: Spec) -> Assignment {
         Assignment { strategy, guide: Arc::default(), flags: 0 }
     }
+
+    /// `rff` with an abstract schedule. The manner is drawn if the user has not set it.
+    pub(crate) fn steered(mut rff: Spec, run: u64, fuzz: &mut Fuzz, profile: &Profile) -> Assignment {
+        let drawn = Manner::ALL[rng::run_seed(MANNERS, run) as usize % Manner::ALL.len()] as u64;
+        let manner = if rff.params[0] == 0 { drawn } else { rff.params[0] };
+        rff.params[0] = manner;
+        let constraints = fuzz.guide(run);
+        let mut guide = vec![constraints.len() as u64];
+        guide.extend(constraints);
+        if manner == Manner::Weights as u64 {
+            guide.extend(profile.guide().iter());
+        }
+        Assignment { guide: guide.into(), ..Assignment::of(rff) }
+    }
 }
 
 /// What a run has taught.
@@ -31,8 +51,16 @@ impl Assignment {
 pub(crate) struct Lessons {
     /// What its strategy noted.
     pub(crate) notes: Vec<u64>,
-    /// Who read from whom.
+    /// Who read from whom: records of `threadbare-strategy`'s `reads`. In the books only those that no run before it had.
     pub(crate) reads: Vec<u64>,
+    /// The same for the same pairs of write and read; known in the books.
+    pub(crate) combination: Option<u64>,
+    /// Its steps, as words.
+    pub(crate) steps: Vec<u64>,
+    /// Records of steps that did not fit.
+    pub(crate) steps_lost: u64,
+    /// Whether it learnt of more shared memory.
+    pub(crate) news: bool,
     /// What it showed that no run before it had.
     pub(crate) findings: u32,
 }
@@ -44,8 +72,10 @@ pub(crate) enum Advice {
     None(Spec),
     /// What each strand does.
     Profile(Spec, Profile),
-    /// Abstract schedules.
-    Fuzz(Spec, Box<Fuzz>),
+    /// Abstract schedules, and what each strand does.
+    Fuzz(Spec, Box<Fuzz>, Profile),
+    /// Whole plans.
+    Planner(Spec, Box<Planner>),
     /// All of these for several strategies.
     Portfolio(Box<Portfolio>),
 }
@@ -58,8 +88,9 @@ impl Advice {
             Search::Strategy(spec) => spec,
         };
         match spec.id {
+            id if id.is_planner() => Advice::Planner(spec, Box::new(Planner::new(id, spec.params[0]))),
             StrategyId::Urw | StrategyId::Surw => Advice::Profile(spec, Profile::default()),
-            StrategyId::Rff => Advice::Fuzz(spec, Box::new(Fuzz::new(seed))),
+            StrategyId::Rff => Advice::Fuzz(spec, Box::new(Fuzz::new(seed)), Profile::default()),
             _ => Advice::None(spec),
         }
     }
@@ -69,7 +100,10 @@ impl Advice {
         match self {
             Advice::None(spec) => Assignment::of(*spec),
             Advice::Profile(spec, profile) => Assignment { guide: profile.guide(), ..Assignment::of(*spec) },
-            Advice::Fuzz(spec, fuzz) => Assignment { guide: fuzz.guide(run), ..Assignment::of(*spec) },
+            Advice::Fuzz(spec, fuzz, profile) => Assignment::steered(*spec, run, fuzz, profile),
+            Advice::Planner(spec, planner) => {
+                Assignment { guide: planner.guide(), flags: flags::STEPS, ..Assignment::of(*spec) }
+            }
             Advice::Portfolio(portfolio) => portfolio.assign(run),
         }
     }
@@ -79,17 +113,42 @@ impl Advice {
         match self {
             Advice::None(_) => {}
             Advice::Profile(_, profile) => profile.learn(&lessons.notes),
-            Advice::Fuzz(_, fuzz) => fuzz.learn(run, lessons.reads),
+            Advice::Fuzz(_, fuzz, profile) => {
+                profile.learn(&lessons.notes);
+                fuzz.learn(run, lessons);
+            }
+            Advice::Planner(_, planner) => planner.learn(&lessons),
             Advice::Portfolio(portfolio) => portfolio.learn(run, lessons),
+        }
+    }
+
+    /// Whether there is no other run to make.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self, Advice::Planner(_, planner) if planner.is_done())
+    }
+
+    /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
+    pub(crate) fn longest_epoch(&self) -> Option<u64> {
+        matches!(self, Advice::Planner(..)).then_some(1)
+    }
+
+    /// How far the planner is, if there is one.
+    pub(crate) fn status(&self) -> Option<Status> {
+        match self {
+            Advice::Planner(_, planner) => Some(planner.status()),
+            _ => None,
         }
     }
 
     /// All runs so far count from now on.
     pub(crate) fn open_epoch(&mut self) {
         match self {
-            Advice::None(_) => {}
+            Advice::None(_) | Advice::Planner(..) => {}
             Advice::Profile(_, profile) => profile.open_epoch(),
-            Advice::Fuzz(_, fuzz) => _ = fuzz.open_epoch(),
+            Advice::Fuzz(_, fuzz, profile) => {
+                fuzz.open_epoch();
+                profile.open_epoch();
+            }
             Advice::Portfolio(portfolio) => portfolio.open_epoch(),
         }
     }

@@ -10,6 +10,7 @@
 
 use crate::advice::Assignment;
 use crate::error::Error;
+use crate::free::{self, Quiet, Replayer};
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
@@ -17,11 +18,12 @@ use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
 use crate::search::Search;
 use crate::server::{Server, Target};
-use crate::{interrupt, outcome, processors, resume};
+use crate::{interrupt, outcome, planner, processors, resume};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
+use threadbare_abi::noise::Noise;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::{Books, Estimate};
 use threadbare_strategy::{Spec, rng};
@@ -67,6 +69,10 @@ pub struct Config {
     pub coverage: bool,
     /// The chance of something new below which it is enough.
     pub until: Option<f64>,
+    /// What the noise maker is to do, where the target runs free; there is no strategy then.
+    pub noise: Noise,
+    /// Who knows where noise is of no use.
+    pub quiet: Option<Arc<dyn Quiet>>,
 }
 
 impl Config {
@@ -77,7 +83,10 @@ impl Config {
             seed: rng::run_seed(self.seed, run),
             entropy: rng::mix(self.seed),
             strategy: strategy.id,
-            params: strategy.plan_params(self.in_order),
+            params: match self.target.free {
+                true => self.noise.to_params(),
+                false => strategy.plan_params(self.in_order),
+            },
             points: self.points,
             record: Record::Nothing,
             flags: if self.coverage { flags::COVERAGE } else { 0 },
@@ -135,6 +144,8 @@ pub enum Ending {
     Failure,
     /// Something new is unlikely enough.
     Enough,
+    /// A planner has no other run to make.
+    Complete,
     /// The user asked for the end.
     Interrupt,
     /// Threadbare failed: the run, and what happened.
@@ -166,6 +177,8 @@ pub struct Summary {
     pub unproved: Vec<Unproved>,
     /// What was covered.
     pub coverage: Books,
+    /// How far the planner came, if one chose the runs.
+    pub planner: Option<planner::Status>,
 }
 
 struct Shared {
@@ -218,6 +231,9 @@ pub fn run_kept(
     let now = Instant::now();
     let started = now.checked_sub(before).unwrap_or(now);
     let cancel = Arc::new(AtomicBool::new(false));
+    if config.target.free {
+        ledger.know(free::first_look(config, &cancel)?);
+    }
     let shared = Shared { ledger: Mutex::new(ledger), epoch: Condvar::new(), news: Condvar::new(), cancel };
     let watched = std::thread::scope(|scope| {
         let jobs: Vec<_> = (0..config.jobs.max(1))
@@ -304,10 +320,17 @@ fn watch(
 
 /// What each job does.
 fn work(config: &Config, number: usize, shared: &Shared) {
-    processors::bind(number);
+    if !config.target.free {
+        processors::bind(number);
+    }
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel));
+    let mut replayer = Replayer::new(config, &shared.cancel);
     while let Some(ticket) = next(shared) {
-        job.set_known(&ticket.known);
+        if config.target.free {
+            job.set_known_marked(&ticket.known, config.quiet.as_deref());
+        } else {
+            job.set_known(&ticket.known);
+        }
         let Assignment { strategy, guide, flags } = &ticket.assignment;
         let mut request = config.request(ticket.run, strategy);
         request.estimates = ticket.estimates;
@@ -317,7 +340,11 @@ fn work(config: &Config, number: usize, shared: &Shared) {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {
                 let wants = |keys: &[u64]| shared.lock().wants(keys, ticket.run);
-                one(config, &mut job, &request, &wants).map(|outcome| Made::Run(Box::new(outcome)))
+                let made = match config.target.free {
+                    true => free::one(config, &mut job, &mut replayer, &request, &ticket.known, &wants),
+                    false => one(config, &mut job, &request, &wants),
+                };
+                made.map(|outcome| Made::Run(Box::new(outcome)))
             }
         };
         let mut ledger = shared.lock();

@@ -10,21 +10,22 @@
 //!    first, in turn: alone at the first try, together with an abstract schedule of the corpus at the next. One that
 //!    did not come a few times is left to the mutations.
 //! 2. When locks are taken while others are held, one run of five only holds strands back before they do so.
-//! 3. One run of eight has no constraints, and one of two when there is nothing left to ask for.
+//! 3. Pairs of thousands of places are too many to list: each place has some of its own then.
+//! 4. One run of eight has no constraints, and one of two when there is nothing left to ask for.
 
+use crate::advice::Lessons;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 use threadbare_strategy::reads::{RECORD_WORDS, STRAND_SHIFT, flags};
 use threadbare_strategy::rff::{CONSTRAINTS, GUIDE_WORDS, HEAD_WORDS, Kind};
 use threadbare_strategy::rng::{Rng, mix, run_seed};
-use threadbare_trace::hash::Fnv;
 
 /// Constraints of an abstract schedule at the most.
 const MOST: usize = CONSTRAINTS - 2;
 /// Places that are kept track of.
 const PLACES: usize = 4096;
-/// Possible pairs of one place that are looked at.
+/// Possible pairs of one place that are looked at, and of all places together: fewer of each where there are many.
 const PAIRS_OF_PLACE: usize = 256;
+const PAIRS: usize = 1 << 16;
 /// Writes to one place that a constraint names.
 const WRITERS: usize = 128;
 /// How often a pair is asked for in turn.
@@ -81,6 +82,8 @@ pub(crate) struct Fuzz {
     by_addr: HashMap<u64, usize>,
     by_pc: HashMap<u64, usize>,
     nested: bool,
+    /// Something was told since the pairs were listed.
+    learnt: bool,
     /// The strand that makes the operations of an instruction, `None` if several do.
     makers: HashMap<u64, Option<u64>>,
     /// Pairs of instructions that were seen, and whether the reader was the writer's strand.
@@ -97,7 +100,7 @@ pub(crate) struct Fuzz {
     guided: usize,
     /// The abstract schedules of the epoch's runs, and what they showed.
     issued: BTreeMap<u64, (usize, Vec<Constraint>)>,
-    shown: Vec<(u64, Vec<u64>)>,
+    shown: Vec<(u64, Lessons)>,
 }
 
 impl Fuzz {
@@ -108,6 +111,7 @@ impl Fuzz {
             by_addr: HashMap::new(),
             by_pc: HashMap::new(),
             nested: false,
+            learnt: false,
             makers: HashMap::new(),
             seen: BTreeSet::new(),
             corpus: vec![Kept { schedule: Vec::new(), chosen: 0, signature: 0 }],
@@ -123,7 +127,7 @@ impl Fuzz {
     }
 
     /// The guide of a run. Runs of an epoch come in their order.
-    pub(crate) fn guide(&mut self, run: u64) -> Arc<[u64]> {
+    pub(crate) fn guide(&mut self, run: u64) -> Vec<u64> {
         let mut rng = Rng::new(run_seed(self.seed, run));
         let (parent, schedule) = self.draw(&mut rng);
         self.guided += 1;
@@ -132,7 +136,7 @@ impl Fuzz {
             self.encode(constraint, &mut words);
         }
         self.issued.insert(run, (parent, schedule));
-        words.into()
+        words
     }
 
     fn draw(&self, rng: &mut Rng) -> (usize, Vec<Constraint>) {
@@ -250,15 +254,15 @@ impl Fuzz {
     }
 
     /// A run of this epoch has ended, with a guide of ours or without.
-    pub(crate) fn learn(&mut self, run: u64, reads: Vec<u64>) {
-        self.shown.push((run, reads));
+    pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
+        self.shown.push((run, lessons));
     }
 
     /// Takes the epoch's runs into account; tells what each has brought.
     pub(crate) fn open_epoch(&mut self) -> Vec<(u64, News)> {
         let mut news = Vec::new();
-        for (run, reads) in std::mem::take(&mut self.shown) {
-            let (told, signature) = self.take(&reads);
+        for (run, lessons) in std::mem::take(&mut self.shown) {
+            let (told, signature) = self.take(&lessons);
             if let Some((parent, schedule)) = self.issued.remove(&run) {
                 self.keep(parent, schedule, told.pairs > 0, signature);
             }
@@ -266,7 +270,9 @@ impl Fuzz {
         }
         self.issued.clear();
         self.guided = 0;
-        self.list_pairs();
+        if std::mem::take(&mut self.learnt) {
+            self.list_pairs();
+        }
         let mut turns: Vec<Pair> = self.open.concat();
         turns.retain(|pair| self.tries_of(pair) < TRIES);
         // Data before synchronisation, otherwise in an order that the seed gives.
@@ -279,22 +285,15 @@ impl Fuzz {
     }
 
     /// Takes a run's pairs; tells what is new in them, and the number of their combination.
-    fn take(&mut self, reads: &[u64]) -> (News, u64) {
-        let mut pairs = BTreeSet::new();
+    fn take(&mut self, lessons: &Lessons) -> (News, u64) {
         let mut new = 0;
-        for record in reads.chunks_exact(RECORD_WORDS) {
+        for record in lessons.reads.chunks_exact(RECORD_WORDS) {
+            self.learnt = true;
             if let Some(pair) = self.note(record) {
                 new += u32::from(self.seen.insert(pair));
-                pairs.insert(pair);
             }
         }
-        let mut hash = Fnv::new();
-        for (writer, reader, own) in &pairs {
-            hash.write(&writer.to_le_bytes());
-            hash.write(&reader.to_le_bytes());
-            hash.write(&[u8::from(*own)]);
-        }
-        let signature = hash.finish();
+        let signature = lessons.combination.unwrap_or(0);
         let shown = self.signatures.entry(signature).or_default();
         *shown += 1;
         (News { pairs: new, combination: *shown == 1 }, signature)
@@ -362,6 +361,7 @@ impl Fuzz {
         for list in self.open.iter_mut().chain(&mut self.met) {
             list.clear();
         }
+        let most = (PAIRS / self.places.len().max(1)).min(PAIRS_OF_PLACE);
         for (index, place) in self.places.iter().enumerate() {
             let writers = || std::iter::once(0).chain(place.writers.keys().copied());
             let pairs = place
@@ -375,7 +375,7 @@ impl Fuzz {
                 // Against nobody's value stands every write.
                 if pair.writer == 0 { !place.writers.keys().all(same) } else { !same(&pair.writer) }
             };
-            for pair in pairs.filter(others).take(PAIRS_OF_PLACE) {
+            for pair in pairs.filter(others).take(most) {
                 let seen =
                     [false, true].iter().any(|&own| self.seen.contains(&(pair.writer, pair.reader, own)));
                 let list = if seen { &mut self.met } else { &mut self.open };
@@ -394,8 +394,9 @@ mod tests {
         [addr, writer, writer, reader, reader, u64::from(reader != 0) << STRAND_SHIFT]
     }
 
-    fn shown(records: &[[u64; RECORD_WORDS]]) -> Vec<u64> {
-        records.concat()
+    fn shown(records: &[[u64; RECORD_WORDS]]) -> Lessons {
+        let combination = Some(records.len() as u64);
+        Lessons { reads: records.concat(), combination, ..Lessons::default() }
     }
 
     #[test]
@@ -406,7 +407,7 @@ mod tests {
         fuzz.open_epoch();
         assert_eq!(fuzz.open[0], [Pair { place: 0, writer: 0, reader: 6 }]);
         assert_eq!(fuzz.met[0], [Pair { place: 0, writer: 5, reader: 6 }]);
-        let guides: Vec<Arc<[u64]>> = (1..40).map(|run| fuzz.guide(run)).collect();
+        let guides: Vec<Vec<u64>> = (1..40).map(|run| fuzz.guide(run)).collect();
         assert!(guides.iter().any(|guide| guide[..] == [0, 0x10, 0, 6, 6, 1, 5, 5]));
         assert!(guides.iter().any(|guide| guide.is_empty()));
     }
@@ -468,7 +469,8 @@ mod tests {
                 let bits = rng.below(63);
                 rng.below64(1 << bits)
             };
-            fuzz.learn(run, (0..word() % 200).map(|_| word()).collect());
+            let reads = (0..word() % 200).map(|_| word()).collect();
+            fuzz.learn(run, Lessons { reads, ..Lessons::default() });
             fuzz.open_epoch();
         }
         assert!((50..100).all(|run| fuzz.guide(run).len() <= GUIDE_WORDS));

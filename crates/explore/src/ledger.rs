@@ -2,6 +2,7 @@
 
 use crate::advice::{Advice, Assignment};
 use crate::campaign::{Ending, Progress, Summary};
+use crate::digest::Digest;
 use crate::error::Error;
 use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
@@ -66,6 +67,7 @@ pub(crate) enum Stop {
     Failure,
     Enough,
     Interrupt,
+    Complete,
     Internal(Box<RunFacts>, String),
     Error(Error),
 }
@@ -90,6 +92,7 @@ pub(crate) struct Ledger {
     /// Choices of this epoch's runs, and the most strands of any run.
     choices: Vec<u64>,
     strands: u64,
+    digest: Digest,
     advice: Advice,
     /// What the runs that are not in the books yet were to do.
     assigned: HashMap<u64, Assignment>,
@@ -136,6 +139,7 @@ impl Ledger {
             estimates: (0, 0),
             choices: Vec::new(),
             strands: 0,
+            digest: Digest::default(),
             advice: Advice::new(search, seed),
             assigned: HashMap::new(),
             plain: search.plain(),
@@ -163,6 +167,12 @@ impl Ledger {
     /// The same books, which end when something new is less likely than this.
     pub(crate) fn until(self, chance: Option<f64>) -> Ledger {
         Ledger { until: chance, ..self }
+    }
+
+    /// These pcs are known before the first run.
+    pub(crate) fn know(&mut self, pcs: Vec<u64>) {
+        self.learnt.extend(pcs.into_iter().filter(|&pc| self.learnt_set.insert(pc)));
+        self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
     }
 
     /// The next run of this epoch; of the next epoch when this one is complete.
@@ -200,7 +210,7 @@ impl Ledger {
 
     fn open_epoch(&mut self) {
         // 1, 1, 2, 4, …: as long as all epochs before it together.
-        self.epoch_size = self.epoch_end.clamp(1, LONGEST_EPOCH);
+        self.epoch_size = self.epoch_end.clamp(1, self.advice.longest_epoch().unwrap_or(LONGEST_EPOCH));
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
         self.estimates = (long_run(&mut self.choices), self.strands);
         self.choices.clear();
@@ -275,6 +285,7 @@ impl Ledger {
     }
 
     fn take(&mut self, run: u64, mut outcome: Outcome) {
+        self.digest.take(&mut outcome.lessons);
         self.log.run(run, &outcome);
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
@@ -285,9 +296,11 @@ impl Ledger {
         self.coverage.take(strategy, &outcome.contribution);
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
-        self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
+        let known = self.learnt.len();
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
+        outcome.lessons.news = self.learnt.len() > known;
+        self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.replays += u64::from(outcome.replayed);
         for warning in outcome.warnings.drain(..) {
             if self.warned.insert(warning.clone()) {
@@ -301,6 +314,9 @@ impl Ledger {
             self.predictions.see(run, cycle);
         }
         self.take_shown(run, false, outcome);
+        if self.advice.is_done() {
+            self.stop(Stop::Complete);
+        }
         self.see_whether_enough();
     }
 
@@ -328,11 +344,12 @@ impl Ledger {
         let mut failed = false;
         let assigned = if predicted { None } else { self.assigned.remove(&run) };
         let Assignment { strategy, guide, .. } = assigned.unwrap_or_else(|| Assignment::of(self.plain));
-        for Shown { key, fails, hidden, facts } in outcome.shown {
+        for Shown { key, fails, hidden, facts, recording } in outcome.shown {
             // The first run that showed it has the facts, and decides for all.
             let hidden = *self.hidden.entry(key).or_insert(hidden);
             failed |= fails && !hidden;
-            let (known, estimates, guide) = (Arc::clone(&self.known), self.estimates, Arc::clone(&guide));
+            let guide = recording.unwrap_or_else(|| Arc::clone(&guide));
+            let (known, estimates) = (Arc::clone(&self.known), self.estimates);
             let verdict = outcome.verdict.kind;
             self.failures.push(Failure {
                 run,
@@ -399,6 +416,7 @@ impl Ledger {
             Some(Stop::Time) => Ending::Time,
             Some(Stop::Failure) => Ending::Failure,
             Some(Stop::Enough) => Ending::Enough,
+            Some(Stop::Complete) => Ending::Complete,
             Some(Stop::Interrupt) => Ending::Interrupt,
             Some(Stop::Internal(facts, why)) => Ending::Internal(facts, why),
             Some(Stop::Error(error)) => return Err(error),
@@ -415,6 +433,7 @@ impl Ledger {
             modules: self.modules,
             unproved: self.unproved,
             coverage: self.coverage,
+            planner: self.advice.status(),
         })
     }
 }
@@ -438,7 +457,7 @@ mod tests {
     }
 
     fn shown(key: u64, fails: bool, hidden: bool) -> Shown {
-        Shown { key, fails, hidden, facts: None }
+        Shown { key, fails, hidden, facts: None, recording: None }
     }
 
     fn failing(run: u64) -> Outcome {

@@ -12,6 +12,7 @@ use crate::{details, verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
+use std::sync::Arc;
 use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
@@ -57,6 +58,8 @@ pub(crate) struct Shown {
     /// The facts unless an earlier run showed the same.
     #[serde(skip)]
     pub(crate) facts: Option<Box<RunFacts>>,
+    /// The order of events of a free run, where a controlled one did not show the same by it.
+    pub(crate) recording: Option<Arc<[u64]>>,
 }
 
 /// The result of one run of a campaign: what the journal keeps of it, but for what the findings have.
@@ -119,7 +122,7 @@ impl Outcome {
         let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
         let mut outcome = Outcome::clean(ended.live.counters, learnt);
         outcome.warnings = limits_met(server);
-        (outcome.lessons.notes, outcome.lessons.reads) = server.lessons();
+        outcome.lessons = server.lessons(ended);
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
             let bytes = server.report_bytes(ended);
@@ -171,7 +174,7 @@ impl Outcome {
         for ((key, fails, race), wanted) in list.into_iter().zip(wanted) {
             let facts =
                 wanted.then(|| Box::new(race.map_or_else(|| facts.clone(), |race| of_race(&facts, race))));
-            outcome.shown.push(Shown { key, fails, hidden: false, facts });
+            outcome.shown.push(Shown { key, fails, hidden: false, facts, recording: None });
         }
         Ok(outcome)
     }

@@ -2,29 +2,34 @@
 //!
 //! The rules, none of which knows a program:
 //!
-//! 1. *Opening.* The first runs go to the members in a fixed order, those first that find shallow bugs: orders near the plain
-//!    one, then those that need what the first runs have taught.
+//! 1. *Opening.* The first run stays near the plain order: it finds what is shallow, and shows what the program does. The next ones
+//!    go to the members that ask for what it has not shown.
 //! 2. *Shares.* At every border of epochs a member's share is made of what its runs have lately brought: pairs of write and read,
 //!    and combinations of such pairs, that no run before showed, and findings. What is long ago counts less. Before a
-//!    member has had runs, it is taken to bring what [`MEMBERS`] says, and no share falls below [`FLOOR`]: what
+//!    member has had runs, it is taken to bring what [`MEMBERS`] promises, and no share falls below [`FLOOR`]: what
 //!    brought nothing may still hold the one order that matters.
-//! 3. *Turns.* Within an epoch the shares are given out as evenly as they can be, so that a member with a tenth of the runs has
+//! 3. *Turns.* Within an epoch the shares are given out as evenly as they can be: a member with a tenth of the runs has
 //!    every tenth one.
-//! 4. *All learn from all.* Every run tells who read from whom, so the pairs that one member has shown are not asked for by another,
-//!    and counts what its strands do.
+//! 4. *All learn from all.* Every run tells who read from whom and what its strands do, so what one member has shown is not
+//!    asked for by another, and weights are known whoever went first.
+//!
+//! `rff` is three members, one for each of its manners: bugs that need a certain pair, bugs that need a strand to stand still for
+//! long, and bugs that need many strands half-way at once are different ones, and a run can ask for a pair in each manner.
+//! The others are for what constraints on pairs keep out of sight.
 
 use crate::advice::{Assignment, Lessons};
 use crate::fuzz::{Fuzz, News};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 use threadbare_abi::layout::flags;
+use threadbare_strategy::rff::Manner;
 use threadbare_strategy::{Spec, StrategyId};
 
 /// A member as it begins.
 struct Entry {
     id: StrategyId,
     param: u64,
-    /// What a run of it is taken to bring before it has made any.
+    /// What a run of it is taken to bring before it has made any, in the measure of [`worth`].
     promise: f64,
 }
 
@@ -33,25 +38,31 @@ const fn entry(id: StrategyId, param: u64, promise: f64) -> Entry {
 }
 
 const MEMBERS: [Entry; 8] = [
-    entry(StrategyId::Rff, 0, 8.0),
+    entry(StrategyId::Rff, Manner::Operations as u64, 6.0),
+    entry(StrategyId::Rff, Manner::Strands as u64, 6.0),
+    entry(StrategyId::Rff, Manner::Weights as u64, 6.0),
     entry(StrategyId::Surw, 0, 4.0),
-    entry(StrategyId::Pos, 0, 2.0),
-    entry(StrategyId::Urw, 0, 2.0),
-    entry(StrategyId::Random, 0, 2.0),
+    entry(StrategyId::Urw, 0, 1.0),
     entry(StrategyId::Pct, 2, 1.0),
-    entry(StrategyId::Pct, 3, 1.0),
+    entry(StrategyId::Random, 0, 1.0),
     entry(StrategyId::Delay, 0, 1.0),
 ];
 
 /// The members of the first runs, by their place in [`MEMBERS`].
-const OPENING: [usize; 4] = [7, 1, 0, 1];
+const OPENING: [usize; 4] = [7, 2, 1, 2];
 
 /// Runs that a promise weighs as much as.
 const TRUST: f64 = 16.0;
 /// The part of all runs that a member gets at least.
-const FLOOR: f64 = 0.04;
-/// What a run of 64 runs ago counts, against one of now.
+const FLOOR: f64 = 0.02;
+/// What a run of [`LONG_AGO`] runs before counts, against one of now.
 const FADE: f64 = 0.8;
+const LONG_AGO: f64 = 64.0;
+
+/// What a new pair is worth, how many of one run count, and what a finding is worth; a new combination is worth 1.
+const PAIR: f64 = 4.0;
+const PAIRS_MOST: u32 = 4;
+const FINDING: f64 = 16.0;
 
 #[derive(Debug)]
 struct Member {
@@ -97,12 +108,14 @@ impl Portfolio {
         let turn = self.turn(run);
         self.epoch.insert(run, (turn, 0));
         let spec = self.members[turn].spec;
-        let guide = match spec.id {
-            StrategyId::Urw | StrategyId::Surw => self.profile.guide(),
-            StrategyId::Rff => self.fuzz.guide(run),
-            _ => Default::default(),
+        let assignment = match spec.id {
+            StrategyId::Urw | StrategyId::Surw => {
+                Assignment { guide: self.profile.guide(), ..Assignment::of(spec) }
+            }
+            StrategyId::Rff => Assignment::steered(spec, run, &mut self.fuzz, &self.profile),
+            _ => Assignment::of(spec),
         };
-        Assignment { guide, flags: flags::READS, ..Assignment::of(spec) }
+        Assignment { flags: flags::READS, ..assignment }
     }
 
     /// The member whose turn it is: the one furthest behind its share.
@@ -120,20 +133,20 @@ impl Portfolio {
         turn
     }
 
-    /// A run of this epoch has ended.
+    /// A run of this epoch has ended. Runs come in their order.
     pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
         if let Some((_, findings)) = self.epoch.get_mut(&run) {
             *findings = lessons.findings;
         }
         self.profile.learn(&lessons.notes);
-        self.fuzz.learn(run, lessons.reads);
+        self.fuzz.learn(run, lessons);
     }
 
     /// Divides the runs anew.
     pub(crate) fn open_epoch(&mut self) {
         self.profile.open_epoch();
         let news = self.fuzz.open_epoch();
-        let fade = FADE.powf(news.len() as f64 / 64.0);
+        let fade = FADE.powf(news.len() as f64 / LONG_AGO);
         for member in &mut self.members {
             member.runs *= fade;
             member.gain *= fade;
@@ -149,17 +162,86 @@ impl Portfolio {
     }
 
     fn divide(&mut self) {
-        let rates = self.members.iter().map(|it| (it.gain + TRUST * it.promise) / (it.runs + TRUST));
-        let rates: Vec<f64> = rates.collect();
-        let total: f64 = rates.iter().sum();
-        let free = 1.0 - FLOOR * rates.len() as f64;
-        for (member, rate) in self.members.iter_mut().zip(rates) {
-            member.share = FLOOR + free * rate / total;
+        let rate = |it: &Member| (it.gain + TRUST * it.promise) / (it.runs + TRUST);
+        let total: f64 = self.members.iter().map(rate).sum();
+        let free = 1.0 - FLOOR * self.members.len() as f64;
+        for member in &mut self.members {
+            member.share = FLOOR + free * rate(member) / total;
         }
     }
 }
 
 /// What a run has brought.
 fn worth(news: News, findings: u32) -> f64 {
-    4.0 * f64::from(news.pairs.min(4)) + f64::from(u8::from(news.combination)) + 16.0 * f64::from(findings)
+    PAIR * f64::from(news.pairs.min(PAIRS_MOST))
+        + f64::from(u8::from(news.combination))
+        + FINDING * f64::from(findings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadbare_strategy::reads::{RECORD_WORDS, STRAND_SHIFT};
+
+    /// Makes runs in epochs of 64 and counts those of each member; `pairs` tells how many new pairs a run of it shows.
+    fn runs_of(epochs: u64, pairs: impl Fn(&Spec) -> u64) -> BTreeMap<String, u64> {
+        let mut portfolio = Portfolio::new(7);
+        let mut counts = BTreeMap::new();
+        let mut next = 0x1000;
+        for run in 0..epochs * 64 {
+            let spec = portfolio.assign(run).strategy;
+            *counts.entry(spec.to_string()).or_default() += 1;
+            let reads: Vec<u64> = (0..pairs(&spec))
+                .flat_map(|_| -> [u64; RECORD_WORDS] {
+                    next += 8;
+                    [next, next + 1, next + 1, next + 2, next + 2, 1 << STRAND_SHIFT]
+                })
+                .collect();
+            portfolio.learn(run, Lessons { reads, ..Lessons::default() });
+            if run % 64 == 63 {
+                portfolio.open_epoch();
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn every_member_has_its_share() {
+        let counts = runs_of(10, |_| 0);
+        assert_eq!(counts.len(), MEMBERS.len());
+        // 640 runs: nobody below the floor, but for the rounding of turns.
+        assert!(counts.values().all(|&count| count >= 11), "{counts:?}");
+    }
+
+    #[test]
+    fn who_brings_something_new_gets_more_runs() {
+        for name in ["pct:2", "surw", "rff:2"] {
+            let counts = runs_of(10, |spec| u64::from(spec.to_string() == name));
+            let best = counts.values().max();
+            assert_eq!(counts.get(name), best, "{name}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_run_is_near_the_plain_order() {
+        let mut portfolio = Portfolio::new(1);
+        let first: Vec<String> = (0..5).map(|run| portfolio.assign(run).strategy.to_string()).collect();
+        assert_eq!(first, ["delay", "rff:3", "rff:2", "rff:3", "rff:1"]);
+    }
+
+    #[test]
+    fn turns_depend_on_earlier_epochs_only() {
+        let turns = |learns: bool| {
+            let mut portfolio = Portfolio::new(3);
+            let mut turn = |run| {
+                let spec = portfolio.assign(run).strategy;
+                if learns {
+                    portfolio.learn(run, Lessons { findings: 3, ..Lessons::default() });
+                }
+                spec
+            };
+            (0..64).map(&mut turn).collect::<Vec<_>>()
+        };
+        assert_eq!(turns(true), turns(false));
+    }
 }

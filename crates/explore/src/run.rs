@@ -1,6 +1,8 @@
 //! One run: plan in, result out.
 
+use crate::advice::Lessons;
 use crate::error::Error;
+use crate::free::{Places, Quiet, Recorded};
 use crate::server::{Message, Server, Target};
 use crate::shm::LiveCopy;
 use crate::verdict;
@@ -10,11 +12,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
-use threadbare_abi::layout::{Plan, PointMode, Record, Watch};
+use threadbare_abi::layout::{Plan, PointMode, Record, WORDS_CAPACITY, Watch};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
 use threadbare_strategy::StrategyId;
+use threadbare_strategy::recorded::Recording;
 use threadbare_trace::report::RunReport;
 use threadbare_trace::run::{End, RunFacts, Verdict};
 
@@ -116,7 +119,7 @@ impl Server {
         let Ended { end, live } = ended;
         let records = self.memory.told(self.told_count, live.told);
         self.told_count += records.len() as u64;
-        let whole = *end != End::TimedOut && live.learnt == 0 && live.class != 0;
+        let whole = !end.was_cut() && live.learnt == 0 && live.class != 0;
         Contribution { class: whole.then_some(live.class), records }
     }
 
@@ -316,9 +319,24 @@ impl Server {
         self.memory.learnt(ended.live.learnt)
     }
 
-    /// What the strategy of the run that has just ended noted, and who read from whom in it.
-    pub fn lessons(&self) -> (Vec<u64>, Vec<u64>) {
-        (self.memory.notes(), self.memory.reads())
+    /// What the run that has just ended teaches.
+    pub(crate) fn lessons(&self, ended: &Ended) -> Lessons {
+        let (steps, steps_lost) = ended.live.steps;
+        let steps = if steps > 0 { self.memory.steps(steps) } else { Vec::new() };
+        let (notes, reads) = (self.memory.notes(), self.memory.reads());
+        Lessons { notes, reads, steps, steps_lost, ..Lessons::default() }
+    }
+
+    /// The order of events that the free run that has just ended recorded.
+    pub(crate) fn recording(&self, last: u16) -> Recorded {
+        let (paths, events, count) = self.memory.recorded();
+        let mut words = vec![Recording::head(paths.len() as u32, last)];
+        words.extend(&paths);
+        // A strand that was killed may have taken a number and left its place empty.
+        words.extend(events.iter().filter(|&&event| event != 0));
+        words.truncate(WORDS_CAPACITY - 1);
+        let events = (words.len() - 1 - paths.len()) as u64;
+        Recorded { words: words.into(), events, cut: count > events }
     }
 
     /// The choices the run that has just ended took.
@@ -396,13 +414,14 @@ pub struct Job {
     target: Arc<Target>,
     server: Option<Server>,
     known: Arc<[u64]>,
+    places: Places,
     cancel: Arc<AtomicBool>,
 }
 
 impl Job {
     /// A job whose server is not started yet. Its runs are given up when `cancel` is set.
     pub fn new(target: Arc<Target>, cancel: Arc<AtomicBool>) -> Job {
-        Job { target, server: None, known: Arc::from([]), cancel }
+        Job { target, server: None, known: Arc::from([]), places: Places::default(), cancel }
     }
 
     /// The pcs that all runs from now on know.
@@ -413,6 +432,19 @@ impl Job {
         self.known = Arc::clone(known);
         if let Some(server) = &mut self.server {
             server.set_known(&self.known);
+        }
+    }
+
+    /// The same for free runs; `quiet` knows where noise is of no use.
+    pub(crate) fn set_known_marked(&mut self, known: &Arc<[u64]>, quiet: Option<&dyn Quiet>) {
+        let marked = self.places.mark(known, quiet);
+        self.set_known(&marked);
+    }
+
+    /// A free run has ended.
+    pub(crate) fn see_places(&mut self, ended: &Ended) {
+        if let Some(server) = &self.server {
+            self.places.see(server, ended);
         }
     }
 

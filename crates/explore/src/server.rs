@@ -48,6 +48,8 @@ pub struct Target {
     pub start_timeout: Duration,
     /// What it may take of the machine.
     pub limits: Limits,
+    /// Whether its strands run free, as threads of the kernel.
+    pub free: bool,
 }
 
 impl Target {
@@ -63,6 +65,7 @@ impl Target {
             runtime: None,
             start_timeout: Duration::from_secs(60),
             limits: Limits::default(),
+            free: false,
         }
     }
 }
@@ -146,6 +149,9 @@ impl Server {
             // Symbols are looked up once, in the server, not in every run.
             command.env(BIND_NOW, "1");
             variable += ",bind=1";
+        }
+        if target.free {
+            variable += ",free=1";
         }
         if let Some(cpus) = processors::allowed() {
             variable += &format!(",cpus={cpus}");

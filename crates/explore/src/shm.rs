@@ -15,9 +15,11 @@ use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
     KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET, PCS_CAPACITY, PLAN_OFFSET, Plan,
-    READS_OFFSET, REPORT_OFFSET, REPORT_SIZE, RING_OFFSET, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET,
+    READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET, RECORDED_STRANDS, REPORT_OFFSET, REPORT_SIZE,
+    RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET,
     TOLD_CAPACITY, TOLD_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
+use threadbare_abi::step::STEP_WORDS;
 use threadbare_trace::run::Counters;
 
 /// The memory file and its mapping.
@@ -61,6 +63,8 @@ pub struct LiveCopy {
     pub class: u64,
     /// Records of coverage in the list.
     pub told: u64,
+    /// Records of steps, and how many did not fit.
+    pub steps: (u64, u64),
 }
 
 impl SharedMemory {
@@ -141,6 +145,16 @@ impl SharedMemory {
         self.read(offset + 8, count, WORDS_CAPACITY - 1)
     }
 
+    /// The order of events that a free run recorded: the strands' paths, the events, and how many there were in all.
+    pub fn recorded(&self) -> (Vec<u64>, Vec<u64>, u64) {
+        let word = |at: usize| self.read(RECORDED_OFFSET + at, 1, 1).first().copied().unwrap_or(0);
+        let count: u64 = word(std::mem::offset_of!(Recorded, count));
+        let strands: u64 = word(std::mem::offset_of!(Recorded, strands));
+        let paths = RECORDED_OFFSET + std::mem::offset_of!(Recorded, paths);
+        let events = RECORDED_OFFSET + std::mem::offset_of!(Recorded, events);
+        (self.read(paths, strands, RECORDED_STRANDS), self.read(events, count, RECORDED_CAPACITY), count)
+    }
+
     /// The live page.
     pub fn live(&self) -> LiveCopy {
         // SAFETY: the page lies in the mapping, is aligned, and any bytes are a valid `Live`: integers only. The copy
@@ -173,6 +187,7 @@ impl SharedMemory {
             races: live.races,
             class: live.class,
             told: live.told,
+            steps: (live.steps, live.steps_lost),
             ended: live.ended != 0,
         }
     }
@@ -191,6 +206,11 @@ impl SharedMemory {
     pub fn told(&self, from: u64, count: u64) -> Vec<[u64; 2]> {
         let (from, count) = (from.min(TOLD_CAPACITY as u64), count.min(TOLD_CAPACITY as u64));
         self.read(TOLD_OFFSET + from as usize * 16, count.saturating_sub(from), TOLD_CAPACITY)
+    }
+
+    /// The first `count` records of the run's steps, as words.
+    pub fn steps(&self, count: u64) -> Vec<u64> {
+        self.read(STEPS_OFFSET, count.saturating_mul(STEP_WORDS as u64), STEPS_CAPACITY * STEP_WORDS)
     }
 
     /// The first `count` segments the run took.

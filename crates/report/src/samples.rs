@@ -379,6 +379,7 @@ pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {
         warnings: vec!["the program forked; the child runs uncontrolled (at bank.c:9)".into()],
         regress: Vec::new(),
         ended_by: "runs".into(),
+        planner: None,
         program: "/home/me/bank".into(),
         args: vec!["3".into()],
     }

@@ -19,6 +19,7 @@ pub mod sys;
 
 pub mod arch;
 pub mod engine;
+pub mod free;
 pub mod heap;
 pub mod model;
 pub mod tsan;

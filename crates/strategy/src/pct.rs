@@ -71,34 +71,52 @@ impl Pct {
         }
     }
 
-    fn highest<V: View>(&self, view: &V) -> StrandId {
+    /// The enabled strand with the highest priority among those that `class` puts highest.
+    #[inline]
+    fn highest<V: View>(&self, view: &V, class: &impl Fn(StrandId) -> u8) -> StrandId {
         let enabled = view.enabled();
         let mut best = enabled[0];
-        let mut priority = self.priorities[best.index()];
+        let mut rank = (class(best), self.priorities[best.index()]);
         for &strand in &enabled[1..] {
-            let other = self.priorities[strand.index()];
-            if other > priority {
-                (best, priority) = (strand, other);
+            let other = (class(strand), self.priorities[strand.index()]);
+            if other > rank {
+                (best, rank) = (strand, other);
             }
         }
         best
     }
 
-    /// Changes the priorities that are due at this step; the strand that goes on then, unless all are alike by now.
+    /// Takes the memory for the priorities.
+    pub(crate) fn take(&mut self, words: &'static mut [u64]) {
+        self.priorities = words;
+    }
+
+    /// The enabled strand that goes on, among those that `class` puts highest.
+    #[inline]
+    pub(crate) fn next<V: View>(&mut self, view: &V, class: impl Fn(StrandId) -> u8) -> StrandId {
+        self.step += 1;
+        if view.any_yields() && view.yields(view.current()) {
+            self.lowest -= 1;
+            self.priorities[view.current().index()] = self.lowest;
+        }
+        if self.step >= self.next { self.change(view, &class) } else { self.highest(view, &class) }
+    }
+
+    /// Changes the priorities that are due at this step; the strand that goes on then.
     #[cold]
     #[inline(never)]
-    fn change<V: View>(&mut self, view: &V) -> Option<StrandId> {
+    fn change<V: View>(&mut self, view: &V, class: &impl Fn(StrandId) -> u8) -> StrandId {
         if self.step >= self.patience {
-            return None;
+            return self.base.pick_enabled(view);
         }
         while self.at < self.count && self.changes[self.at].0 <= self.step {
-            let best = self.highest(view);
+            let best = self.highest(view, class);
             self.priorities[best.index()] = self.changes[self.at].1;
             self.at += 1;
         }
         self.next =
             if self.at < self.count { self.changes[self.at].0.min(self.patience) } else { self.patience };
-        Some(self.highest(view))
+        self.highest(view, class)
     }
 }
 
@@ -136,18 +154,7 @@ impl Strategy for Pct {
         if let Some(strand) = self.base.deadline(view) {
             return Pick::Timeout(strand);
         }
-        self.step += 1;
-        if view.any_yields() && view.yields(view.current()) {
-            self.lowest -= 1;
-            self.priorities[view.current().index()] = self.lowest;
-        }
-        if self.step >= self.next {
-            return match self.change(view) {
-                Some(strand) => Pick::Run(strand),
-                None => self.base.pick(view),
-            };
-        }
-        Pick::Run(self.highest(view))
+        Pick::Run(self.next(view, |_| 0))
     }
 
     fn choose(&mut self, options: u32) -> u32 {

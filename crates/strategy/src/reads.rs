@@ -66,6 +66,7 @@ const fn access(kind: OpKind) -> Access {
         | OpKind::SemTryWait => (true, false, true),
         OpKind::MutexUnlock
         | OpKind::RwUnlock
+        | OpKind::ReadUnlock
         | OpKind::SpinUnlock
         | OpKind::CondSignal
         | OpKind::CondBroadcast
@@ -86,6 +87,7 @@ pub(crate) const fn nesting(kind: OpKind) -> i64 {
         // A wait gives the lock back; taking it again is an operation of its own.
         OpKind::MutexUnlock
         | OpKind::RwUnlock
+        | OpKind::ReadUnlock
         | OpKind::SpinUnlock
         | OpKind::CondWait
         | OpKind::CondTimedWait => -1,

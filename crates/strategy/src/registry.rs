@@ -3,8 +3,10 @@
 use crate::delay::Delay;
 use crate::directed::Directed;
 use crate::pct::Pct;
+use crate::planned::{Dfs, Dpor, Hapset, Pcb};
 use crate::pos::Pos;
 use crate::random::Random;
+use crate::recorded::Recorded;
 use crate::rff::Rff;
 use crate::round_robin::RoundRobin;
 use crate::surw::Surw;
@@ -47,6 +49,7 @@ macro_rules! strategies {
 
         /// Any one of the strategies, without allocation.
         #[derive(Debug)]
+        #[expect(clippy::large_enum_variant, reason = "a run has one of it, and the runtime does not allocate")]
         pub enum Any { $($(#[$meta])* $variant($variant),)* }
 
         impl Any {
@@ -96,6 +99,8 @@ strategies! {
     RoundRobin(2, "round-robin", "the strands in turn, a fixed number of points each");
     /// A predicted deadlock is tried.
     Directed(64, "directed", "holds strands back before the locks of a predicted deadlock");
+    /// The order of a free run.
+    Recorded(65, "recorded", "follows the order of events that a free run recorded");
     /// Every enabled strand equally likely.
     Uniform(3, "uniform", "every enabled strand is equally likely at every point");
     /// Priorities that change at a few points.
@@ -109,7 +114,15 @@ strategies! {
     /// A plain order with a few delays.
     Delay(8, "delay", "a plain order with a few delays; `delay:2` sets their number");
     /// Reads-from fuzzing.
-    Rff(9, "rff", "steers towards new pairs of write and read, by what earlier runs showed");
+    Rff(9, "rff", "steers towards new pairs of write and read; `rff:1` to `rff:3` set the manner of the rest");
+    /// Every order.
+    Dfs(16, "dfs", "every order of all steps, one after another: for very small programs");
+    /// One run for each class of orders.
+    Dpor(17, "dpor", "one run for each order that makes a difference, until there is no other");
+    /// A bound on preemptions.
+    Pcb(18, "pcb", "every order with no preemption, then with one, with two; `pcb:3` sets the bound");
+    /// Pairs of statements.
+    Hapset(19, "hapset", "until every pair of statements that can follow each other has");
 }
 
 #[cfg(test)]

@@ -2,26 +2,31 @@
 //!
 //! After Wolff, Shi, Duck, Mathur and Roychoudhury, "Greybox Fuzzing for Concurrency Testing" (ASPLOS 2024). An abstract
 //! schedule is a set of constraints: this read (by its place in the program) reads from that write, or does not. Strands
-//! are held back so that the constraints come true; all else goes by [`pos`](crate::pos). The driver keeps the abstract schedules that
+//! are held back so that the constraints come true. The driver keeps the abstract schedules that
 //! showed a new pair of write and read, and makes new ones from them (`explore`'s `fuzz`).
 //!
-//! How a positive constraint is brought about: a strand stops before the read until the place was last written by
-//! the write, and strands stop before other writes to the place from then on until the read is made, which then comes first.
-//! Where the read or write is inside a critical section, the strand stops before the section (see [`crate::reads`]). When
-//! every strand that can go on is held, the constraints that hold the one with the highest priority are given up, so every
-//! run goes on; they are given up, too, after many points.
+//! How a constraint is brought about: `constraints`. When every strand that can go on is held, the constraints that hold the
+//! one with the highest priority are given up, so every run goes on; they are given up, too, after many points.
 //!
-//! The guide: for each constraint its [`Kind`], the place, the write (0: nobody's), the read, the read's entry, the number of
-//! writes to the place, and each of them with its entry.
+//! The guide: the number of words of all constraints; for each constraint its [`Kind`], the place, the write (0: nobody's), the read, the read's entry, the number of
+//! writes to the place, and each of them with its entry; then what the strands do ([`crate::weights`]), where the manner
+//! needs it.
 //!
-//! Differences from the paper: sections, reads that come first, and one more kind of constraint, `Nested`: a strand
-//! that holds a lock stops before it takes another. It shows a cycle of locks at once.
+//! Differences from the paper:
+//! 1. Critical sections, reads that come first, and one more kind of constraint, `Nested`: a strand that holds a lock stops
+//!    before it takes another. It shows a cycle of locks at once.
+//! 2. What the constraints leave open goes by one of three [`Manner`]s, the first parameter: that of [`pos`](crate::pos), as in the
+//!    paper, of [`pct`](crate::pct) or of [`urw`](crate::urw). The driver draws one for each run.
 
+use crate::constraints::{CONSTRAINTS_WORDS, Constraints, HELD};
+use crate::pct::Pct;
 use crate::pos::Pos;
-use crate::reads::nesting;
+use crate::urw::Urw;
+use crate::weights::WEIGHTS_WORDS;
 use crate::{Born, Pick, Room, RunInfo, Strategy, View};
-use threadbare_abi::op::Op;
 use threadbare_abi::strand::{MAX_STRANDS, StrandId};
+
+pub use crate::constraints::Kind;
 
 /// Constraints at a time.
 pub const CONSTRAINTS: usize = 8;
@@ -32,199 +37,67 @@ pub const HEAD_WORDS: usize = 6;
 /// Points for which strands are held back, beyond twice the expected ones.
 const PATIENCE: u64 = 2000;
 
-/// What a constraint asks for, as a word of the guide.
+/// How it goes on among those that the constraints treat alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u64)]
-pub enum Kind {
-    /// The read reads from the write.
-    From = 0,
-    /// The read does not read from the write.
-    NotFrom = 1,
-    /// Who holds a lock takes no other while others can go on.
-    Nested = 2,
+pub enum Manner {
+    /// By priorities of operations, as [`pos`](crate::pos).
+    Operations = 1,
+    /// By priorities of strands, as [`pct`](crate::pct).
+    Strands = 2,
+    /// By what the strands have left, as [`urw`](crate::urw).
+    Weights = 3,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Constraint {
-    kind: Kind,
-    active: bool,
-    addr: u64,
-    writer: u64,
-    reader: u64,
-    entry: u64,
-    /// Writes to the place: where they are in the guide.
-    writes: (u16, u16),
-    /// Who wrote the place last, as of this point.
-    now: u64,
+impl Manner {
+    /// All of them.
+    pub const ALL: [Manner; 3] = [Manner::Operations, Manner::Strands, Manner::Weights];
 }
 
-const NONE: Constraint = Constraint {
-    kind: Kind::From,
-    active: false,
-    addr: 0,
-    writer: 0,
-    reader: 0,
-    entry: 0,
-    writes: (0, 0),
-    now: 0,
-};
+/// Who goes on among those that the constraints treat alike.
+#[derive(Debug)]
+struct Base {
+    manner: Manner,
+    pos: Pos,
+    pct: Pct,
+    urw: Urw,
+}
 
-/// How urgent a strand is; the highest goes on.
-const HELD: u8 = 0;
-const YIELDS: u8 = 1;
-const FREE: u8 = 2;
-const WANTED: u8 = 3;
+impl Base {
+    #[inline]
+    fn next<V: View>(&mut self, view: &V, class: impl Fn(StrandId) -> u8) -> StrandId {
+        match self.manner {
+            Manner::Operations => self.pos.highest(view, class),
+            Manner::Strands => self.pct.next(view, class),
+            Manner::Weights => self.urw.next(view, class),
+        }
+    }
+
+    #[inline]
+    fn goes_on<V: View>(&mut self, strand: StrandId, view: &V) {
+        match self.manner {
+            Manner::Operations => self.pos.goes_on(strand, view),
+            Manner::Strands => {}
+            Manner::Weights => self.urw.goes_on(strand, view),
+        }
+    }
+}
 
 /// The strategy's state.
 #[derive(Debug)]
 pub struct Rff {
-    pos: Pos,
-    constraints: [Constraint; CONSTRAINTS],
-    count: usize,
-    active: usize,
-    guide: &'static mut [u64],
-    /// Locks each strand holds.
-    depth: &'static mut [u64],
+    base: Base,
+    constraints: Constraints,
     patience: u64,
-    strands: usize,
 }
 
 impl Rff {
     /// A strategy that has not begun.
     pub const fn new() -> Self {
         Rff {
-            pos: Pos::new(),
-            constraints: [NONE; CONSTRAINTS],
-            count: 0,
-            active: 0,
-            guide: &mut [],
-            depth: &mut [],
+            base: Base { manner: Manner::Operations, pos: Pos::new(), pct: Pct::new(), urw: Urw::new() },
+            constraints: Constraints::new(),
             patience: 0,
-            strands: 0,
-        }
-    }
-
-    fn read_guide(&mut self, words: &[u64]) {
-        let words = &words[..words.len().min(self.guide.len())];
-        self.guide[..words.len()].copy_from_slice(words);
-        self.count = 0;
-        let mut at = 0;
-        while self.count < CONSTRAINTS
-            && let Some(&[kind, addr, writer, reader, entry, writes]) = words.get(at..at + HEAD_WORDS)
-        {
-            let first = at + HEAD_WORDS;
-            let Some(last) = usize::try_from(writes).ok().and_then(|n| n.checked_mul(2)?.checked_add(first))
-            else {
-                return;
-            };
-            if last > words.len() {
-                return;
-            }
-            let kind = match kind {
-                0 => Kind::From,
-                1 => Kind::NotFrom,
-                _ => Kind::Nested,
-            };
-            let writes = (first as u16, last as u16);
-            self.constraints[self.count] =
-                Constraint { kind, active: true, addr, writer, reader, entry, writes, now: 0 };
-            self.count += 1;
-            at = last;
-        }
-    }
-
-    /// What a constraint says of a strand that stands before `op`.
-    fn class_by(&self, constraint: &Constraint, strand: StrandId, op: &Op, view: &impl View) -> u8 {
-        let &Constraint { kind, writer, reader, entry, writes, now, .. } = constraint;
-        if kind == Kind::Nested {
-            let nests = nesting(op.kind) == 1 && self.depth[strand.index()] > 0;
-            return if nests { HELD } else { FREE };
-        }
-        let reads = if op.pc == reader {
-            // The object may be another one than it was when the constraint was made.
-            Some(if op.addr == constraint.addr { now } else { view.last_writer(op.addr) })
-        } else if op.pc == entry && self.depth[strand.index()] == 0 {
-            Some(now)
-        } else {
-            None
-        };
-        if let Some(now) = reads {
-            return match kind {
-                Kind::From if now == writer => WANTED,
-                Kind::From => HELD,
-                Kind::NotFrom if now == writer => HELD,
-                _ => FREE,
-            };
-        }
-        if kind == Kind::From && now == writer {
-            // The read can come now: other writes have to wait for it.
-            let writes = self.guide[writes.0 as usize..writes.1 as usize].chunks_exact(2);
-            let outside = self.depth[strand.index()] == 0;
-            for write in writes {
-                if write[0] != writer && (op.pc == write[0] || outside && op.pc == write[1]) {
-                    return HELD;
-                }
-            }
-        }
-        FREE
-    }
-
-    fn class(&self, strand: StrandId, view: &impl View) -> u8 {
-        let op = view.op(strand);
-        let mut class = if view.yields(strand) { YIELDS } else { FREE };
-        for constraint in self.constraints[..self.count].iter().filter(|constraint| constraint.active) {
-            match self.class_by(constraint, strand, &op, view) {
-                HELD => return HELD,
-                WANTED => class = WANTED,
-                _ => {}
-            }
-        }
-        class
-    }
-
-    /// Looks who wrote the places last; a constraint that cannot come true any more is given up.
-    fn look(&mut self, view: &impl View) {
-        for constraint in self.constraints[..self.count].iter_mut().filter(|constraint| constraint.active) {
-            if constraint.kind != Kind::Nested {
-                constraint.now = view.last_writer(constraint.addr);
-            }
-            if constraint.kind == Kind::From && constraint.writer == 0 && constraint.now != 0 {
-                constraint.active = false;
-                self.active -= 1;
-            }
-        }
-    }
-
-    /// Gives up the constraints that hold this strand.
-    fn release(&mut self, strand: StrandId, view: &impl View) {
-        let op = view.op(strand);
-        for index in 0..self.count {
-            let constraint = self.constraints[index];
-            // The lock that is taken now closes no cycle; later ones may.
-            let keeps = constraint.kind == Kind::Nested;
-            if constraint.active && !keeps && self.class_by(&constraint, strand, &op, view) == HELD {
-                self.constraints[index].active = false;
-                self.active -= 1;
-            }
-        }
-    }
-
-    fn goes_on(&mut self, strand: StrandId, view: &impl View) {
-        let op = view.op(strand);
-        let depth = &mut self.depth[strand.index()];
-        *depth = depth.saturating_add_signed(nesting(op.kind));
-        if self.active == 0 {
-            return;
-        }
-        for constraint in self.constraints[..self.count].iter_mut() {
-            if constraint.active
-                && constraint.kind == Kind::From
-                && op.pc == constraint.reader
-                && view.last_writer(op.addr) == constraint.writer
-            {
-                constraint.active = false;
-                self.active -= 1;
-            }
         }
     }
 }
@@ -237,59 +110,83 @@ impl Default for Rff {
 
 impl Strategy for Rff {
     fn furnish(&mut self, room: Room) {
-        let (priorities, rest) = room.split_at_mut(MAX_STRANDS + 1);
-        let (depth, rest) = rest.split_at_mut(MAX_STRANDS + 1);
-        self.pos.take(priorities);
-        (self.depth, self.guide) = (depth, &mut rest[..GUIDE_WORDS]);
+        let (by_operation, rest) = room.split_at_mut(MAX_STRANDS + 1);
+        let (by_strand, rest) = rest.split_at_mut(MAX_STRANDS + 1);
+        self.base.pos.take(by_operation);
+        self.base.pct.take(by_strand);
+        let (constraints, rest) = rest.split_at_mut(CONSTRAINTS_WORDS);
+        self.constraints.furnish(constraints);
+        self.base.urw.take(&mut rest[..WEIGHTS_WORDS]);
     }
 
     fn begin(&mut self, info: &RunInfo<'_>) {
-        self.pos.begin(info);
-        self.read_guide(info.guide);
-        self.active = self.count;
+        // The constraints, then what the strands do; the first word tells where the one ends.
+        let (&constraints, words) = info.guide.split_first().unwrap_or((&0, &[]));
+        let (constraints, weights) = words.split_at((constraints as usize).min(words.len()));
+        self.constraints.begin(constraints);
+        self.base.manner = match info.params[0] {
+            2 => Manner::Strands,
+            3 => Manner::Weights,
+            _ => Manner::Operations,
+        };
+        // The parameter is the manner's number, not its depth.
+        let info = RunInfo {
+            params: {
+                let mut params = info.params;
+                params[0] = 0;
+                params
+            },
+            guide: weights,
+            ..*info
+        };
+        self.base.pos.begin(&info);
+        self.base.pct.begin(&info);
+        self.base.urw.begin(&info);
         self.patience = PATIENCE.saturating_add(info.estimate_choices.saturating_mul(2));
-        self.depth[..self.strands].fill(0);
-        self.strands = 0;
     }
 
     #[inline(never)]
     fn pick<V: View>(&mut self, view: &V) -> Pick {
-        if let Some(strand) = self.pos.deadline(view) {
+        if let Some(strand) = self.base.pos.deadline(view) {
             return Pick::Timeout(strand);
         }
-        if self.active == 0 {
-            let strand = self.pos.pick_enabled(view);
-            self.goes_on(strand, view);
+        let constraints = &mut self.constraints;
+        if constraints.active == 0 {
+            let yields = view.any_yields();
+            let strand = self.base.next(view, |strand| u8::from(!(yields && view.yields(strand))));
+            self.base.goes_on(strand, view);
+            constraints.goes_on(strand, view);
             return Pick::Run(strand);
         }
-        self.look(view);
-        let strand = self.pos.highest(view, |strand| self.class(strand, view));
-        if self.class(strand, view) == HELD {
+        constraints.look(view);
+        let strand = self.base.next(view, |strand| constraints.class(strand, view));
+        if constraints.class(strand, view) == HELD {
             if let Some(&first) = view.timed().first()
-                && self.pos.may_expire()
-                && self.pos.below(2) == 0
+                && self.base.pos.may_expire()
+                && self.base.pos.below(2) == 0
             {
                 return Pick::Timeout(first);
             }
-            self.release(strand, view);
+            constraints.release(strand, view);
         }
         self.patience -= 1;
         if self.patience == 0 {
-            self.active = 0;
-            self.count = 0;
+            constraints.clear();
         }
-        self.pos.goes_on(strand, view);
-        self.goes_on(strand, view);
+        self.base.goes_on(strand, view);
+        constraints.goes_on(strand, view);
         Pick::Run(strand)
     }
 
     fn choose(&mut self, options: u32) -> u32 {
-        self.pos.choose(options)
+        self.base.pos.choose(options)
     }
 
     fn created(&mut self, born: Born) {
-        self.strands = self.strands.max(born.strand.index() + 1);
-        self.pos.created(born);
+        self.constraints.created(born.strand);
+        self.base.pos.created(born);
+        self.base.pct.created(born);
+        self.base.urw.created(born);
     }
 
     fn wants_alone(&self) -> bool {
@@ -297,8 +194,11 @@ impl Strategy for Rff {
     }
 
     fn alone<V: View>(&mut self, strand: StrandId, view: &V) {
-        self.pos.alone(strand, view);
-        self.goes_on(strand, view);
+        match self.base.manner {
+            Manner::Operations => self.base.pos.alone(strand, view),
+            _ => self.base.goes_on(strand, view),
+        }
+        self.constraints.goes_on(strand, view);
     }
 
     fn wants_reads(&self) -> bool {
@@ -312,7 +212,7 @@ mod tests {
     use crate::sim::{self, Machine, Step};
     use std::vec;
     use std::vec::Vec;
-    use threadbare_abi::op::OpKind;
+    use threadbare_abi::op::{Op, OpKind};
 
     fn op(kind: OpKind, addr: u64, pc: u64) -> Op {
         Op { size: 8, ..Op::new(kind, addr, pc) }
@@ -351,7 +251,8 @@ mod tests {
     fn hits(machine: &Machine, guide: &[u64], runs: u64, is_it: impl Fn(&[Step]) -> bool) -> u64 {
         let mut strategy = Rff::new();
         strategy.furnish(sim::room());
-        let info = |seed| RunInfo { guide, ..sim::info(seed, 0) };
+        let guide: Vec<u64> = std::iter::once(guide.len() as u64).chain(guide.iter().copied()).collect();
+        let info = |seed| RunInfo { guide: &guide, ..sim::info(seed, 1 + seed % 3) };
         (0..runs).filter(|&seed| is_it(&machine.run(&mut strategy, &info(seed)))).count() as u64
     }
 

@@ -29,7 +29,12 @@ pub struct Parameter {
 impl StrategyId {
     /// Whether a user may ask for it: runs that try a prediction are a campaign's own affair.
     pub fn is_offered(self) -> bool {
-        self != StrategyId::Directed
+        !matches!(self, StrategyId::Directed | StrategyId::Recorded)
+    }
+
+    /// Whether a planner in the driver decides, run by run.
+    pub const fn is_planner(self) -> bool {
+        matches!(self, StrategyId::Dfs | StrategyId::Dpor | StrategyId::Pcb | StrategyId::Hapset)
     }
 
     /// The strategies that a user may ask for.
@@ -43,13 +48,18 @@ impl StrategyId {
             StrategyId::Random => ("stickiness", 1, 1 << 20),
             StrategyId::RoundRobin => ("length of a turn", 1, 1 << 20),
             StrategyId::Pct => ("depth", 1, crate::pct::DEEPEST),
+            StrategyId::Rff => ("manner", 1, crate::rff::Manner::ALL.len() as u64),
             StrategyId::Delay => ("number of delays", 1, crate::delay::MOST),
+            StrategyId::Pcb => ("most preemptions", 1, 64),
             StrategyId::Uniform
             | StrategyId::Directed
+            | StrategyId::Recorded
             | StrategyId::Pos
             | StrategyId::Urw
             | StrategyId::Surw
-            | StrategyId::Rff => {
+            | StrategyId::Dfs
+            | StrategyId::Dpor
+            | StrategyId::Hapset => {
                 return None;
             }
         };
@@ -103,16 +113,18 @@ impl Spec {
     /// Why it is none.
     pub fn parse(text: &str) -> Result<Spec, SpecError> {
         let mut words = text.split(':');
-        Spec::from_words(words.next().unwrap_or_default(), words)
+        let name = words.next().unwrap_or_default();
+        StrategyId::from_name(name).filter(|id| id.is_offered()).ok_or(SpecError::Unknown)?;
+        Spec::from_words(name, words)
     }
 
-    /// The strategy with this name and these parameters.
+    /// The strategy with this name and these parameters, as a schedule has it.
     ///
     /// # Errors
     /// Why there is none.
     pub fn from_words<'a>(name: &str, words: impl Iterator<Item = &'a str>) -> Result<Spec, SpecError> {
-        let mut spec =
-            Spec::of(StrategyId::from_name(name).filter(|id| id.is_offered()).ok_or(SpecError::Unknown)?);
+        let kept = |id: &StrategyId| *id != StrategyId::Directed;
+        let mut spec = Spec::of(StrategyId::from_name(name).filter(kept).ok_or(SpecError::Unknown)?);
         for (index, word) in words.enumerate() {
             let parameter = spec.id.parameter().filter(|_| index == 0).ok_or(SpecError::TooMany(spec.id))?;
             let digits = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
@@ -154,7 +166,9 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for text in ["random", "random:8", "uniform", "pct", "pct:5", "delay:1", "round-robin:4", "rff"] {
+        for text in
+            ["random", "random:8", "uniform", "pct", "pct:5", "delay:1", "round-robin:4", "rff", "rff:3"]
+        {
             assert_eq!(Spec::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(Spec::parse("pct:3").unwrap().params[0], 3);

@@ -17,9 +17,10 @@
 //!    something else, the turn is drawn anew among those that can. So it is when strands have been stopped for longer than
 //!    whole runs take: the one whose turn it is may be waiting for them in a way the runtime cannot see.
 
+use crate::counts::COUNTS_WORDS;
 use crate::rng::Rng;
 use crate::uniform::Uniform;
-use crate::weights::Weights;
+use crate::weights::{WEIGHTS_WORDS, Weights};
 use crate::{Born, Pick, Room, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
 
@@ -119,7 +120,9 @@ fn select(shared: u64, rng: &mut Rng) -> u64 {
 
 impl Strategy for Surw {
     fn furnish(&mut self, room: Room) {
-        self.weights.furnish(room);
+        let (words, rest) = room.split_at_mut(WEIGHTS_WORDS);
+        self.weights.furnish(words);
+        self.weights.count_in(&mut rest[..COUNTS_WORDS]);
     }
 
     fn begin(&mut self, info: &RunInfo<'_>) {

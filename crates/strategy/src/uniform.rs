@@ -28,6 +28,25 @@ impl Uniform {
         !self.in_order
     }
 
+    /// One of the enabled strands.
+    #[inline(always)]
+    pub(crate) fn pick_enabled<V: View>(&mut self, view: &V) -> StrandId {
+        let enabled = view.enabled();
+        let drawn = core::mem::replace(&mut self.drawn, self.rng.next());
+        let mut strand = enabled[scale(drawn, enabled.len() as u32) as usize];
+        if view.any_yields() && view.yields(strand) {
+            // Most points have no yielding strand, so the scan is off the common path.
+            let others = enabled.iter().filter(|&&other| !view.yields(other)).count() as u32;
+            if others > 0 {
+                let nth = self.rng.below(others) as usize;
+                if let Some(&other) = enabled.iter().filter(|&&other| !view.yields(other)).nth(nth) {
+                    strand = other;
+                }
+            }
+        }
+        strand
+    }
+
     /// The strand whose deadline fires now, if one does.
     #[inline]
     pub(crate) fn deadline<V: View>(&mut self, view: &V) -> Option<StrandId> {
@@ -60,23 +79,10 @@ impl Strategy for Uniform {
 
     #[inline(always)]
     fn pick<V: View>(&mut self, view: &V) -> Pick {
-        if let Some(strand) = self.deadline(view) {
-            return Pick::Timeout(strand);
+        match self.deadline(view) {
+            Some(strand) => Pick::Timeout(strand),
+            None => Pick::Run(self.pick_enabled(view)),
         }
-        let enabled = view.enabled();
-        let drawn = core::mem::replace(&mut self.drawn, self.rng.next());
-        let mut strand = enabled[scale(drawn, enabled.len() as u32) as usize];
-        if view.any_yields() && view.yields(strand) {
-            // Most points have no yielding strand, so the scan is off the common path.
-            let others = enabled.iter().filter(|&&other| !view.yields(other)).count() as u32;
-            if others > 0 {
-                let nth = self.rng.below(others) as usize;
-                if let Some(&other) = enabled.iter().filter(|&&other| !view.yields(other)).nth(nth) {
-                    strand = other;
-                }
-            }
-        }
-        Pick::Run(strand)
     }
 
     fn choose(&mut self, options: u32) -> u32 {

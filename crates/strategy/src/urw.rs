@@ -10,9 +10,10 @@
 //! Differences from the paper: a strand that yields is left out while another can go on, and one that does more than
 //! was counted has weight 1.
 
+use crate::counts::COUNTS_WORDS;
 use crate::rng::Rng;
 use crate::uniform::Uniform;
-use crate::weights::Weights;
+use crate::weights::{WEIGHTS_WORDS, Weights};
 use crate::{Born, Pick, Room, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
 
@@ -29,6 +30,40 @@ impl Urw {
     pub const fn new() -> Self {
         Urw { base: Uniform::new(), rng: Rng::new(0), weights: Weights::new() }
     }
+
+    /// Takes zeroed memory of [`WEIGHTS_WORDS`] words.
+    pub(crate) fn take(&mut self, words: &'static mut [u64]) {
+        self.weights.furnish(words);
+    }
+
+    /// An enabled strand among those that `class` puts highest, with a probability by what it has left.
+    #[inline]
+    pub(crate) fn next<V: View>(&mut self, view: &V, class: impl Fn(StrandId) -> u8) -> StrandId {
+        let enabled = view.enabled();
+        let (mut chosen, mut highest, mut total) = (enabled[0], 0, 0);
+        // One pass: each strand takes the place of the one before it with the right probability.
+        for &strand in enabled {
+            let its = class(strand);
+            if its < highest {
+                continue;
+            }
+            if its > highest {
+                (highest, total) = (its, 0);
+            }
+            let weight = self.weights.of(strand).max(1);
+            total += weight;
+            if total == weight || self.rng.below64(total) < weight {
+                chosen = strand;
+            }
+        }
+        chosen
+    }
+
+    /// The strand goes on with the operation it stands before.
+    #[inline]
+    pub(crate) fn goes_on<V: View>(&mut self, strand: StrandId, view: &V) {
+        self.weights.goes_on(strand, &view.op(strand));
+    }
 }
 
 impl Default for Urw {
@@ -39,7 +74,9 @@ impl Default for Urw {
 
 impl Strategy for Urw {
     fn furnish(&mut self, room: Room) {
-        self.weights.furnish(room);
+        let (words, rest) = room.split_at_mut(WEIGHTS_WORDS);
+        self.weights.furnish(words);
+        self.weights.count_in(&mut rest[..COUNTS_WORDS]);
     }
 
     fn begin(&mut self, info: &RunInfo<'_>) {

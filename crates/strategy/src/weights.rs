@@ -7,10 +7,11 @@
 //! The guide and the notes have one form, strands in order of creation: path, index of the parent (`u64::MAX` for the main
 //! strand), number of counts, and that many words `count << 8 | bucket`.
 
+use crate::Born;
 use crate::conflict::{Effect, effect};
-use crate::{Born, Room};
+use crate::counts::Counts;
 use threadbare_abi::op::Op;
-use threadbare_abi::strand::{MAX_STRANDS, StrandId};
+use threadbare_abi::strand::StrandId;
 
 /// Buckets of objects; the last one is for operations that concern none.
 pub const BUCKETS: usize = 64;
@@ -18,6 +19,8 @@ pub const BUCKETS: usize = 64;
 pub const OTHER: u32 = BUCKETS as u32 - 1;
 /// Strands that are counted.
 pub const COUNTED: usize = 1024;
+/// Words of memory that [`Weights`] need.
+pub const WEIGHTS_WORDS: usize = 3 * COUNTED;
 /// No parent.
 pub const NOBODY: u64 = u64::MAX;
 
@@ -66,9 +69,7 @@ pub struct Weights {
     remaining: &'static mut [u64],
     /// By index in the guide: path, and interesting operations with all descendants'.
     expected: &'static mut [u64],
-    /// By strand: path, parent.
-    who: &'static mut [u64],
-    counts: &'static mut [u64],
+    counts: Counts,
     known: usize,
     born: usize,
     mask: u64,
@@ -81,8 +82,7 @@ impl Weights {
         Weights {
             remaining: &mut [],
             expected: &mut [],
-            who: &mut [],
-            counts: &mut [],
+            counts: Counts::new(),
             known: 0,
             born: 0,
             mask: 0,
@@ -90,19 +90,21 @@ impl Weights {
         }
     }
 
-    /// Takes the memory.
-    pub fn furnish(&mut self, room: Room) {
-        let (remaining, rest) = room.split_at_mut(MAX_STRANDS + 1);
-        let (expected, rest) = rest.split_at_mut(2 * COUNTED);
-        let (who, rest) = rest.split_at_mut(2 * COUNTED);
-        (self.remaining, self.expected, self.who) = (remaining, expected, who);
-        self.counts = &mut rest[..COUNTED * BUCKETS];
+    /// Takes zeroed memory of [`WEIGHTS_WORDS`] words.
+    pub fn furnish(&mut self, words: &'static mut [u64]) {
+        let (remaining, rest) = words.split_at_mut(COUNTED);
+        (self.remaining, self.expected) = (remaining, &mut rest[..2 * COUNTED]);
+    }
+
+    /// Takes zeroed memory of [`COUNTS_WORDS`](crate::counts::COUNTS_WORDS) words, without which nothing is counted.
+    pub fn count_in(&mut self, words: &'static mut [u64]) {
+        self.counts.furnish(words);
     }
 
     /// A run begins: `select` picks the interesting buckets from those that several strands use.
     pub fn begin(&mut self, guide: &[u64], select: impl FnOnce(u64) -> u64) {
-        self.remaining[..self.born].fill(0);
-        self.counts[..self.born.min(COUNTED) * BUCKETS].fill(0);
+        self.remaining[..self.born.min(COUNTED)].fill(0);
+        self.counts.begin();
         let (mut once, mut twice) = (0u64, 0u64);
         for entry in entries(guide) {
             let used = entry.counts().fold(0, |used, (bucket, _)| used | 1u64 << bucket);
@@ -133,21 +135,18 @@ impl Weights {
     pub fn created(&mut self, born: Born) -> (u64, u64) {
         let index = born.strand.index();
         self.born = self.born.max(index + 1);
-        if index < COUNTED {
-            self.who[2 * index] = born.path.0;
-            self.who[2 * index + 1] =
-                if born.parent == StrandId::NONE { NOBODY } else { born.parent.0 as u64 };
-        }
+        self.counts.created(born);
         let weight = self.expected_of(born.path.0, index);
         let mut before = 0;
-        if born.parent != StrandId::NONE {
-            let parent = &mut self.remaining[born.parent.index()];
+        if let Some(parent) = self.remaining.get_mut(born.parent.index()) {
             before = *parent;
             *parent = before.saturating_sub(weight);
             self.total -= before - *parent;
         }
-        self.remaining[index] = weight;
-        self.total += weight;
+        if let Some(remaining) = self.remaining.get_mut(index) {
+            *remaining = weight;
+            self.total += weight;
+        }
         (weight, before)
     }
 
@@ -167,7 +166,7 @@ impl Weights {
     /// What a strand has left.
     #[inline]
     pub fn of(&self, strand: StrandId) -> u64 {
-        self.remaining[strand.index()]
+        self.remaining.get(strand.index()).copied().unwrap_or(0)
     }
 
     /// What all strands have left.
@@ -178,7 +177,7 @@ impl Weights {
 
     /// The strand at this place of the total weight.
     pub fn at(&self, mut place: u64) -> StrandId {
-        for (index, &weight) in self.remaining[..self.born].iter().enumerate() {
+        for (index, &weight) in self.remaining[..self.born.min(COUNTED)].iter().enumerate() {
             if place < weight {
                 return StrandId(index as u16);
             }
@@ -191,12 +190,9 @@ impl Weights {
     #[inline]
     pub fn goes_on(&mut self, strand: StrandId, op: &Op) -> bool {
         let bucket = bucket(op);
-        if strand.index() < COUNTED {
-            self.counts[strand.index() * BUCKETS + bucket as usize] += 1;
-        }
+        self.counts.count(strand, bucket);
         let interesting = self.mask >> bucket & 1 != 0;
-        if interesting {
-            let left = &mut self.remaining[strand.index()];
+        if interesting && let Some(left) = self.remaining.get_mut(strand.index()) {
             let taken = (*left > 0) as u64;
             *left -= taken;
             self.total -= taken;
@@ -206,19 +202,7 @@ impl Weights {
 
     /// Writes what was counted; returns how many words.
     pub fn finish(&self, notes: &mut [u64]) -> usize {
-        let mut at = 0;
-        for strand in 0..self.born.min(COUNTED) {
-            let counts = &self.counts[strand * BUCKETS..(strand + 1) * BUCKETS];
-            let used = counts.iter().filter(|&&count| count != 0).count();
-            let Some(words) = notes.get_mut(at..at + 3 + used) else { break };
-            words[..3].copy_from_slice(&[self.who[2 * strand], self.who[2 * strand + 1], used as u64]);
-            let set = counts.iter().enumerate().filter(|(_, count)| **count != 0);
-            for (word, (bucket, &count)) in words[3..].iter_mut().zip(set) {
-                *word = count << 8 | bucket as u64;
-            }
-            at += 3 + used;
-        }
-        at
+        self.counts.finish(notes)
     }
 }
 
@@ -242,7 +226,9 @@ mod tests {
     #[test]
     fn what_is_counted_is_expected_next_time() {
         let mut weights = Weights::new();
-        weights.furnish(sim::room());
+        let (words, counts) = sim::room().split_at_mut(WEIGHTS_WORDS);
+        weights.furnish(words);
+        weights.count_in(counts);
         let (main, one) = (StrandPath::MAIN, StrandPath::MAIN.child(1));
         let op = Op::new(OpKind::AtomicStore, 0x1000, 0);
         let count = |weights: &mut Weights| {
@@ -273,7 +259,9 @@ mod tests {
     #[test]
     fn a_guide_that_is_cut_short_or_lies_is_read_as_far_as_it_goes() {
         let mut weights = Weights::new();
-        weights.furnish(sim::room());
+        let (words, counts) = sim::room().split_at_mut(WEIGHTS_WORDS);
+        weights.furnish(words);
+        weights.count_in(counts);
         for guide in [&[1, 2][..], &[1, NOBODY, 5, 3], &[1, 7, 1, !0], &[1, NOBODY, u64::MAX]] {
             weights.begin(guide, |_| !0);
             weights.created(born(0, StrandId::NONE.0, StrandPath::MAIN));

@@ -285,6 +285,8 @@ fn config(mode: &str, jobs: usize) -> Config {
         filter: None,
         coverage: true,
         until: None,
+        noise: threadbare_abi::noise::Noise::OFF,
+        quiet: None,
     }
 }
 

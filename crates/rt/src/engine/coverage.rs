@@ -71,8 +71,9 @@ static mut TOLD_LOADED: usize = 0;
 
 fn list() -> Option<&'static mut [[u64; RECORD_WORDS]]> {
     // SAFETY: the area holds this many records; the driver does not touch it during a run.
-    shared::area(TOLD_OFFSET)
-        .map(|base| unsafe { core::slice::from_raw_parts_mut(base as *mut [u64; RECORD_WORDS], TOLD_CAPACITY) })
+    shared::area(TOLD_OFFSET).map(|base| unsafe {
+        core::slice::from_raw_parts_mut(base as *mut [u64; RECORD_WORDS], TOLD_CAPACITY)
+    })
 }
 
 /// Takes over what the driver knows (in the fork server, so that every child has it).
@@ -204,7 +205,7 @@ const OTHER: u64 = 3;
 #[inline]
 fn object(addr: u64, of: u64, write: bool, pc: u64) {
     if is_on() {
-            step(sync_key(addr, of), write, pc);
+        step(sync_key(addr, of), write, pc);
     }
 }
 

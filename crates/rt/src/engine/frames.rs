@@ -84,7 +84,7 @@ pub unsafe extern "C" fn enter(pc: u64, sp: usize) {
     // SAFETY: TOP is null or points into the running strand's reserved stack, above its sentinel.
     unsafe {
         if TOP.is_null() {
-            return;
+            return crate::free::frames::enter(pc, sp);
         }
         while (*TOP.sub(1)).sp <= sp {
             TOP = TOP.sub(1);
@@ -101,7 +101,9 @@ pub unsafe extern "C" fn enter(pc: u64, sp: usize) {
 pub fn leave() {
     // SAFETY: as above; the sentinel is never popped.
     unsafe {
-        if !TOP.is_null() && (*TOP.sub(1)).sp != usize::MAX {
+        if TOP.is_null() {
+            crate::free::frames::leave();
+        } else if (*TOP.sub(1)).sp != usize::MAX {
             TOP = TOP.sub(1);
         }
     }

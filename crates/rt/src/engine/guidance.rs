@@ -1,7 +1,7 @@
 //! What strategy and driver tell each other: the guide before a run, the notes at its end; and the strategy's memory.
 
 use super::sched::engine;
-use super::{lenient, memory, shared};
+use super::{lenient, memory, reads, shared};
 use threadbare_abi::layout::{GUIDE_OFFSET, NOTES_OFFSET, READS_OFFSET, WORDS_CAPACITY};
 use threadbare_strategy::{ROOM_WORDS, Room, Strategy};
 
@@ -46,14 +46,18 @@ pub fn clear() {
     }
 }
 
-/// The run has come to its end: the strategy writes its notes.
+/// The run has come to its end: the strategy writes its notes; where it has none, what each strand did is noted.
 pub fn finish() {
     if lenient::is_on() {
         return;
     }
     if let Some(words) = words(NOTES_OFFSET) {
         let (count, rest) = words.split_at_mut(1);
-        count[0] = engine().strategy.finish(rest) as u64;
+        let noted = match engine().strategy.finish(rest) {
+            0 => reads::finish(rest),
+            noted => noted,
+        };
+        count[0] = noted as u64;
     }
 }
 

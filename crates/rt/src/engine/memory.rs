@@ -17,6 +17,11 @@ pub fn reserve(size: usize) -> usize {
     {
         return at;
     }
+    reserve_apart(size)
+}
+
+/// The same, as a mapping of its own that can be given back.
+pub fn reserve_apart(size: usize) -> usize {
     // SAFETY: a new anonymous mapping touches nothing that exists.
     let at = unsafe {
         syscall6(nr::MMAP, 0, size, PROT_RW, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, usize::MAX, 0)

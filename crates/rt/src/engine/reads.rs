@@ -1,21 +1,41 @@
-//! Who reads from whom, when the strategy or the driver wants to know; see `threadbare-strategy`'s `reads`.
+//! Who reads from whom, and what each strand does, when the strategy or the driver wants to know; see
+//! `threadbare-strategy`'s `reads` and `counts`.
 
 use super::{guidance, memory, strand};
 use threadbare_abi::strand::StrandId;
+use threadbare_strategy::Born;
+use threadbare_strategy::counts::{COUNTS_WORDS, Counts};
 use threadbare_strategy::reads::{READS_WORDS, Reads};
+use threadbare_strategy::weights::bucket;
 
 static mut READS: Reads = Reads::new();
+static mut COUNTS: Counts = Counts::new();
 
 fn reads() -> &'static mut Reads {
     // SAFETY: single kernel thread, and no reference outlives the call it is for.
     unsafe { &mut *(&raw mut READS) }
 }
 
-/// A run begins that keeps track.
-pub fn begin() {
-    let base = memory::reserve(READS_WORDS * 8) as *mut u64;
+fn counts() -> &'static mut Counts {
+    // SAFETY: as above.
+    unsafe { &mut *(&raw mut COUNTS) }
+}
+
+fn reserve(words: usize) -> &'static mut [u64] {
+    let base = memory::reserve(words * 8) as *mut u64;
     // SAFETY: reserved just now, zeroed, of this size, and nobody else's.
-    reads().furnish(unsafe { core::slice::from_raw_parts_mut(base, READS_WORDS) });
+    unsafe { core::slice::from_raw_parts_mut(base, words) }
+}
+
+/// A run begins that keeps track. Strands are told afterwards.
+pub fn begin() {
+    reads().furnish(reserve(READS_WORDS));
+    counts().furnish(reserve(COUNTS_WORDS));
+}
+
+/// A strand was created.
+pub fn created(born: Born) {
+    counts().created(born);
 }
 
 /// The strand makes the operation it stands before.
@@ -23,9 +43,15 @@ pub fn begin() {
 pub fn executed(id: StrandId) {
     let op = strand(id).op;
     reads().executed(id, &op, |record| guidance::tell_reads(&record));
+    counts().count(id, bucket(&op));
 }
 
 /// The instruction that last wrote here, 0 if none did.
 pub fn last_writer(addr: u64) -> u64 {
     reads().last_writer(addr)
+}
+
+/// Writes what each strand did; returns how many words.
+pub fn finish(notes: &mut [u64]) -> usize {
+    counts().finish(notes)
 }

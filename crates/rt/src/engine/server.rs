@@ -47,6 +47,9 @@ unsafe extern "C" fn wrapped_main(argc: c_int, argv: *mut *mut c_char, envp: *mu
     // SAFETY: set above.
     let Some(main) = (unsafe { PROGRAM_MAIN }) else { super::fatal("main is missing") };
     if !super::controlled() {
+        if super::start::free() {
+            crate::free::server::serve();
+        }
         // SAFETY: what libc would have called.
         return unsafe { main(argc, argv, envp) };
     }
@@ -98,7 +101,8 @@ fn warm_text() {
     }
 }
 
-fn send(code: u32, value: i32, arg: u64) {
+/// Tells the driver.
+pub(crate) fn send(code: u32, value: i32, arg: u64) {
     let reply = Reply { code, value, arg };
     // SAFETY: writes our own struct to the control socket.
     let sent = unsafe { syscall3(nr::WRITE, CTL as usize, &raw const reply as usize, size_of::<Reply>()) };
@@ -133,18 +137,8 @@ fn serve() {
     crate::model::process::init();
     report::modules();
     let modules_len = live::live().report_len;
-    send(Reply::HELLO, super::is_instrumented() as i32, layout::VERSION as u64);
-    loop {
-        let mut command = Command::default();
-        // SAFETY: reads into our own struct.
-        let got =
-            unsafe { syscall3(nr::READ, CTL as usize, &raw mut command as usize, size_of::<Command>()) };
-        if got == -(crate::sys::errno::EINTR as isize) {
-            continue;
-        }
-        if got != size_of::<Command>() as isize || command.code != Command::RUN {
-            quit();
-        }
+    hello();
+    while let Some(run) = next_command() {
         let Some(base) = shared::area(layout::PLAN_OFFSET) else { quit() };
         // SAFETY: the driver wrote the plan before it sent the command; the counters are integers.
         let plan = unsafe {
@@ -162,10 +156,7 @@ fn serve() {
             }
             pid if pid > 0 => {
                 live::live().pid = pid as i32;
-                let status = wait(pid);
-                // Processes the run has left behind belong to its group.
-                // SAFETY: our own child's group.
-                unsafe { syscall3(nr::KILL, -pid as usize, SIGKILL as usize, 0) };
+                let status = wait_and_clear(pid);
                 let left = orphans::end();
                 let used = live::live().carriers as usize;
                 if used > carriers::pooled() && carriers::can_grow() && status & 0x7F != SIGKILL {
@@ -177,19 +168,55 @@ fn serve() {
                     send(Reply::ENDED, status, left);
                 }
             }
-            error => send(Reply::FAILED, -error as i32, command.arg),
+            error => send(Reply::FAILED, -error as i32, run),
         }
     }
 }
 
+/// Tells the driver that the program stands before its `main`.
+pub(crate) fn hello() {
+    send(Reply::HELLO, super::is_instrumented() as i32, layout::VERSION as u64);
+}
+
+/// Waits for the next run's number; ends the server when there is none.
+pub(crate) fn next_command() -> Option<u64> {
+    loop {
+        let mut command = Command::default();
+        // SAFETY: reads into our own struct.
+        let got =
+            unsafe { syscall3(nr::READ, CTL as usize, &raw mut command as usize, size_of::<Command>()) };
+        if got == -(crate::sys::errno::EINTR as isize) {
+            continue;
+        }
+        if got != size_of::<Command>() as isize || command.code != Command::RUN {
+            quit();
+        }
+        return Some(command.arg);
+    }
+}
+
+/// Closes a run's copy of the control socket.
+pub(crate) fn close() {
+    // SAFETY: our own descriptor.
+    unsafe { syscall3(nr::CLOSE, CTL as usize, 0, 0) };
+}
+
 /// A fork that keeps libc's idea of the thread, runs no atfork handlers and reclaims no stacks: the carriers' stacks
 /// stay theirs.
-fn fork() -> isize {
+pub(crate) fn fork() -> isize {
     // SAFETY: `_Fork` (glibc 2.34) is an async-signal-safe fork.
     unsafe {
         let pid = real!(_Fork: fn() -> c_int)();
         if pid < 0 { -(crate::sys::get_errno() as isize) } else { pid as isize }
     }
+}
+
+/// Waits for a run's end; processes it has left behind belong to its group and go with it.
+pub(crate) fn wait_and_clear(pid: isize) -> i32 {
+    let status = wait(pid);
+    // SAFETY: our own child's group.
+    unsafe { syscall3(nr::KILL, -pid as usize, SIGKILL as usize, 0) };
+    status
 }
 
 fn wait(pid: isize) -> i32 {
@@ -213,12 +240,13 @@ fn begin(plan: Plan) {
     unsafe {
         syscall3(nr::SETPGID, 0, 0, 0);
         syscall3(nr::PRCTL, PR_SET_PDEATHSIG, SIGKILL as usize, 0);
-        syscall3(nr::CLOSE, CTL as usize, 0, 0);
     }
+    close();
     let e = engine();
     e.plan = plan;
     e.entropy = Rng::new(plan.entropy);
     let id = StrategyId::from_code(plan.strategy).unwrap_or(StrategyId::Random);
+    e.recorded = id == StrategyId::Recorded;
     e.strategy = Any::new(id);
     e.strategy.furnish(guidance::room());
     e.strategy.begin(&RunInfo {
@@ -229,16 +257,19 @@ fn begin(plan: Plan) {
         guide: guidance::guide(),
     });
     guidance::clear();
-    for index in 0..e.strands.len() {
-        sched::tell_created(super::StrandId(index as u16));
-    }
     let mut bits = 0;
     let tells_reads = e.strategy.wants_reads() || plan.flags & layout::flags::READS != 0;
     if tells_reads {
         reads::begin();
-        bits |= attention::READS;
+        ATTENTION.fetch_or(attention::READS, Ordering::Relaxed);
+    }
+    for index in 0..e.strands.len() {
+        sched::tell_created(super::StrandId(index as u16));
     }
     e.tells_alone = tells_reads || e.strategy.wants_alone();
+    if plan.flags & layout::flags::STEPS != 0 {
+        bits |= attention::STEPS;
+    }
     if plan.record != Record::Nothing as u32 {
         bits |= attention::RECORD;
     }

@@ -14,6 +14,7 @@ const UNKNOWN: u8 = 0;
 const BARE: u8 = 1;
 const STARTING: u8 = 2;
 const CONTROLLED: u8 = 3;
+const FREE: u8 = 4;
 
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static INSTRUMENTED: AtomicU8 = AtomicU8::new(0);
@@ -32,13 +33,24 @@ pub fn controlled() -> bool {
     }
 }
 
-/// Whether Threadbare started this process.
+/// Whether this process is controlled, or about to be.
 #[inline(always)]
 pub fn driven() -> bool {
     match MODE.load(Ordering::Relaxed) {
         UNKNOWN => look(),
-        mode => mode >= STARTING,
+        mode => mode == STARTING || mode == CONTROLLED,
     }
+}
+
+/// Whether Threadbare started this process and lets its threads run free.
+#[inline]
+pub fn free() -> bool {
+    MODE.load(Ordering::Relaxed) == FREE
+}
+
+/// From now on this process is nobody's: a child that a free program forked.
+pub fn leave_free() {
+    MODE.store(BARE, Ordering::Relaxed);
 }
 
 /// Instrumented code is there.
@@ -64,7 +76,9 @@ fn look() -> bool {
             MODE.store(BARE, Ordering::Relaxed);
             return false;
         };
-        MODE.store(STARTING, Ordering::Relaxed);
+        let free = number_after(value, b"free=") == Some(1);
+        // A free program keeps libc's heap from its first allocation on.
+        MODE.store(if free { FREE } else { STARTING }, Ordering::Relaxed);
         let (Some(shm), Some(ctl)) = (number_after(value, b"shm="), number_after(value, b"ctl=")) else {
             super::fatal("the variable THREADBARE_RT is malformed");
         };
@@ -72,17 +86,22 @@ fn look() -> bool {
             remove_variable(list, b"LD_BIND_NOW");
         }
         read_cpus(value);
-        init(shm, ctl);
+        attach(shm, ctl);
+        if !free {
+            init();
+        }
         remove_variable(list, ENV.as_bytes());
         remove_preload(list);
+        if free {
+            return false;
+        }
     }
     MODE.store(CONTROLLED, Ordering::Relaxed);
     true
 }
 
-fn init(shm: i32, ctl: i32) {
+fn attach(shm: i32, ctl: i32) {
     const F_DUPFD_CLOEXEC: usize = 1030;
-    arch::detect();
     if !shared::attach(shm, &raw const LIVE as usize) {
         super::fatal("the shared memory is not of this version of Threadbare");
     }
@@ -97,6 +116,10 @@ fn init(shm: i32, ctl: i32) {
             server::set_control(ctl);
         }
     }
+}
+
+fn init() {
+    arch::detect();
     frames::init();
     sched::init();
     let mut main = Strand::new(StrandId::MAIN, StrandId::NONE, 0, StrandPath::MAIN);

@@ -2,7 +2,7 @@
 
 use super::live::live;
 use super::sched::{Phase, Stop, close_segment, engine};
-use super::{controlled, debug, follow, guidance, learn, modules, record, report, strand};
+use super::{controlled, debug, follow, guidance, learn, modules, record, report, steps, strand};
 use crate::sys::{nr, syscall3, syscall6};
 use core::fmt;
 use threadbare_abi::layout::flags;
@@ -98,6 +98,7 @@ pub fn end_run() {
     }
     close_segment(Stop::Final);
     guidance::finish();
+    steps::finish();
     report::modules();
     e.phase = Phase::Over;
     let counters = live();
@@ -240,6 +241,15 @@ unsafe extern "C" fn assert_fail(
             VerdictKind::Assertion,
             6,
             0,
+            pc,
+            format_args!("assertion `{}' at {}:{line}", Lossy(expression), Lossy(file)),
+        );
+    }
+    if crate::free::on() {
+        // SAFETY: libc's contract: C strings.
+        let (expression, file) =
+            unsafe { (core::ffi::CStr::from_ptr(expression), core::ffi::CStr::from_ptr(file)) };
+        crate::free::tell::assertion(
             pc,
             format_args!("assertion `{}' at {}:{line}", Lossy(expression), Lossy(file)),
         );

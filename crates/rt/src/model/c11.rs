@@ -7,6 +7,7 @@
 use super::timeout::{CLOCK_REALTIME, Limit};
 use super::{cond, hook, keys, mutex, once, thread};
 use crate::engine::Start;
+use crate::free;
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t, timespec};
 
@@ -30,14 +31,26 @@ fn code(error: c_int) -> c_int {
     }
 }
 
-hook! {
-    /// As `pthread_create`. The int result is the low half of the result register, and `thrd_join` reads only that.
-    thrd_create / 3 => on_thrd_create(thr: *mut pthread_t, start: IntStart, arg: *mut c_void; pc) -> c_int {
-        // SAFETY: on the C ABI both kinds of function are called the same way.
-        let start = unsafe { core::mem::transmute::<IntStart, Start>(start) };
-        code(thread::create(thr, core::ptr::null(), start, arg, pc))
+/// As `pthread_create`. The int result is the low half of the result register, and `thrd_join` reads only that.
+pub unsafe extern "C" fn on_thrd_create(
+    thr: *mut pthread_t,
+    start: IntStart,
+    arg: *mut c_void,
+    pc: u64,
+) -> c_int {
+    // SAFETY: on the C ABI both kinds of function are called the same way.
+    let start = unsafe { core::mem::transmute::<IntStart, Start>(start) };
+    if crate::engine::controlled() {
+        return code(thread::create(thr, core::ptr::null(), start, arg, pc));
     }
+    let mut make = |start, arg| {
+        // SAFETY: libc's own function with what the program gave.
+        unsafe { crate::real!(thrd_create: fn(*mut pthread_t, Start, *mut c_void) -> c_int)(thr, start, arg) }
+    };
+    if free::on() { free::thread::create(start, arg, thr, pc, &mut make) } else { make(start, arg) }
 }
+
+crate::interpose!(thrd_create, 3, on_thrd_create);
 
 hook! {
     /// As `pthread_join`.

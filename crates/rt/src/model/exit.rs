@@ -6,6 +6,7 @@
 use super::single::Single;
 use super::tls;
 use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::free;
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
@@ -16,6 +17,9 @@ static EXITING: Single<StrandId> = Single::new(StrandId::NONE);
 /// The program's destructors are done; libc flushes its streams and ends the process.
 extern "C" fn over() {
     engine::end_run();
+    if free::on() {
+        free::tell::ends();
+    }
 }
 
 /// libc runs this after the destructors of everything that was linked against us.
@@ -52,6 +56,8 @@ pub fn process(code: c_int) -> ! {
         engine::exits(code);
         *EXITING.get() = engine::me();
         tls::run_destructors();
+    } else if free::on() {
+        free::tell::exits(code);
     }
     // SAFETY: libc's own function.
     unsafe { crate::real!(exit: fn(c_int) -> !)(code) }
@@ -83,6 +89,8 @@ pub unsafe extern "C" fn on_exit_now(code: c_int, pc: u64) -> ! {
     if engine::controlled() {
         engine::point(Op::new(OpKind::Exit, engine::me().0 as u64, pc));
         engine::end_run();
+    } else if free::on() {
+        free::tell::exits(code);
     }
     // SAFETY: libc's own function.
     unsafe { crate::real!(_exit: fn(c_int) -> !)(code) }

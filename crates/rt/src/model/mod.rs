@@ -87,7 +87,12 @@ macro_rules! hook {
         pub unsafe extern "C" fn $func($($arg: $ty,)* $pc: u64) -> $ret {
             if !$crate::engine::controlled() {
                 // SAFETY: libc's own function with the arguments the program gave.
-                return unsafe { $crate::real!($name $(@ $version)?: fn($($ty),*) -> $ret)($($arg),*) };
+                let call = || unsafe { $crate::real!($name $(@ $version)?: fn($($ty),*) -> $ret)($($arg),*) };
+                const SORT: $crate::free::calls::Sort = $crate::free::calls::sort_of(stringify!($name));
+                if matches!(SORT.does, $crate::free::calls::Does::Nothing) || !$crate::free::on() {
+                    return call();
+                }
+                return $crate::free::calls::pass(SORT, &[$($crate::free::word(&$arg)),*], $pc, call);
             }
             $body
         }

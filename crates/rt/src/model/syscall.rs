@@ -4,6 +4,7 @@
 //! no model is named once. Safe before init and after fork; a handler may call it.
 
 use crate::engine::{self, PollFd};
+use crate::free;
 use crate::model::kernel::{IoVec, MMsgHdr, MsgHdr, TimeVal, call, error::*, raw, result};
 use crate::model::signal::{self, SigInfo};
 use crate::model::{cancel, entropy, exit, futex, identity, io, poll, process, thread, time, waitv};
@@ -27,7 +28,14 @@ unsafe extern "C" fn syscall_hook(
         return result(value);
     }
     // SAFETY: the caller's request, unchanged.
-    result(unsafe { raw(number, [a, b, c, d, e, f]) })
+    let call = || unsafe { raw(number, [a, b, c, d, e, f]) };
+    if number == call::FUTEX && free::on() {
+        return result(free::calls::futex([a, b, c, d, e, f], pc, call));
+    }
+    if number == call::EXIT_GROUP && free::on() {
+        free::tell::exits(a as c_int);
+    }
+    result(call())
 }
 
 /// The kernel's result of a call that tells errors as libc does.

@@ -6,6 +6,7 @@
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::{cancel, exit, hook, identity, keys, mutex, signal, tls};
 use crate::engine::{self, Class, Ready, StackWish, Start, WaitKey, Wake, coverage, race};
+use crate::free;
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -223,12 +224,29 @@ pub fn detach(thread: pthread_t, pc: u64) -> c_int {
     }
 }
 
-hook! {
-    /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_create / 4 => on_create(thread: *mut pthread_t, attr: *const c_void, start: Start, arg: *mut c_void; pc) -> c_int {
-        create(thread, attr, start, arg, pc)
+/// `pthread_create`. Safe before init and after fork (libc's); not in a signal handler.
+pub unsafe extern "C" fn on_create(
+    thread: *mut pthread_t,
+    attr: *const c_void,
+    start: Start,
+    arg: *mut c_void,
+    pc: u64,
+) -> c_int {
+    if engine::controlled() {
+        return create(thread, attr, start, arg, pc);
     }
+    let mut make = |start, arg| {
+        // SAFETY: libc's own function with what the program gave.
+        unsafe {
+            crate::real!(pthread_create: fn(*mut pthread_t, *const c_void, Start, *mut c_void) -> c_int)(
+                thread, attr, start, arg,
+            )
+        }
+    };
+    if free::on() { free::thread::create(start, arg, thread, pc, &mut make) } else { make(start, arg) }
 }
+
+crate::interpose!(pthread_create, 4, on_create);
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.

@@ -6,6 +6,7 @@
 
 use crate::engine::sched::{self, ATTENTION, attention, engine};
 use crate::engine::{addressable, controlled, coverage, learn, race, record, spin, words};
+use crate::free;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind, Order};
@@ -25,6 +26,8 @@ fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
         } else {
             sched::point(Op { kind, order: order(mo), size, addr, pc });
         }
+    } else if free::access::open() {
+        free::access::atomic(kind, addr, pc);
     }
 }
 
@@ -34,6 +37,8 @@ fn loaded(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
         race::loaded(addr, size, value, order(mo), pc);
         coverage::atomic(addr, size, false, pc);
         observed(addr, size, value, pc);
+    } else if free::access::open() {
+        free::access::atomic_over(addr, value, false, pc);
     }
 }
 
@@ -44,6 +49,8 @@ fn refused(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
         race::refused(addr, size, value, order(mo), pc);
         coverage::atomic(addr, size, false, pc);
         observed(addr, size, value, pc);
+    } else if free::access::open() {
+        free::access::atomic_over(addr, value, false, pc);
     }
 }
 
@@ -90,6 +97,8 @@ fn stored(addr: u64, size: u8, value: u64, found: Found, mo: i32, pc: u64) {
             note_value(addr, size, value, pc);
         }
         sched::progress();
+    } else if free::access::open() {
+        free::access::atomic_over(addr, value, true, pc);
     }
 }
 
@@ -416,6 +425,8 @@ unsafe extern "C" fn thread_fence(mo: i32, pc: u64) {
     if controlled() {
         sched::point(Op { kind: OpKind::Fence, order: order(mo), size: 0, addr: 0, pc });
         race::fence(order(mo));
+    } else if free::access::open() {
+        free::access::fence(pc);
     }
     fence(Ordering::SeqCst);
 }

@@ -16,8 +16,9 @@ macro_rules! accesses {
             #[unsafe(naked)]
             pub unsafe extern "C" fn $name() {
                 core::arch::naked_asm!(
-                    "cmp byte ptr [rip + {gate}], 0",
-                    "jne 2f",
+                    "cmp byte ptr [rip + {gate}], 1",
+                    "je 2f",
+                    "ja 4f",
                     "mov rax, rdi",
                     "sub rax, [rip + {view} + {heap}]",
                     "cmp rax, [rip + {view} + {heap_length}]",
@@ -31,6 +32,8 @@ macro_rules! accesses {
                     "jmp {target}",
                     "3: mov rsi, [rsp]",
                     "jmp {alone}",
+                    "4: mov rsi, [rsp]",
+                    "jmp {free}",
                     gate = sym GATE,
                     view = sym VIEW,
                     heap = const offset::HEAP,
@@ -39,6 +42,7 @@ macro_rules! accesses {
                     stacks_length = const offset::STACKS_LENGTH,
                     target = sym hook::<{ OpKind::$kind as u8 }, $size>,
                     alone = sym alone::<{ OpKind::$kind as u8 }, $size>,
+                    free = sym free::<{ OpKind::$kind as u8 }, $size>,
                 )
             }
         )*)*
@@ -55,6 +59,13 @@ unsafe extern "C" fn hook<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
 unsafe extern "C" fn alone<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
     if let Some(kind) = OpKind::from_code(KIND) {
         addressable::check(kind, addr, SIZE, pc);
+    }
+}
+
+/// An access of a free run.
+unsafe extern "C" fn free<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
+    if let Some(kind) = OpKind::from_code(KIND) {
+        crate::free::access::plain(kind, addr, SIZE, pc);
     }
 }
 
@@ -106,10 +117,12 @@ accesses_with_pc! {
 #[inline]
 pub fn gated(kind: OpKind, addr: u64, size: u64, pc: u64) {
     // SAFETY: a byte that only the single kernel thread writes.
-    let open = unsafe { GATE } != 0;
+    let gate = unsafe { GATE };
     let bytes = size.min(u32::MAX as u64) as u32;
     if bytes == 0 {
-    } else if open {
+    } else if gate == crate::free::access::OPEN {
+        crate::free::access::plain(kind, addr, bytes, pc);
+    } else if gate != 0 {
         learn::access(kind, addr, bytes, pc);
     } else {
         addressable::check(kind, addr, bytes, pc);

@@ -1,0 +1,136 @@
+//! Options of the free mode.
+
+use crate::exit::Trouble;
+use crate::quiet::Places;
+use clap::Args;
+use std::path::Path;
+use std::sync::Arc;
+use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
+use threadbare_explore::Quiet;
+
+/// How likely noise is at a place that is passed for the first time, unless told otherwise.
+const PROBABILITY: f64 = 0.95;
+
+/// What a campaign of free runs is to do.
+#[derive(Args, Debug, Clone, Default)]
+#[command(next_help_heading = "Free mode")]
+pub(crate) struct NoiseOptions {
+    /// What delays strands in the free mode: `sleep`, `yield`, `priority`, `spin`, `mixed` or `none`
+    /// [default: mixed].
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    pub(crate) noise: Option<NoiseKind>,
+    /// How likely noise is where a place is passed for the first time, from 0 to 1 [default: 0.95].
+    /// It falls with every pass.
+    #[arg(long, value_name = "P", value_parser = probability)]
+    pub(crate) noise_probability: Option<f64>,
+    /// How long noise takes, as a multiple of the usual [default: 1].
+    #[arg(long, value_name = "X", value_parser = strength)]
+    pub(crate) noise_strength: Option<f64>,
+    /// Make noise only in functions or files that have this in their name; `*` stands for anything.
+    /// May be given several times [default: the program's own code, not the standard libraries].
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) noise_in: Vec<String>,
+    /// The most of a strand's time that may be noise, such as 10% [default: no bound].
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    pub(crate) noise_share: Option<f64>,
+    /// A signal that starts and stops noise, such as USR2; noise waits for the first one.
+    #[arg(long, value_name = "SIGNAL", value_parser = signal)]
+    pub(crate) noise_signal: Option<u64>,
+    /// Do not record the order of events: runs are faster, and failures cannot be replayed.
+    #[arg(long)]
+    pub(crate) no_record: bool,
+}
+
+impl NoiseOptions {
+    /// The first of these options that is given.
+    fn given(&self) -> Option<&'static str> {
+        let options = [
+            (self.noise.is_some(), "--noise"),
+            (self.noise_probability.is_some(), "--noise-probability"),
+            (self.noise_strength.is_some(), "--noise-strength"),
+            (!self.noise_in.is_empty(), "--noise-in"),
+            (self.noise_share.is_some(), "--noise-share"),
+            (self.noise_signal.is_some(), "--noise-signal"),
+            (self.no_record, "--no-record"),
+        ];
+        options.iter().find(|(given, _)| *given).map(|(_, name)| *name)
+    }
+
+    /// Refuses these options where strands are controlled.
+    pub(crate) fn check_controlled(&self) -> Result<(), Trouble> {
+        match self.given() {
+            None => Ok(()),
+            Some(name) => Err(Trouble::usage(
+                format!("`{name}` is for the free mode"),
+                format!("threadbare run --mode free {name} …"),
+            )),
+        }
+    }
+
+    /// Where noise is of no use.
+    pub(crate) fn quiet(&self, program: &Path) -> Arc<dyn Quiet> {
+        Arc::new(Places::new(program.to_owned(), self.noise_in.clone()))
+    }
+
+    /// What the noise maker is to do.
+    pub(crate) fn noise(&self) -> Noise {
+        let kind = self.noise.unwrap_or(NoiseKind::Mixed);
+        let probability = self.noise_probability.unwrap_or(PROBABILITY);
+        let record = if self.no_record { 0 } else { flags::RECORD };
+        let paused = if self.noise_signal.is_some() { flags::PAUSED } else { 0 };
+        Noise {
+            kind,
+            flags: record | paused,
+            share: self.noise_share.map_or(1000, |share| (share * 1000.0) as u64),
+            signal: self.noise_signal.unwrap_or(0),
+            probability: (probability * ALWAYS as f64) as u64,
+            strength: (self.noise_strength.unwrap_or(1.0) * 1000.0) as u64,
+            ..Noise::OFF
+        }
+    }
+}
+
+/// A share such as `10%` or `0.1`.
+fn share(text: &str) -> Result<f64, String> {
+    match text.strip_suffix('%') {
+        Some(percent) => number(percent, 0.0, 100.0).map(|percent| percent / 100.0),
+        None => number(text, 0.0, 1.0),
+    }
+}
+
+/// A signal by its name, with or without `SIG`, or its number.
+fn signal(text: &str) -> Result<u64, String> {
+    let name = text.to_ascii_uppercase();
+    match name.strip_prefix("SIG").unwrap_or(&name) {
+        "HUP" => Ok(1),
+        "USR1" => Ok(10),
+        "USR2" => Ok(12),
+        "WINCH" => Ok(28),
+        number => match number.parse() {
+            Ok(number @ (1..=64)) if ![9, 19].contains(&number) => Ok(number),
+            _ => Err("USR1, USR2, HUP, WINCH or a number is expected".to_owned()),
+        },
+    }
+}
+
+fn kind(text: &str) -> Result<NoiseKind, String> {
+    NoiseKind::from_name(text).ok_or_else(|| {
+        let names: Vec<_> = NoiseKind::ALL.iter().map(|kind| kind.name()).collect();
+        format!("one of {} is expected", names.join(", "))
+    })
+}
+
+fn number(text: &str, least: f64, most: f64) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number| (least..=most).contains(number))
+        .ok_or_else(|| format!("a number from {least} to {most} is expected"))
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    number(text, 0.0, 1.0)
+}
+
+fn strength(text: &str) -> Result<f64, String> {
+    number(text, 0.01, 1000.0)
+}

@@ -1,0 +1,251 @@
+//! Campaigns of free runs: what is different from controlled ones.
+//!
+//! Runs of a free campaign are not the same when they are made again, so nothing here has to be. What they learn
+//! (instructions that are events) goes to later runs all the same, with a word on whether noise is wanted there.
+
+use crate::campaign::Config;
+use crate::error::Error;
+use crate::outcome::{self, Outcome, Policy, Races, Shown};
+use crate::run::{Ended, Job, Request};
+use crate::server::{Server, Target};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use threadbare_abi::noise::{Noise, QUIET, THROUGH, flags};
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_strategy::recorded::notes;
+use threadbare_strategy::{Spec, StrategyId};
+use threadbare_trace::report::{Module, RunReport, Warning};
+use threadbare_trace::run::{End, Verdict};
+
+/// Whether noise is wanted at a place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    /// It is.
+    Here,
+    /// A library does what its caller asked for: if it is wanted there.
+    AsInCaller,
+    /// It is not.
+    Nowhere,
+}
+
+/// Who knows where noise is of use.
+pub trait Quiet: fmt::Debug + Send + Sync {
+    /// Whether noise is wanted at this pc.
+    fn wants(&self, modules: &[Module], pc: u64) -> Wanted;
+}
+
+/// What a job of a free campaign keeps between its runs.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    modules: Vec<Module>,
+    asked: HashMap<u64, Wanted>,
+    from: Option<Arc<[u64]>>,
+    marked: Arc<[u64]>,
+}
+
+impl Places {
+    /// The modules of the run that has just ended, once.
+    pub(crate) fn see(&mut self, server: &Server, ended: &Ended) {
+        if self.modules.is_empty() {
+            self.modules = RunReport::decode(&server.report_bytes(ended)).modules;
+        }
+    }
+
+    /// The known pcs, those where noise is not wanted marked.
+    pub(crate) fn mark(&mut self, known: &Arc<[u64]>, quiet: Option<&dyn Quiet>) -> Arc<[u64]> {
+        let (Some(quiet), false) = (quiet, self.modules.is_empty()) else { return Arc::clone(known) };
+        if !self.from.as_ref().is_some_and(|from| Arc::ptr_eq(from, known)) {
+            let (modules, asked) = (&self.modules, &mut self.asked);
+            self.marked = known
+                .iter()
+                .map(|&pc| match *asked.entry(pc).or_insert_with(|| quiet.wants(modules, pc)) {
+                    Wanted::Here => pc,
+                    Wanted::AsInCaller => pc | THROUGH,
+                    Wanted::Nowhere => pc | QUIET,
+                })
+                .collect();
+            self.from = Some(Arc::clone(known));
+        }
+        Arc::clone(&self.marked)
+    }
+}
+
+/// How often what was not recorded is tried at other times, when a recording does not lead to the same end.
+const ATTEMPTS: u64 = 64;
+/// Runs before the campaign, at the most.
+const LOOKS: usize = 4;
+
+/// The order of events that a free run recorded.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    /// As a guide for the strategy that follows it.
+    pub(crate) words: Arc<[u64]>,
+    /// Events in it.
+    pub(crate) events: u64,
+    /// Whether there were more.
+    pub(crate) cut: bool,
+}
+
+/// A run before the campaign, without noise (a few, if it fails), that finds out which accesses are shared: the first run's events are all
+/// recorded then. A campaign of a single run goes without.
+pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Vec<u64>, Error> {
+    if config.runs == Some(1) || config.noise.flags & flags::RECORD == 0 {
+        return Ok(Vec::new());
+    }
+    let mut job = Job::new(Arc::clone(&config.target), Arc::clone(cancel));
+    let noise = Noise { flags: flags::LEARN, ..Noise::OFF };
+    let request = Request { params: noise.to_params(), ..config.request(0, &Spec::of(StrategyId::Recorded)) };
+    let mut learnt: Vec<u64> = Vec::new();
+    for _ in 0..LOOKS {
+        let ended = job.run(&request, &[])?;
+        let Some(server) = job.last() else { break };
+        let before = learnt.len();
+        learnt.extend(server.learnt(&ended));
+        learnt.sort_unstable();
+        learnt.dedup();
+        if ended.end == End::Exited(0) && (learnt.len() == before || before == 0) {
+            break;
+        }
+    }
+    Ok(learnt)
+}
+
+/// One free run. What is new in it is made once more under control, in the order that was recorded.
+pub(crate) fn one(
+    config: &Config,
+    job: &mut Job,
+    replayer: &mut Replayer,
+    request: &Request,
+    known: &Arc<[u64]>,
+    wants: &dyn Fn(&[u64]) -> Vec<bool>,
+) -> Result<Outcome, Error> {
+    let ended = job.run(request, &[])?;
+    job.see_places(&ended);
+    let Some(server) = job.last() else { return Err(Error::Cancelled) };
+    let policy = Policy { races: config.races, filter: config.filter.as_deref() };
+    let mut made = Outcome::of(server, request, &ended, policy, wants)?;
+    let recording = server.recording(made.verdict.strand);
+    let new = made.shown.iter().any(|shown| shown.facts.is_some());
+    let wants_races = config.races != Races::Off && request.run.is_power_of_two();
+    if recording.events > 0 && (new || wants_races && made.shown.is_empty()) {
+        replayer.follow(config, request, known, &recording, &mut made, wants)?;
+    }
+    if let (Some(filter), true) = (policy.filter, new) {
+        for shown in &mut made.shown {
+            shown.hidden = shown.facts.as_ref().is_some_and(|facts| filter.hides(facts));
+        }
+    }
+    Ok(made)
+}
+
+/// Makes recorded runs again under control.
+#[derive(Debug)]
+pub(crate) struct Replayer {
+    job: Job,
+}
+
+impl Replayer {
+    pub(crate) fn new(config: &Config, cancel: &Arc<AtomicBool>) -> Replayer {
+        let target = Arc::new(Target { free: false, ..Target::clone(&config.target) });
+        Replayer { job: Job::new(target, Arc::clone(cancel)) }
+    }
+
+    /// Follows a recording. If the failure comes again, what is told of it is what the controlled run showed, and its
+    /// schedule is that run's; else the recording is kept. Races come from the controlled run in either case.
+    fn follow(
+        &mut self,
+        config: &Config,
+        free: &Request,
+        known: &Arc<[u64]>,
+        recording: &Recorded,
+        made: &mut Outcome,
+        wants: &dyn Fn(&[u64]) -> Vec<bool>,
+    ) -> Result<(), Error> {
+        self.job.set_known(known);
+        let policy = Policy { races: config.races, filter: None };
+        let mut lost = 0;
+        let mut attempt = 0;
+        let (mut followed, same) = loop {
+            let mut params = Spec::of(StrategyId::Recorded).plan_params(config.in_order);
+            params[0] = attempt;
+            let request = Request {
+                strategy: StrategyId::Recorded,
+                params,
+                guide: Arc::clone(&recording.words),
+                ..free.clone()
+            };
+            let ended = self.job.run(&request, &[])?;
+            let Some(server) = self.job.last() else { return Err(Error::Cancelled) };
+            if attempt == 0 {
+                lost = server.lessons(&ended).notes.get(notes::LOST).copied().unwrap_or(0);
+            }
+            let mut followed = Outcome::of(server, &request, &ended, policy, |keys| {
+                // The verdict's details are wanted for the free run's sake; those of races if they are new.
+                let mut wanted = wants(keys);
+                if let Some(first) = wanted.first_mut() {
+                    *first = true;
+                }
+                wanted
+            })?;
+            let same = is_same(&made.verdict, &followed.verdict) && outcome::can_follow(&ended);
+            if same || made.verdict.kind == VerdictKind::None {
+                followed.look_closer(server, &request, policy);
+            }
+            attempt += 1;
+            // A run that hangs would hang again.
+            let hangs = followed.verdict.kind == VerdictKind::Timeout;
+            if same || made.verdict.kind == VerdictKind::None || attempt > ATTEMPTS || hangs {
+                break (followed, same);
+            }
+        };
+        if same {
+            made.verdict = followed.verdict.clone();
+        }
+        let is_race =
+            |shown: &Shown| shown.facts.as_ref().is_some_and(|facts| facts.verdict.kind == VerdictKind::Race);
+        let verdict =
+            followed.shown.iter_mut().find(|shown| !is_race(shown)).and_then(|shown| shown.facts.take());
+        for shown in made.shown.iter_mut().filter(|shown| shown.facts.is_some()) {
+            match verdict.clone().filter(|_| same) {
+                Some(facts) => shown.facts = Some(facts),
+                None => {
+                    shown.recording = Some(Arc::clone(&recording.words));
+                    if let Some(facts) = &mut shown.facts {
+                        facts.report.warnings.push(Warning { text: unlike(recording, lost), pc: 0 });
+                    }
+                }
+            }
+        }
+        if same || made.verdict.kind == VerdictKind::None {
+            made.shown.extend(followed.shown.into_iter().filter(is_race));
+        }
+        Ok(())
+    }
+}
+
+/// What to say of a recording that did not lead to the same end.
+fn unlike(recording: &Recorded, lost: u64) -> String {
+    let from = match (lost, recording.cut) {
+        (0, false) => "its end".to_owned(),
+        (0, true) => format!("event {} on, where the recording ends", recording.events),
+        (lost, _) => format!("event {lost} of {} on", recording.events),
+    };
+    format!("under control the run went another way from {from}; a replay follows it up to there")
+}
+
+/// Whether two runs failed in the same way.
+fn is_same(free: &Verdict, controlled: &Verdict) -> bool {
+    use VerdictKind::{Crash, DoubleFree, HeapOverflow, InvalidFree, StackUseAfterEnd, UseAfterFree};
+    match (free.kind, controlled.kind) {
+        // Under control the heap is watched.
+        (Crash, UseAfterFree | DoubleFree | HeapOverflow | InvalidFree | StackUseAfterEnd) => true,
+        (one, other) if one != other => false,
+        (VerdictKind::Exit | Crash, _) => free.code == controlled.code,
+        (VerdictKind::Assertion | VerdictKind::Panic, _) => {
+            free.place == controlled.place && (free.place.is_some() || free.message == controlled.message)
+        }
+        _ => free.kind != VerdictKind::None,
+    }
+}

@@ -1,0 +1,80 @@
+//! Atomics and plain accesses of a free run.
+
+use super::noise::{self, At};
+use super::record;
+use super::sharing::{self, Seen};
+use super::thread::{self, Thread};
+use crate::engine::learn::GATE;
+use threadbare_abi::op::OpKind;
+
+/// What [`GATE`] is while accesses of a free run are looked at.
+pub const OPEN: u8 = 2;
+
+/// Whether accesses of a free run are looked at.
+#[inline(always)]
+pub fn open() -> bool {
+    // SAFETY: a byte that is written before the second strand exists.
+    unsafe { GATE == OPEN }
+}
+
+/// A plain access. Safe in a signal, after fork.
+#[inline]
+pub fn plain(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    let Some(me) = thread::me() else { return };
+    record::give_back(me);
+    let write = !matches!(kind, OpKind::Read | OpKind::ReadRange);
+    let seen = sharing::look(me, addr, write, pc);
+    if seen != Seen::Alone {
+        shared(me, kind, addr, size, pc, seen == Seen::Known);
+    }
+}
+
+#[inline(never)]
+fn shared(me: &mut Thread, kind: OpKind, addr: u64, size: u32, pc: u64, known: bool) {
+    let inside = me.count();
+    noise::maybe(me, At { op: kind, pc, addr, over: false, inside });
+    // What came out in this run is not recorded: the events before that would be missing.
+    if known && record::on() {
+        record::lease(me, addr);
+        match record::value_at(addr, size) {
+            Some(value) if kind == OpKind::Read => record::load(me, addr, value, pc),
+            _ => record::event(me, pc),
+        }
+    }
+}
+
+/// An atomic operation is about to be made. Safe in a signal, after fork.
+#[cold]
+#[inline(never)]
+pub fn atomic(kind: OpKind, addr: u64, pc: u64) {
+    let Some(me) = thread::me() else { return };
+    record::give_back(me);
+    let inside = me.count();
+    noise::maybe(me, At { op: kind, pc, addr, over: false, inside });
+    if record::on() {
+        record::lease(me, addr);
+    }
+}
+
+/// An atomic operation has been made. `changed`: it may have changed something; else it found this value.
+#[cold]
+#[inline(never)]
+pub fn atomic_over(addr: u64, value: u64, changed: bool, pc: u64) {
+    let Some(me) = thread::me() else { return };
+    if me.lease != 0 {
+        match changed {
+            true => record::event(me, pc),
+            false => record::load(me, addr, value, pc),
+        }
+        record::give_back(me);
+    }
+}
+
+/// A fence. Safe in a signal, after fork.
+#[cold]
+pub fn fence(pc: u64) {
+    let Some(me) = thread::me() else { return };
+    record::give_back(me);
+    let inside = me.count();
+    noise::maybe(me, At { op: OpKind::Fence, pc, addr: 0, over: false, inside });
+}

@@ -1,0 +1,276 @@
+//! Interposed calls that are concurrent events: noise before and after, who waits, who holds.
+//!
+//! [`sort_of`] names them; every other interposed call of a free run goes straight to libc.
+
+use super::noise::{self, At};
+use super::record;
+use super::thread::{self, Thread};
+use crate::sys::errno::EOWNERDEAD;
+use core::sync::atomic::Ordering;
+use threadbare_abi::op::OpKind;
+
+/// What a call does with its object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Does {
+    /// Nothing that matters.
+    Nothing,
+    /// Takes it, waiting if need be.
+    Lock,
+    /// Takes it if it is free.
+    Try,
+    /// Gives it back.
+    Unlock,
+    /// Waits on a condition; the mutex is the second argument.
+    Wait,
+    /// Waits for something that has no holder.
+    Block,
+    /// Waits for a strand's end.
+    Join,
+    /// Lets others go on.
+    Wake,
+}
+
+/// A call that is an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Sort {
+    pub does: Does,
+    op: OpKind,
+    /// It has a deadline.
+    timed: bool,
+}
+
+const fn is(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < a.len() {
+        if a[at] != b[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+macro_rules! sorts {
+    ($($does:ident $op:ident $timed:literal: $($name:literal)*;)*) => {
+        /// What the call with this name is.
+        pub const fn sort_of(name: &str) -> Sort {
+            $($(if is(name, $name) {
+                return Sort { does: Does::$does, op: OpKind::$op, timed: $timed };
+            })*)*
+            Sort { does: Does::Nothing, op: OpKind::Start, timed: false }
+        }
+    };
+}
+
+sorts! {
+    Lock MutexLock false: "pthread_mutex_lock" "mtx_lock";
+    Lock MutexTimedLock true: "pthread_mutex_timedlock" "pthread_mutex_clocklock" "mtx_timedlock";
+    Try MutexTryLock false: "pthread_mutex_trylock" "mtx_trylock";
+    Unlock MutexUnlock false: "pthread_mutex_unlock" "mtx_unlock";
+    Lock ReadLock false: "pthread_rwlock_rdlock";
+    Lock ReadLock true: "pthread_rwlock_timedrdlock" "pthread_rwlock_clockrdlock";
+    Lock WriteLock false: "pthread_rwlock_wrlock";
+    Lock WriteLock true: "pthread_rwlock_timedwrlock" "pthread_rwlock_clockwrlock";
+    Try ReadTryLock false: "pthread_rwlock_tryrdlock";
+    Try WriteTryLock false: "pthread_rwlock_trywrlock";
+    Unlock RwUnlock false: "pthread_rwlock_unlock";
+    Lock SpinLock false: "pthread_spin_lock";
+    Try SpinTryLock false: "pthread_spin_trylock";
+    Unlock SpinUnlock false: "pthread_spin_unlock";
+    Wait CondWait false: "pthread_cond_wait" "cnd_wait";
+    Wait CondTimedWait true: "pthread_cond_timedwait" "pthread_cond_clockwait" "cnd_timedwait";
+    Wake CondSignal false: "pthread_cond_signal" "cnd_signal";
+    Wake CondBroadcast false: "pthread_cond_broadcast" "cnd_broadcast";
+    Block BarrierWait false: "pthread_barrier_wait";
+    Block SemWait false: "sem_wait";
+    Block SemWait true: "sem_timedwait" "sem_clockwait";
+    Block Once false: "pthread_once" "call_once";
+    Wake SemTryWait false: "sem_trywait";
+    Wake SemPost false: "sem_post";
+    Join Join false: "pthread_join" "thrd_join";
+    Join Join true: "pthread_timedjoin_np" "pthread_clockjoin_np";
+    Wake Yield false: "sched_yield";
+}
+
+/// Makes the call with what belongs around it. Safe after fork; in a signal as libc's own function.
+#[cold]
+#[inline(never)]
+pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) -> R {
+    let Some(me) = thread::me() else { return call() };
+    let addr = args.first().copied().unwrap_or(0);
+    before(me, sort.op, addr, pc);
+    match sort.does {
+        Does::Nothing => call(),
+        Does::Lock | Does::Try => {
+            let waits = sort.does == Does::Lock;
+            if waits {
+                wait(me, sort.op, addr, pc, sort.timed);
+            }
+            let result = call();
+            if waits {
+                wait_over(me);
+            }
+            if waits || took(&result) {
+                recorded(me, pc);
+            }
+            if took(&result) {
+                hold(me, addr, pc, matches!(sort.op, OpKind::ReadLock | OpKind::ReadTryLock));
+                after(me, sort.op, pc);
+            }
+            result
+        }
+        Does::Unlock => {
+            give_back(me, addr);
+            recorded(me, pc);
+            let result = call();
+            after(me, sort.op, pc);
+            result
+        }
+        Does::Wait => {
+            let mutex = args.get(1).copied().unwrap_or(0);
+            give_back(me, mutex);
+            wait(me, sort.op, addr, pc, sort.timed);
+            recorded(me, pc);
+            let result = call();
+            wait_over(me);
+            // It is woken, and takes the mutex.
+            recorded(me, pc);
+            recorded(me, pc);
+            hold(me, mutex, pc, false);
+            after(me, sort.op, pc);
+            result
+        }
+        Does::Block | Does::Join => {
+            wait(me, sort.op, addr, pc, sort.timed);
+            if sort.op == OpKind::BarrierWait {
+                recorded(me, pc);
+            }
+            let result = call();
+            wait_over(me);
+            if sort.op != OpKind::Once {
+                recorded(me, pc);
+            }
+            after(me, sort.op, pc);
+            result
+        }
+        Does::Wake => {
+            if sort.op != OpKind::Yield {
+                recorded(me, pc);
+            }
+            let result = call();
+            after(me, sort.op, pc);
+            result
+        }
+    }
+}
+
+/// An event is about to be made.
+#[inline]
+pub fn before(me: &mut Thread, op: OpKind, addr: usize, pc: u64) {
+    record::give_back(me);
+    let inside = me.count();
+    noise::maybe(me, At { op, pc, addr: addr as u64, over: false, inside });
+}
+
+/// An event has been made.
+#[inline]
+pub fn after(me: &mut Thread, op: OpKind, pc: u64) {
+    noise::maybe(me, At { op, pc, addr: 0, over: true, inside: op == OpKind::MutexLock });
+}
+
+#[inline]
+fn recorded(me: &mut Thread, pc: u64) {
+    if record::on() {
+        record::event(me, pc);
+    }
+}
+
+/// A strand has begun.
+pub fn started() {
+    if let Some(me) = thread::me() {
+        noise::maybe(me, At { op: OpKind::Start, pc: first_pc(), addr: 0, over: true, inside: false });
+    }
+}
+
+/// Stands for the beginning of every strand.
+fn first_pc() -> u64 {
+    started as *const () as u64
+}
+
+fn took<R>(result: &R) -> bool {
+    let code = super::word(result) as u32 as i32;
+    code == 0 || code == EOWNERDEAD
+}
+
+/// The strand begins to wait. `open`: it may be woken by time or from outside.
+pub fn wait(me: &Thread, op: OpKind, addr: usize, pc: u64, open: bool) {
+    let wait = &me.wait;
+    wait.op.store(op as u32, Ordering::Relaxed);
+    wait.addr.store(addr, Ordering::Relaxed);
+    wait.pc.store(pc, Ordering::Relaxed);
+    wait.open.store(open, Ordering::Relaxed);
+    wait.seq.store((wait.seq.load(Ordering::Relaxed) + 1) | 1, Ordering::Release);
+}
+
+/// The strand goes on.
+pub fn wait_over(me: &Thread) {
+    let seq = &me.wait.seq;
+    seq.store((seq.load(Ordering::Relaxed) + 1) & !1, Ordering::Release);
+}
+
+fn hold(me: &Thread, addr: usize, pc: u64, shared: bool) {
+    if let Some(slot) = me.held.iter().find(|held| held.addr.load(Ordering::Relaxed) == 0) {
+        slot.pc.store(pc, Ordering::Relaxed);
+        slot.shared.store(shared, Ordering::Relaxed);
+        slot.addr.store(addr, Ordering::Release);
+    }
+}
+
+fn give_back(me: &Thread, addr: usize) {
+    if let Some(slot) = me.held.iter().rev().find(|held| held.addr.load(Ordering::Relaxed) == addr) {
+        slot.addr.store(0, Ordering::Release);
+    }
+}
+
+const FUTEX_WAIT: usize = 0;
+const FUTEX_WAKE: usize = 1;
+const FUTEX_REQUEUE: usize = 3;
+const FUTEX_CMP_REQUEUE: usize = 4;
+const FUTEX_WAKE_OP: usize = 5;
+const FUTEX_LOCK_PI: usize = 6;
+const FUTEX_UNLOCK_PI: usize = 7;
+const FUTEX_WAIT_BITSET: usize = 9;
+const FUTEX_WAKE_BITSET: usize = 10;
+const FUTEX_PRIVATE: usize = 128;
+const FUTEX_COMMAND: usize = 127;
+
+/// A futex call of the program's own, such as those of Rust's locks.
+pub fn futex(args: [usize; 6], pc: u64, call: impl FnOnce() -> isize) -> isize {
+    let Some(me) = thread::me() else { return call() };
+    let [addr, command, _, timeout, ..] = args;
+    let (op, waits) = match command & FUTEX_COMMAND {
+        FUTEX_WAIT | FUTEX_WAIT_BITSET | FUTEX_LOCK_PI => (OpKind::FutexWait, true),
+        FUTEX_WAKE | FUTEX_WAKE_BITSET | FUTEX_WAKE_OP | FUTEX_REQUEUE | FUTEX_CMP_REQUEUE
+        | FUTEX_UNLOCK_PI => (OpKind::FutexWake, false),
+        _ => return call(),
+    };
+    before(me, op, addr, pc);
+    if waits {
+        // Another process may wake a futex that is not private.
+        wait(me, op, addr, pc, timeout != 0 || command & FUTEX_PRIVATE == 0);
+    }
+    recorded(me, pc);
+    let result = call();
+    if waits {
+        wait_over(me);
+        if result == 0 {
+            recorded(me, pc);
+        }
+    }
+    after(me, op, pc);
+    result
+}

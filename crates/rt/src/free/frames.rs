@@ -1,0 +1,152 @@
+//! Call stacks of free strands.
+//!
+//! As under control (`engine::frames`), an entry keeps the stack pointer it was made at, so that what `longjmp` and
+//! exceptions leave behind is dropped at the next entry.
+
+use super::record;
+use super::thread::{self, Thread};
+use crate::engine::memory;
+use crate::sys::{nr, syscall3};
+
+/// A function on the stack.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Entry {
+    /// A place in the caller.
+    pub caller: u64,
+    /// The stack pointer at its entry.
+    pub sp: usize,
+    /// A place in the function itself, near its beginning, and what is known of this call of it in the highest bits.
+    pub function: u64,
+}
+
+/// The call has made an event.
+const TOUCHED: u64 = 1 << 63;
+
+/// Functions a strand may be in; deeper calls are not noted.
+const DEPTH: usize = 1 << 14;
+const BYTES: usize = DEPTH * size_of::<Entry>();
+
+/// A strand's call stack.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Stack {
+    base: *mut Entry,
+    /// The next free entry; null before the stack is opened and after it is closed.
+    top: *mut Entry,
+    limit: *mut Entry,
+}
+
+impl Stack {
+    /// Gives it memory.
+    pub fn open(&mut self) {
+        let base = memory::reserve_apart(BYTES) as *mut Entry;
+        // SAFETY: fresh memory; the first entry is a sentinel that no frame is above.
+        unsafe {
+            base.write(Entry { caller: 0, sp: usize::MAX, function: 0 });
+            self.base = base;
+            self.top = base.add(1);
+            self.limit = base.add(DEPTH);
+        }
+    }
+
+    /// The strand has ended.
+    pub fn close(&mut self) {
+        let base = core::mem::replace(&mut self.base, core::ptr::null_mut());
+        self.top = core::ptr::null_mut();
+        if !base.is_null() {
+            // SAFETY: our own mapping; nobody uses it any more but readers of a running verdict, which check `base`.
+            unsafe { syscall3(nr::MUNMAP, base as usize, BYTES, 0) };
+        }
+    }
+
+    /// Functions on the stack.
+    pub fn depth(&self) -> usize {
+        if self.top.is_null() { 0 } else { (self.top as usize - self.base as usize) / size_of::<Entry>() - 1 }
+    }
+
+    /// The `n`-th function from the outside, from 0.
+    pub fn entry(&self, n: usize) -> Option<&'static mut Entry> {
+        // SAFETY: entries below the top were written; the sentinel is number 0.
+        (n < self.depth()).then(|| unsafe { &mut *self.base.add(n + 1) })
+    }
+
+    /// The innermost call makes an event; true if it has made one before.
+    #[inline]
+    pub fn touch(&mut self) -> bool {
+        // SAFETY: the entry below the top is a call or the sentinel, which counts as one.
+        unsafe {
+            if self.top.is_null() {
+                return true;
+            }
+            let entry = self.top.sub(1);
+            let before = (*entry).function;
+            (*entry).function = before | TOUCHED;
+            before & TOUCHED != 0
+        }
+    }
+
+    /// The same for a caller so many calls further out.
+    pub fn touch_caller(&mut self, level: usize) -> bool {
+        let entry = self.depth().checked_sub(level + 1).and_then(|n| self.entry(n));
+        entry.is_none_or(|entry| {
+            let before = entry.function;
+            entry.function |= TOUCHED;
+            before & TOUCHED != 0
+        })
+    }
+
+    /// The innermost function.
+    pub fn innermost(&self) -> Option<&'static mut Entry> {
+        self.entry(self.depth().checked_sub(1)?)
+    }
+
+    /// Calls `visit` with a place in each caller, innermost first.
+    pub fn walk(&self, mut visit: impl FnMut(u64)) {
+        for n in (0..self.depth()).rev() {
+            if let Some(entry) = self.entry(n) {
+                visit(entry.caller);
+            }
+        }
+    }
+}
+
+/// `__tsan_func_entry` in a free run: `sp` is where the hook's own return address lies.
+#[inline]
+pub unsafe fn enter(caller: u64, sp: usize) {
+    let Some(me) = thread::me() else { return };
+    record::give_back(me);
+    let stack = &mut me.stack;
+    // SAFETY: the top is null or above the sentinel, which no stack pointer is above; `sp` is the stub's stack pointer.
+    unsafe {
+        if stack.top.is_null() {
+            return;
+        }
+        while (*stack.top.sub(1)).sp <= sp {
+            stack.top = stack.top.sub(1);
+        }
+        if stack.top < stack.limit {
+            stack.top.write(Entry { caller, sp, function: *(sp as *const u64) });
+            stack.top = stack.top.add(1);
+        }
+    }
+}
+
+/// `__tsan_func_exit` in a free run.
+#[inline]
+pub fn leave() {
+    let Some(me) = thread::me() else { return };
+    record::give_back(me);
+    leave_of(me);
+}
+
+#[inline]
+fn leave_of(me: &mut Thread) {
+    let stack = &mut me.stack;
+    // SAFETY: as above; the sentinel stays.
+    unsafe {
+        if !stack.top.is_null() && (*stack.top.sub(1)).sp != usize::MAX {
+            stack.top = stack.top.sub(1);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Free runs: the program's threads are the kernel's, in parallel, with real time and real I/O.
+//!
+//! Every interposed call goes to libc's own function, as in a bare run. Around those by which strands order each other, and
+//! before atomics and shared accesses, the noise maker may delay the strand (after ConTest: Edelstein, Farchi, Nir, Ratsaby
+//! and Ur, IBM Systems Journal 2002). Beside that a free run keeps little: who waits for what and holds what (for the
+//! watchdog), the call stacks, and the order of concurrent events where it is to be recorded.
+//!
+//! | file | what |
+//! |---|---|
+//! | `server` | the fork server, the beginning of a run |
+//! | `thread` | a strand that is a kernel thread: its record, how it begins and ends |
+//! | `calls` | the interposed calls that are events |
+//! | `access` | atomics and plain accesses |
+//! | `sharing` | which plain accesses are shared |
+//! | `noise` | whether, and what |
+//! | `record` | the order of events |
+//! | `frames` | call stacks |
+//! | `watchdog` | deadlocks |
+//! | `tell` | verdicts, and what every strand was doing |
+//! | `crash` | fatal signals, and the driver's word that time is over |
+//!
+//! Code here runs on many kernel threads at once, so nothing of [`crate::engine`]'s state may be used except what the
+//! shared memory holds. Waits for an own lock are bounded: its holder may have been stopped by a signal.
+
+pub mod access;
+pub mod calls;
+pub mod crash;
+pub mod frames;
+pub mod noise;
+pub mod record;
+pub mod server;
+pub mod sharing;
+pub mod tell;
+pub mod thread;
+pub mod watchdog;
+
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether a free run is under way in this process.
+static ON: AtomicBool = AtomicBool::new(false);
+
+/// Whether a free run is under way in this process. Safe before init, in a signal, after fork.
+#[inline(always)]
+pub fn on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// An argument of an interposed call as a number; one that is larger than a register counts as 0.
+#[inline(always)]
+pub fn word<T>(value: &T) -> usize {
+    if size_of::<T>() > size_of::<usize>() {
+        return 0;
+    }
+    let mut word = 0usize;
+    // SAFETY: the value has no more bytes than the word.
+    unsafe {
+        core::ptr::copy_nonoverlapping(
+            (&raw const *value).cast::<u8>(),
+            (&raw mut word).cast::<u8>(),
+            size_of::<T>(),
+        );
+    }
+    word
+}
+
+/// This process is a child that the program forked: it takes no part in the run.
+extern "C" fn in_child() {
+    if on() {
+        ON.store(false, Ordering::Relaxed);
+        // SAFETY: the child has one kernel thread, this one.
+        unsafe { crate::engine::learn::GATE = 0 };
+        crate::engine::live::detach();
+        crate::engine::shared::detach();
+        crate::engine::start::leave_free();
+    }
+}

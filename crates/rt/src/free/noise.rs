@@ -1,0 +1,258 @@
+//! The noise maker: at an event it does nothing, or delays the strand.
+//!
+//! Noise is likely between two events of one call of a function, where code takes for granted that nothing happens, and less
+//! likely before the first. How likely falls with the number of times a place was passed, so that code that runs rarely is
+//! disturbed often and a hot loop is not slowed down without end.
+//!
+//! A sleep ends at its time at the latest, and before that when no other strand is at work: a time alone says nothing about
+//! what the others did meanwhile, least of all on a loaded machine. Of several sleepers one is let go then. Those that sleep
+//! before the first event of a call come first, so that the others stay in the middle of theirs; among these it is chance.
+//! What is drawn depends on the run's seed, the strand's place in the creation
+//! tree and how often it drew; the strands' timing, and so the run, is the kernel's.
+
+use super::sharing;
+use super::thread::{self, Thread};
+use crate::sys::{c_int, nr, syscall3, timespec};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
+use threadbare_abi::op::OpKind;
+use threadbare_strategy::rng::mix;
+
+/// Passes of a place after which noise there is half as likely.
+const HALF: u64 = 24;
+/// The least of the probability that stays, as a shift.
+const FLOOR: u32 = 9;
+/// Before the first event of a call noise is less likely, by this shift.
+const OUTSIDE: u32 = 2;
+/// The shortest and the longest usual noise, in nanoseconds.
+const SHORTEST: u64 = 400_000;
+const LONGEST: u64 = 3_200_000;
+/// How long a sleeping strand does not look what the others do, in nanoseconds.
+const NAP: u64 = 20_000;
+/// What spinning is shorter by than sleeping.
+const SPIN_SHARE: u64 = 8;
+const PLACES: usize = 1 << 14;
+
+static mut NOISE: Noise = Noise::OFF;
+static SEED: AtomicU64 = AtomicU64::new(0);
+/// Whether noise is made at this time.
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+/// How often each place was passed.
+static PASSED: [AtomicU16; PLACES] = [const { AtomicU16::new(0) }; PLACES];
+
+/// The run's noise.
+pub fn wanted() -> Noise {
+    // SAFETY: written once, before the second strand exists.
+    unsafe { NOISE }
+}
+
+/// The run begins.
+pub fn begin(noise: Noise, seed: u64) {
+    // SAFETY: one kernel thread so far.
+    unsafe { NOISE = noise };
+    SEED.store(mix(seed), Ordering::Relaxed);
+    ACTIVE.store(noise.kind != NoiseKind::None && noise.flags & flags::PAUSED == 0, Ordering::Relaxed);
+}
+
+/// Starts noise, or stops it. Safe in a signal handler.
+pub fn toggle() {
+    if wanted().kind != NoiseKind::None {
+        ACTIVE.fetch_xor(true, Ordering::Relaxed);
+    }
+}
+
+/// What all draws of the run depend on.
+pub fn seed() -> u64 {
+    SEED.load(Ordering::Relaxed)
+}
+
+/// Monotonic time in nanoseconds.
+pub fn now() -> u64 {
+    let mut time = timespec::default();
+    // SAFETY: libc's own function, which reads a clock.
+    unsafe { crate::real!(clock_gettime: fn(c_int, *mut timespec) -> c_int)(1, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// How an event is looked at.
+struct Draw {
+    /// By what shift noise is less likely than usual.
+    shift: u32,
+    /// When a strand that sleeps there is let go, compared with others: the lowest first.
+    rank: u32,
+}
+
+/// `again`: the strand has touched the same object just before, at another place.
+fn weigh(at: At, inside: bool, again: bool, random: u64) -> Draw {
+    use OpKind::*;
+    if !inside {
+        return Draw { shift: OUTSIDE, rank: 0 };
+    }
+    match at.op {
+        Read | ReadRange | AtomicLoad if !again => Draw { shift: OUTSIDE, rank: 1 },
+        Write | ReadWrite | WriteRange | AtomicStore | Read | ReadRange | AtomicLoad | AtomicRmw
+        | AtomicCas | MutexLock => Draw { shift: 0, rank: 2 + random as u32 % 3 },
+        _ => Draw { shift: 1, rank: 1 },
+    }
+}
+
+/// An event at which noise may be made.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    pub op: OpKind,
+    pub pc: u64,
+    /// The object, 0 if that does not matter.
+    pub addr: u64,
+    /// It has been made; else it is about to be.
+    pub over: bool,
+    /// The call of the function has made an event before.
+    pub inside: bool,
+}
+
+/// Maybe noise, before or after an event.
+#[inline]
+pub fn maybe(me: &mut Thread, at: At) {
+    if ACTIVE.load(Ordering::Relaxed) {
+        draw(me, at);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn draw(me: &mut Thread, at: At) {
+    if !at.op.is_plain_access() {
+        sharing::note(at.pc);
+    }
+    let Some((pc, inside)) = sharing::wanted(me, at.pc, at.inside) else { return };
+    // The same instruction once more is a loop that looks for a change.
+    let again = at.addr != 0 && me.recent.iter().any(|&(addr, other)| addr == at.addr && other != pc);
+    let oldest = me.recent.len() - 1;
+    let slot = me.recent.iter().position(|&(addr, _)| addr == at.addr).unwrap_or(oldest);
+    me.recent[..=slot].rotate_right(1);
+    me.recent[0] = (at.addr, pc);
+    if thread::alive() < 2 {
+        return;
+    }
+    let noise = wanted();
+    let random = me.rng.next();
+    let Draw { shift, rank } = weigh(at, inside, again, random >> 56);
+    let passed = &PASSED[mix(pc ^ (at.over as u64) << 48) as usize & (PLACES - 1)];
+    let times = passed.load(Ordering::Relaxed);
+    passed.store(times.saturating_add(1), Ordering::Relaxed);
+    let first = noise.probability >> shift;
+    let likely = (first * HALF / (HALF + times as u64)).max(first >> FLOOR).min(ALWAYS);
+    if random & (ALWAYS - 1) >= likely {
+        return;
+    }
+    make(me, &noise, random >> 16, rank);
+}
+
+fn make(me: &mut Thread, noise: &Noise, random: u64, rank: u32) {
+    let began = now();
+    if noise.share < 1000 {
+        let lived = began.saturating_sub(me.born_ns).max(1_000_000);
+        if me.noise_ns * 1000 > lived * noise.share {
+            return;
+        }
+    }
+    let kind = match noise.kind {
+        NoiseKind::Mixed => match random % 32 {
+            0 if random & 32 == 0 => NoiseKind::Yield,
+            0 => NoiseKind::Priority,
+            1 => NoiseKind::Spin,
+            _ => NoiseKind::Sleep,
+        },
+        kind => kind,
+    };
+    let random = random >> 6;
+    match kind {
+        NoiseKind::Sleep => {
+            me.asleep.store(ASLEEP | rank << 16 | random as u32 & 0xFFFF, Ordering::Relaxed);
+            wait(me, began + length(random >> 16, noise.strength));
+            me.asleep.store(0, Ordering::Relaxed);
+        }
+        NoiseKind::Spin => spin(length(random, noise.strength) / SPIN_SHARE),
+        NoiseKind::Yield => {
+            for _ in 0..(1 + random % 4) * noise.strength.max(1000) / 1000 {
+                // SAFETY: touches no memory.
+                unsafe { syscall3(nr::SCHED_YIELD, 0, 0, 0) };
+            }
+        }
+        NoiseKind::Priority => priority(me),
+        NoiseKind::None | NoiseKind::Mixed => {}
+    }
+    me.noise_ns += now().saturating_sub(began);
+}
+
+/// A time between the shortest and the longest, each order of magnitude as likely as the others.
+fn length(random: u64, strength: u64) -> u64 {
+    let doublings = (LONGEST / SHORTEST).ilog2() as u64 + 1;
+    let base = SHORTEST << (random % doublings);
+    (base + (random >> 8) % base) * strength / 1000
+}
+
+/// Set in [`Thread::asleep`] of a strand that sleeps by noise; the other bits say when it is let go.
+const ASLEEP: u32 = 1 << 31;
+
+/// Sleeps until it is this one's turn, or that late.
+fn wait(me: &Thread, end: u64) {
+    loop {
+        let left = end.saturating_sub(now());
+        if left == 0 {
+            return;
+        }
+        sleep(left.min(NAP));
+        if is_next(me) {
+            return;
+        }
+    }
+}
+
+/// Whether no other strand is at work, and none that sleeps by noise comes before this one.
+fn is_next(me: &Thread) -> bool {
+    let mine = me.asleep.load(Ordering::Relaxed);
+    thread::all().filter(|other| other.index != me.index).all(|other| {
+        let theirs = other.asleep.load(Ordering::Relaxed);
+        other.ended.load(Ordering::Relaxed)
+            || other.wait.seq.load(Ordering::Relaxed) & 1 == 1
+            || theirs != 0 && (mine, me.index) < (theirs, other.index)
+    })
+}
+
+fn sleep(ns: u64) {
+    let time = timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 };
+    // SAFETY: the struct outlives the call; a signal ends the sleep, which is as good.
+    unsafe { syscall3(nr::NANOSLEEP, &raw const time as usize, 0, 0) };
+}
+
+fn spin(ns: u64) {
+    let end = now() + ns;
+    while now() < end {
+        core::hint::spin_loop();
+    }
+}
+
+/// Lowers the strand's priority, or puts it back where the system allows that.
+fn priority(me: &mut Thread) {
+    const SETPRIORITY: i64 = 141;
+    const PRIO_PROCESS: usize = 0;
+    const SCHED_SETSCHEDULER: i64 = 144;
+    const SCHED_OTHER: usize = 0;
+    const SCHED_IDLE: usize = 5;
+    let zero = 0i32;
+    // SAFETY: concerns this thread's own scheduling only.
+    unsafe {
+        if me.lowered {
+            if syscall3(SETPRIORITY, PRIO_PROCESS, 0, 0) < 0 {
+                syscall3(SCHED_SETSCHEDULER, 0, SCHED_OTHER, &raw const zero as usize);
+            }
+            me.lowered = false;
+        } else {
+            if syscall3(SETPRIORITY, PRIO_PROCESS, 0, 19) < 0 {
+                syscall3(SCHED_SETSCHEDULER, 0, SCHED_IDLE, &raw const zero as usize);
+            }
+            me.lowered = true;
+            syscall3(nr::SCHED_YIELD, 0, 0, 0);
+        }
+    }
+}

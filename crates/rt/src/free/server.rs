@@ -1,0 +1,80 @@
+//! The fork server of free runs, and their beginning.
+
+use super::{ON, access, crash, noise, record, sharing, thread};
+use crate::engine::{learn, live, modules, orphans, report, server as control, shared};
+use crate::sys::{c_int, c_void, nr, syscall3};
+use core::sync::atomic::Ordering;
+use threadbare_abi::layout::{self, Plan};
+use threadbare_abi::noise::{Noise, NoiseKind, flags};
+use threadbare_abi::protocol::Reply;
+
+#[link(name = "c")]
+unsafe extern "C" {
+    fn __register_atfork(
+        prepare: Option<extern "C" fn()>,
+        parent: Option<extern "C" fn()>,
+        child: Option<extern "C" fn()>,
+        object: *const c_void,
+    ) -> c_int;
+}
+
+/// Serves until the driver is gone; returns only in a child, which then runs the program.
+pub fn serve() {
+    crate::sys::real::look_up_all();
+    modules::refresh();
+    report::modules();
+    // SAFETY: a function that lives as long as the process. Whoever forks has the handler first.
+    unsafe { __register_atfork(None, None, Some(super::in_child), core::ptr::null()) };
+    let modules_len = live::live().report_len;
+    orphans::adopt();
+    control::hello();
+    while let Some(run) = control::next_command() {
+        let Some(base) = shared::area(layout::PLAN_OFFSET) else { return };
+        // SAFETY: the driver wrote the plan before it sent the command; the counters are integers.
+        let plan = unsafe {
+            core::ptr::write_bytes(live::live(), 0, 1);
+            (base as *const Plan).read()
+        };
+        live::live().run = plan.run;
+        live::live().report_len = modules_len;
+        sharing::load_known(plan.known);
+        record::clear();
+        match control::fork() {
+            0 => {
+                begin(&plan);
+                return;
+            }
+            pid if pid > 0 => {
+                live::live().pid = pid as i32;
+                let status = control::wait_and_clear(pid);
+                control::send(Reply::ENDED, status, orphans::end());
+            }
+            error => control::send(Reply::FAILED, -error as i32, run),
+        }
+    }
+}
+
+/// The child's run begins.
+fn begin(plan: &Plan) {
+    const PR_SET_PDEATHSIG: usize = 1;
+    const SIGKILL: usize = 9;
+    // SAFETY: the child's own process group and descriptors.
+    unsafe {
+        syscall3(nr::SETPGID, 0, 0, 0);
+        syscall3(nr::PRCTL, PR_SET_PDEATHSIG, SIGKILL, 0);
+    }
+    control::close();
+    let wanted = Noise::from_params(plan.params);
+    noise::begin(wanted, plan.seed);
+    record::begin(wanted.flags & flags::RECORD != 0);
+    thread::begin_main();
+    crash::begin(wanted.signal as c_int);
+    let counters = live::live();
+    counters.entered = 1;
+    counters.strands = 1;
+    if wanted.kind != NoiseKind::None || wanted.flags & (flags::RECORD | flags::COVER | flags::LEARN) != 0 {
+        // SAFETY: one kernel thread so far.
+        unsafe { learn::GATE = access::OPEN };
+    }
+    ON.store(true, Ordering::Relaxed);
+}

@@ -1,0 +1,189 @@
+//! `cargo xtask bench search`: what the search promises, from fresh runs.
+//!
+//! 1. *Runs to the bug*, mean over seeds, of the default (20 seeds) and of each strategy (10) on the classic programs and on those of
+//!    the corpus that are not found at once. A campaign that finds nothing counts as its bound, and the cell says how many
+//!    seeds found it; a strategy that finds nothing with four seeds has a dash.
+//! 2. *The default against the best single strategy*: the geometric mean of the ratios. The lowest of ten noisy means is lower than
+//!    what that strategy really needs, so the winner is measured anew with 20 other seeds.
+//! 3. `safestack`, the bug that needs many runs, and the *cost of a decision*: points/s against `random`'s.
+//!
+//! It ends with a table of all that must hold.
+
+mod cases;
+mod measure;
+
+use crate::bench::{field, in_turns};
+use crate::packages;
+use crate::steps::{Outcome, build_tool, root};
+use cases::{CLASSIC, CORPUS, Case, RARE};
+use measure::{Cell, Workshop};
+
+/// The default.
+const DEFAULT: &str = "portfolio";
+const STRATEGIES: &[&str] =
+    &["random", "uniform", "round-robin", "pct:2", "pct:3", "pos", "urw", "surw", "delay:2", "rff"];
+
+/// Seeds of the default, of each strategy, and the first of those that the winner is measured anew with.
+const SEEDS: u64 = 20;
+const SEEDS_OF_EACH: u64 = 10;
+const SEEDS_ANEW: u64 = 100;
+
+/// How many times the runs of the best single strategy the default may need, in the geometric mean.
+const NEAR_THE_BEST: f64 = 1.5;
+
+/// Who finds the rare bug, and with which seed.
+const RARE_STRATEGY: &str = "surw";
+const RARE_SEED: u64 = 0;
+
+/// Strategies whose decisions are to cost little, and how fast they must be at least, as a part of `random`.
+const QUICK: &[&str] = &["pct", "pos", "surw"];
+const QUICK_AT_LEAST: f64 = 0.6;
+
+/// Something that must hold.
+struct Row {
+    what: String,
+    bound: String,
+    measured: String,
+    holds: bool,
+}
+
+/// Prints the tables. Words narrow it: names of programs or strategies, a number of seeds, or `decisions`.
+pub(crate) fn search(words: &[&str]) -> Outcome {
+    packages::ensure(&[packages::COMPILERS])?;
+    let workshop = Workshop { tool: build_tool()?, folder: root().join("target/bench/search") };
+    std::fs::create_dir_all(&workshop.folder).map_err(|error| error.to_string())?;
+    let all = || CLASSIC.iter().chain(CORPUS);
+    let seeds = words.iter().find_map(|word| word.parse().ok());
+    let named: Vec<&Case> = all().filter(|case| words.contains(&case.name())).collect();
+    let strategies: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| word.parse::<u64>().is_err() && all().all(|case| case.name() != *word))
+        .collect();
+    let mut rows = Vec::new();
+    if words == ["decisions"] {
+        decisions(&workshop, &mut rows)?;
+    } else if strategies.is_empty() {
+        let cases = if named.is_empty() { all().collect() } else { named };
+        compare(&workshop, &cases, seeds.unwrap_or(SEEDS), seeds.unwrap_or(SEEDS_OF_EACH), &mut rows)?;
+    } else {
+        let cases = if named.is_empty() { all().collect() } else { named };
+        head(&strategies);
+        for case in cases {
+            workshop.build(case)?;
+            let measure = |strategy: &&str| workshop.measure(case, strategy, 0..seeds.unwrap_or(SEEDS));
+            line(case, &strategies.iter().map(measure).collect::<Outcome<Vec<Cell>>>()?);
+        }
+        return Ok(());
+    }
+    if words.is_empty() {
+        rare(&workshop, &mut rows)?;
+        decisions(&workshop, &mut rows)?;
+    }
+    verdict(&rows)
+}
+
+fn head(strategies: &[&str]) {
+    println!("\n| program | {} |", strategies.join(" | "));
+    println!("|---|{}", "---|".repeat(strategies.len()));
+}
+
+fn line(case: &Case, cells: &[Cell]) {
+    let cells: Vec<String> = cells.iter().map(Cell::shown).collect();
+    println!("| {} | {} |", case.label(), cells.join(" | "));
+}
+
+/// The default and every strategy on each program.
+fn compare(
+    workshop: &Workshop,
+    cases: &[&Case],
+    seeds: u64,
+    seeds_of_each: u64,
+    rows: &mut Vec<Row>,
+) -> Outcome {
+    let mut names = vec![DEFAULT];
+    names.extend(STRATEGIES);
+    names.push("best, anew");
+    head(&names);
+    let mut logarithms = Vec::new();
+    for case in cases {
+        workshop.build(case)?;
+        let default = workshop.measure(case, DEFAULT, 0..seeds)?;
+        let mut cells = vec![default];
+        for strategy in STRATEGIES {
+            cells.push(workshop.measure(case, strategy, 0..seeds_of_each)?);
+        }
+        let singles = cells[1..].iter().zip(STRATEGIES);
+        let best = singles.min_by(|one, other| one.0.mean.total_cmp(&other.0.mean)).map(|(_, name)| *name);
+        let best = workshop.measure(case, best.unwrap_or(DEFAULT), SEEDS_ANEW..SEEDS_ANEW + seeds)?;
+        cells.push(best);
+        line(case, &cells);
+        logarithms.push((default.mean / best.mean).ln());
+        if let Some(limit) = case.limit {
+            rows.push(Row {
+                what: format!("`{}`, the default, runs in the mean of {seeds} seeds", case.label()),
+                bound: format!("{limit} or fewer, every seed"),
+                measured: default.shown(),
+                holds: default.mean <= limit as f64 && default.found == default.seeds,
+            });
+        }
+    }
+    let ratio = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+    rows.push(Row {
+        what: format!("the default against the best single strategy, {} programs", logarithms.len()),
+        bound: format!("within {NEAR_THE_BEST}x"),
+        measured: format!("{ratio:.2}x"),
+        holds: ratio <= NEAR_THE_BEST,
+    });
+    Ok(())
+}
+
+fn rare(workshop: &Workshop, rows: &mut Vec<Row>) -> Outcome {
+    workshop.build(&RARE)?;
+    let result = workshop.campaign(&RARE, RARE_STRATEGY, RARE_SEED, &[])?;
+    let elapsed = field(&result, "elapsed_s")?;
+    let run = result["first_failure_run"].as_u64();
+    rows.push(Row {
+        what: format!("`{}`, seed {RARE_SEED}, `{RARE_STRATEGY}`", RARE.name()),
+        bound: format!("found in {} runs", RARE.most),
+        measured: match run {
+            Some(run) => format!("run {} after {elapsed:.0} s", run + 1),
+            None => format!("not found in {elapsed:.0} s"),
+        },
+        holds: run.is_some(),
+    });
+    Ok(())
+}
+
+/// Points/s of strategies against `random`'s, measured in turns.
+fn decisions(workshop: &Workshop, rows: &mut Vec<Row>) -> Outcome {
+    let counter = workshop.build_bench("counter")?;
+    let counter = counter.to_string_lossy().into_owned();
+    let points = |strategy: &str| {
+        let options = ["--races", "off", "--no-predict", "--timeout", "60s", "--runs", "3", "--jobs", "1"];
+        let mut command = crate::steps::command(&workshop.tool, &["run", "--format", "json", "--out", "out"]);
+        command.args(options).args(["--strategy", strategy, "--", &counter, "2000000"]);
+        let result = crate::bench::json(command.current_dir(&workshop.folder))?;
+        Ok(field(&result, "points")? / field(&result, "elapsed_s")?)
+    };
+    for strategy in QUICK {
+        let (ours, random) = in_turns(|| points(strategy), || points("random"))?;
+        rows.push(Row {
+            what: format!("points/s, two strands on a counter, `{strategy}` against `random`"),
+            bound: format!("at least {QUICK_AT_LEAST}x"),
+            measured: format!("{:.2}x", ours / random),
+            holds: ours / random >= QUICK_AT_LEAST,
+        });
+    }
+    Ok(())
+}
+
+/// Prints what must hold; an error if something does not.
+fn verdict(rows: &[Row]) -> Outcome {
+    println!("\n| what | must hold | measured | |\n|---|---|---|---|");
+    for Row { what, bound, measured, holds } in rows {
+        println!("| {what} | {bound} | {measured} | {} |", if *holds { "holds" } else { "MISSED" });
+    }
+    let missed = rows.iter().filter(|row| !row.holds).count();
+    if missed > 0 { Err(format!("{missed} of {} figures missed", rows.len())) } else { Ok(()) }
+}
