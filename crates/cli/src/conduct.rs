@@ -204,10 +204,10 @@ impl Observer for Conductor<'_> {
         if failure.predicted {
             finding.notes.push(threadbare_findings::orders::predicted(failure.run));
         }
-        self.found.push((
-            finding.id.clone(),
-            Found { schedule, known: Arc::clone(&failure.known), facts: facts.clone() },
-        ));
+        if self.found.len() < refine::MOST {
+            let known = Arc::clone(&failure.known);
+            self.found.push((finding.id.clone(), Found { schedule, known, facts: facts.clone() }));
+        }
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
         let told = self.store.keep(&format!("{}.json", finding.id), &json);
