@@ -19,6 +19,7 @@ usage: cargo xtask <chore>
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
   bench search   runs to the bug for each strategy on the programs of tests/programs/search;
                  names of programs and strategies and a number of seeds narrow it
+  bench noise    the experiments of the free mode's paper, and its speed against gcc's ThreadSanitizer
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
 ";
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         ["test", "--full"] => test::run_tests(true),
         ["bench"] | ["bench", "engine"] => bench::engine(),
         ["bench", "search", words @ ..] => search::search(words),
+        ["bench", "noise"] => bench::noise::noise(),
         ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {
             eprint!("{USAGE}");
