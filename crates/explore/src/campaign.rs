@@ -57,6 +57,8 @@ pub struct Config {
     pub max_points: u64,
     /// Make every run a second time from its own schedule and compare.
     pub check_replay: bool,
+    /// End when every order that makes a difference was run, though runs are left. (A planner's campaign always does.)
+    pub ends_complete: bool,
     /// Try deadlocks that the order of locks predicts.
     pub predict: bool,
     /// What is done with data races.
@@ -223,6 +225,7 @@ pub fn run_kept(
         config.predict,
     )
     .until(config.until);
+    ledger.ends_complete |= config.ends_complete;
     let before = match journal {
         Some(journal) => resume::feed(&mut ledger, journal, observer)?,
         None => Duration::ZERO,
