@@ -318,8 +318,8 @@ impl Ledger {
         if self.advice.is_done() {
             // Other planners leave out what they do not promise.
             let exhaustive = matches!(strategy, StrategyId::Dpor | StrategyId::Dfs);
-            if let Some(status) = self.advice.status().filter(|status| exhaustive && status.complete) {
-                self.coverage.set_complete(status.classes);
+            if exhaustive && self.advice.status().is_some_and(|status| status.complete) {
+                self.coverage.set_complete();
             }
             self.stop(Stop::Complete);
         }
