@@ -24,6 +24,8 @@ use threadbare_trace::strands::Strands;
 pub(crate) const ORIGINAL: &str = "original";
 /// Runs that shrinking a finding takes at the most while a campaign waits for it.
 pub(crate) const RUNS: u64 = 4000;
+/// Findings of a campaign that are shrunk, at the most: each is kept with its run until the campaign is over.
+pub(crate) const MOST: usize = 32;
 /// Runs that the search for the pair that decides takes at the most.
 const PAIR_RUNS: u64 = 400;
 
@@ -192,6 +194,8 @@ pub(crate) fn all(
     findings: &mut Findings,
 ) -> Result<(), Error> {
     let begun = Instant::now();
+    // What a free run showed has the schedule of a controlled one.
+    let target = &target.controlled();
     let mut job = Job::new(Arc::clone(target), Arc::new(AtomicBool::new(false)));
     for (id, found) in found {
         let left = (time * SHARES).saturating_sub(begun.elapsed()).min(time);

@@ -78,6 +78,10 @@ pub(crate) struct Ledger {
     limit: u64,
     keep_going: bool,
     predict: bool,
+    /// The campaign ends when there is no other run to make.
+    pub(crate) ends_complete: bool,
+    /// A complete search has shown everything there is.
+    proves: bool,
     next: u64,
     taken: u64,
     under_way: u64,
@@ -124,6 +128,8 @@ pub(crate) struct Ledger {
 impl Ledger {
     pub(crate) fn new(limit: u64, keep_going: bool, search: Search, seed: u64, predict: bool) -> Ledger {
         Ledger {
+            ends_complete: search.is_planner(),
+            proves: search.proves(),
             limit,
             keep_going,
             predict,
@@ -209,12 +215,12 @@ impl Ledger {
     }
 
     fn open_epoch(&mut self) {
+        self.advice.open_epoch();
         // 1, 1, 2, 4, …: as long as all epochs before it together.
         self.epoch_size = self.epoch_end.clamp(1, self.advice.longest_epoch().unwrap_or(LONGEST_EPOCH));
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
         self.estimates = (long_run(&mut self.choices), self.strands);
         self.choices.clear();
-        self.advice.open_epoch();
         if self.known.len() < self.learnt.len().min(PCS_CAPACITY) {
             self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
         }
@@ -316,12 +322,12 @@ impl Ledger {
         }
         self.take_shown(run, false, outcome);
         if self.advice.is_done() {
-            // Other planners leave out what they do not promise.
-            let exhaustive = matches!(strategy, StrategyId::Dpor | StrategyId::Dfs);
-            if exhaustive && self.advice.status().is_some_and(|status| status.complete) {
+            if self.proves && self.advice.status().is_some_and(|status| status.complete) {
                 self.coverage.set_complete();
             }
-            self.stop(Stop::Complete);
+            if self.ends_complete {
+                self.stop(Stop::Complete);
+            }
         }
         self.see_whether_enough();
     }
