@@ -226,6 +226,7 @@ impl CampaignOptions {
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
         Config {
             target: Arc::new(target),
+            ends_complete: self.runs.is_none(),
             search: self.strategy,
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,

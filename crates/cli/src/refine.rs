@@ -196,6 +196,8 @@ pub(crate) fn all(
     findings: &mut Findings,
 ) -> Result<(), Error> {
     let begun = Instant::now();
+    // What a free run showed has the schedule of a controlled one.
+    let target = &target.controlled();
     let mut job = Job::new(Arc::clone(target), Arc::new(AtomicBool::new(false)));
     for (id, found) in found {
         let left = (time * SHARES).saturating_sub(begun.elapsed()).min(time);

@@ -13,7 +13,7 @@ use threadbare_abi::layout::{STACKS_SHARED, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::run::{Follow, Request};
-use threadbare_explore::server::Server;
+use threadbare_explore::server::{Server, Target};
 use threadbare_explore::store::{self, SCHEDULE, Store};
 use threadbare_explore::{details, interrupt, of_race, shrink};
 use threadbare_findings::explain::explain;
@@ -92,7 +92,8 @@ fn one(
 ) -> Result<(), Trouble> {
     let same = schedule.program_id == id;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut server = Server::start(&config.target)?;
+    // A schedule is followed under control, whatever the campaign is.
+    let mut server = Server::start(&config.target.controlled())?;
     // The addresses of another build say nothing.
     let known = schedule.known.iter().copied().filter(|&pc| same || pc == STACKS_SHARED);
     server.set_known(&known.collect::<Vec<_>>());

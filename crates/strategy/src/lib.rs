@@ -30,6 +30,7 @@ pub mod rng;
 pub mod round_robin;
 pub mod spec;
 pub mod surw;
+mod table;
 pub mod uniform;
 pub mod urw;
 pub mod weights;
