@@ -103,6 +103,8 @@ pub(crate) fn refine(
         strategy: std::mem::take(&mut finding.strategy),
         notes: with_old(made.notes, &finding.notes),
         shrunk: Some(told),
+        // A search that was cut short does not unsay what an earlier one found.
+        explanation: made.explanation.take().or(finding.explanation.take()),
         ..made
     };
     Ok(Some(Refined { schedule: new, finished: shrunk.finished }))
