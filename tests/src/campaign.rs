@@ -58,6 +58,10 @@ pub fn run(program: &Program, executable: &Path, out: &Path, options: &[&str]) -
             arguments.extend([option, value]);
         }
     }
+    // What is told of a finding is a matter of its own test.
+    if !options.contains(&"--shrink") {
+        arguments.extend(["--shrink", "off"]);
+    }
     if let Some(points) = &program.points {
         arguments.extend(["--points", points]);
     }

@@ -17,8 +17,11 @@
 //! | `replays` | the most runs of it that the replay check makes again (for runs that take long; 0 if it depends on another process) |
 //! | `warns` | a part of one of the campaign's warnings, or `none` if there are to be none (passing programs) |
 //! | `strands` | how many strands the largest run has at least |
+//! | `classes` | how many classes its runs have: a long campaign sees exactly so many |
 //! | `race` | the labels of the two lines of a race that must be told; may be repeated |
 //! | `may-race` | the same of a race that comes with the others, but not in every campaign |
+//! | `preemptions` | the least number of preemptions that a run of the failure needs (a program that fails) |
+//! | `pair` | the labels of the two lines whose order decides; may be repeated where more than one pair does |
 //! | `suppress` | a line of a suppression file that every campaign of it gets; may be repeated |
 //! | `tsan` | `no`: it is not compared with ThreadSanitizer, which does not know what it uses |
 //!
@@ -94,12 +97,18 @@ pub struct Program {
     pub replays: u64,
     /// See the module.
     pub strands: u64,
+    /// See the module.
+    pub classes: Option<u64>,
     /// The line marked with `//~ here`.
     pub line: Option<u64>,
     /// The races that must be told.
     pub races: Vec<Lines>,
     /// The races that may be told besides.
     pub may_race: Vec<Lines>,
+    /// See the module.
+    pub preemptions: Option<u64>,
+    /// The pairs that decide; one of them is to be told.
+    pub pairs: Vec<Lines>,
     /// See the module.
     pub suppress: Vec<String>,
     /// Whether ThreadSanitizer's reports of it are compared with ours.
@@ -160,9 +169,12 @@ impl Program {
             warns: None,
             replays: u64::MAX,
             strands: 0,
+            classes: None,
             line: None,
             races: Vec::new(),
             may_race: Vec::new(),
+            preemptions: None,
+            pairs: Vec::new(),
             suppress: Vec::new(),
             tsan: true,
         };
@@ -198,8 +210,11 @@ impl Program {
                 "message" => program.message = Some(value.to_owned()),
                 "replays" => program.replays = value.parse().map_err(|_| wrong())?,
                 "strands" => program.strands = value.parse().map_err(|_| wrong())?,
+                "classes" => program.classes = Some(value.parse().map_err(|_| wrong())?),
                 "race" => program.races.push(lines(value, &labels).ok_or_else(wrong)?),
                 "may-race" => program.may_race.push(lines(value, &labels).ok_or_else(wrong)?),
+                "preemptions" => program.preemptions = Some(value.parse().map_err(|_| wrong())?),
+                "pair" => program.pairs.push(lines(value, &labels).ok_or_else(wrong)?),
                 "suppress" => program.suppress.push(value.to_owned()),
                 "tsan" if value == "no" => program.tsan = false,
                 _ => return Err(wrong()),
@@ -210,6 +225,9 @@ impl Program {
         }
         if program.expect.iter().any(|kind| kind == "race") == program.races.is_empty() {
             return Err(format!("{name}: `expect: race` and `race: LABEL LABEL` belong together"));
+        }
+        if program.passes() && (program.preemptions.is_some() || !program.pairs.is_empty()) {
+            return Err(format!("{name}: passes, and has nothing to shrink or explain"));
         }
         // A race alone does not change how a program ends.
         let ends_well = program.passes() || program.expect == ["race"];

@@ -16,9 +16,10 @@ pub fn either(small: u64, full: u64) -> u64 {
     if is_full() { full } else { small }
 }
 
-/// All strategies a user can ask for, by name.
+/// All strategies a user can ask for, by name, but for planners: they choose another number of runs.
 pub fn strategies() -> impl Iterator<Item = &'static str> {
-    std::iter::once("portfolio").chain(StrategyId::offered().map(StrategyId::name))
+    let alone = StrategyId::offered().filter(|strategy| !strategy.is_planner());
+    std::iter::once("portfolio").chain(alone.map(StrategyId::name))
 }
 
 /// Of the strategies but `usual`, those that what is called `name` is tested with: all when everything was asked for,

@@ -124,7 +124,19 @@ fn killed(strategy: &[&str], runs: &str, kills: u64) {
             break;
         }
         let seed = seed.to_string();
-        let options = ["--keep-going", "--runs", runs, "--jobs", "2", "--format", "json", "--seed", &seed];
+        let options = [
+            "--keep-going",
+            "--shrink",
+            "off",
+            "--runs",
+            runs,
+            "--jobs",
+            "2",
+            "--format",
+            "json",
+            "--seed",
+            &seed,
+        ];
         let (whole_out, killed_out) = (format!("whole{seed}"), format!("killed{seed}"));
         let whole = [&["run"], strategy, &options, &["--out", &whole_out, "--", "./busy"]].concat();
         let whole = essence(&ask(work.path(), &whole));
@@ -184,6 +196,8 @@ fn a_killed_server_costs_nothing() {
     let arguments = |out| {
         [
             "run",
+            "--shrink",
+            "off",
             "--keep-going",
             "--runs",
             "3000",
@@ -254,11 +268,24 @@ fn a_run_that_somebody_kills_is_made_again() {
 fn a_campaign_is_extended() {
     let work = folder();
     build(work.path(), "busy", BUSY);
-    let whole =
-        ["run", "--keep-going", "--runs", "700", "--format", "json", "--out", "whole", "--", "./busy"];
+    let whole = [
+        "run",
+        "--shrink",
+        "off",
+        "--keep-going",
+        "--runs",
+        "700",
+        "--format",
+        "json",
+        "--out",
+        "whole",
+        "--",
+        "./busy",
+    ];
     let mut whole = essence(&ask(work.path(), &whole));
     // Ended by its first failure, then by its runs, in the middle of an epoch.
-    let first = ask(work.path(), &["run", "--runs", "300", "--format", "json", "--", "./busy"]);
+    let first =
+        ask(work.path(), &["run", "--shrink", "off", "--runs", "300", "--format", "json", "--", "./busy"]);
     assert_eq!(json(&first)["ended_by"], "failure", "{}", first.describe());
     let again = ask(work.path(), &["run", "--resume", "--format", "json"]);
     assert_eq!((again.code, essence(&again)), (Some(1), essence(&first)), "{}", again.describe());
@@ -272,11 +299,18 @@ fn a_campaign_is_extended() {
         report["warnings"].take();
     }
     assert_eq!(third, whole);
+    // What earlier sittings have found and not shrunk is shrunk by this one.
+    let last = ask(work.path(), &["run", "--resume", "--shrink", "2s", "--format", "json"]);
+    let shrunk = |finding: &Value| finding["shrunk"].is_object();
+    let last = json(&last);
+    let findings = last["findings"].as_array().expect("findings");
+    assert!(findings.iter().any(shrunk), "{last:#}");
+    assert_eq!(findings.len(), third["findings"].as_array().map_or(0, Vec::len));
     let list = json(&ask(work.path(), &["list", "--format", "json"]));
     assert_eq!(list["format_version"], 1);
     let [campaign] = &list["campaigns"].as_array().expect("campaigns")[..] else { panic!("{list:#}") };
     assert_eq!((campaign["runs"].as_u64(), campaign["resume"].as_str()), (Some(700), Some("with --runs")));
-    assert_eq!(campaign["sessions"], 4, "{campaign:#}");
+    assert_eq!(campaign["sessions"], 5, "{campaign:#}");
     assert_eq!(list["findings"].as_array().map(Vec::len), third["findings"].as_array().map(Vec::len));
 }
 

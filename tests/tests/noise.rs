@@ -27,7 +27,8 @@ fn free(name: &str, out: &Path, options: &[&str]) -> (u64, u64, Vec<Value>) {
     let program = program(name);
     let mut all = vec!["--mode", "free", "--keep-going"];
     all.extend(options);
-    let campaign = campaign::run(&program, &built(&program), out, &all).unwrap_or_else(|error| panic!("{error}"));
+    let campaign =
+        campaign::run(&program, &built(&program), out, &all).unwrap_or_else(|error| panic!("{error}"));
     let number = |field| campaign.number(field).unwrap_or_else(|error| panic!("{error}"));
     (number("runs"), number("runs_failed"), campaign.findings().to_vec())
 }

@@ -17,6 +17,7 @@ usage: cargo xtask <chore>
   test --full    the same with every run that the project promises: 1,000 of each correct program with every
                  strategy, 200 of each racy one with ThreadSanitizer
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
+  bench coverage what coverage costs, and how often its intervals hold on real programs
   bench search   runs to the bug for each strategy on the programs of tests/programs/search;
                  names of programs and strategies and a number of seeds narrow it
   bench noise    the experiments of the free mode's paper, and its speed against gcc's ThreadSanitizer
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         ["test", "--full"] => test::run_tests(true),
         ["bench"] | ["bench", "engine"] => bench::engine(),
         ["bench", "search", words @ ..] => search::search(words),
+        ["bench", "coverage"] => bench::coverage::coverage(),
         ["bench", "noise"] => bench::noise::noise(),
         ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {

@@ -61,8 +61,13 @@ pub const READS_OFFSET: usize = NOTES_OFFSET + WORDS_CAPACITY * 8;
 pub const TOLD_OFFSET: usize = READS_OFFSET + WORDS_CAPACITY * 8;
 /// How many records, of two words each, the list holds.
 pub const TOLD_CAPACITY: usize = 1 << 15;
+/// Where the [`crate::step::Step`]s of a run are (runtime to driver).
+pub const STEPS_OFFSET: usize = TOLD_OFFSET + TOLD_CAPACITY * 16;
+/// How many records it holds.
+pub const STEPS_CAPACITY: usize = 1 << 17;
 /// Where the [`Recorded`] order of a free run's events is (runtime to driver).
-pub const RECORDED_OFFSET: usize = TOLD_OFFSET + TOLD_CAPACITY * 16;
+pub const RECORDED_OFFSET: usize =
+    (STEPS_OFFSET + STEPS_CAPACITY * size_of::<crate::step::Step>()).next_multiple_of(PAGE);
 /// How many events of a free run are recorded: what fits a guide.
 pub const RECORDED_CAPACITY: usize = 1 << 15;
 /// How many strands of a free run have their paths told.
@@ -158,6 +163,8 @@ pub mod flags {
     /// The schedule is a plan that is followed loosely: it need not fit, and nobody is preempted behind its end. Each
     /// decision is noted ([`crate::decision`]).
     pub const LENIENT: u32 = 256;
+    /// Steps are told.
+    pub const STEPS: u32 = 1 << 16;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.
@@ -272,6 +279,10 @@ pub struct Live {
     pub class: u64,
     /// Records of coverage in the list.
     pub told: u64,
+    /// Records written to the table of steps.
+    pub steps: u64,
+    /// Records that did not fit.
+    pub steps_lost: u64,
 }
 
 /// The ring's indices; both only grow.

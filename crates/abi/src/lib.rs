@@ -13,6 +13,7 @@ pub mod noise;
 pub mod op;
 pub mod protocol;
 pub mod report;
+pub mod step;
 pub mod strand;
 pub mod time;
 pub mod verdict;

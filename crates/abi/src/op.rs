@@ -101,6 +101,8 @@ codes! {
         FutexWait = 37, "futex-wait";
         /// Waking waiters of a futex word.
         FutexWake = 38, "futex-wake";
+        /// Unlocking a read-write lock that was locked for reading.
+        ReadUnlock = 39, "read-unlock";
         /// Creating a strand; `addr` is the new strand's index.
         Create = 40, "create";
         /// Waiting for a strand's end; `addr` is its index.
@@ -148,7 +150,7 @@ impl OpKind {
     /// Whether `addr` of the operation is an address in memory, not an index or a number.
     pub const fn has_memory_address(self) -> bool {
         (self as u8) < OpKind::Fence as u8 && (self as u8) >= OpKind::Read as u8
-            || (self as u8) >= OpKind::MutexLock as u8 && (self as u8) <= OpKind::FutexWake as u8
+            || (self as u8) >= OpKind::MutexLock as u8 && (self as u8) <= OpKind::ReadUnlock as u8
             || matches!(self, OpKind::SpinWait | OpKind::Annotate | OpKind::Alloc | OpKind::Free)
     }
 }

@@ -16,7 +16,7 @@ use threadbare_explore::{Error, Failure};
 use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
 use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
-use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
+use threadbare_report::campaign::{Coverage, FORMAT_VERSION, Planner};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_report::{CampaignReport, Style};
 use threadbare_strategy::{Spec, StrategyId};
@@ -41,6 +41,8 @@ struct Conductor<'a> {
     line: ProgressLine,
     /// Findings to be shrunk when the campaign is over, by id.
     found: Vec<(String, Found)>,
+    /// Findings of earlier sittings, with what their runs knew.
+    restored: Vec<(String, Arc<[u64]>)>,
 }
 
 /// The build a program is.
@@ -84,12 +86,19 @@ pub(crate) fn campaign(
         places: KeptPlaces::default(),
         line,
         found: Vec::new(),
+        restored: Vec::new(),
     };
     let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
     refine::recall(store, &mut conductor.findings);
     let in_vain = matches!(summary.ending, Ending::Interrupt | Ending::Internal(..));
     if let Some(time) = config.shrink.filter(|_| !in_vain) {
+        let unshrunk = conductor.findings.all().iter().filter(|finding| finding.shrunk.is_none());
+        let unshrunk: Vec<String> = unshrunk.map(|finding| finding.id.clone()).collect();
+        for (id, known) in conductor.restored.drain(..).filter(|(id, _)| unshrunk.contains(id)) {
+            // One that cannot be replayed stays as it is.
+            conductor.found.extend(refine::found_before(&config.target, store, id, known));
+        }
         refine::all(&config.target, store, &conductor.found, time, &mut conductor.findings)?;
     }
     if let Ending::Internal(facts, why) = &summary.ending {
@@ -198,10 +207,10 @@ impl Observer for Conductor<'_> {
         if failure.predicted {
             finding.notes.push(threadbare_findings::orders::predicted(failure.run));
         }
-        self.found.push((
-            finding.id.clone(),
-            Found { schedule, known: Arc::clone(&failure.known), facts: facts.clone() },
-        ));
+        if self.found.len() < refine::MOST {
+            let known = Arc::clone(&failure.known);
+            self.found.push((finding.id.clone(), Found { schedule, known, facts: facts.clone() }));
+        }
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
         let told = self.store.keep(&format!("{}.json", finding.id), &json);
@@ -227,6 +236,9 @@ impl Observer for Conductor<'_> {
         };
         if failure.hidden {
             self.used.by(self.suppressions, &finding);
+        }
+        if !failure.hidden {
+            self.restored.push((finding.id.clone(), Arc::clone(&failure.known)));
         }
         findings.restore(failure.key, finding, failure.run);
     }
@@ -309,10 +321,19 @@ impl Conductor<'_> {
                 Ending::Time => "time",
                 Ending::Failure => "failure",
                 Ending::Enough => "until",
+                Ending::Complete => "complete",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",
             }
             .to_owned(),
+            planner: summary.planner.clone().map(|status| Planner {
+                complete: status.complete,
+                runs: status.runs,
+                learning_runs: status.learning,
+                classes: status.classes,
+                repeated_runs: status.repeated,
+                bounds: status.bounds,
+            }),
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         }

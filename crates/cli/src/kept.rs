@@ -129,7 +129,7 @@ fn check(first: &Session, now: &Session) -> Result<(), Trouble> {
     if first.identity != now.identity {
         return Err(Trouble::usage(
             "with these options it would be another campaign, with other runs",
-            "`--runs`, `--time`, `--jobs`, `--keep-going` and `--format` may be given with `--resume`; for the others \
+            "`--runs`, `--time`, `--until`, `--jobs`, `--keep-going` and `--format` may be given with `--resume`; for the others \
              begin a new one",
         ));
     }
@@ -141,6 +141,7 @@ fn tell_what_is_left(overview: &Overview, config: &Config) {
     let more = match close.ended_by.as_str() {
         "failure" if !config.keep_going => "--keep-going",
         "runs" if config.runs.is_some_and(|runs| runs <= overview.runs) => "--runs N",
+        "until" if config.until.is_some() => "--until CHANCE",
         "time" if config.time.is_some_and(|time| time <= overview.elapsed) => "--time TIME",
         _ => return,
     };
@@ -200,6 +201,7 @@ pub(crate) fn standing(overview: &Overview) -> Standing {
     match overview.close.as_ref().map(|close| close.ended_by.as_str()) {
         Some("runs") => Standing::Complete("--runs"),
         Some("time") => Standing::Complete("--time"),
+        Some("until") => Standing::Complete("--until"),
         Some("failure") => Standing::Complete("--keep-going"),
         _ => Standing::Open,
     }
@@ -280,6 +282,7 @@ fn identity(config: &Config, suppressions: &Suppressions) -> u64 {
         time: None,
         jobs: 0,
         keep_going: false,
+        until: None,
         shrink: None,
         filter: None,
         ..config.clone()

@@ -37,7 +37,7 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    Run(commands::run::Args),
+    Run(Box<commands::run::Args>),
     Replay(commands::replay::Args),
     Shrink(commands::shrink::Args),
     Report(commands::report::Args),

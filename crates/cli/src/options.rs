@@ -19,12 +19,14 @@ use threadbare_explore::{Races, Search};
 pub(crate) const FOLDER: &str = ".threadbare";
 
 const DEFAULT_RUNS: u64 = 1000;
+const PLANNER_RUNS: u64 = 100_000;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   threadbare cc -g -O1 -pthread bank.c -o bank     compile a C program for Threadbare
   threadbare run --runs 1000 -- ./bank             look for a schedule that makes it fail
   threadbare replay .threadbare/ID.schedule        make the failing run again
+  threadbare shrink ID                             make it as small as it gets
   cargo threadbare test                            the same for every test of a cargo package
 
 Exit codes: 0 nothing found, 1 a failure was found or reproduced, 2 the request or the set-up is
@@ -99,7 +101,7 @@ pub(crate) struct CampaignOptions {
     #[arg(long, value_name = "NAME[:N]", default_value_t = Search::default(), value_parser = values::strategy,
           long_help = values::strategy_help())]
     pub(crate) strategy: Search,
-    /// The most runs [default: 1000, without a bound if --time is given].
+    /// The most runs [default: 1000, or 100000 for a planner; without a bound if --time is given].
     #[arg(long, value_name = "N", value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
     /// The most time, such as 30s, 5m or 1h.
@@ -215,6 +217,8 @@ impl CampaignOptions {
     /// The campaign for a target.
     pub(crate) fn config(&self, mut target: Target) -> Config {
         target.limits = Limits { memory: self.memory, output: self.output, file_size: self.file_size };
+        // A planner ends by itself when it is through.
+        let default_runs = if self.strategy.is_planner() { PLANNER_RUNS } else { DEFAULT_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         target.free = self.mode == Mode::Free;
         let quiet = target.free.then(|| self.noise.quiet(&target.program));
@@ -222,10 +226,11 @@ impl CampaignOptions {
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
         Config {
             target: Arc::new(target),
+            ends_complete: self.runs.is_none(),
             search: self.strategy,
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(DEFAULT_RUNS)),
+            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(default_runs)),
             time: self.time,
             jobs: self.jobs.map_or_else(jobs, NonZeroUsize::get),
             keep_going: self.keep_going,

@@ -24,6 +24,8 @@ use threadbare_trace::strands::Strands;
 pub(crate) const ORIGINAL: &str = "original";
 /// Runs that shrinking a finding takes at the most while a campaign waits for it.
 pub(crate) const RUNS: u64 = 4000;
+/// Findings of a campaign that are shrunk, at the most: each is kept with its run until the campaign is over.
+pub(crate) const MOST: usize = 32;
 /// Runs that the search for the pair that decides takes at the most.
 const PAIR_RUNS: u64 = 400;
 
@@ -79,6 +81,10 @@ pub(crate) fn refine(
     new.set_segments(smaller.segments.clone(), &Strands::from_report(&smaller.report));
     new.trace_hash = smaller.counters.trace_hash;
     new.verdict = verdict.kind;
+    if schedule.race.is_none() {
+        // The values in it may be others.
+        new.message.clone_from(&verdict.message);
+    }
     if let Some(race) = schedule.race.and_then(|pair| smaller.report.race_of(pair).cloned()) {
         smaller = of_race(&smaller, race);
     } else {
@@ -90,10 +96,11 @@ pub(crate) fn refine(
     let mut made = explain(&smaller, &finding.program, &places);
     let time = budget.time.max(Duration::from_millis(500));
     made.explanation = why(job, &request, &shrunk.known, &smaller, &made, &places, time)?;
+    // What a replay compares: the verdict's own words, and of a race, which has none, the finding's.
+    new.message = if schedule.race.is_some() { made.message.clone() } else { verdict.message.clone() };
     *finding = Finding {
         id: std::mem::take(&mut finding.id),
         schedule: std::mem::take(&mut finding.schedule),
-        message: std::mem::take(&mut finding.message),
         severity: finding.severity,
         run: finding.run,
         count: finding.count,
@@ -159,6 +166,24 @@ pub(crate) fn recall(store: &Store, findings: &mut Findings) {
             *finding = Finding { count, warnings, ..kept };
         }
     }
+}
+
+/// A finding of an earlier sitting of the campaign that was not shrunk, made again from its schedule.
+pub(crate) fn found_before(
+    target: &Arc<Target>,
+    store: &Store,
+    id: String,
+    known: Arc<[u64]>,
+) -> Option<(String, Found)> {
+    let path = store.folder().join(format!("{id}.{SCHEDULE}"));
+    let schedule = Schedule::parse(&std::fs::read_to_string(path).ok()?).ok()?;
+    let mut job = Job::new(Arc::clone(target), Arc::new(AtomicBool::new(false)));
+    job.set_known(&schedule.known.clone().into());
+    let request = replay::request(&schedule);
+    let facts = replay::once(job.server().ok()?, &request, &schedule).ok()?;
+    let facts = replay::judge(facts, &schedule, &target.program).ok()?;
+    let facts = Box::new(RunFacts { segments: schedule.segments.clone(), ..facts });
+    Some((id, Found { schedule, known, facts }))
 }
 
 /// Findings that are shrunk at the end of a campaign get this many times the time of one, all together.

@@ -2,19 +2,20 @@
 //!
 //! A schedule counts what strands do, so it fits another build of the program only where they do the same up to the
 //! failure. Its places are not compared then. If it fits to its end and the run passes, the bug is fixed; if it does
-//! not fit, runs that follow it as far as it goes say whether the bug is still close, and the campaign has to say the rest.
+//! not fit, a run that follows it loosely and some that follow it as far as it goes say whether the bug is still close, and the campaign has to say the rest.
 
 use crate::commands::replay::{essence, request};
 use crate::conduct::{self, warn};
 use crate::exit::Trouble;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use threadbare_abi::layout::{STACKS_SHARED, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::run::{Follow, Request};
-use threadbare_explore::server::Server;
+use threadbare_explore::server::{Server, Target};
 use threadbare_explore::store::{self, SCHEDULE, Store};
-use threadbare_explore::{details, interrupt, of_race};
+use threadbare_explore::{details, interrupt, of_race, shrink};
 use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, SymbolPlaces};
 use threadbare_report::CampaignReport;
@@ -26,8 +27,8 @@ use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::Schedule;
 use threadbare_trace::strands::Strands;
 
-/// Runs that follow a schedule that does not fit as far as it goes.
-const NEAR: u64 = 20;
+/// Runs that follow a schedule that does not fit as far as it goes, after one that follows it loosely.
+const NEAR: u64 = 19;
 
 const FAILURE: &str = "failure";
 const FIXED: &str = "fixed";
@@ -91,6 +92,7 @@ fn one(
 ) -> Result<(), Trouble> {
     let same = schedule.program_id == id;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    // A schedule is followed under control, whatever the campaign is.
     let mut server = Server::start(&config.target.controlled())?;
     // The addresses of another build say nothing.
     let known = schedule.known.iter().copied().filter(|&pc| same || pc == STACKS_SHARED);
@@ -98,11 +100,15 @@ fn one(
     let (came, runs) = come(&mut server, config, schedule, same)?;
     let (outcome, message) = match came {
         Came::Back(mut facts, request) => {
-            let finding = told(&mut server, &request, &mut facts, config);
-            let kept =
-                if same { path.to_owned() } else { renew(store, &name, schedule, id, &facts, &finding)? };
-            let finding =
-                Finding { id: name.clone(), schedule: kept.display().to_string(), count: 1, ..finding };
+            let finding = match kept(path).filter(|_| same) {
+                // What it tells is true of this build, and may be of a smaller run than this one.
+                Some(kept) => Finding { regress: None, ..kept },
+                None => {
+                    let new = told(&mut server, &request, &mut facts, config);
+                    let at = renew(store, &name, schedule, id, &facts, &new)?;
+                    Finding { id: name.clone(), schedule: at.display().to_string(), count: 1, ..new }
+                }
+            };
             let json = serde_json::to_vec_pretty(&finding).unwrap_or_default();
             store.keep(&format!("{name}.json"), &json)?;
             regress.findings.push(finding);
@@ -139,15 +145,19 @@ fn come(
         other => return Ok((other, 1)),
     };
     request.flags &= !flags::STRICT;
+    let loose = Request { flags: request.flags | flags::LENIENT, ..request.clone() };
+    if let Came::Back(facts, request) = make(server, config, schedule, &loose, same)? {
+        return Ok((Came::Back(facts, request), 2));
+    }
     request.strategy = StrategyId::Random;
     request.params = Spec::of(StrategyId::Random).plan_params(schedule.in_order);
     for number in 0..NEAR {
         request.seed = rng::mix(schedule.seed ^ rng::mix(number));
         if let Came::Back(facts, request) = make(server, config, schedule, &request, same)? {
-            return Ok((Came::Back(facts, request), number + 2));
+            return Ok((Came::Back(facts, request), number + 3));
         }
     }
-    Ok((Came::Unfit(why), NEAR + 1))
+    Ok((Came::Unfit(why), NEAR + 2))
 }
 
 fn make(
@@ -157,7 +167,13 @@ fn make(
     request: &Request,
     same: bool,
 ) -> Result<Came, Trouble> {
-    let ended = server.run(request, Follow::Segments(&schedule.segments), None)?;
+    let loose = request.flags & flags::LENIENT != 0;
+    let segments = if loose {
+        Cow::Owned(shrink::loosely(&schedule.segments))
+    } else {
+        Cow::Borrowed(&schedule.segments[..])
+    };
+    let ended = server.run(request, Follow::Segments(&segments), None)?;
     let mut facts = server.facts(request, &ended, true)?;
     if facts.verdict.is_internal() {
         let steps = facts.report.divergence.as_ref().map(|it| it.segment + 1);
@@ -199,7 +215,8 @@ fn alike(one: &str, other: &str) -> bool {
 fn told(server: &mut Server, request: &Request, facts: &mut RunFacts, config: &Config) -> Finding {
     let verdict = facts.verdict.clone();
     if !facts.end.was_cut() {
-        let request = Request { flags: request.flags | flags::STRICT, ..request.clone() };
+        let flags = (request.flags & !(flags::LENIENT | flags::OTHER_BUILD)) | flags::STRICT;
+        let request = Request { flags, ..request.clone() };
         let own = if facts.verdict.kind == VerdictKind::Race {
             threadbare_trace::run::Verdict::clean()
         } else {
@@ -264,11 +281,16 @@ impl Regress {
     }
 }
 
+/// The finding that lies beside a schedule.
+fn kept(schedule: &Path) -> Option<Finding> {
+    let text = std::fs::read_to_string(schedule.with_extension("json")).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
 /// Writes into the kept finding what became of it.
 fn mark(store: &Store, one: &Regressed) {
     let name = format!("{}.json", one.id);
-    let text = std::fs::read_to_string(store.folder().join(&name)).unwrap_or_default();
-    let Ok(mut finding) = serde_json::from_str::<Finding>(&text) else { return };
+    let Some(mut finding) = kept(&store.folder().join(&name)) else { return };
     finding.regress = Some(one.outcome.clone());
     let json = serde_json::to_vec_pretty(&finding).unwrap_or_default();
     if let Err(error) = store.write(&name, &json) {

@@ -28,6 +28,9 @@ pub struct Counts {
     pub points_preempted: u64,
 }
 
+/// Runs with a class after which a campaign is no longer young.
+const WARM_UP: u64 = 256;
+
 /// A campaign's coverage. Contributions are taken in the order of the runs.
 #[derive(Clone, Debug, Default)]
 pub struct Books {
@@ -38,9 +41,11 @@ pub struct Books {
     counts: Counts,
     curve: Curve,
     strategy: Option<StrategyId>,
+    /// Points that runs knew, and that were learnt in all.
+    points_known: (usize, usize),
     /// Runs were not independent: their strategy learns, or there were several.
     learns: bool,
-    complete: bool,
+    complete: Option<u64>,
 }
 
 /// Whether a strategy draws each run anew, whatever earlier runs showed.
@@ -64,11 +69,28 @@ impl Books {
         for told in contribution.told() {
             self.tell(told);
         }
-        if let Some(class) = contribution.class {
+        let (known, learnt) = self.points_known;
+        if let Some(class) = contribution.class.filter(|_| known == learnt || !self.is_warming_up()) {
             self.species.see(class);
             self.counts.classes = self.species.classes();
         }
         self.curve.see(self.runs, &self.counts);
+    }
+
+    /// The next run knew so many points, and with it so many are learnt in all.
+    ///
+    /// A conflict whose points are not all known may be missing from a class. While a campaign is young, classes of runs that knew
+    /// less than is learnt by now do not count; later, what is learnt is on a way that few runs went.
+    pub fn learnt(&mut self, known: usize, learnt: usize) {
+        if learnt > self.points_known.1 && self.is_warming_up() {
+            self.species = Species::default();
+            self.counts.classes = 0;
+        }
+        self.points_known = (known, learnt);
+    }
+
+    fn is_warming_up(&self) -> bool {
+        self.species.runs() < WARM_UP
     }
 
     fn tell(&mut self, told: (Kind, u64, u64)) {
@@ -94,9 +116,9 @@ impl Books {
         counts.points = self.points.len() as u64;
     }
 
-    /// Every class was seen, by a search that leaves none out.
-    pub fn set_complete(&mut self) {
-        self.complete = true;
+    /// Every class was seen, so many, by a search that leaves none out.
+    pub fn set_complete(&mut self, classes: u64) {
+        self.complete = Some(classes);
     }
 
     /// Whether runs were independent of each other.
@@ -121,8 +143,8 @@ impl Books {
 
     /// How likely something new is; `None` while too little is known.
     pub fn estimate(&self) -> Option<Estimate> {
-        if self.complete {
-            Some(Estimate::complete(self.species.classes()))
+        if let Some(classes) = self.complete {
+            Some(Estimate::complete(classes))
         } else if self.learns {
             Estimate::recent(&self.species)
         } else {
@@ -181,6 +203,25 @@ mod tests {
     }
 
     #[test]
+    fn classes_count_from_when_the_points_are_known() {
+        let mut books = Books::default();
+        let mut take = |known, learnt, class| {
+            books.learnt(known, learnt);
+            books.take(StrategyId::Random, &contribution(class, &[]));
+            books.counts().classes
+        };
+        assert_eq!((take(0, 2, 1), take(2, 2, 2), take(2, 2, 3)), (0, 1, 2));
+        // This run has learnt one more; the next does not know it yet.
+        assert_eq!((take(2, 3, 4), take(2, 3, 5), take(3, 3, 6)), (0, 0, 1));
+        for class in 0..WARM_UP {
+            take(3, 3, class);
+        }
+        // Later ones make nothing void.
+        assert_eq!(take(3, 4, 1000), WARM_UP + 1);
+        assert_eq!(books.runs(), 7 + WARM_UP);
+    }
+
+    #[test]
     fn the_estimate_says_what_it_stands_on() {
         use crate::estimate::Method;
         let runs = |strategies: &[StrategyId]| {
@@ -195,7 +236,7 @@ mod tests {
         assert_eq!(method(&books), Method::GoodTuring);
         assert_eq!(method(&runs(&[StrategyId::Rff])), Method::RecentRuns);
         assert_eq!(method(&runs(&[StrategyId::Random, StrategyId::Pos])), Method::RecentRuns);
-        books.set_complete();
+        books.set_complete(10);
         let estimate = books.estimate().unwrap();
         assert!(estimate.is_proved() && estimate.high == 0.0 && estimate.classes == 10);
     }

@@ -13,6 +13,7 @@ pub mod estimate;
 pub mod interval;
 pub mod kept;
 pub mod merged;
+pub mod resample;
 mod species;
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Campaigns over classes whose chances are known: the intervals hold as often as they say.
 
 use crate::estimate::Estimate;
+use crate::resample::{Source, share};
 use crate::species::Species;
 use threadbare_strategy::rng::Rng;
 
-const CAMPAIGNS: usize = 200;
+const CAMPAIGNS: u64 = 200;
 /// An interval of 95% that holds in 90% of 200 campaigns is as good as can be told.
 const HOLDS: f64 = 0.90;
 
@@ -33,65 +34,13 @@ fn distributions() -> Vec<(&'static str, Vec<f64>)> {
     ]
 }
 
-struct Source {
-    chances: Vec<f64>,
-    sums: Vec<f64>,
-}
-
-impl Source {
-    fn new(weights: &[f64]) -> Source {
-        let total: f64 = weights.iter().sum();
-        let chances: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
-        let sums = chances
-            .iter()
-            .scan(0.0, |sum, chance| {
-                *sum += chance;
-                Some(*sum)
-            })
-            .collect();
-        Source { chances, sums }
-    }
-
-    fn draw(&self, rng: &mut Rng) -> usize {
-        let at = (rng.next() >> 11) as f64 / (1u64 << 53) as f64;
-        self.sums.partition_point(|&sum| sum < at).min(self.chances.len() - 1)
-    }
-
-    /// The chance of what a campaign has not seen.
-    fn unseen(&self, species: &Species) -> f64 {
-        let seen: f64 = species.all().iter().map(|&(class, _)| self.chances[class as usize]).sum();
-        // Sums of many small numbers are not exact.
-        if species.classes() == self.chances.len() as u64 { 0.0 } else { (1.0 - seen).max(0.0) }
-    }
-}
-
-/// The share of campaigns in which the interval held.
-fn share(
-    source: &Source,
-    runs: usize,
-    rng: &mut Rng,
-    estimate: impl Fn(&Species) -> Option<Estimate>,
-) -> f64 {
-    let mut held = 0;
-    for _ in 0..CAMPAIGNS {
-        let mut species = Species::default();
-        for _ in 0..runs {
-            species.see(source.draw(rng) as u64);
-        }
-        let unseen = source.unseen(&species);
-        let Some(estimate) = estimate(&species) else { panic!("{runs} runs are enough for an estimate") };
-        held += usize::from(estimate.low <= unseen + 1e-12 && unseen <= estimate.high + 1e-12);
-    }
-    held as f64 / CAMPAIGNS as f64
-}
-
 #[test]
 fn the_interval_of_independent_runs_holds() {
     let mut rng = Rng::new(3);
     for (name, weights) in distributions() {
         let source = Source::new(&weights);
         for runs in [30, 100, 300, 1000] {
-            let share = share(&source, runs, &mut rng, Estimate::independent);
+            let share = share(&source, runs, CAMPAIGNS, &mut rng, Estimate::independent);
             assert!(share >= HOLDS, "{name}, {runs} runs: {share}");
         }
     }
@@ -104,7 +53,7 @@ fn the_interval_of_recent_runs_holds() {
         let source = Source::new(&weights);
         for runs in [100, 1000] {
             // What is new in the later half is rather too much than too little, and never much too little.
-            let upper = share(&source, runs, &mut rng, |species| {
+            let upper = share(&source, runs, CAMPAIGNS, &mut rng, |species| {
                 Estimate::recent(species).map(|estimate| Estimate { low: 0.0, ..estimate })
             });
             assert!(upper >= HOLDS, "{name}, {runs} runs: {upper}");
@@ -120,12 +69,12 @@ fn the_estimate_is_right_on_average() {
     for _ in 0..CAMPAIGNS {
         let mut species = Species::default();
         for _ in 0..1000 {
-            species.see(source.draw(&mut rng) as u64);
+            species.see(source.draw(&mut rng));
         }
         let Some(estimate) = Estimate::independent(&species) else { continue };
         estimated += estimate.chance;
         real += source.unseen(&species);
-        left += (source.chances.len() as u64 - species.classes()) as f64;
+        left += (source.classes() - species.classes()) as f64;
         remaining += estimate.remaining.map_or(0.0, |it| it.classes);
     }
     assert!((estimated / real - 1.0).abs() < 0.05, "{estimated} {real}");

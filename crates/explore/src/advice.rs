@@ -3,11 +3,13 @@
 //! Both depend on the runs of earlier epochs only, taken in their order, so they are the same whatever the number of jobs.
 
 use crate::fuzz::Fuzz;
+use crate::planner::{Planner, Status};
 use crate::portfolio::Portfolio;
 use crate::profile::Profile;
 use crate::search::Search;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use threadbare_abi::layout::flags;
 use threadbare_strategy::rff::Manner;
 use threadbare_strategy::{Spec, StrategyId, rng};
 
@@ -53,6 +55,12 @@ pub(crate) struct Lessons {
     pub(crate) reads: Vec<u64>,
     /// The same for the same pairs of write and read; known in the books.
     pub(crate) combination: Option<u64>,
+    /// Its steps, as words.
+    pub(crate) steps: Vec<u64>,
+    /// Records of steps that did not fit.
+    pub(crate) steps_lost: u64,
+    /// Whether it learnt of more shared memory.
+    pub(crate) news: bool,
     /// What it showed that no run before it had.
     pub(crate) findings: u32,
 }
@@ -66,6 +74,8 @@ pub(crate) enum Advice {
     Profile(Spec, Profile),
     /// Abstract schedules, and what each strand does.
     Fuzz(Spec, Box<Fuzz>, Profile),
+    /// Whole plans.
+    Planner(Spec, Box<Planner>),
     /// All of these for several strategies.
     Portfolio(Box<Portfolio>),
 }
@@ -78,6 +88,7 @@ impl Advice {
             Search::Strategy(spec) => spec,
         };
         match spec.id {
+            id if id.is_planner() => Advice::Planner(spec, Box::new(Planner::new(id, spec.params[0]))),
             StrategyId::Urw | StrategyId::Surw => Advice::Profile(spec, Profile::default()),
             StrategyId::Rff => Advice::Fuzz(spec, Box::new(Fuzz::new(seed)), Profile::default()),
             _ => Advice::None(spec),
@@ -90,6 +101,9 @@ impl Advice {
             Advice::None(spec) => Assignment::of(*spec),
             Advice::Profile(spec, profile) => Assignment { guide: profile.guide(), ..Assignment::of(*spec) },
             Advice::Fuzz(spec, fuzz, profile) => Assignment::steered(*spec, run, fuzz, profile),
+            Advice::Planner(spec, planner) => {
+                Assignment { guide: planner.guide(), flags: flags::STEPS, ..Assignment::of(*spec) }
+            }
             Advice::Portfolio(portfolio) => portfolio.assign(run),
         }
     }
@@ -103,14 +117,43 @@ impl Advice {
                 profile.learn(&lessons.notes);
                 fuzz.learn(run, lessons);
             }
+            Advice::Planner(_, planner) => planner.learn(&lessons),
             Advice::Portfolio(portfolio) => portfolio.learn(run, lessons),
+        }
+    }
+
+    /// Whether there is no other run to make.
+    pub(crate) fn is_done(&self) -> bool {
+        match self {
+            Advice::Planner(_, planner) => planner.is_done(),
+            Advice::Portfolio(portfolio) => portfolio.is_complete(),
+            _ => false,
+        }
+    }
+
+    /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
+    pub(crate) fn longest_epoch(&self) -> Option<u64> {
+        let plans = match self {
+            Advice::Planner(..) => true,
+            Advice::Portfolio(portfolio) => portfolio.is_planning(),
+            _ => false,
+        };
+        plans.then_some(1)
+    }
+
+    /// How far the planner is, if there is one.
+    pub(crate) fn status(&self) -> Option<Status> {
+        match self {
+            Advice::Planner(_, planner) => Some(planner.status()),
+            Advice::Portfolio(portfolio) => portfolio.status(),
+            _ => None,
         }
     }
 
     /// All runs so far count from now on.
     pub(crate) fn open_epoch(&mut self) {
         match self {
-            Advice::None(_) => {}
+            Advice::None(_) | Advice::Planner(..) => {}
             Advice::Profile(_, profile) => profile.open_epoch(),
             Advice::Fuzz(_, fuzz, profile) => {
                 fuzz.open_epoch();

@@ -179,7 +179,7 @@ impl Replayer {
             let ended = self.job.run(&request, &[])?;
             let Some(server) = self.job.last() else { return Err(Error::Cancelled) };
             if attempt == 0 {
-                lost = server.lessons().0.get(notes::LOST).copied().unwrap_or(0);
+                lost = server.lessons(&ended).notes.get(notes::LOST).copied().unwrap_or(0);
             }
             let mut followed = Outcome::of(server, &request, &ended, policy, |keys| {
                 // The verdict's details are wanted for the free run's sake; those of races if they are new.

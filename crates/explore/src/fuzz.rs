@@ -10,7 +10,8 @@
 //!    first, in turn: alone at the first try, together with an abstract schedule of the corpus at the next. One that
 //!    did not come a few times is left to the mutations.
 //! 2. When locks are taken while others are held, one run of five only holds strands back before they do so.
-//! 3. One run of eight has no constraints, and one of two when there is nothing left to ask for.
+//! 3. Pairs of thousands of places are too many to list: each place has some of its own then.
+//! 4. One run of eight has no constraints, and one of two when there is nothing left to ask for.
 
 use crate::advice::Lessons;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -22,8 +23,9 @@ use threadbare_strategy::rng::{Rng, mix, run_seed};
 const MOST: usize = CONSTRAINTS - 2;
 /// Places that are kept track of.
 const PLACES: usize = 4096;
-/// Possible pairs of one place that are looked at.
+/// Possible pairs of one place that are looked at, and of all places together: fewer of each where there are many.
 const PAIRS_OF_PLACE: usize = 256;
+const PAIRS: usize = 1 << 16;
 /// Writes to one place that a constraint names.
 const WRITERS: usize = 128;
 /// How often a pair is asked for in turn.
@@ -80,6 +82,8 @@ pub(crate) struct Fuzz {
     by_addr: HashMap<u64, usize>,
     by_pc: HashMap<u64, usize>,
     nested: bool,
+    /// Something was told since the pairs were listed.
+    learnt: bool,
     /// The strand that makes the operations of an instruction, `None` if several do.
     makers: HashMap<u64, Option<u64>>,
     /// Pairs of instructions that were seen, and whether the reader was the writer's strand.
@@ -107,6 +111,7 @@ impl Fuzz {
             by_addr: HashMap::new(),
             by_pc: HashMap::new(),
             nested: false,
+            learnt: false,
             makers: HashMap::new(),
             seen: BTreeSet::new(),
             corpus: vec![Kept { schedule: Vec::new(), chosen: 0, signature: 0 }],
@@ -265,7 +270,9 @@ impl Fuzz {
         }
         self.issued.clear();
         self.guided = 0;
-        self.list_pairs();
+        if std::mem::take(&mut self.learnt) {
+            self.list_pairs();
+        }
         let mut turns: Vec<Pair> = self.open.concat();
         turns.retain(|pair| self.tries_of(pair) < TRIES);
         // Data before synchronisation, otherwise in an order that the seed gives.
@@ -281,6 +288,7 @@ impl Fuzz {
     fn take(&mut self, lessons: &Lessons) -> (News, u64) {
         let mut new = 0;
         for record in lessons.reads.chunks_exact(RECORD_WORDS) {
+            self.learnt = true;
             if let Some(pair) = self.note(record) {
                 new += u32::from(self.seen.insert(pair));
             }
@@ -353,6 +361,7 @@ impl Fuzz {
         for list in self.open.iter_mut().chain(&mut self.met) {
             list.clear();
         }
+        let most = (PAIRS / self.places.len().max(1)).min(PAIRS_OF_PLACE);
         for (index, place) in self.places.iter().enumerate() {
             let writers = || std::iter::once(0).chain(place.writers.keys().copied());
             let pairs = place
@@ -366,7 +375,7 @@ impl Fuzz {
                 // Against nobody's value stands every write.
                 if pair.writer == 0 { !place.writers.keys().all(same) } else { !same(&pair.writer) }
             };
-            for pair in pairs.filter(others).take(PAIRS_OF_PLACE) {
+            for pair in pairs.filter(others).take(most) {
                 let seen =
                     [false, true].iter().any(|&own| self.seen.contains(&(pair.writer, pair.reader, own)));
                 let list = if seen { &mut self.met } else { &mut self.open };

@@ -18,6 +18,7 @@ pub mod journal;
 mod ledger;
 pub mod limits;
 mod outcome;
+pub mod planner;
 mod portfolio;
 mod predict;
 mod processors;

@@ -122,7 +122,7 @@ impl Outcome {
         let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
         let mut outcome = Outcome::clean(ended.live.counters, learnt);
         outcome.warnings = limits_met(server);
-        (outcome.lessons.notes, outcome.lessons.reads) = server.lessons();
+        outcome.lessons = server.lessons(ended);
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
             let bytes = server.report_bytes(ended);
@@ -191,6 +191,12 @@ impl Outcome {
         for shown in &mut self.shown {
             shown.hidden = shown.facts.as_ref().is_some_and(|facts| filter.hides(facts));
         }
+    }
+
+    /// Whether it has something new in it that a run which the driver did not end can tell more of.
+    pub(crate) fn may_lack_details(&self) -> bool {
+        let cut = matches!(self.verdict.kind, VerdictKind::Timeout | VerdictKind::OutOfMemory);
+        !cut && self.shown.iter().any(|shown| shown.facts.is_some())
     }
 
     /// Whether the run has failed, given the keys that are hidden so far.

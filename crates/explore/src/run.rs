@@ -1,5 +1,6 @@
 //! One run: plan in, result out.
 
+use crate::advice::Lessons;
 use crate::error::Error;
 use crate::free::{Places, Quiet, Recorded};
 use crate::server::{Message, Server, Target};
@@ -118,7 +119,7 @@ impl Server {
         let Ended { end, live } = ended;
         let records = self.memory.told(self.told_count, live.told);
         self.told_count += records.len() as u64;
-        let whole = *end != End::TimedOut && live.learnt == 0 && live.class != 0;
+        let whole = !end.was_cut() && live.learnt == 0 && live.class != 0;
         Contribution { class: whole.then_some(live.class), records }
     }
 
@@ -318,9 +319,12 @@ impl Server {
         self.memory.learnt(ended.live.learnt)
     }
 
-    /// What the strategy of the run that has just ended noted, and who read from whom in it.
-    pub fn lessons(&self) -> (Vec<u64>, Vec<u64>) {
-        (self.memory.notes(), self.memory.reads())
+    /// What the run that has just ended teaches.
+    pub(crate) fn lessons(&self, ended: &Ended) -> Lessons {
+        let (steps, steps_lost) = ended.live.steps;
+        let steps = if steps > 0 { self.memory.steps(steps) } else { Vec::new() };
+        let (notes, reads) = (self.memory.notes(), self.memory.reads());
+        Lessons { notes, reads, steps, steps_lost, ..Lessons::default() }
     }
 
     /// The order of events that the free run that has just ended recorded.
@@ -452,17 +456,16 @@ impl Job {
         match &mut self.server {
             Some(server) => Ok(server),
             none => {
-                let start = || Server::start_unless(&self.target, Arc::clone(&self.cancel));
-                // What somebody has killed while it started is started once more.
-                let killed = verdict::signal_name(Signal::KILL.as_raw());
-                let mut server = match start() {
-                    Err(Error::DiedEarly { end, .. }) if end == killed => start()?,
-                    other => other?,
-                };
+                let mut server = Server::start_unless(&self.target, Arc::clone(&self.cancel))?;
                 server.set_known(&self.known);
                 Ok(none.insert(server))
             }
         }
+    }
+
+    /// Whether there is a server that can take another run.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.server.as_ref().is_some_and(Server::is_alive)
     }
 
     /// The server of the last run, alive or not: it has the run's details.

@@ -16,9 +16,10 @@ use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
     KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET, PCS_CAPACITY, PLAN_OFFSET, Plan,
     READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET, RECORDED_STRANDS, REPORT_OFFSET, REPORT_SIZE,
-    RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY, TAKEN_OFFSET, TOLD_CAPACITY, TOLD_OFFSET, VERSION,
-    WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
+    RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET,
+    TOLD_CAPACITY, TOLD_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
+use threadbare_abi::step::STEP_WORDS;
 use threadbare_trace::run::Counters;
 
 /// The memory file and its mapping.
@@ -62,6 +63,8 @@ pub struct LiveCopy {
     pub class: u64,
     /// Records of coverage in the list.
     pub told: u64,
+    /// Records of steps, and how many did not fit.
+    pub steps: (u64, u64),
 }
 
 impl SharedMemory {
@@ -184,6 +187,7 @@ impl SharedMemory {
             races: live.races,
             class: live.class,
             told: live.told,
+            steps: (live.steps, live.steps_lost),
             ended: live.ended != 0,
         }
     }
@@ -202,6 +206,11 @@ impl SharedMemory {
     pub fn told(&self, from: u64, count: u64) -> Vec<[u64; 2]> {
         let (from, count) = (from.min(TOLD_CAPACITY as u64), count.min(TOLD_CAPACITY as u64));
         self.read(TOLD_OFFSET + from as usize * 16, count.saturating_sub(from), TOLD_CAPACITY)
+    }
+
+    /// The first `count` records of the run's steps, as words.
+    pub fn steps(&self, count: u64) -> Vec<u64> {
+        self.read(STEPS_OFFSET, count.saturating_mul(STEP_WORDS as u64), STEPS_CAPACITY * STEP_WORDS)
     }
 
     /// The first `count` segments the run took.

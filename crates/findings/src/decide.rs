@@ -5,7 +5,7 @@ use crate::done::{Doer, Done};
 use crate::finding::{Explanation, PairPlace, Step};
 use crate::pattern::{Around, Pattern, Shown};
 use crate::places::Places;
-use crate::std_locks::word;
+use crate::std_locks::{is_bookkeeping, word};
 use crate::steps::{Focus, placed, steps_on};
 use std::collections::BTreeSet;
 use threadbare_abi::event::Event;
@@ -65,7 +65,20 @@ pub fn decided(
         (None, false) => return None,
     };
     let cycle = facts.report.strands.iter().any(|strand| strand.stuck);
-    let around = Around { done: &failing, first, second, at: (at_first, at_second), locks, cycle };
+    let noise = |done: &Done| {
+        let frames = placed(done, places);
+        frames.iter().all(|frame| frame.library) || is_bookkeeping(done.op.name(), &frames)
+    };
+    let around = Around {
+        done: &failing,
+        first,
+        second,
+        at: (at_first, at_second),
+        locks,
+        cycle,
+        waits: pair.second.waits,
+        noise: &noise,
+    };
     let shown = around.pattern();
     let words = Words { strands: &strands, places };
     let text = words.text(&shown, first, second);
@@ -82,12 +95,22 @@ pub fn decided(
         steps.drain(..steps.len().saturating_sub(STEPS));
         steps
     };
+    let (mut fails, mut passes) = (tail(&facts.events, &strands), tail(passing.events, passing.strands));
+    // An access that is no point of the passing run is not in its stream: half a picture says less than none.
+    let whole = |steps: &[Step]| {
+        let by = |done: &Done| steps.iter().any(|step| step.strand == strands.name(done.strand));
+        by(first) && by(second)
+    };
+    if !whole(&passes) {
+        fails.clear();
+        passes.clear();
+    }
     Some(Explanation {
         pattern: Some(shown.pattern),
         pair: [first, second].map(|done| words.place(done)).into(),
         text,
-        failing: tail(&facts.events, &strands),
-        passing: tail(passing.events, passing.strands),
+        failing: fails,
+        passing: passes,
     })
 }
 

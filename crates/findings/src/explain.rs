@@ -232,7 +232,8 @@ fn object_size(op: OpKind) -> u64 {
         | OpKind::ReadTryLock
         | OpKind::WriteLock
         | OpKind::WriteTryLock
-        | OpKind::RwUnlock => 56,
+        | OpKind::RwUnlock
+        | OpKind::ReadUnlock => 56,
         OpKind::BarrierWait | OpKind::SemWait | OpKind::SemTryWait | OpKind::SemPost => 32,
         _ => 1,
     }

@@ -50,8 +50,11 @@ pub struct CampaignReport {
     /// What `--regress` found of the kept findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regress: Vec<Regressed>,
-    /// Why it ended: `runs`, `time`, `failure`, `until`, `interrupt` or `regress`.
+    /// Why it ended: `runs`, `time`, `failure`, `until`, `complete`, `interrupt` or `regress`.
     pub ended_by: String,
+    /// How far the planner came, if one chose the runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planner: Option<Planner>,
     /// The program.
     pub program: String,
     /// Its arguments.
@@ -69,6 +72,23 @@ pub struct Regressed {
     pub message: String,
     /// Runs that were made for it.
     pub runs: u64,
+}
+
+/// How far a planner came.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Planner {
+    /// Whether every run that it promises was made.
+    pub complete: bool,
+    /// Runs it chose, knowing what it knew in the end.
+    pub runs: u64,
+    /// Runs before that, which taught it what strands share and where they wait.
+    pub learning_runs: u64,
+    /// Different orders of dependent steps among the runs it chose.
+    pub classes: u64,
+    /// Runs among them whose class another had shown.
+    pub repeated_runs: u64,
+    /// What was left out, in words.
+    pub bounds: Vec<String>,
 }
 
 /// What a campaign covered.

@@ -334,6 +334,7 @@ fn releases(op: OpKind) -> bool {
         op,
         OpKind::MutexUnlock
             | OpKind::RwUnlock
+            | OpKind::ReadUnlock
             | OpKind::SpinUnlock
             | OpKind::SemPost
             | OpKind::CondSignal

@@ -8,7 +8,7 @@ mod strands;
 mod why;
 pub mod words;
 
-use crate::campaign::{CampaignReport, Regressed};
+use crate::campaign::{CampaignReport, Planner, Regressed};
 use crate::columns::{pieces, printable, wrap};
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
@@ -56,6 +56,9 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     if report.ended_by == "interrupt" {
         out.push_str("ended early: interrupted\n");
     }
+    if let Some(planner) = &report.planner {
+        out.push_str(&self::planner(planner, report));
+    }
     if report.replays > 0 {
         let _ = writeln!(
             out,
@@ -88,6 +91,38 @@ pub fn kept(kept: &Regressed, style: Style) -> String {
         _ => style.bad("not fixed").to_string(),
     };
     format!("{word}: kept finding {} {}\n", kept.id, kept.message)
+}
+
+/// What a planner can say: that there is nothing else, or what it has not looked at.
+fn planner(planner: &Planner, report: &CampaignReport) -> String {
+    let classes = counted(planner.classes, "different order");
+    let mut out = match (planner.complete, report.strategy.as_str()) {
+        (true, "dpor" | "portfolio") => format!(
+            "complete: every order that makes a difference was run, {classes} in {}",
+            counted(planner.runs, "run")
+        ),
+        (true, _) => format!("complete: {classes} in {}", counted(planner.runs, "run")),
+        (false, _) => {
+            let mut bounds = planner.bounds.clone();
+            match report.ended_by.as_str() {
+                "runs" => bounds.insert(0, "the number of runs (`--runs`)".to_owned()),
+                "time" => bounds.insert(0, "the time (`--time`)".to_owned()),
+                "failure" => bounds.insert(0, "the first failure (`--keep-going`)".to_owned()),
+                "interrupt" => bounds.insert(0, "the interruption".to_owned()),
+                _ => {}
+            }
+            format!(
+                "not complete: {classes} in {}; cut by {}",
+                counted(planner.runs, "run"),
+                bounds.join("; ")
+            )
+        }
+    };
+    if planner.learning_runs > 0 {
+        let _ = write!(out, "; {} before that to learn the program", counted(planner.learning_runs, "run"));
+    }
+    out.push('\n');
+    out
 }
 
 /// One finding. With `replay`, the last line says how to make it again; without it, this is the replay.

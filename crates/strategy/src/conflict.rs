@@ -17,9 +17,12 @@ pub enum Effect {
 #[inline]
 pub const fn effect(kind: OpKind) -> Effect {
     match kind {
-        OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad | OpKind::ReadLock | OpKind::ReadTryLock => {
-            Effect::Read
-        }
+        OpKind::Read
+        | OpKind::ReadRange
+        | OpKind::AtomicLoad
+        | OpKind::ReadLock
+        | OpKind::ReadTryLock
+        | OpKind::ReadUnlock => Effect::Read,
         OpKind::Start
         | OpKind::Fence
         | OpKind::Create
@@ -60,6 +63,24 @@ pub fn conflict(a: &Op, b: &Op) -> bool {
         (Effect::None, _) | (_, Effect::None) | (Effect::Read, Effect::Read) => false,
         (Effect::Write, _) | (_, Effect::Write) => true,
     }
+}
+
+/// Whether the order of two operations of different strands is part of what a run has done, for planners: they conflict,
+/// or nobody knows that they do not. Descriptors above the standard ones may be two ends of one thing.
+#[inline]
+pub fn depends(a: &Op, b: &Op) -> bool {
+    const STANDARD: u64 = 2;
+    let io = |op: &Op| matches!(op.kind, OpKind::Io | OpKind::IoWait) && op.addr > STANDARD;
+    let signals = |op: &Op| matches!(op.kind, OpKind::Signal | OpKind::Cancel);
+    let frees = |free: &Op, op: &Op| {
+        free.kind == OpKind::Free
+            && op.kind.has_memory_address()
+            && (op.kind == OpKind::Free && op.addr == free.addr
+                || op.addr.wrapping_sub(free.addr) < (free.size as u64).max(1))
+    };
+    // Which deadline comes first depends on who began to wait first.
+    let timers = a.kind == OpKind::Sleep && b.kind == OpKind::Sleep;
+    conflict(a, b) || timers || io(a) && io(b) || signals(a) && signals(b) || frees(a, b) || frees(b, a)
 }
 
 #[cfg(test)]

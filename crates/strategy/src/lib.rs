@@ -19,6 +19,7 @@ pub mod counts;
 pub mod delay;
 pub mod directed;
 pub mod pct;
+pub mod planned;
 pub mod pos;
 pub mod random;
 pub mod reads;
@@ -29,6 +30,7 @@ pub mod rng;
 pub mod round_robin;
 pub mod spec;
 pub mod surw;
+mod table;
 pub mod uniform;
 pub mod urw;
 pub mod weights;
@@ -86,6 +88,11 @@ pub trait View {
     /// The instruction that last wrote this place, 0 if none did; asked only by strategies that want
     /// [`reads`](Strategy::wants_reads).
     fn last_writer(&self, addr: u64) -> u64;
+    /// What is in memory there; asked only of places that a strand has loaded at this size.
+    fn value(&self, addr: u64, size: u8) -> u64 {
+        let _ = (addr, size);
+        0
+    }
 }
 
 /// A decision at a point.

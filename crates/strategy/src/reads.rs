@@ -10,6 +10,7 @@
 //! What is not precise: an access counts for the address it begins at, a compare-and-exchange always as a write, and a
 //! section entered by a try-lock is not seen.
 
+use crate::table::Table;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{MAX_STRANDS, StrandId};
 
@@ -30,13 +31,15 @@ pub mod flags {
     pub const SEVERAL: u64 = 8;
 }
 
-const CELLS: usize = 1 << 13;
-const CELL_WORDS: usize = 4;
-const SEEN: usize = 1 << 13;
-const MAKERS: usize = 1 << 13;
+/// Place (never 0), writer, its entry, its strand.
+type Cells = Table<4, 8192>;
+/// Pairs that were told, each a hash.
+type Seen = Table<1, 8192>;
+/// Instructions and the strand that makes each, or [`SEVERAL`].
+type Makers = Table<2, 4096>;
 
 /// Words of memory a [`Reads`] needs.
-pub const READS_WORDS: usize = MAX_STRANDS + 1 + CELLS * CELL_WORDS + SEEN + MAKERS;
+pub const READS_WORDS: usize = MAX_STRANDS + 1 + Cells::WORDS + Seen::WORDS + Makers::WORDS;
 
 /// What an operation does to its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +69,7 @@ const fn access(kind: OpKind) -> Access {
         | OpKind::SemTryWait => (true, false, true),
         OpKind::MutexUnlock
         | OpKind::RwUnlock
+        | OpKind::ReadUnlock
         | OpKind::SpinUnlock
         | OpKind::CondSignal
         | OpKind::CondBroadcast
@@ -86,6 +90,7 @@ pub(crate) const fn nesting(kind: OpKind) -> i64 {
         // A wait gives the lock back; taking it again is an operation of its own.
         OpKind::MutexUnlock
         | OpKind::RwUnlock
+        | OpKind::ReadUnlock
         | OpKind::SpinUnlock
         | OpKind::CondWait
         | OpKind::CondTimedWait => -1,
@@ -101,51 +106,38 @@ const ENTRY: u64 = (1 << DEPTH_SHIFT) - 1;
 pub struct Reads {
     /// By strand: how many locks it holds, and where it took the first.
     sections: &'static mut [u64],
-    /// Open addressing: place (never 0), writer, its entry, its strand.
-    cells: &'static mut [u64],
-    seen: &'static mut [u64],
-    told: usize,
-    /// Open addressing: an instruction, and the strand that makes it or [`SEVERAL`].
-    makers: &'static mut [u64],
+    cells: Cells,
+    seen: Seen,
+    makers: Makers,
 }
 
-const MAKER: u64 = 0xFFFF;
-const SEVERAL: u64 = MAKER;
+/// No strand alone.
+const SEVERAL: u64 = u64::MAX;
 
 impl Reads {
     /// Nothing known, no memory.
     pub const fn new() -> Self {
-        Reads { sections: &mut [], cells: &mut [], seen: &mut [], told: 0, makers: &mut [] }
+        Reads { sections: &mut [], cells: Table::new(), seen: Table::new(), makers: Table::new() }
     }
 
     /// Takes zeroed memory of [`READS_WORDS`] words.
     pub fn furnish(&mut self, words: &'static mut [u64]) {
         let (sections, rest) = words.split_at_mut(MAX_STRANDS + 1);
-        let (cells, rest) = rest.split_at_mut(CELLS * CELL_WORDS);
-        let (seen, rest) = rest.split_at_mut(SEEN);
-        (self.sections, self.cells, self.seen) = (sections, cells, seen);
-        self.makers = &mut rest[..MAKERS];
-    }
-
-    /// The cell of a place; when the table is full, places share cells.
-    #[inline]
-    fn cell(&self, place: u64) -> usize {
-        let mut at = (place.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 51) as usize & (CELLS - 1);
-        for _ in 0..16 {
-            let found = self.cells[at * CELL_WORDS];
-            if found == place || found == 0 {
-                break;
-            }
-            at = (at + 1) & (CELLS - 1);
-        }
-        at * CELL_WORDS
+        let (cells, rest) = rest.split_at_mut(Cells::WORDS);
+        let (seen, makers) = rest.split_at_mut(Seen::WORDS);
+        self.sections = sections;
+        self.cells.furnish(cells);
+        self.seen.furnish(seen);
+        self.makers.furnish(makers);
     }
 
     /// The instruction that last wrote here, 0 if none did.
     #[inline]
-    pub fn last_writer(&self, addr: u64) -> u64 {
-        let cell = self.cell(place_of(addr));
-        if self.cells[cell] == place_of(addr) { self.cells[cell + 1] } else { 0 }
+    pub fn last_writer(&mut self, addr: u64) -> u64 {
+        match *self.cells.entry(place_of(addr)) {
+            [place, writer, ..] if place == place_of(addr) => writer,
+            _ => 0,
+        }
     }
 
     /// The strand makes this operation now; `tell` gets each new pair.
@@ -172,12 +164,12 @@ impl Reads {
             tell([0, 0, 0, op.pc, 0, flags::SEVERAL]);
         }
         let place = place_of(op.addr);
-        let cell = self.cell(place);
+        let cell = *self.cells.entry(place);
         let sync = if sync { flags::SYNC } else { 0 } | (strand.0 as u64) << STRAND_SHIFT;
         if reads {
-            let known = self.cells[cell] == place;
-            let (writer, from) = if known { (self.cells[cell + 1], self.cells[cell + 2]) } else { (0, 0) };
-            let own = if known && self.cells[cell + 3] == strand.0 as u64 { flags::OWN } else { 0 };
+            let known = cell[0] == place;
+            let (writer, from) = if known { (cell[1], cell[2]) } else { (0, 0) };
+            let own = if known && cell[3] == strand.0 as u64 { flags::OWN } else { 0 };
             if self.is_new(writer, op.pc ^ own << 60) {
                 tell([op.addr, writer, from, op.pc, entry, sync | own]);
             }
@@ -186,49 +178,42 @@ impl Reads {
             if self.is_new(op.pc, 0) {
                 tell([op.addr, op.pc, entry, 0, 0, sync]);
             }
-            self.cells[cell..cell + CELL_WORDS].copy_from_slice(&[place, op.pc, entry, strand.0 as u64]);
+            *self.cells.entry(place) = [place, op.pc, entry, strand.0 as u64];
+            if cell[0] == 0 {
+                self.cells.count();
+            }
         }
     }
 
     /// Whether this strand is the second to make an operation at this instruction.
     fn is_several(&mut self, pc: u64, strand: StrandId) -> bool {
-        let strand = strand.0 as u64;
-        let mut at = (pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 51) as usize & (MAKERS - 1);
-        for _ in 0..16 {
-            match self.makers[at] {
-                0 => {
-                    self.makers[at] = (pc + 1) << 16 | strand;
-                    return false;
-                }
-                found if found >> 16 == pc + 1 => {
-                    let second = found & MAKER != strand && found & MAKER != SEVERAL;
-                    if second {
-                        self.makers[at] |= SEVERAL;
-                    }
-                    return second;
-                }
-                _ => at = (at + 1) & (MAKERS - 1),
+        let (key, strand) = (pc.wrapping_add(1), strand.0 as u64);
+        let entry = self.makers.entry(key);
+        match *entry {
+            [0, _] => {
+                *entry = [key, strand];
+                self.makers.count();
+                false
             }
+            [found, maker] if found == key && maker != strand && maker != SEVERAL => {
+                *entry = [key, SEVERAL];
+                true
+            }
+            _ => false,
         }
-        false
     }
 
     /// Whether a pair has not been told; from now on it has.
     fn is_new(&mut self, one: u64, other: u64) -> bool {
         let hash = crate::rng::mix(one.rotate_left(31) ^ other.wrapping_mul(0x9E37_79B9_7F4A_7C15)) | 1;
-        let mut at = (hash >> 51) as usize & (SEEN - 1);
-        loop {
-            match self.seen[at] {
-                0 if self.told >= SEEN / 2 => return false,
-                0 => {
-                    self.seen[at] = hash;
-                    self.told += 1;
-                    return true;
-                }
-                found if found == hash => return false,
-                _ => at = (at + 1) & (SEEN - 1),
-            }
+        let entry = self.seen.entry(hash);
+        if entry[0] != 0 {
+            // Its own, or that of another in a table that is full.
+            return false;
         }
+        entry[0] = hash;
+        self.seen.count();
+        true
     }
 }
 
@@ -304,6 +289,6 @@ mod tests {
     #[test]
     fn a_full_table_loses_pairs_and_nothing_else() {
         let ops: Vec<_> = (0..40_000).map(|at| (0, OpKind::ReadWrite, at * 8, at + 1)).collect();
-        assert!(run(&ops).len() <= SEEN);
+        assert!(run(&ops).len() <= 8192);
     }
 }

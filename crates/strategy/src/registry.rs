@@ -3,6 +3,7 @@
 use crate::delay::Delay;
 use crate::directed::Directed;
 use crate::pct::Pct;
+use crate::planned::{Dfs, Dpor, Hapset, Pcb};
 use crate::pos::Pos;
 use crate::random::Random;
 use crate::recorded::Recorded;
@@ -114,6 +115,14 @@ strategies! {
     Delay(8, "delay", "a plain order with a few delays; `delay:2` sets their number");
     /// Reads-from fuzzing.
     Rff(9, "rff", "steers towards new pairs of write and read; `rff:1` to `rff:3` set the manner of the rest");
+    /// Every order.
+    Dfs(16, "dfs", "every order of all steps, one after another: for very small programs");
+    /// One run for each class of orders.
+    Dpor(17, "dpor", "one run for each order that makes a difference, until there is no other");
+    /// A bound on preemptions.
+    Pcb(18, "pcb", "every order with no preemption, then with one, with two; `pcb:3` sets the bound");
+    /// Pairs of statements.
+    Hapset(19, "hapset", "until every pair of statements that can follow each other has");
 }
 
 #[cfg(test)]

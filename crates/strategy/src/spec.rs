@@ -32,6 +32,11 @@ impl StrategyId {
         !matches!(self, StrategyId::Directed | StrategyId::Recorded)
     }
 
+    /// Whether a planner in the driver decides, run by run.
+    pub const fn is_planner(self) -> bool {
+        matches!(self, StrategyId::Dfs | StrategyId::Dpor | StrategyId::Pcb | StrategyId::Hapset)
+    }
+
     /// The strategies that a user may ask for.
     pub fn offered() -> impl Iterator<Item = StrategyId> {
         StrategyId::ALL.iter().copied().filter(|id| id.is_offered())
@@ -45,12 +50,16 @@ impl StrategyId {
             StrategyId::Pct => ("depth", 1, crate::pct::DEEPEST),
             StrategyId::Rff => ("manner", 1, crate::rff::Manner::ALL.len() as u64),
             StrategyId::Delay => ("number of delays", 1, crate::delay::MOST),
+            StrategyId::Pcb => ("most preemptions", 1, 64),
             StrategyId::Uniform
             | StrategyId::Directed
             | StrategyId::Recorded
             | StrategyId::Pos
             | StrategyId::Urw
-            | StrategyId::Surw => {
+            | StrategyId::Surw
+            | StrategyId::Dfs
+            | StrategyId::Dpor
+            | StrategyId::Hapset => {
                 return None;
             }
         };

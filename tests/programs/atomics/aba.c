@@ -1,5 +1,7 @@
 //@ expect: assertion
 //@ max-runs: 6000
+//@ preemptions: 1
+//@ pair: pop push
 // A stack by compare-and-swap on indices. A slow pop sees the same head again and restores a next that is in use.
 #include <assert.h>
 #include <pthread.h>
@@ -13,7 +15,7 @@ static int slow_has[2], fast_has;
 static int pop(void) {
     int top = atomic_load(&head);
     while (top != NONE)
-        if (atomic_compare_exchange_strong(&head, &top, atomic_load(&next[top])))
+        if (atomic_compare_exchange_strong(&head, &top, atomic_load(&next[top]))) //~ pop
             break;
     return top;
 }
@@ -22,7 +24,7 @@ static void push(int node) {
     int top = atomic_load(&head);
     do
         atomic_store(&next[node], top);
-    while (!atomic_compare_exchange_strong(&head, &top, node));
+    while (!atomic_compare_exchange_strong(&head, &top, node)); //~ push
 }
 
 static void *slow(void *unused) {

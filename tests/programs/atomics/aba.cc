@@ -1,5 +1,7 @@
 //@ expect: assertion
 //@ max-runs: 6000
+//@ preemptions: 1
+//@ pair: pop push
 // A free list of nodes linked by pointers; the nodes are reused, so an old head can look current.
 #include <atomic>
 #include <cassert>
@@ -16,12 +18,12 @@ static void push(Node *node) {
     Node *top = head;
     do
         node->next = top;
-    while (!head.compare_exchange_strong(top, node));
+    while (!head.compare_exchange_strong(top, node)); //~ push
 }
 
 static Node *pop() {
     Node *top = head;
-    while (top && !head.compare_exchange_strong(top, top->next)) {
+    while (top && !head.compare_exchange_strong(top, top->next)) { //~ pop
     }
     return top;
 }

@@ -1,5 +1,7 @@
 //@ expect: assertion
 //@ max-runs: 1000
+//@ preemptions: 2
+//@ pair: look want
 // Peterson's lock with its first two lines swapped: wrong on any machine.
 #include <assert.h>
 #include <pthread.h>
@@ -10,8 +12,8 @@ static atomic_int wants[2], turn, inside;
 static void *work(void *arg) {
     int me = (int)(long)arg, other = 1 - me;
     atomic_store(&turn, other);
-    atomic_store(&wants[me], 1);
-    while (atomic_load(&wants[other]) && atomic_load(&turn) == other) {
+    atomic_store(&wants[me], 1); //~ want
+    while (atomic_load(&wants[other]) && atomic_load(&turn) == other) { //~ look
     }
     assert(atomic_fetch_add(&inside, 1) == 0); //~ here
     atomic_fetch_sub(&inside, 1);

@@ -1,5 +1,7 @@
 //@ expect: assertion
 //@ max-runs: 500
+//@ preemptions: 1
+//@ pair: store here
 // The same ring, published before the item is written.
 #include <array>
 #include <atomic>
@@ -14,7 +16,7 @@ int main() {
     std::thread producer([] {
         for (int i = 0; i < 2; i++) {
             auto at = head.fetch_add(1);
-            items[at] = i + 1;
+            items[at] = i + 1; //~ store
         }
     });
     for (std::size_t tail = 0; tail < 2;)

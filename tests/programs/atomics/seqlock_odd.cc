@@ -1,5 +1,9 @@
 //@ expect: assertion
 //@ max-runs: 1000
+//@ preemptions: 1
+//@ pair: y-set read
+//@ pair: x-set read
+//@ pair: end compare
 // The reader does not look whether a writer is at work when it begins.
 #include <atomic>
 #include <cassert>
@@ -10,16 +14,16 @@ static std::atomic<int> x{0}, y{0};
 
 static void publish(int value) {
     sequence++;
-    x = value;
-    y = -value;
-    sequence++;
+    x = value; //~ x-set
+    y = -value; //~ y-set
+    sequence++; //~ end
 }
 
 static void check() {
     for (;;) {
         unsigned before = sequence;
-        int a = x, b = y;
-        if (sequence == before) {
+        int a = x, b = y; //~ read
+        if (sequence == before) { //~ compare
             assert(a == -b); //~ here
             return;
         }

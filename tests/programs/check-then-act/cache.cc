@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: look store
 // Looked up under the lock, missed, built without it, stored under it again: built twice.
 #include <atomic>
 #include <cassert>
@@ -14,13 +16,13 @@ static std::atomic<int> built{0};
 static int lookup(const std::string &key) {
     {
         std::lock_guard<std::mutex> guard(lock);
-        if (auto hit = cache.find(key); hit != cache.end())
+        if (auto hit = cache.find(key); hit != cache.end()) //~ look
             return hit->second;
     }
     int value = static_cast<int>(key.size());
     built++;
     std::lock_guard<std::mutex> guard(lock);
-    cache[key] = value;
+    cache[key] = value; //~ store
     return value;
 }
 

@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: look take
 // Both strands find the slot free and take it.
 #include <assert.h>
 #include <pthread.h>
@@ -9,8 +11,8 @@ static atomic_int owners;
 
 static void *claim(void *unused) {
     (void)unused;
-    if (!atomic_load(&taken)) {
-        atomic_store(&taken, 1);
+    if (!atomic_load(&taken)) { //~ look
+        atomic_store(&taken, 1); //~ take
         assert(atomic_fetch_add(&owners, 1) == 0); //~ here
     }
     return 0;

@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: look take
 // The balance is checked in one critical section and changed in another.
 #include <assert.h>
 #include <pthread.h>
@@ -8,7 +10,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int read_balance(void) {
     pthread_mutex_lock(&lock);
-    int seen = balance;
+    int seen = balance; //~ look
     pthread_mutex_unlock(&lock);
     return seen;
 }
@@ -17,7 +19,7 @@ static void *withdraw(void *arg) {
     int amount = (int)(long)arg;
     if (read_balance() >= amount) {
         pthread_mutex_lock(&lock);
-        balance -= amount;
+        balance -= amount; //~ take
         pthread_mutex_unlock(&lock);
     }
     return 0;

@@ -1,5 +1,7 @@
 //@ expect: assertion
 //@ max-runs: 1000
+//@ preemptions: 1
+//@ pair: take take
 // `if` where `while` is needed: another consumer takes the item between the signal and the wake.
 #include <assert.h>
 #include <pthread.h>
@@ -13,7 +15,7 @@ static void *consume(void *unused) {
     pthread_mutex_lock(&lock);
     if (items == 0)
         pthread_cond_wait(&filled, &lock);
-    items--;
+    items--; //~ take
     assert(items >= 0); //~ here
     pthread_mutex_unlock(&lock);
     return 0;

@@ -1,4 +1,6 @@
 //@ expect: deadlock
+//@ preemptions: 1
+//@ pair: notify wait
 // A wait without a predicate: a notification that comes first is gone.
 #include <condition_variable>
 #include <mutex>
@@ -9,11 +11,11 @@ int main() {
     std::condition_variable started;
     std::thread worker([&] {
         std::lock_guard<std::mutex> guard(lock);
-        started.notify_one();
+        started.notify_one(); //~ notify
     });
     {
         std::unique_lock<std::mutex> guard(lock);
-        started.wait(guard);
+        started.wait(guard); //~ wait
     }
     worker.join();
 }

@@ -1,5 +1,6 @@
 //@ expect: deadlock
 //@ max-runs: 2000
+//@ preemptions: 0
 // A bounded buffer with one condition variable for both sides: the signal wakes a strand of the wrong side.
 #include <pthread.h>
 

@@ -1,5 +1,6 @@
 //@ expect: deadlock
 //@ max-runs: 2000
+//@ preemptions: 0
 // A queue of capacity one with a single condition variable and notify_one.
 #include <condition_variable>
 #include <mutex>

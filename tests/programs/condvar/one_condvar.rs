@@ -1,5 +1,6 @@
 //@ expect: deadlock
 //@ max-runs: 2000
+//@ preemptions: 0
 // Producers and consumers of a one-place buffer wait on the same condition variable.
 use std::sync::{Condvar, Mutex};
 use std::thread;

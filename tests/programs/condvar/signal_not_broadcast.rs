@@ -1,4 +1,7 @@
 //@ expect: deadlock
+//@ preemptions: 1
+//@ pair: check open
+//@ pair: here notify
 // Two strands wait for the same event; only one of them is woken.
 use std::sync::{Condvar, Mutex};
 use std::thread;
@@ -9,12 +12,12 @@ fn main() {
         for _ in 0..2 {
             scope.spawn(|| {
                 let mut open = open.lock().unwrap();
-                while !*open {
+                while !*open { //~ check
                     open = changed.wait(open).unwrap(); //~ here
                 }
             });
         }
-        *open.lock().unwrap() = true;
-        changed.notify_one();
+        *open.lock().unwrap() = true; //~ open
+        changed.notify_one(); //~ notify
     });
 }

@@ -1,5 +1,8 @@
 //@ expect: deadlock
 //@ points: all
+//@ preemptions: 1
+//@ pair: notify here
+//@ pair: set check
 // The flag changes without the lock: after the waiter's check, before its wait. The precompiled part of Condvar makes
 // no points, so that gap is seen with all points only.
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -10,11 +13,11 @@ fn main() {
     let (lock, wake, flag) = (Mutex::new(()), Condvar::new(), AtomicBool::new(false));
     thread::scope(|scope| {
         scope.spawn(|| {
-            flag.store(true, SeqCst);
-            wake.notify_one();
+            flag.store(true, SeqCst); //~ set
+            wake.notify_one(); //~ notify
         });
         let mut guard = lock.lock().unwrap();
-        while !flag.load(SeqCst) {
+        while !flag.load(SeqCst) { //~ check
             guard = wake.wait(guard).unwrap(); //~ here
         }
         drop(guard);

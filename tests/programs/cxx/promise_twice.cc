@@ -1,5 +1,7 @@
 //@ expect: crash
 //@ message: SIGABRT
+//@ preemptions: 1
+//@ pair: look set
 // Two strands race to answer; the slower one throws promise_already_satisfied.
 #include <atomic>
 #include <future>
@@ -10,8 +12,8 @@ int main() {
     auto future = answer.get_future();
     std::atomic<bool> answered{false};
     auto reply = [&](int value) {
-        if (!answered) {
-            answered = true;
+        if (!answered) { //~ look
+            answered = true; //~ set
             answer.set_value(value);
         }
     };

@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: derived here
 // The base class starts its strand before the derived class is there: the wrong override is called.
 #include <cassert>
 #include <thread>
@@ -13,7 +15,7 @@ class Service {
     void join() { worker.join(); }
 };
 
-class Logger : public Service {
+class Logger : public Service { //~ derived
   public:
     int priority() const override { return 2; }
 };

@@ -1,4 +1,7 @@
 //@ expect: deadlock
+//@ preemptions: 1
+//@ pair: a-taken a-wanted
+//@ pair: b-taken here
 // Two locks, taken in opposite orders.
 #include <pthread.h>
 
@@ -6,7 +9,7 @@ static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALI
 
 static void *first(void *unused) {
     (void)unused;
-    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&a); //~ a-taken
     pthread_mutex_lock(&b); //~ here
     pthread_mutex_unlock(&b);
     pthread_mutex_unlock(&a);
@@ -15,8 +18,8 @@ static void *first(void *unused) {
 
 static void *second(void *unused) {
     (void)unused;
-    pthread_mutex_lock(&b);
-    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b); //~ b-taken
+    pthread_mutex_lock(&a); //~ a-wanted
     pthread_mutex_unlock(&a);
     pthread_mutex_unlock(&b);
     return 0;

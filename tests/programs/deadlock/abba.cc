@@ -1,4 +1,6 @@
 //@ expect: deadlock
+//@ preemptions: 1
+//@ pair: mine theirs
 // A comparison that locks both sides, called with the sides swapped.
 #include <mutex>
 #include <thread>
@@ -8,8 +10,8 @@ struct Node {
     int weight;
     explicit Node(int weight) : weight(weight) {}
     bool heavier(const Node &other) const {
-        std::lock_guard<std::mutex> mine(lock);
-        std::lock_guard<std::mutex> theirs(other.lock);
+        std::lock_guard<std::mutex> mine(lock); //~ mine
+        std::lock_guard<std::mutex> theirs(other.lock); //~ theirs
         return weight > other.weight;
     }
 };

@@ -1,5 +1,7 @@
 //@ expect: deadlock
 //@ message: lost wake-up: strand 0.1 woke `event`
+//@ preemptions: 1
+//@ pair: wake here
 // The word is not changed before the wake, so a wait that begins later sleeps for ever.
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -11,7 +13,7 @@ static int event;
 
 static void *wake(void *unused) {
     (void)unused;
-    syscall(SYS_futex, &event, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0);
+    syscall(SYS_futex, &event, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0); //~ wake
     return 0;
 }
 

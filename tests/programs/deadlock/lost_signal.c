@@ -1,5 +1,7 @@
 //@ expect: deadlock
 //@ message: lost wake-up: strand 0.1 signalled `ready`
+//@ preemptions: 1
+//@ pair: signal here
 // A wait without a condition: a signal that comes first is gone.
 #include <pthread.h>
 
@@ -9,7 +11,7 @@ static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
 static void *tell(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
-    pthread_cond_signal(&ready);
+    pthread_cond_signal(&ready); //~ signal
     pthread_mutex_unlock(&lock);
     return 0;
 }

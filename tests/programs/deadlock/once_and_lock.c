@@ -1,5 +1,8 @@
 //@ expect: deadlock
 //@ message: cycle of 2 strands
+//@ preemptions: 1
+//@ pair: once-begun once-wanted
+//@ pair: lock-taken here
 // The initialisation wants the lock; the lock's holder wants the initialisation.
 #include <pthread.h>
 
@@ -18,16 +21,16 @@ static void make(void) {
 
 static void *use(void *unused) {
     (void)unused;
-    pthread_once(&once, make);
+    pthread_once(&once, make); //~ once-begun
     return 0;
 }
 
 int main(void) {
     pthread_t strand;
     pthread_create(&strand, 0, use, 0);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&lock); //~ lock-taken
     has_lock = 1;
-    pthread_once(&once, make);
+    pthread_once(&once, make); //~ once-wanted
     pthread_mutex_unlock(&lock);
     pthread_join(strand, 0);
     return table != 1;

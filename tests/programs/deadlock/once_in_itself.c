@@ -1,5 +1,7 @@
 //@ expect: deadlock
 //@ message: waits for the initialisation it is in itself
+//@ preemptions: 1
+//@ pair: set check
 // The initialisation asks for what it makes, when somebody was quicker to switch the log on.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +11,7 @@ static atomic_int verbose;
 static void get(void);
 
 static void make(void) {
-    if (atomic_load(&verbose))
+    if (atomic_load(&verbose)) //~ check
         get();
 }
 
@@ -19,7 +21,7 @@ static void get(void) {
 
 static void *configure(void *unused) {
     (void)unused;
-    atomic_store(&verbose, 1);
+    atomic_store(&verbose, 1); //~ set
     return 0;
 }
 

@@ -1,6 +1,9 @@
 //@ expect: deadlock
 //@ message: lock cycle of 2 strands
 //@ timeout: 60s
+//@ preemptions: 2
+//@ pair: b-taken here
+//@ pair: a-taken a-wanted
 // Two strands wait for each other while a third counts for ever: no end of the run is needed to see it.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -12,7 +15,7 @@ static atomic_long beats;
 
 static void *forth(void *unused) {
     (void)unused;
-    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&a); //~ a-taken
     pthread_mutex_lock(&b); //~ here
     pthread_mutex_unlock(&b);
     pthread_mutex_unlock(&a);
@@ -22,8 +25,8 @@ static void *forth(void *unused) {
 
 static void *back(void *unused) {
     (void)unused;
-    pthread_mutex_lock(&b);
-    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b); //~ b-taken
+    pthread_mutex_lock(&a); //~ a-wanted
     pthread_mutex_unlock(&a);
     pthread_mutex_unlock(&b);
     atomic_fetch_sub(&left, 1);

@@ -1,5 +1,7 @@
 //@ expect: deadlock
 //@ max-runs: 1500
+//@ preemptions: 1
+//@ pair: taken here
 // Five philosophers, each takes the left fork first.
 #include <pthread.h>
 
@@ -9,7 +11,7 @@ static pthread_mutex_t forks[SEATS];
 static void *dine(void *arg) {
     long seat = (long)arg;
     for (int meal = 0; meal < 2; meal++) {
-        pthread_mutex_lock(&forks[seat]);
+        pthread_mutex_lock(&forks[seat]); //~ taken
         pthread_mutex_lock(&forks[(seat + 1) % SEATS]); //~ here
         pthread_mutex_unlock(&forks[(seat + 1) % SEATS]);
         pthread_mutex_unlock(&forks[seat]);

@@ -1,5 +1,7 @@
 //@ expect: deadlock
 //@ max-runs: 1500
+//@ preemptions: 1
+//@ pair: left right
 // Five philosophers around std::mutex forks.
 #include <array>
 #include <barrier>
@@ -13,7 +15,7 @@ int main() {
     for (int seat = 0; seat < 5; seat++)
         seats[seat] = std::jthread([&, seat] {
             seated.arrive_and_wait();
-            std::unique_lock left(forks[seat]);
-            std::unique_lock right(forks[(seat + 1) % 5]);
+            std::unique_lock left(forks[seat]); //~ left
+            std::unique_lock right(forks[(seat + 1) % 5]); //~ right
         });
 }

@@ -1,5 +1,7 @@
 //@ expect: deadlock
 //@ max-runs: 1500
+//@ preemptions: 1
+//@ pair: left here
 // Five philosophers; a barrier sits them down together.
 use std::sync::{Barrier, Mutex};
 use std::thread;
@@ -12,7 +14,7 @@ fn main() {
             let (forks, seated) = (&forks, &seated);
             scope.spawn(move || {
                 seated.wait();
-                let mut left = forks[seat].lock().unwrap();
+                let mut left = forks[seat].lock().unwrap(); //~ left
                 let mut right = forks[(seat + 1) % 5].lock().unwrap(); //~ here
                 *left += 1;
                 *right += 1;

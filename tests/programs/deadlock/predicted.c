@@ -2,6 +2,9 @@
 //@ strategy: round-robin
 //@ max-runs: 2
 //@ message: lock cycle of 2 strands
+//@ preemptions: 1
+//@ pair: b-taken here
+//@ pair: a-taken a-wanted
 // Opposite orders, a long way apart: no run deadlocks by chance, the one that is directed to it does.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +19,7 @@ static void busy(void) {
 
 static void *early(void *unused) {
     (void)unused;
-    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&a); //~ a-taken
     pthread_mutex_lock(&b); //~ here
     pthread_mutex_unlock(&b);
     pthread_mutex_unlock(&a);
@@ -27,8 +30,8 @@ static void *early(void *unused) {
 static void *late(void *unused) {
     (void)unused;
     busy();
-    pthread_mutex_lock(&b);
-    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b); //~ b-taken
+    pthread_mutex_lock(&a); //~ a-wanted
     pthread_mutex_unlock(&a);
     pthread_mutex_unlock(&b);
     return 0;

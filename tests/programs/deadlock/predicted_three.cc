@@ -2,6 +2,8 @@
 //@ strategy: round-robin
 //@ max-runs: 2
 //@ message: lock cycle of 3 strands
+//@ preemptions: 1
+//@ pair: mine next
 // Three strands and three locks in a circle, one after the other; only a directed run has them there together.
 #include <atomic>
 #include <mutex>
@@ -13,8 +15,8 @@ static std::atomic<int> work;
 static void visit(int own) {
     for (int i = 0; i < own * 1000; i++)
         work++;
-    std::lock_guard<std::mutex> mine(locks[own]);
-    std::lock_guard<std::mutex> next(locks[(own + 1) % 3]);
+    std::lock_guard<std::mutex> mine(locks[own]); //~ mine
+    std::lock_guard<std::mutex> next(locks[(own + 1) % 3]); //~ next
 }
 
 int main() {

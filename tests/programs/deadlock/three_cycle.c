@@ -1,6 +1,8 @@
 //@ expect: deadlock
 //@ max-runs: 1500
 //@ message: lock cycle of 3 strands
+//@ preemptions: 1
+//@ pair: taken here
 // Three locks in a circle: each strand has one and wants the next.
 #include <pthread.h>
 
@@ -9,7 +11,7 @@ static int served;
 
 static void *serve(void *arg) {
     long own = (long)arg;
-    pthread_mutex_lock(&locks[own]);
+    pthread_mutex_lock(&locks[own]); //~ taken
     pthread_mutex_lock(&locks[(own + 1) % 3]); //~ here
     served++;
     pthread_mutex_unlock(&locks[(own + 1) % 3]);

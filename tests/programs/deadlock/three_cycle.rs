@@ -1,5 +1,7 @@
 //@ expect: deadlock
 //@ max-runs: 1000
+//@ preemptions: 1
+//@ pair: taken here
 // Three locks in a ring: no two strands alone can deadlock.
 use std::sync::{Barrier, Mutex};
 use std::thread;
@@ -12,7 +14,7 @@ fn main() {
             let (ring, start) = (&ring, &start);
             scope.spawn(move || {
                 start.wait();
-                let _mine = ring[i].lock().unwrap();
+                let _mine = ring[i].lock().unwrap(); //~ taken
                 let _next = ring[(i + 1) % 3].lock().unwrap(); //~ here
             });
         }

@@ -1,5 +1,8 @@
 //@ expect: deadlock
 //@ message: lock cycle of 2 strands
+//@ preemptions: 1
+//@ pair: write here
+//@ pair: read write
 // A lock that prefers writers: a reader that reads again waits for the writer, who waits for the reader.
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -9,7 +12,7 @@ static int value;
 
 static void *write_it(void *unused) {
     (void)unused;
-    pthread_rwlock_wrlock(&lock);
+    pthread_rwlock_wrlock(&lock); //~ write
     value++;
     pthread_rwlock_unlock(&lock);
     return 0;
@@ -29,7 +32,7 @@ int main(void) {
     pthread_rwlock_init(&lock, &attr);
     pthread_t strand;
     pthread_create(&strand, 0, write_it, 0);
-    pthread_rwlock_rdlock(&lock);
+    pthread_rwlock_rdlock(&lock); //~ read
     int both = value + read_it();
     pthread_rwlock_unlock(&lock);
     pthread_join(strand, 0);

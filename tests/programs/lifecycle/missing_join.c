@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 0
+//@ pair: set here
 // The result is read before the strand is joined.
 #include <assert.h>
 #include <pthread.h>
@@ -8,7 +10,7 @@ static atomic_int result;
 
 static void *compute(void *unused) {
     (void)unused;
-    atomic_store(&result, 42);
+    atomic_store(&result, 42); //~ set
     return 0;
 }
 

@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 0
+//@ pair: finish here
 // One strand of three is detached instead of joined.
 #include <atomic>
 #include <cassert>
@@ -7,7 +9,7 @@
 static std::atomic<int> finished{0};
 
 int main() {
-    std::thread a([] { finished++; }), b([] { finished++; }), c([] { finished++; });
+    std::thread a([] { finished++; }), b([] { finished++; }), c([] { finished++; }); //~ finish
     a.join();
     b.detach();
     c.join();

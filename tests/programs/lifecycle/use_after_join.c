@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 0
+//@ pair: close here
 // Main closes the pool after joining the worker; a helper that the worker detached still uses it.
 #include <assert.h>
 #include <pthread.h>
@@ -28,6 +30,6 @@ int main(void) {
     pthread_t worker;
     pthread_create(&worker, 0, work, 0);
     pthread_join(worker, 0);
-    atomic_store(&pool.open, 0);
+    atomic_store(&pool.open, 0); //~ close
     pthread_exit(0);
 }

@@ -1,5 +1,7 @@
 //@ expect: assertion
 //@ message: counter == 2
+//@ preemptions: 1
+//@ pair: add add
 // Two strands add one to a plain variable: the reads may both come before the writes.
 #include <assert.h>
 #include <pthread.h>
@@ -8,7 +10,7 @@ static int counter;
 
 static void *add(void *unused) {
     (void)unused;
-    counter++;
+    counter++; //~ add
     return 0;
 }
 

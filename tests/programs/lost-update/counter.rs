@@ -1,5 +1,7 @@
 //@ expect: assertion
 //@ message: lost an update
+//@ preemptions: 1
+//@ pair: load store
 // Safe Rust rules out the data race, not the lost update.
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
@@ -7,8 +9,8 @@ use std::thread;
 static COUNTER: AtomicUsize = AtomicUsize::new(0);
 
 fn add() {
-    let seen = COUNTER.load(SeqCst);
-    COUNTER.store(seen + 1, SeqCst);
+    let seen = COUNTER.load(SeqCst); //~ load
+    COUNTER.store(seen + 1, SeqCst); //~ store
 }
 
 fn main() {

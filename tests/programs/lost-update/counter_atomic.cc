@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: add add
 // Every access is atomic, the increment is not.
 #include <atomic>
 #include <cassert>
@@ -6,7 +8,7 @@
 
 static std::atomic<int> counter{0};
 
-static void add() { counter.store(counter.load() + 1); }
+static void add() { counter.store(counter.load() + 1); } //~ add
 
 int main() {
     std::thread a(add), b(add);

@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: look write
 // The lock is held for the read and for the write, but not between them.
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,8 +11,8 @@ fn main() {
         .map(|_| {
             let total = Arc::clone(&total);
             thread::spawn(move || {
-                let seen = *total.lock().unwrap();
-                *total.lock().unwrap() = seen + 1;
+                let seen = *total.lock().unwrap(); //~ look
+                *total.lock().unwrap() = seen + 1; //~ write
             })
         })
         .collect();

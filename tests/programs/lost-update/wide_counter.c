@@ -1,6 +1,8 @@
 //@ expect: assertion
 //@ flags: -O2
 //@ max-runs: 500
+//@ preemptions: 1
+//@ pair: add add
 // Three strands, a 64-bit counter kept in a struct on the heap, several rounds each.
 #include <assert.h>
 #include <pthread.h>
@@ -15,7 +17,7 @@ struct stats {
 static void *count(void *arg) {
     struct stats *stats = arg;
     for (int i = 0; i < 3; i++)
-        stats->hits += 1;
+        stats->hits += 1; //~ add
     return 0;
 }
 

@@ -1,5 +1,7 @@
 //@ expect: heap-overflow
 //@ message: read of 8 bytes, 8 bytes before a block of 32 bytes
+//@ preemptions: 1
+//@ pair: look here
 // The last item is popped twice.
 #include <mutex>
 #include <thread>
@@ -11,7 +13,7 @@ static volatile long last;
 
 static bool any() {
     std::lock_guard<std::mutex> held(lock);
-    return count > 0;
+    return count > 0; //~ look
 }
 
 static long pop() {

@@ -1,4 +1,6 @@
 //@ expect: use-after-free
+//@ preemptions: 0
+//@ pair: free here
 // A snapshot is copied from a buffer that the writer has replaced and freed.
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@ int main(void) {
     pthread_mutex_lock(&lock);
     char *old = buffer;
     buffer = calloc(1, size);
-    free(old);
+    free(old); //~ free
     pthread_mutex_unlock(&lock);
     pthread_join(strand, 0);
     free(buffer);

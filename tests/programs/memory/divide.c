@@ -1,5 +1,8 @@
 //@ expect: crash
 //@ message: SIGFPE
+//@ preemptions: 2
+//@ pair: zero here
+//@ pair: five here
 // The divisor is zero for a moment.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,8 +11,8 @@ static atomic_int divisor = 4;
 
 static void *change(void *unused) {
     (void)unused;
-    atomic_store(&divisor, 0);
-    atomic_store(&divisor, 5);
+    atomic_store(&divisor, 0); //~ zero
+    atomic_store(&divisor, 5); //~ five
     return 0;
 }
 

@@ -1,4 +1,6 @@
 //@ expect: double-free
+//@ preemptions: 1
+//@ pair: look clear
 // Both strands find the buffer and free it.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,10 +10,10 @@ static _Atomic(char *) buffer;
 
 static void *cleanup(void *unused) {
     (void)unused;
-    char *mine = atomic_load(&buffer);
+    char *mine = atomic_load(&buffer); //~ look
     if (mine) {
         free(mine); //~ here
-        atomic_store(&buffer, 0);
+        atomic_store(&buffer, 0); //~ clear
     }
     return 0;
 }

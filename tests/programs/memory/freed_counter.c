@@ -1,5 +1,7 @@
 //@ expect: use-after-free
 //@ message: atomic update of 4 bytes, 0 bytes into a block of 4 bytes that was freed
+//@ preemptions: 0
+//@ pair: free here
 // Statistics are freed while a strand may still count.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +23,7 @@ int main(void) {
     hits = calloc(1, sizeof *hits);
     pthread_create(&strand, 0, count, 0);
     pthread_mutex_lock(&lock);
-    free(hits);
+    free(hits); //~ free
     pthread_mutex_unlock(&lock);
     pthread_join(strand, 0);
     return 0;

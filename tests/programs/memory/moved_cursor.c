@@ -1,5 +1,7 @@
 //@ expect: invalid-free
 //@ message: 8 bytes into a block of 64 bytes is freed
+//@ preemptions: 1
+//@ pair: move here
 // The parser's cursor is freed, which may have moved from the beginning of the text.
 #include <pthread.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@ static void *parse(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
     if (cursor)
-        cursor += 8;
+        cursor += 8; //~ move
     pthread_mutex_unlock(&lock);
     return 0;
 }

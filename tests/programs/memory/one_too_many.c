@@ -1,5 +1,7 @@
 //@ expect: heap-overflow
 //@ message: write of 4 bytes, right behind a block of 16 bytes
+//@ preemptions: 1
+//@ pair: look count
 // Room is looked for and used in two critical sections.
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,12 +14,12 @@ static int *items, count = ROOM - 1;
 static void *push(void *unused) {
     (void)unused;
     pthread_mutex_lock(&lock);
-    int room = count < ROOM;
+    int room = count < ROOM; //~ look
     pthread_mutex_unlock(&lock);
     if (room) {
         pthread_mutex_lock(&lock);
         items[count] = 1; //~ here
-        count++;
+        count++; //~ count
         pthread_mutex_unlock(&lock);
     }
     return 0;

@@ -1,5 +1,7 @@
 //@ expect: use-after-free
 //@ message: cond-signal, 40 bytes into a block
+//@ preemptions: 2
+//@ pair: free here
 // The waiter may see the request done without waiting, and free it before it is signalled.
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,7 +31,7 @@ int main(void) {
     while (!request->done)
         pthread_cond_wait(&request->changed, &request->lock);
     pthread_mutex_unlock(&request->lock);
-    free(request);
+    free(request); //~ free
     pthread_join(strand, 0);
     return 0;
 }

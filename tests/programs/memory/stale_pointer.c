@@ -1,5 +1,7 @@
 //@ expect: use-after-free
 //@ message: read of 4 bytes, 4 bytes into a block of 8 bytes that was freed
+//@ preemptions: 0
+//@ pair: free here
 // The job is freed under the lock, but its pointer stays.
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ int main(void) {
     job = calloc(1, sizeof *job);
     pthread_create(&strand, 0, look, 0);
     pthread_mutex_lock(&lock);
-    free(job);
+    free(job); //~ free
     pthread_mutex_unlock(&lock);
     pthread_join(strand, 0);
     return 0;

@@ -1,4 +1,6 @@
 //@ expect: use-after-free
+//@ preemptions: 0
+//@ pair: free here
 // A raw pointer outlives the box it points into.
 use std::sync::Mutex;
 use std::thread;
@@ -24,7 +26,7 @@ fn main() {
     let other = thread::spawn(bump);
     {
         let node = NODE.lock().unwrap();
-        drop(unsafe { Box::from_raw(node.0) });
+        drop(unsafe { Box::from_raw(node.0) }); //~ free
     }
     other.join().unwrap();
 }

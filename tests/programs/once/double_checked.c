@@ -1,4 +1,7 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: fill read
+//@ pair: flag check
 // The flag is set before the data is there.
 #include <assert.h>
 #include <pthread.h>
@@ -8,15 +11,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int initialised, value;
 
 static int get(void) {
-    if (!atomic_load(&initialised)) {
+    if (!atomic_load(&initialised)) { //~ check
         pthread_mutex_lock(&lock);
         if (!atomic_load(&initialised)) {
-            atomic_store(&initialised, 1);
-            atomic_store(&value, 42);
+            atomic_store(&initialised, 1); //~ flag
+            atomic_store(&value, 42); //~ fill
         }
         pthread_mutex_unlock(&lock);
     }
-    return atomic_load(&value);
+    return atomic_load(&value); //~ read
 }
 
 static void *use(void *unused) {

@@ -1,4 +1,7 @@
 //@ expect: assertion
+//@ preemptions: 2
+//@ pair: fill main
+//@ pair: fill other
 // The pointer is published before the object is filled.
 #include <atomic>
 #include <cassert>
@@ -17,15 +20,15 @@ static Settings &settings() {
         std::lock_guard guard(lock);
         if (!instance) {
             instance = new Settings;
-            instance.load()->workers = 8;
+            instance.load()->workers = 8; //~ fill
         }
     }
     return *instance;
 }
 
 int main() {
-    std::thread a([] { assert(settings().workers == 8); });
-    assert(settings().workers == 8);
+    std::thread a([] { assert(settings().workers == 8); }); //~ other
+    assert(settings().workers == 8); //~ main
     a.join();
     delete instance;
 }

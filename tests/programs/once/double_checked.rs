@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: fill read
 // A hand-made once: the strand that loses the race does not wait for the winner.
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::thread;
@@ -8,9 +10,9 @@ static VALUE: AtomicU32 = AtomicU32::new(0);
 
 fn value() -> u32 {
     if !STARTED.swap(true, SeqCst) {
-        VALUE.store(6 * 7, SeqCst);
+        VALUE.store(6 * 7, SeqCst); //~ fill
     }
-    VALUE.load(SeqCst)
+    VALUE.load(SeqCst) //~ read
 }
 
 fn main() {

@@ -1,4 +1,6 @@
 //@ expect: deadlock
+//@ preemptions: 1
+//@ pair: enter look
 // A lock of one's own that readers may upgrade: two that upgrade at once wait for each other to leave.
 #include <pthread.h>
 
@@ -10,13 +12,13 @@ static void read_lock(void) {
     pthread_mutex_lock(&lock);
     while (writing)
         pthread_cond_wait(&changed, &lock);
-    readers++;
+    readers++; //~ enter
     pthread_mutex_unlock(&lock);
 }
 
 static void upgrade(void) {
     pthread_mutex_lock(&lock);
-    while (readers > 1)
+    while (readers > 1) //~ look
         pthread_cond_wait(&changed, &lock); //~ here
     readers = 0;
     writing = 1;

@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: look set
 // "Upgrade" by unlocking and locking again, without looking again.
 #include <cassert>
 #include <mutex>
@@ -13,11 +15,11 @@ static int loads;
 static int get() {
     {
         std::shared_lock guard(lock);
-        if (config)
+        if (config) //~ look
             return *config;
     }
     std::unique_lock guard(lock);
-    config = 4;
+    config = 4; //~ set
     loads++;
     return *config;
 }

@@ -1,4 +1,7 @@
 //@ expect: deadlock
+//@ preemptions: 2
+//@ pair: write here
+//@ pair: read write
 // The outer read guard still lives when a helper reads again; a writer that waits between them closes the cycle.
 use std::sync::RwLock;
 use std::thread;
@@ -11,9 +14,9 @@ fn total() -> u32 {
 
 fn main() {
     let reader = thread::spawn(|| {
-        let config = CONFIG.read().unwrap();
+        let config = CONFIG.read().unwrap(); //~ read
         (config.len() as u32).max(total())
     });
-    CONFIG.write().unwrap().push(3);
+    CONFIG.write().unwrap().push(3); //~ write
     assert!(reader.join().unwrap() <= 3);
 }

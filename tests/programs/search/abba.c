@@ -1,4 +1,7 @@
 //@ expect: deadlock
+//@ preemptions: 1
+//@ pair: one-taken one-wanted
+//@ pair: two-taken here
 // Two strands take two locks in opposite order.
 #include <pthread.h>
 
@@ -6,7 +9,7 @@ static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, two = PTHREAD_MUTEX_INIT
 static int moved;
 
 static void *forth(void *unused) {
-    pthread_mutex_lock(&one);
+    pthread_mutex_lock(&one); //~ one-taken
     pthread_mutex_lock(&two); //~ here
     moved++;
     pthread_mutex_unlock(&two);
@@ -15,8 +18,8 @@ static void *forth(void *unused) {
 }
 
 static void *back(void *unused) {
-    pthread_mutex_lock(&two);
-    pthread_mutex_lock(&one);
+    pthread_mutex_lock(&two); //~ two-taken
+    pthread_mutex_lock(&one); //~ one-wanted
     moved--;
     pthread_mutex_unlock(&one);
     pthread_mutex_unlock(&two);

@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: look change
 // A deposit and a withdrawal read the balance under the lock and write it back under the lock, later.
 #include <assert.h>
 #include <pthread.h>
@@ -8,14 +10,14 @@ static int balance = 100;
 
 static int look(void) {
     pthread_mutex_lock(&lock);
-    int now = balance;
+    int now = balance; //~ look
     pthread_mutex_unlock(&lock);
     return now;
 }
 
 static void change(int to) {
     pthread_mutex_lock(&lock);
-    balance = to;
+    balance = to; //~ change
     pthread_mutex_unlock(&lock);
 }
 

@@ -1,4 +1,7 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: check stop
+//@ pair: stopped here
 // A driver is stopped while an adder is between its check and its work: it works on a stopped driver.
 #include <assert.h>
 #include <pthread.h>
@@ -9,7 +12,7 @@ static int pending = 1; /* requests under way, and one for the driver itself */
 static int stopping, stopped, is_idle;
 
 static int enter(void) {
-    if (stopping)
+    if (stopping) //~ check
         return -1;
     pthread_mutex_lock(&lock);
     pending++;
@@ -35,13 +38,13 @@ static void *add(void *unused) {
 }
 
 static void *stop(void *unused) {
-    stopping = 1;
+    stopping = 1; //~ stop
     leave();
     pthread_mutex_lock(&lock);
     while (!is_idle)
         pthread_cond_wait(&idle, &lock);
     pthread_mutex_unlock(&lock);
-    stopped = 1;
+    stopped = 1; //~ stopped
     return unused;
 }
 

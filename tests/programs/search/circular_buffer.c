@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: store fetch
 // A ring whose sender publishes the index before the message.
 #include <assert.h>
 #include <pthread.h>
@@ -14,14 +16,14 @@ static void send(char message) {
     unsigned at = next;
     next = at + 1;
     pthread_mutex_unlock(&lock);
-    ring[at % SIZE] = message;
+    ring[at % SIZE] = message; //~ store
 }
 
 static int receive(void) {
     int message = -1;
     pthread_mutex_lock(&lock);
     if (first != next)
-        message = ring[first++ % SIZE];
+        message = ring[first++ % SIZE]; //~ fetch
     pthread_mutex_unlock(&lock);
     return message;
 }

@@ -1,4 +1,7 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: check set
+//@ pair: use reset
 // Two strands initialise on first use; what the second overwrites has been used already.
 #include <assert.h>
 #include <pthread.h>
@@ -8,19 +11,19 @@ static int ready, uses;
 
 static void initialise(void) {
     pthread_mutex_lock(&lock);
-    uses = 0;
-    ready = 1;
+    uses = 0; //~ reset
+    ready = 1; //~ set
     pthread_mutex_unlock(&lock);
 }
 
 static void *use(void *unused) {
     pthread_mutex_lock(&lock);
-    int is_ready = ready;
+    int is_ready = ready; //~ check
     pthread_mutex_unlock(&lock);
     if (!is_ready)
         initialise();
     pthread_mutex_lock(&lock);
-    uses++;
+    uses++; //~ use
     pthread_mutex_unlock(&lock);
     return unused;
 }

@@ -2,6 +2,8 @@
 //@ strategy: rff
 //@ args: 7
 //@ max-runs: 200
+//@ preemptions: 1
+//@ pair: taken here
 // n philosophers, each takes the left fork first.
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@ static pthread_mutex_t forks[MOST];
 
 static void *dine(void *arg) {
     long seat = (long)arg;
-    pthread_mutex_lock(&forks[seat]);
+    pthread_mutex_lock(&forks[seat]); //~ taken
     pthread_mutex_lock(&forks[(seat + 1) % seats]); //~ here
     pthread_mutex_unlock(&forks[(seat + 1) % seats]);
     pthread_mutex_unlock(&forks[seat]);

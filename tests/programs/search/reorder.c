@@ -2,6 +2,9 @@
 //@ strategy: rff
 //@ args: 10
 //@ max-runs: 300
+//@ preemptions: 1
+//@ pair: second check
+//@ pair: first check
 // n setters write two variables, each under its own section of one lock; the checker wants both or none.
 #include <assert.h>
 #include <pthread.h>
@@ -12,17 +15,17 @@ static int first, second;
 
 static void *set(void *unused) {
     pthread_mutex_lock(&lock);
-    first = 1;
+    first = 1; //~ first
     pthread_mutex_unlock(&lock);
     pthread_mutex_lock(&lock);
-    second = -1;
+    second = -1; //~ second
     pthread_mutex_unlock(&lock);
     return unused;
 }
 
 static void *check(void *unused) {
     pthread_mutex_lock(&lock);
-    int one = first, two = second;
+    int one = first, two = second; //~ check
     pthread_mutex_unlock(&lock);
     assert((one == 0 && two == 0) || (one == 1 && two == -1)); //~ here
     return unused;

@@ -1,4 +1,7 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: cut here
+//@ pair: measure cut
 // Appending one buffer to another: its length is read under its lock, and its text under the lock again, later.
 #include <assert.h>
 #include <pthread.h>
@@ -15,7 +18,7 @@ static struct buffer target = {.lock = PTHREAD_MUTEX_INITIALIZER, .length = 4, .
 
 static int length_of(struct buffer *buffer) {
     pthread_mutex_lock(&buffer->lock);
-    int length = buffer->length;
+    int length = buffer->length; //~ measure
     pthread_mutex_unlock(&buffer->lock);
     return length;
 }
@@ -32,7 +35,7 @@ static void cut(struct buffer *buffer, int from, int to) {
     if (to > buffer->length)
         to = buffer->length;
     memmove(buffer->text + from, buffer->text + to, buffer->length - to);
-    buffer->length -= to - from;
+    buffer->length -= to - from; //~ cut
     pthread_mutex_unlock(&buffer->lock);
 }
 

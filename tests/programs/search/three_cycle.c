@@ -1,4 +1,6 @@
 //@ expect: deadlock
+//@ preemptions: 1
+//@ pair: taken here
 // Three strands, three locks, each takes its own and the next one's, after a little work of its own.
 #include <pthread.h>
 
@@ -16,7 +18,7 @@ static void note(void) {
 static void *work(void *arg) {
     long me = (long)arg;
     note();
-    pthread_mutex_lock(&locks[me]);
+    pthread_mutex_lock(&locks[me]); //~ taken
     pthread_mutex_lock(&locks[(me + 1) % STRANDS]); //~ here
     note();
     pthread_mutex_unlock(&locks[(me + 1) % STRANDS]);

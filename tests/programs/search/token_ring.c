@@ -1,4 +1,5 @@
 //@ expect: assertion
+//@ preemptions: 0
 // Three stations pass a token on: the first adds one to the third's, the others copy the one before. A watcher that comes when all
 // have done so expects equal tokens, but only one of the six orders gives that.
 #include <assert.h>

@@ -1,4 +1,5 @@
 //@ expect: deadlock
+//@ preemptions: 0
 // A queue with two condition variables. A getter wakes a putter only if the queue was full: when two putters wait and two
 // getters come before the first putter goes on, the second putter is never woken.
 #include <pthread.h>

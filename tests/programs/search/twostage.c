@@ -2,6 +2,8 @@
 //@ strategy: rff
 //@ args: 20
 //@ max-runs: 300
+//@ preemptions: 1
+//@ pair: sum read
 // n writers publish in two stages, each with its own lock; the reader trusts the second stage once it saw the first.
 #include <assert.h>
 #include <pthread.h>
@@ -15,7 +17,7 @@ static void *publish(void *unused) {
     raw = 1;
     pthread_mutex_unlock(&lock_raw);
     pthread_mutex_lock(&lock_sum);
-    sum = raw + 1;
+    sum = raw + 1; //~ sum
     pthread_mutex_unlock(&lock_sum);
     return unused;
 }
@@ -27,7 +29,7 @@ static void *consume(void *unused) {
     if (seen == 0)
         return unused;
     pthread_mutex_lock(&lock_sum);
-    int total = sum;
+    int total = sum; //~ read
     pthread_mutex_unlock(&lock_sum);
     assert(total == seen + 1); //~ here
     return unused;

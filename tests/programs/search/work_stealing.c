@@ -1,4 +1,7 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: look claim
+//@ pair: take compare
 // A deque whose owner pushes and pops at the tail while a thief takes from the head. When one item is left, the owner's pop
 // does not look at the head again under the lock, so both take it.
 #include <assert.h>
@@ -24,11 +27,11 @@ static void push(int item) {
 
 static int pop(void) {
     int at = atomic_load(&tail) - 1;
-    if (at < atomic_load(&head))
+    if (at < atomic_load(&head)) //~ look
         return -1;
     /* The item should be claimed before the head is looked at. */
     int item = slots[at % SIZE];
-    atomic_store(&tail, at);
+    atomic_store(&tail, at); //~ take
     return item;
 }
 
@@ -36,8 +39,8 @@ static int steal(void) {
     int item = -1;
     pthread_mutex_lock(&lock);
     int at = atomic_load(&head);
-    atomic_store(&head, at + 1);
-    if (at < atomic_load(&tail))
+    atomic_store(&head, at + 1); //~ claim
+    if (at < atomic_load(&tail)) //~ compare
         item = slots[at % SIZE];
     else
         atomic_store(&head, at);

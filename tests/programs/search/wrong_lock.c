@@ -1,4 +1,8 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: wrong here
+//@ pair: before wrong
+//@ pair: right wrong
 // Writers and readers of one value hold locks, but not the same one.
 #include <assert.h>
 #include <pthread.h>
@@ -9,8 +13,8 @@ static volatile int value;
 
 static void *right(void *unused) {
     pthread_mutex_lock(&lock_data);
-    int before = value;
-    value++;
+    int before = value; //~ before
+    value++; //~ right
     assert(value == before + 1); //~ here
     pthread_mutex_unlock(&lock_data);
     return unused;
@@ -18,7 +22,7 @@ static void *right(void *unused) {
 
 static void *wrong(void *unused) {
     pthread_mutex_lock(&lock_other);
-    value++;
+    value++; //~ wrong
     pthread_mutex_unlock(&lock_other);
     return unused;
 }

@@ -1,4 +1,6 @@
 //@ expect: deadlock
+//@ preemptions: 1
+//@ pair: look here
 // sem_getvalue says there is a permit; another strand takes it first.
 #include <pthread.h>
 #include <semaphore.h>
@@ -8,7 +10,7 @@ static sem_t permits;
 static void *take(void *unused) {
     (void)unused;
     int value = 0;
-    sem_getvalue(&permits, &value);
+    sem_getvalue(&permits, &value); //~ look
     if (value > 0)
         sem_wait(&permits); //~ here
     return 0;

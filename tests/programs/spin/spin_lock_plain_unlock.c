@@ -1,4 +1,5 @@
 //@ expect: assertion
+//@ preemptions: 2
 // The unlock writes the flag that another strand has just taken: released twice, entered by two.
 #include <assert.h>
 #include <pthread.h>

@@ -1,5 +1,7 @@
 //@ expect: assertion
 //@ max-runs: 3000
+//@ preemptions: 1
+//@ pair: look write
 // After a timeout the strand goes on without the lock.
 #include <assert.h>
 #include <pthread.h>
@@ -14,8 +16,8 @@ static void *update(void *unused) {
     clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_sec += 2;
     int locked = pthread_mutex_timedlock(&lock, &deadline) == 0;
-    int seen = shared;
-    shared = seen + 1;
+    int seen = shared; //~ look
+    shared = seen + 1; //~ write
     if (locked)
         pthread_mutex_unlock(&lock);
     return 0;

@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 0
+//@ pair: add here
 // A sleep that is "surely long enough" for the other strand.
 #include <assert.h>
 #include <pthread.h>
@@ -10,7 +12,7 @@ static atomic_int result;
 static void *compute(void *unused) {
     (void)unused;
     for (int i = 0; i < 3; i++)
-        atomic_fetch_add(&result, 14);
+        atomic_fetch_add(&result, 14); //~ add
     return 0;
 }
 

@@ -1,4 +1,7 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: high-set high-seen
+//@ pair: low-set low-seen
 // A reader sees one half of an update.
 #include <assert.h>
 #include <pthread.h>
@@ -8,15 +11,15 @@ static atomic_int low, high;
 
 static void *update(void *unused) {
     (void)unused;
-    atomic_store_explicit(&low, 1, memory_order_relaxed);
-    atomic_store_explicit(&high, 1, memory_order_relaxed);
+    atomic_store_explicit(&low, 1, memory_order_relaxed); //~ low-set
+    atomic_store_explicit(&high, 1, memory_order_relaxed); //~ high-set
     return 0;
 }
 
 static void *check(void *unused) {
     (void)unused;
-    int l = atomic_load_explicit(&low, memory_order_relaxed);
-    int h = atomic_load_explicit(&high, memory_order_relaxed);
+    int l = atomic_load_explicit(&low, memory_order_relaxed); //~ low-seen
+    int h = atomic_load_explicit(&high, memory_order_relaxed); //~ high-seen
     assert(l == h); //~ here
     return 0;
 }

@@ -1,4 +1,6 @@
 //@ expect: assertion
+//@ preemptions: 1
+//@ pair: add read
 // Each account has a lock of its own; the sum over both is read between the two halves of a transfer.
 #include <cassert>
 #include <mutex>
@@ -9,11 +11,11 @@ struct Account {
     int balance = 100;
     void add(int amount) {
         std::lock_guard<std::mutex> guard(lock);
-        balance += amount;
+        balance += amount; //~ add
     }
     int read() {
         std::lock_guard<std::mutex> guard(lock);
-        return balance;
+        return balance; //~ read
     }
 };
 

@@ -29,7 +29,9 @@ pub(crate) fn noise() -> Outcome {
     let folder = root().join("target/bench/noise");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     println!("failing runs in 100 ({RUNS} runs each)\n");
-    println!("| experiment | paper, bare | paper, best | bare | sleep | yield | spin | priority | default | control |");
+    println!(
+        "| experiment | paper, bare | paper, best | bare | sleep | yield | spin | priority | default | control |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for (name, bare, best) in EXPERIMENTS {
         for (wrapper, extension) in [("cc", "c"), ("rustc", "rs")] {
@@ -82,7 +84,8 @@ fn speed(tool: &Path, folder: &Path) -> Outcome {
         run(command("gcc", &["-g", "-O2", "-pthread", "-fsanitize=thread", &source, "-o", &sanitized])
             .current_dir(folder))?;
         let ours = |record: &str| {
-            let mut arguments = vec!["run", "--mode", "free", "--noise", "none", "--runs", "1", "--races", "off"];
+            let mut arguments =
+                vec!["run", "--mode", "free", "--noise", "none", "--runs", "1", "--races", "off"];
             arguments.extend(["--format", "json", "--out", "out"]);
             if record == "off" {
                 arguments.push("--no-record");
@@ -94,7 +97,9 @@ fn speed(tool: &Path, folder: &Path) -> Outcome {
         };
         let tsan = || {
             let began = Instant::now();
-            run(command(folder.join(&sanitized), &[]).current_dir(folder).stdout(std::process::Stdio::null()))?;
+            run(command(folder.join(&sanitized), &[])
+                .current_dir(folder)
+                .stdout(std::process::Stdio::null()))?;
             Ok(1.0 / began.elapsed().as_secs_f64())
         };
         let (off, peer) = in_turns(|| ours("off"), tsan)?;

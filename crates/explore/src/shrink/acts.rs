@@ -129,10 +129,15 @@ pub(crate) fn done_at(made: &Made, path: u64, act: &Act) -> Option<usize> {
     use OpKind::{BarrierWait, CondTimedWait, CondWait, FutexWait, IoWait, Join, SemWait};
     let waits =
         matches!(act.op, BarrierWait | CondTimedWait | CondWait | FutexWait | IoWait | Join | SemWait);
-    let of_it = |it: &Decision| made.paths.get(&it.strand) == Some(&path);
-    made.decisions.iter().position(|it| {
-        of_it(it) && (it.own > act.own || waits && it.own == act.own && it.how == StopKind::Blocked)
-    })
+    let mut of_it =
+        made.decisions.iter().enumerate().filter(|(_, it)| made.paths.get(&it.strand) == Some(&path));
+    // At the same count it may do something else in another run.
+    if of_it.clone().any(|(_, it)| it.own == act.own && (it.op, it.addr) != (act.op, act.addr)) {
+        return None;
+    }
+    let done =
+        of_it.find(|(_, it)| it.own > act.own || waits && it.own == act.own && it.how == StopKind::Blocked);
+    done.map(|(at, _)| at)
 }
 
 /// Whether an operation is one on a lock.

@@ -29,6 +29,8 @@ use threadbare_trace::shape::is_strand;
 const PARTNERS: usize = 8;
 /// Locks that a strand is held before, for one operation.
 const LOCKS: usize = 3;
+/// Operations that a strand may have done too many of in a run that passes.
+const NEARER: usize = 5;
 /// Pairs that are looked for.
 const ENOUGH: usize = 6;
 
@@ -75,7 +77,8 @@ fn find(
             born.entry(StrandId(bit)).or_insert(decision.event);
         }
     }
-    let (acts, gaps) = (acts(&failing), gaps(&failing));
+    let (mut acts, gaps) = (acts(&failing), gaps(&failing));
+    want_locks(&mut acts, locks);
     let mut search =
         Search { trials, failing, acts, locks, block, born, gaps, tried: BTreeSet::new(), found };
     if matches!(subject.facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock) {
@@ -86,9 +89,25 @@ fn find(
         search.pass(|search, act| !search.is_lock(act), false)?;
     }
     if search.found.is_empty() {
-        search.pass(|search, act| search.is_lock(act), false)?;
+        search.pass(|search, act| search.is_lock(act) && takes(act.op), false)?;
     }
     Ok(())
+}
+
+/// Who waits for a lock that is a word of memory wants to take it where it tried to: waiting is another operation, which
+/// does not come when the lock is free.
+fn want_locks(acts: &mut [Act], locks: &BTreeSet<u64>) {
+    for at in 0..acts.len() {
+        let wait = acts[at];
+        if !wait.waits || wait.op != OpKind::FutexWait || !locks.contains(&wait.addr) {
+            continue;
+        }
+        let tried =
+            |it: &&Act| it.strand == wait.strand && it.addr == wait.addr && it.op == OpKind::AtomicCas;
+        if let Some(&Act { op, size, event, own, .. }) = acts[..at].iter().rev().find(tried) {
+            acts[at] = Act { op, size, event, own, ..wait };
+        }
+    }
 }
 
 /// A strand was preempted: who, and the events from then until it goes on.
@@ -269,35 +288,54 @@ impl Search<'_, '_> {
             .collect();
         for (_, goes) in others {
             for hold in self.holds(at) {
-                let Some((mut plan, rest)) = self.parted(&hold) else { continue };
-                plan.stretches.push(Stretch::open(goes));
-                plan.stretches.extend(rest);
-                let made = self.trials.make(&plan)?;
+                let Some((plan, rest)) = self.parted(&hold) else { continue };
+                let with = |stretch: Stretch| {
+                    let mut plan = plan.clone();
+                    plan.stretches.push(stretch);
+                    plan.stretches.extend(&rest);
+                    plan
+                };
+                let mut made = self.trials.make(&with(Stretch::open(goes)))?;
                 if !made.passed {
                     continue;
                 }
-                let until = done_at(&made, held, &act).unwrap_or(usize::MAX);
-                let of_it = |it: &Act| made.paths.get(&it.strand) == Some(&goes);
-                let first = |it: &Act| done_at(&made, goes, it).is_some_and(|at| at < until);
-                // The same object in another run, and by another number of the strand.
-                let depends = |it: &Act| {
-                    depend(&act, &Act { strand: other_than(act.strand), ..*it }, self.block.as_ref())
-                };
-                let list = acts(&made);
-                let new = |it: &Act| !self.was_before(goes, it, &act);
-                if let Some(partner) =
-                    list.iter().rev().find(|it| of_it(it) && depends(it) && first(it) && new(it)).copied()
+                let partners = self.partners(&act, held, goes, &made);
+                let Some(mut partner) = partners.last().copied() else { continue };
+                // The nearest run that passes does no more than it takes.
+                for nearer in
+                    partners.into_iter().rev().skip(1).take(NEARER).collect::<Vec<_>>().into_iter().rev()
                 {
-                    // It may have come in the failing run, too, only later.
-                    let same = |it: &&Act| {
-                        self.path(it.strand) == Some(goes) && (it.own, it.op) == (partner.own, partner.op)
-                    };
-                    let second = self.acts.iter().find(same).copied();
-                    return Ok(Some(self.pair(act, second.unwrap_or(partner), second.is_none(), &made)));
+                    let stop = Stretch { target: nearer.own + 1, stops: true, ..Stretch::open(goes) };
+                    let less = self.trials.make(&with(stop))?;
+                    if less.passed {
+                        (partner, made) = (nearer, less);
+                        break;
+                    }
                 }
+                // It may have come in the failing run, too, only later.
+                let same = |it: &&Act| {
+                    self.path(it.strand) == Some(goes) && (it.own, it.op) == (partner.own, partner.op)
+                };
+                let second = self.acts.iter().find(same).copied();
+                return Ok(Some(self.pair(act, second.unwrap_or(partner), second.is_none(), &made)));
             }
         }
         Ok(None)
+    }
+
+    /// What a strand has done in this run before an operation of another one that depends on it, and had not in the
+    /// failing run.
+    fn partners(&self, act: &Act, held: u64, goes: u64, made: &Made) -> Vec<Act> {
+        let until = done_at(made, held, act).unwrap_or(usize::MAX);
+        let wanted = |it: &Act| {
+            // The same object in another run, and by another number of the strand.
+            let other = Act { strand: other_than(act.strand), ..*it };
+            made.paths.get(&it.strand) == Some(&goes)
+                && depend(act, &other, self.block.as_ref())
+                && done_at(made, goes, it).is_some_and(|at| at < until)
+                && !self.was_before(goes, it, act)
+        };
+        acts(made).into_iter().filter(wanted).collect()
     }
 
     /// Whether the strand had done the operation before this one in the failing run, too.
@@ -337,6 +375,8 @@ fn takes(op: OpKind) -> bool {
             | OpKind::AtomicStore
             | OpKind::AtomicRmw
             | OpKind::AtomicLoad
+            | OpKind::FutexWait
+            | OpKind::FutexWake
     )
 }
 

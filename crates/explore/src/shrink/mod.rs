@@ -69,6 +69,11 @@ pub struct Shrunk {
     pub known: Arc<[u64]>,
 }
 
+/// A schedule as a plan that a run follows loosely ([`flags::LENIENT`]).
+pub fn loosely(segments: &[Segment]) -> Vec<Segment> {
+    Plan::of(segments).segments()
+}
+
 /// Shrinks a finding; `None` where a run that follows its schedule loosely does not show it.
 pub fn shrink(job: &mut Job, subject: &Subject<'_>, budget: Budget) -> Result<Option<Shrunk>, Error> {
     let goal = Goal::of(subject.facts, subject.race);

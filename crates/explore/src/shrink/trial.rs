@@ -141,7 +141,7 @@ impl<'a> Trials<'a> {
             self.learnt.extend(server.learnt(ended));
         }
         let segments: Arc<[Segment]> = server.segments(ended).into();
-        let (notes, _) = server.lessons();
+        let notes = server.lessons(ended).notes;
         let full = notes.len() + WORDS >= WORDS_CAPACITY;
         let (records, _) = notes.as_chunks::<WORDS>();
         let decisions: Vec<Decision> = records.iter().copied().filter_map(Decision::decode).collect();

@@ -15,6 +15,7 @@
 //! | `guidance` | what strategy and driver tell each other |
 //! | `reads` | who reads from whom |
 //! | `coverage` | the run's class, and pairs of places for the driver |
+//! | `steps` | what each step did, for planners |
 //! | `race` | data races |
 //! | `unseen` | functions that order strands and are not interposed |
 //! | `watch` | moments whose stacks the driver wants |
@@ -55,6 +56,7 @@ pub mod shadow;
 pub mod shared;
 pub mod spin;
 pub mod start;
+pub mod steps;
 pub mod stops;
 pub mod strand;
 pub mod unseen;

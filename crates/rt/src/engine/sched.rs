@@ -6,7 +6,8 @@ use super::live::live;
 use super::strand::{State, Strand};
 use super::wait::Wake;
 use super::{
-    addressable, coverage, frames, idle, learn, lenient, race, reads, record, spin, stops, strand, watch,
+    addressable, coverage, frames, idle, learn, lenient, race, reads, record, spin, steps, stops, strand,
+    watch,
 };
 use crate::arch;
 use alloc::vec::Vec;
@@ -44,8 +45,10 @@ pub mod attention {
     pub const WATCH: u32 = 128;
     /// Reads-from pairs are told.
     pub const READS: u32 = 256;
+    /// Steps are told.
+    pub const STEPS: u32 = 512;
     /// Bits that matter elsewhere than before a decision.
-    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS;
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS;
 }
 
 /// Where the run stands.
@@ -200,6 +203,9 @@ impl View for EngineView {
     }
     fn last_writer(&self, addr: u64) -> u64 {
         reads::last_writer(addr)
+    }
+    fn value(&self, addr: u64, size: u8) -> u64 {
+        spin::load(addr, size)
     }
 }
 
@@ -404,7 +410,11 @@ fn decide(how: Stop) -> (StrandId, bool) {
         }
         let this = this();
         if this.pinned > 0 && this.state == State::Ready || e.phase != Phase::Running {
-            return (if this.state == State::Ready { e.current } else { e.enabled[0] }, false);
+            let id = if this.state == State::Ready { e.current } else { e.enabled[0] };
+            if bits & attention::STEPS != 0 {
+                steps::executed(id, false, true);
+            }
+            return (id, false);
         }
         if e.enabled.len() + e.timed.len() == 1 {
             let only = e.enabled[0];
@@ -418,8 +428,8 @@ fn decide(how: Stop) -> (StrandId, bool) {
             Pick::Run(id) => (id, false),
             Pick::Timeout(id) => (id, true),
         };
-        if bits & attention::READS != 0 {
-            reads::executed(id);
+        if bits & (attention::READS | attention::STEPS) != 0 {
+            executed(id, by_timeout, bits);
         }
         return (id, by_timeout);
     }
@@ -429,8 +439,17 @@ fn decide(how: Stop) -> (StrandId, bool) {
 #[inline(never)]
 fn alone(only: StrandId, bits: u32) {
     engine().strategy.alone(only, &EngineView);
+    executed(only, false, bits);
+}
+
+/// The strand makes the operation it stands before; somebody wants to know.
+#[inline(never)]
+fn executed(id: StrandId, by_timeout: bool, bits: u32) {
     if bits & attention::READS != 0 {
-        reads::executed(only);
+        reads::executed(id);
+    }
+    if bits & attention::STEPS != 0 {
+        steps::executed(id, by_timeout, false);
     }
 }
 
@@ -453,10 +472,8 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
         return None;
     }
     let decided = follow::next(how);
-    if let Some((id, _)) = decided
-        && bits & attention::READS != 0
-    {
-        reads::executed(id);
+    if let Some((id, by_timeout)) = decided {
+        executed(id, by_timeout, bits);
     }
     decided
 }
@@ -539,6 +556,9 @@ pub fn set_ready(other: &mut Strand) {
         return;
     }
     let e = engine();
+    if ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0 {
+        steps::woke(other.id);
+    }
     other.state = State::Ready;
     e.blocked -= 1;
     other.enabled_at = e.enabled.len() as u32;
@@ -750,6 +770,9 @@ pub fn choose(kind: ChoiceKind, options: u32) -> u32 {
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
         let op = Op { addr: taken as u64, ..this.op };
         record::push_choice(kind, this.id, op, options as u64);
+    }
+    if ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0 {
+        steps::chose(kind, taken as u64, options as u64);
     }
     taken
 }

@@ -267,6 +267,9 @@ fn begin(plan: Plan) {
         sched::tell_created(super::StrandId(index as u16));
     }
     e.tells_alone = tells_reads || e.strategy.wants_alone();
+    if plan.flags & layout::flags::STEPS != 0 {
+        bits |= attention::STEPS;
+    }
     if plan.record != Record::Nothing as u32 {
         bits |= attention::RECORD;
     }

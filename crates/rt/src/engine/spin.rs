@@ -12,7 +12,7 @@
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::{State, Strand};
 use super::wait::{Class, Wait, WaitKey};
-use super::{me, strand};
+use super::{me, steps, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
@@ -99,7 +99,8 @@ impl Default for SpinTrack {
     }
 }
 
-fn load(addr: u64, size: u8) -> u64 {
+/// What is in memory there.
+pub fn load(addr: u64, size: u8) -> u64 {
     // SAFETY: the program loaded this place a moment ago, at this size; if it has unmapped it since, the fault is
     // the program's (it spins on freed memory).
     unsafe {
@@ -192,6 +193,11 @@ pub fn wait() {
         acquire: true,
         ..Wait::NONE
     };
+    if steps::is_on() {
+        for place in this.spin.places[..this.spin.used as usize].iter().filter(|place| place.again) {
+            steps::spins(place.pc, place.addr, place.size, place.value);
+        }
+    }
     e.spinners.push(e.current);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
     sched::set_blocked(this);

@@ -2,7 +2,7 @@
 
 use super::live::live;
 use super::sched::{Phase, Stop, close_segment, engine};
-use super::{controlled, debug, follow, guidance, learn, modules, record, report, strand};
+use super::{controlled, debug, follow, guidance, learn, modules, record, report, steps, strand};
 use crate::sys::{nr, syscall3, syscall6};
 use core::fmt;
 use threadbare_abi::layout::flags;
@@ -98,6 +98,7 @@ pub fn end_run() {
     }
     close_segment(Stop::Final);
     guidance::finish();
+    steps::finish();
     report::modules();
     e.phase = Phase::Over;
     let counters = live();

@@ -6,10 +6,10 @@
 
 use super::sched::{self, Stop, engine, reschedule};
 use super::strand::State;
-use super::{addressable, coverage, deadlock, me, strand};
+use super::{addressable, coverage, deadlock, me, steps, strand};
 use alloc::vec::Vec;
 use threadbare_abi::event::ChoiceKind;
-use threadbare_abi::op::Op;
+use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
 /// What sort of object is waited on; with the address it makes a key.
@@ -174,8 +174,9 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
         coverage::blocked(key.addr as u64);
     }
     sched::set_blocked(this);
-    if deadline.is_none() {
-        deadlock::waits(this);
+    match deadline {
+        None => deadlock::waits(this),
+        Some(_) => steps::touches(OpKind::Sleep, 0, 0),
     }
     reschedule(Stop::Blocked);
     let outcome = core::mem::replace(&mut strand(me()).wait, Wait::NONE).outcome;

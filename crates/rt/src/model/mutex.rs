@@ -11,6 +11,7 @@ use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
 use crate::engine::locks::{self, Held};
+use crate::engine::steps::{self, EXCLUSIVE};
 use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, deadlock, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
@@ -190,6 +191,7 @@ impl Mutex {
         }
         race::unlocked(self.addr);
         coverage::changes(self.addr, engine::strand(me).op.pc);
+        steps::touches(OpKind::MutexUnlock, self.addr as u64, EXCLUSIVE);
         let lost = robust && self.owner.get() == INCONSISTENT;
         self.owner.set(if lost { NOT_RECOVERABLE } else { 0 });
         self.count.set(0);

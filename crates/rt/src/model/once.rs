@@ -9,6 +9,7 @@
 
 use super::word::Word;
 use super::{cancel, hook};
+use crate::engine::steps::{self, EXCLUSIVE};
 use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
 use crate::sys::{c_int, c_void};
 use alloc::vec::Vec;
@@ -81,6 +82,7 @@ unsafe extern "C" fn tb_once_personality(
         unsafe { Word::at(entry.control) }.set(NEW);
         race::unlocked(entry.control);
         coverage::changes(entry.control, engine::strand(engine::me()).op.pc);
+        steps::touches(OpKind::Once, entry.control as u64, EXCLUSIVE);
         engine::notify(key(entry.control));
     }
     CONTINUE_UNWIND
@@ -137,6 +139,7 @@ hook! {
         engine::strand(me).model.once.running.retain(|entry| entry.control != addr);
         race::unlocked(addr);
         coverage::changes(addr, pc);
+        steps::touches(OpKind::Once, addr as u64, EXCLUSIVE);
         word.set(DONE);
         engine::notify(key(addr));
         0

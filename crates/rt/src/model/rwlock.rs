@@ -12,6 +12,7 @@ use super::word::Word;
 use super::{cancel, hook};
 use crate::engine::locks::{self, Held};
 use crate::engine::race::{self, objects};
+use crate::engine::steps::{self, EXCLUSIVE, SHARED};
 use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
@@ -170,9 +171,11 @@ impl RwLock {
         if self.mine() {
             race::unlocked(self.addr);
             coverage::changes(self.addr, engine::strand(engine::me()).op.pc);
+            steps::touches(OpKind::RwUnlock, self.addr as u64, EXCLUSIVE | SHARED);
             self.writer.set(0);
         } else if self.readers.get() != 0 {
             race::release(objects::READERS, self.addr as u64);
+            steps::touches(OpKind::ReadUnlock, self.addr as u64, EXCLUSIVE);
             coverage::looks(self.addr, engine::strand(engine::me()).op.pc);
             self.readers.set(self.readers.get() - 1);
             self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
@@ -180,7 +183,10 @@ impl RwLock {
             return EPERM;
         }
         locks::given_back_by_any(Class::RwLock, self.addr);
-        engine::notify(self.key());
+        // While others read, nobody can go on who could not before.
+        if self.readers.get() == 0 {
+            engine::notify(self.key());
+        }
         0
     }
 }
@@ -272,7 +278,8 @@ hook! {
 hook! {
     /// As `pthread_rwlock_rdlock`.
     pthread_rwlock_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
-        engine::point(Op::new(OpKind::RwUnlock, lock as u64, pc));
+        let kind = if at(lock).mine() { OpKind::RwUnlock } else { OpKind::ReadUnlock };
+        engine::point(Op::new(kind, lock as u64, pc));
         at(lock).unlock()
     }
 }

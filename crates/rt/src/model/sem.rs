@@ -9,6 +9,7 @@ use super::hook;
 use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
+use crate::engine::steps::{self, EXCLUSIVE};
 use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, fail, timespec};
@@ -107,6 +108,9 @@ hook! {
         }
         race::unlocked(sem as usize);
         coverage::changes(sem as usize, pc);
+        if old == 0 {
+            steps::touches(OpKind::SemPost, sem as u64, EXCLUSIVE);
+        }
         value(sem).set(old + 1);
         engine::notify(key(sem));
         0

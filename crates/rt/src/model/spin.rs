@@ -8,6 +8,7 @@ use super::single::Single;
 use super::word::Word;
 use super::{cancel, hook};
 use crate::engine::locks::{self, Held};
+use crate::engine::steps::{self, EXCLUSIVE};
 use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
 use crate::sys::errno::EBUSY;
 use crate::sys::{c_int, c_void};
@@ -94,6 +95,7 @@ hook! {
         race::unlocked(lock as usize);
         coverage::changes(lock as usize, pc);
         if !matches!(ready(lock), Ready::Yes) {
+            steps::touches(OpKind::SpinUnlock, lock as u64, EXCLUSIVE);
             locks::given_back_by_any(Class::Spin, lock as usize);
         }
         word(lock).set(free_value());

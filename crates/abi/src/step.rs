@@ -1,0 +1,97 @@
+//! The steps of a run, for planners.
+//!
+//! A step is what a strand does from one decision to the next: the operation it stood before, and its own affairs after
+//! that. Records that belong to a step follow it. The runtime writes them when a plan has [`crate::layout::flags::STEPS`].
+
+use crate::op::codes;
+
+/// A record of a step, or of something that happened in it.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Step {
+    /// The instruction (return address), or 0.
+    pub pc: u64,
+    /// The object: see [`crate::op::OpKind`] and [`StepKind`].
+    pub addr: u64,
+    /// What was in memory there just before, for accesses of up to 8 bytes; otherwise see [`StepKind`].
+    pub before: u64,
+    /// The strands that could have gone on, a bit for each of the first 64.
+    pub enabled: u64,
+    /// The strand.
+    pub strand: u16,
+    /// An [`crate::op::OpKind`] code, or for a choice a [`crate::event::ChoiceKind`].
+    pub op: u8,
+    /// A [`StepKind`] code.
+    pub kind: u8,
+    /// Bytes concerned.
+    pub size: u32,
+    /// Bit set of [`flags`].
+    pub flags: u32,
+    /// The strand whose deadline could have come instead, plus one; 0 if none could.
+    pub timed: u32,
+}
+
+codes! {
+    /// What a record of a step tells.
+    StepKind {
+        /// A strand goes on and makes the operation it stood before.
+        Step = 0, "step";
+        /// The step concerns another object, too.
+        Touch = 1, "touch";
+        /// The strand `addr` can go on from now on.
+        Wake = 2, "wake";
+        /// A choice other than a strand: the option `addr` of `before`.
+        Choice = 3, "choice";
+        /// The strand has loaded this again and again; `before` is the value.
+        Spin = 4, "spin";
+        /// The run is over; the strand stood before this operation.
+        Pending = 5, "pending";
+        /// A strand was created: `addr` is its path, `before` its parent's index.
+        Born = 6, "born";
+    }
+}
+
+/// Flags of a [`Step`].
+pub mod flags {
+    /// The strand goes on by its deadline.
+    pub const TIMEOUT: u32 = 1;
+    /// Nobody decided: the strand could not be interrupted.
+    pub const PINNED: u32 = 2;
+    /// The strand was asleep and has been woken.
+    pub const RESUMED: u32 = 4;
+    /// The wait has a deadline.
+    pub const TIMED: u32 = 8;
+    /// Before this, nobody could have acquired the object for itself alone.
+    pub const SHUT: u32 = 16;
+    /// Before this, nobody could have acquired the object together with others.
+    pub const SHUT_SHARED: u32 = 32;
+    /// The strand waits (a pending operation).
+    pub const BLOCKED: u32 = 64;
+    /// It waits to be woken by name, not to acquire.
+    pub const ASLEEP: u32 = 128;
+}
+
+/// Words of a record.
+pub const STEP_WORDS: usize = size_of::<Step>() / 8;
+
+impl Step {
+    /// The record in its words, as they lie in memory.
+    pub fn from_words(words: [u64; STEP_WORDS]) -> Step {
+        let [pc, addr, before, enabled, mixed, last] = words;
+        let [strand_low, strand_high, op, kind, size @ ..] = mixed.to_le_bytes();
+        Step {
+            pc,
+            addr,
+            before,
+            enabled,
+            strand: u16::from_le_bytes([strand_low, strand_high]),
+            op,
+            kind,
+            size: u32::from_le_bytes(size),
+            flags: last as u32,
+            timed: (last >> 32) as u32,
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Step>() == 48);

@@ -1,0 +1,205 @@
+//! `dpor`: one run for each class, and no run that is of no use.
+//!
+//! Optimal dynamic partial-order reduction (Abdulla, Aronis, Jonsson, Sagonas, POPL 2014). The runs made so far are a path
+//! through a tree of steps. After each run, every pair of steps that could have come in the other order is turned into a
+//! sequence that shows that order and nothing else that is new; it is added to the tree at the first of the two steps
+//! unless what is there shows it already: a sleeping strand (a planner has been there) or a branch with the same steps in
+//! another order. The next run takes the leftmost branch that has not been made.
+
+use super::trace::{Analysis, Event, Race, Trace};
+use super::{Pick, Plan, Ran, Search};
+use std::collections::HashSet;
+
+/// A branch of the tree: a step, and what follows it.
+#[derive(Debug)]
+struct Branch {
+    event: Event,
+    next: Vec<Branch>,
+}
+
+/// A place on the path.
+#[derive(Debug)]
+struct Node {
+    /// Branches that are left; the first is on the path.
+    branches: Vec<Branch>,
+    /// Steps that need not be made here.
+    asleep: Vec<Event>,
+}
+
+/// The planner's state.
+#[derive(Debug, Default)]
+pub(crate) struct Dpor {
+    path: Vec<Node>,
+    begun: bool,
+    /// Plans that could not be carried out.
+    departed: u64,
+}
+
+impl Search for Dpor {
+    fn next(&mut self) -> Option<Plan> {
+        if !self.begun {
+            self.begun = true;
+            return Some(Plan::default());
+        }
+        // The deepest place with a branch that is not on the path.
+        loop {
+            let node = self.path.last_mut()?;
+            let done = node.branches.remove(0);
+            if !node.asleep.iter().any(|event| event.is(&done.event) && event.choices == done.event.choices) {
+                node.asleep.push(done.event);
+            }
+            if !node.branches.is_empty() {
+                break;
+            }
+            self.path.pop();
+        }
+        self.descend();
+        let picks = self.path.iter().map(|node| Pick::of(&node.branches[0].event)).collect();
+        let sleepers = self.path.last().map(asleep_after).unwrap_or_default();
+        Some(Plan { picks, sleepers })
+    }
+
+    fn learn(&mut self, run: Ran) {
+        let Ran { trace, analysis, notes, void } = run;
+        let planned = self.path.len();
+        if let Some(first) = void.iter().copied().min().filter(|&first| first < planned) {
+            self.plan_without(&void, first);
+            return;
+        }
+        let fits = trace.events.len() >= planned
+            && self.path.iter().zip(&trace.events).all(|(node, event)| node.branches[0].event.is(event));
+        if !fits || notes.departed != 0 {
+            // Deadlines come in their order: another one before this is no order that the program can show.
+            let last = self.path.last().is_some_and(|node| node.branches[0].event.by_deadline);
+            let impossible = last && notes.departed == planned as u64;
+            self.departed += u64::from(!impossible);
+            return;
+        }
+        // What could only be guessed is known now.
+        for (node, event) in self.path.iter_mut().zip(&trace.events) {
+            expand(node, event);
+        }
+        // After this step only what is asleep was made.
+        let useful = match notes.asleep {
+            0 => trace.events.len(),
+            decision => (decision as usize - 1).min(trace.events.len()),
+        };
+        for event in &trace.events[planned.min(useful)..useful] {
+            let asleep = self.path.last().map(asleep_after).unwrap_or_default();
+            let branches = vec![Branch { event: event.clone(), next: Vec::new() }];
+            self.path.push(Node { branches, asleep });
+            if let Some(node) = self.path.last_mut() {
+                expand(node, event);
+            }
+        }
+        for race in &analysis.races {
+            if race.first < useful {
+                self.reverse(&trace, &analysis, race, useful);
+            }
+        }
+    }
+
+    fn bound(&self) -> Option<String> {
+        (self.departed > 0).then(|| match self.departed {
+            1 => "one order that was planned could not be made".to_owned(),
+            n => format!("{n} orders that were planned could not be made"),
+        })
+    }
+}
+
+/// Who sleeps after the step on the path.
+fn asleep_after(node: &Node) -> Vec<Event> {
+    let step = &node.branches[0].event;
+    node.asleep.iter().filter(|event| !event.depends(step)).cloned().collect()
+}
+
+/// The step was made: its other options are branches, too.
+fn expand(node: &mut Node, event: &Event) {
+    node.branches[0].event = event.clone();
+    for (at, &(taken, options)) in event.choices.iter().enumerate() {
+        for option in (0..options).filter(|&option| option != taken) {
+            // What is chosen after another option is not known yet.
+            let mut choices = event.choices[..=at].to_vec();
+            choices[at].0 = option;
+            let other = Event { choices, ..event.clone() };
+            let known = |event: &Event| event.path == other.path && event.choices == other.choices;
+            if !node.branches.iter().any(|branch| known(&branch.event)) && !node.asleep.iter().any(known) {
+                node.branches.push(Branch { event: other, next: Vec::new() });
+            }
+        }
+    }
+}
+
+impl Dpor {
+    /// Goes down the leftmost branches to the end of what is planned.
+    fn descend(&mut self) {
+        while let Some(node) = self.path.last_mut() {
+            let branches = std::mem::take(&mut node.branches[0].next);
+            if branches.is_empty() {
+                return;
+            }
+            let asleep = asleep_after(node);
+            self.path.push(Node { branches, asleep });
+        }
+    }
+
+    /// Some steps of the plan looked in vain: it is made without them.
+    fn plan_without(&mut self, void: &HashSet<usize>, first: usize) {
+        let sequence: Vec<Event> = (first..self.path.len())
+            .filter(|at| !void.contains(at))
+            .map(|at| self.path[at].branches[0].event.clone())
+            .collect();
+        let node = &mut self.path[first];
+        if !sequence.is_empty() && !node.asleep.iter().any(|event| begins(&sequence, event).is_some()) {
+            insert(&mut node.branches, 1, sequence);
+        }
+    }
+
+    /// Plans the other order of two steps.
+    fn reverse(&mut self, trace: &Trace, analysis: &Analysis, race: &Race, useful: usize) {
+        let mut sequence: Vec<Event> = (race.first + 1..useful)
+            .filter(|&at| Some(at) != race.made && !analysis.precedes(race.first, at, trace))
+            .map(|at| trace.events[at].clone())
+            .collect();
+        sequence.push(race.second.clone());
+        let node = &mut self.path[race.first];
+        if node.asleep.iter().any(|event| begins(&sequence, event).is_some()) {
+            return;
+        }
+        // The first branch is the run that was just made.
+        insert(&mut node.branches, 1, sequence);
+    }
+}
+
+/// Whether a step can come first in a sequence: where it is in it, or that it is not and depends on nothing there.
+fn begins(sequence: &[Event], event: &Event) -> Option<Option<usize>> {
+    match sequence.iter().position(|other| other.path == event.path) {
+        Some(at) => {
+            let first = &sequence[at];
+            let free = !sequence[..at].iter().any(|other| other.depends(first));
+            (free && first.is(event)).then_some(Some(at))
+        }
+        None => (!sequence.iter().any(|other| other.depends(event))).then_some(None),
+    }
+}
+
+/// Adds a sequence to branches, from the given one on, unless they show it already.
+fn insert(branches: &mut Vec<Branch>, from: usize, mut sequence: Vec<Event>) {
+    for branch in branches.iter_mut().skip(from) {
+        if let Some(found) = begins(&sequence, &branch.event) {
+            if let Some(at) = found {
+                sequence.remove(at);
+            }
+            if !branch.next.is_empty() && !sequence.is_empty() {
+                insert(&mut branch.next, 0, sequence);
+            }
+            return;
+        }
+    }
+    let mut rest = sequence.into_iter().rev();
+    let mut next = Vec::new();
+    for event in rest.by_ref() {
+        next = vec![Branch { event, next }];
+    }
+    branches.append(&mut next);
+}

@@ -1,0 +1,522 @@
+//! What a run did, as planners see it: its steps, what each depends on, and which pairs of them race.
+//!
+//! Two steps of different strands depend on each other if the order of their operations can matter. The order of all such
+//! pairs is the run's class (a Mazurkiewicz trace): runs of one class differ in nothing that anybody can see.
+
+use super::waits::Waits;
+use std::collections::{HashMap, HashSet};
+use threadbare_abi::op::{Op, OpKind, Order};
+use threadbare_abi::step::{Step, StepKind, flags};
+use threadbare_strategy::conflict::{self, Effect, depends};
+
+/// A place that an operation of a step concerns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Touch {
+    pub(crate) op: Op,
+    /// For whom it could not have been acquired before: flags of a step.
+    shut: u32,
+}
+
+/// What all waits with a deadline concern when they begin and when they end by it.
+const TIMER: Touch = Touch { op: Op::new(OpKind::Sleep, 0, 0), shut: 0 };
+
+/// One step of one strand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Event {
+    /// The strand's path.
+    pub(crate) path: u64,
+    /// It went on by its deadline.
+    pub(crate) by_deadline: bool,
+    /// Options taken and how many there were.
+    pub(crate) choices: Vec<(u32, u32)>,
+    /// What it concerns.
+    pub(crate) touches: Vec<Touch>,
+    /// The operation it began with.
+    pub(crate) op: Op,
+    /// What was in memory there.
+    pub(crate) before: u64,
+    /// The strand's index in its run.
+    pub(crate) index: u16,
+    /// Other strands that could have gone on, by index, and the one whose deadline could have come.
+    pub(crate) enabled: u64,
+    pub(crate) timed: Option<u16>,
+    /// The wait has a deadline.
+    pub(crate) has_deadline: bool,
+    /// It was asleep and was woken.
+    pub(crate) resumed: bool,
+}
+
+impl Event {
+    /// Whether the order of the two can matter. Steps of one strand are always ordered.
+    pub(crate) fn depends(&self, other: &Event) -> bool {
+        self.path == other.path
+            || self.touches.iter().any(|a| other.touches.iter().any(|b| depends(&a.op, &b.op)))
+    }
+
+    /// Whether the object could not have been acquired in this way before.
+    fn shut(&self, addr: u64, mode: u32) -> bool {
+        self.touches.iter().any(|touch| touch.op.addr == addr && touch.shut & mode != 0)
+    }
+
+    /// Whether it is the same step of the same strand, as far as that can be told before it is made.
+    pub(crate) fn is(&self, other: &Event) -> bool {
+        self.path == other.path
+            && self.by_deadline == other.by_deadline
+            && self.choices.iter().zip(&other.choices).all(|(a, b)| a.0 == b.0)
+    }
+}
+
+/// Two steps that could have come in the other order, and what comes then.
+#[derive(Clone, Debug)]
+pub(crate) struct Race {
+    /// The earlier one.
+    pub(crate) first: usize,
+    /// The later one; it may not have been made.
+    pub(crate) second: Event,
+    /// Its place, if it was made.
+    pub(crate) made: Option<usize>,
+}
+
+/// A run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    pub(crate) events: Vec<Event>,
+    /// What strands were about to do when the run ended; whether they could have.
+    pending: Vec<(Event, bool)>,
+    /// For each event, events of other strands that made it possible.
+    after: Vec<Vec<usize>>,
+    /// Waits with a deadline that somebody ended: by which event, and what the deadline would have been.
+    woken: Vec<(usize, Event)>,
+    /// Loops that were seen to wait, each by its places.
+    pub(crate) spins: Vec<Vec<super::waits::Place>>,
+    /// Paths by strand index.
+    pub(crate) paths: Vec<u64>,
+}
+
+fn op_of(step: &Step) -> Op {
+    let kind = OpKind::from_code(step.op).unwrap_or(OpKind::Start);
+    Op { kind, order: Order::SeqCst, size: step.size, addr: step.addr, pc: step.pc }
+}
+
+impl Trace {
+    /// The trace in a run's records.
+    pub(crate) fn read(steps: &[Step]) -> Trace {
+        let mut trace = Trace::default();
+        for step in steps.iter().filter(|step| step.kind == StepKind::Born as u8) {
+            let index = step.strand as usize;
+            if trace.paths.len() <= index {
+                trace.paths.resize(index + 1, 0);
+            }
+            trace.paths[index] = step.addr;
+        }
+        let mut wakers: HashMap<u16, usize> = HashMap::new();
+        let mut last: HashMap<u16, usize> = HashMap::new();
+        let mut creators: HashMap<u16, usize> = HashMap::new();
+        let mut spin: Vec<super::waits::Place> = Vec::new();
+        for step in steps {
+            let kind = StepKind::from_code(step.kind).unwrap_or(StepKind::Born);
+            if kind != StepKind::Spin && !spin.is_empty() {
+                trace.spins.push(std::mem::take(&mut spin));
+            }
+            match kind {
+                StepKind::Step => {
+                    let event = trace.event(step);
+                    // What nobody decided belongs to the step before it.
+                    if step.flags & flags::PINNED != 0
+                        && let Some(before) = trace.events.last_mut().filter(|it| it.index == step.strand)
+                    {
+                        before.touches.extend(event.touches);
+                        continue;
+                    }
+                    let at = trace.events.len();
+                    let mut after = Vec::new();
+                    if event.resumed {
+                        after.extend(wakers.remove(&step.strand));
+                    }
+                    if !last.contains_key(&step.strand) {
+                        after.extend(creators.get(&step.strand).copied());
+                    }
+                    if event.op.kind == OpKind::Join {
+                        after.extend(last.get(&(event.op.addr as u16)).copied());
+                    }
+                    if event.op.kind == OpKind::Create {
+                        creators.insert(event.op.addr as u16, at);
+                    }
+                    last.insert(step.strand, at);
+                    trace.events.push(event);
+                    trace.after.push(after);
+                }
+                StepKind::Touch => {
+                    if let Some(event) = trace.events.last_mut() {
+                        event.touches.push(Touch { op: op_of(step), shut: step.flags });
+                    }
+                }
+                StepKind::Wake => trace.wake(step, &mut wakers, &last),
+                StepKind::Choice => {
+                    if let Some(event) = trace.events.last_mut() {
+                        event.choices.push((step.addr as u32, step.before as u32));
+                    }
+                }
+                StepKind::Spin => spin.push(super::waits::Place {
+                    pc: step.pc,
+                    addr: step.addr,
+                    size: step.size as u8,
+                    value: step.before,
+                }),
+                StepKind::Pending => {
+                    let event = trace.event(step);
+                    if step.flags & flags::ASLEEP == 0 {
+                        trace.pending.push((event, step.flags & flags::BLOCKED == 0));
+                    }
+                }
+                StepKind::Born => {}
+            }
+        }
+        trace
+    }
+
+    fn event(&self, step: &Step) -> Event {
+        let op = op_of(step);
+        let resumed = step.flags & flags::RESUMED != 0;
+        let by_deadline = step.flags & flags::TIMEOUT != 0;
+        // Who was woken does nothing to the object any more, but for a futex word: what the caller does then is not seen.
+        let concerns = !resumed || by_deadline || op.kind == OpKind::FutexWait;
+        let mut touches = if concerns { vec![Touch { op, shut: step.flags }] } else { Vec::new() };
+        if by_deadline && op.kind != OpKind::Sleep {
+            touches.push(TIMER);
+        }
+        Event {
+            path: self.paths.get(step.strand as usize).copied().unwrap_or(0),
+            by_deadline,
+            choices: Vec::new(),
+            touches,
+            op,
+            before: step.before,
+            index: step.strand,
+            enabled: step.enabled,
+            timed: step.timed.checked_sub(1).map(|index| index as u16),
+            has_deadline: step.flags & flags::TIMED != 0,
+            resumed,
+        }
+    }
+
+    fn wake(&mut self, step: &Step, wakers: &mut HashMap<u16, usize>, last: &HashMap<u16, usize>) {
+        let woken = step.addr as u16;
+        let Some(at) = self.events.len().checked_sub(1) else { return };
+        if step.flags & flags::ASLEEP == 0 {
+            return;
+        }
+        wakers.insert(woken, at);
+        if step.flags & flags::TIMED != 0
+            && self.events[at].index != woken
+            && let Some(&waits) = last.get(&woken)
+        {
+            let waiting = &self.events[waits];
+            let deadline = Event {
+                by_deadline: true,
+                resumed: true,
+                choices: Vec::new(),
+                touches: vec![Touch { op: waiting.op, shut: 0 }, TIMER],
+                ..waiting.clone()
+            };
+            self.woken.push((at, deadline));
+        }
+    }
+
+    /// Takes steps away.
+    pub(crate) fn without(mut self, void: &HashSet<usize>) -> Trace {
+        if void.is_empty() {
+            return self;
+        }
+        let mut places = Vec::with_capacity(self.events.len());
+        let mut kept = 0;
+        for at in 0..self.events.len() {
+            places.push(kept);
+            kept += usize::from(!void.contains(&at));
+        }
+        let keep = |at: &usize| !void.contains(at);
+        let mut at = 0;
+        self.events.retain(|_| (keep(&at), at += 1).0);
+        let mut at = 0;
+        self.after.retain(|_| (keep(&at), at += 1).0);
+        for after in &mut self.after {
+            after.retain(keep);
+            after.iter_mut().for_each(|at| *at = places[*at]);
+        }
+        self.woken.retain(|(at, _)| keep(at));
+        self.woken.iter_mut().for_each(|(at, _)| *at = places[*at]);
+        self
+    }
+
+    /// What the strand does next after an event, in this run.
+    pub(crate) fn next_of(&self, at: usize) -> Option<&Event> {
+        let index = self.events[at].index;
+        self.events[at + 1..]
+            .iter()
+            .find(|event| event.index == index)
+            .or_else(|| self.pending.iter().map(|(event, _)| event).find(|event| event.index == index))
+    }
+
+    /// The order of the run's steps, and the pairs that could have come otherwise.
+    pub(crate) fn analyse(&self, waits: &Waits) -> Analysis {
+        let mut analysis = Analysis::default();
+        for at in 0..self.events.len() {
+            analysis.add(self, at, waits);
+        }
+        for (at, deadline) in &self.woken {
+            analysis.races.push(Race { first: *at, second: deadline.clone(), made: None });
+        }
+        let last = self.events.len().checked_sub(1);
+        for (event, enabled) in &self.pending {
+            let before = analysis.last.get(&event.index).copied();
+            let mut found = Vec::new();
+            let clock = before.map(|at| analysis.clocks[at].clone()).unwrap_or_default();
+            analysis.races_of(self, event, before, &clock, waits, &mut found);
+            if *enabled
+                && let Some(last) = last.filter(|&last| self.events[last].index != event.index)
+                && !found.iter().any(|(first, _)| *first == last)
+            {
+                found.push((last, false));
+            }
+            for (first, by_deadline) in found {
+                let second = Event { by_deadline, ..event.clone() };
+                analysis.races.push(Race { first, second, made: None });
+            }
+        }
+        analysis
+    }
+}
+
+/// The order of a run's steps.
+#[derive(Debug, Default)]
+pub(crate) struct Analysis {
+    /// For each event, how many events of each strand come before it or are it.
+    clocks: Vec<Vec<u32>>,
+    /// The number of each event in its strand, from 1.
+    ordinals: Vec<u32>,
+    /// For each event, those of other strands that it directly depends on, the latest first.
+    pub(crate) sources: Vec<Vec<usize>>,
+    /// The pairs that could have come otherwise.
+    pub(crate) races: Vec<Race>,
+    last: HashMap<u16, usize>,
+    history: HashMap<u64, Vec<usize>>,
+}
+
+/// Bytes that share a list of accesses.
+const GRAIN: u64 = 8;
+/// The longest range that is looked at in full.
+const LONGEST: u64 = 1 << 16;
+
+fn join(clock: &mut Vec<u32>, other: &[u32]) {
+    if clock.len() < other.len() {
+        clock.resize(other.len(), 0);
+    }
+    for (mine, theirs) in clock.iter_mut().zip(other) {
+        *mine = (*mine).max(*theirs);
+    }
+}
+
+/// The lists that an operation belongs to.
+fn grains(op: &Op) -> std::ops::RangeInclusive<u64> {
+    match op.kind {
+        OpKind::Io | OpKind::IoWait => {
+            let list = u64::MAX - 1 - op.addr.min(3);
+            list..=list
+        }
+        OpKind::Signal | OpKind::Cancel => u64::MAX..=u64::MAX,
+        OpKind::Sleep => u64::MAX - 8..=u64::MAX - 8,
+        _ if !op.kind.has_memory_address() => 1..=0,
+        kind => {
+            let plain = (kind as u8) < OpKind::Fence as u8 || kind == OpKind::Free;
+            let length = if plain { (op.size as u64).clamp(1, LONGEST) } else { 1 };
+            op.addr / GRAIN..=(op.addr.saturating_add(length - 1)) / GRAIN
+        }
+    }
+}
+
+/// Whether the operation waits until it can take its object: alone, or together with others.
+fn acquires(kind: OpKind) -> Option<u32> {
+    match kind {
+        OpKind::MutexLock
+        | OpKind::MutexTimedLock
+        | OpKind::WriteLock
+        | OpKind::SpinLock
+        | OpKind::SemWait
+        | OpKind::Once => Some(flags::SHUT),
+        OpKind::ReadLock => Some(flags::SHUT_SHARED),
+        _ => None,
+    }
+}
+
+impl Analysis {
+    /// Whether the first event comes before the second in every run of this class.
+    pub(crate) fn precedes(&self, first: usize, second: usize, trace: &Trace) -> bool {
+        let strand = trace.events[first].index as usize;
+        self.clocks[second].get(strand).is_some_and(|&count| count >= self.ordinals[first])
+    }
+
+    fn add(&mut self, trace: &Trace, at: usize, waits: &Waits) {
+        let event = &trace.events[at];
+        let before = self.last.get(&event.index).copied();
+        let mut clock = before.map(|at| self.clocks[at].clone()).unwrap_or_default();
+        for &other in &trace.after[at] {
+            let other = self.clocks[other].clone();
+            join(&mut clock, &other);
+        }
+        let mut found = Vec::new();
+        let sources = self.races_of(trace, event, before, &clock, waits, &mut found);
+        for &source in &sources {
+            let source = self.clocks[source].clone();
+            join(&mut clock, &source);
+        }
+        let strand = event.index as usize;
+        if clock.len() <= strand {
+            clock.resize(strand + 1, 0);
+        }
+        let ordinal = before.map_or(0, |at| self.ordinals[at]) + 1;
+        clock[strand] = ordinal;
+        for (first, by_deadline) in found {
+            let second = Event { by_deadline, ..event.clone() };
+            self.races.push(Race { first, second, made: Some(at) });
+        }
+        self.clocks.push(clock);
+        self.ordinals.push(ordinal);
+        self.sources.push(sources);
+        self.last.insert(event.index, at);
+        for touch in &event.touches {
+            for grain in grains(&touch.op) {
+                let list = self.history.entry(grain).or_default();
+                if list.last() != Some(&at) {
+                    list.push(at);
+                }
+            }
+        }
+    }
+
+    /// The events that `event` directly depends on, latest first; those of them that could have come after it go into
+    /// `found`, with whether its deadline would have come then.
+    fn races_of(
+        &self,
+        trace: &Trace,
+        event: &Event,
+        before: Option<usize>,
+        clock: &[u32],
+        waits: &Waits,
+        found: &mut Vec<(usize, bool)>,
+    ) -> Vec<usize> {
+        let mut candidates: Vec<usize> = Vec::new();
+        for touch in &event.touches {
+            for grain in grains(&touch.op) {
+                let Some(list) = self.history.get(&grain) else { continue };
+                let mut reversible = false;
+                for &other in list.iter().rev() {
+                    let theirs = &trace.events[other];
+                    let Some(hit) = theirs.touches.iter().find(|theirs| depends(&theirs.op, &touch.op))
+                    else {
+                        continue;
+                    };
+                    candidates.push(other);
+                    reversible |= self.shuts(trace, other, event, before, waits).is_none();
+                    // All that came before a write of the whole place comes before this, too.
+                    let whole = hit.op.addr <= touch.op.addr
+                        && hit.op.addr + u64::from(hit.op.size) >= touch.op.addr + u64::from(touch.op.size);
+                    if reversible && whole && conflict::effect(hit.op.kind) == Effect::Write {
+                        break;
+                    }
+                }
+            }
+        }
+        candidates.sort_unstable_by(|a, b| b.cmp(a));
+        candidates.dedup();
+        let mut ordered = clock.to_vec();
+        let mut raced = clock.to_vec();
+        let covers = |clock: &[u32], at: usize| {
+            clock.get(trace.events[at].index as usize).is_some_and(|&count| count >= self.ordinals[at])
+        };
+        let mut sources = Vec::new();
+        for at in candidates {
+            if trace.events[at].index == event.index {
+                continue;
+            }
+            if !covers(&ordered, at) {
+                sources.push(at);
+                join(&mut ordered, &self.clocks[at]);
+            }
+            if !covers(&raced, at) {
+                match self.shuts(trace, at, event, before, waits) {
+                    None => {
+                        // What could not be taken in time is free before somebody took it.
+                        let free = acquires(event.op.kind)
+                            .is_some_and(|mode| !trace.events[at].shut(event.op.addr, mode));
+                        found.push((at, event.by_deadline && !free));
+                        join(&mut raced, &self.clocks[at]);
+                    }
+                    Some(()) if event.has_deadline && !event.by_deadline => found.push((at, true)),
+                    Some(()) => {}
+                }
+            }
+        }
+        sources
+    }
+
+    /// Whether `event` could not have come just before the event `at`, because it would have waited for it.
+    fn shuts(
+        &self,
+        trace: &Trace,
+        at: usize,
+        event: &Event,
+        before: Option<usize>,
+        waits: &Waits,
+    ) -> Option<()> {
+        let theirs = &trace.events[at];
+        let shut = event.touches.iter().any(|mine| {
+            acquires(mine.op.kind).is_some_and(|mode| !event.by_deadline && theirs.shut(mine.op.addr, mode))
+        });
+        let read = event
+            .touches
+            .iter()
+            .any(|mine| acquires(mine.op.kind) == Some(flags::SHUT) && self.is_read(trace, at, mine.op.addr));
+        (shut || read || waits.would_wait(trace, event, before, theirs)).then_some(())
+    }
+
+    /// Whether others would have held the lock for reading if the event had not come, and all that it comes before.
+    fn is_read(&self, trace: &Trace, at: usize, addr: u64) -> bool {
+        let reads = |event: &Event| event.op.addr == addr && !event.by_deadline;
+        if trace.events[at].op.kind != OpKind::ReadLock || !reads(&trace.events[at]) {
+            return false;
+        }
+        let readers: i64 = (0..self.clocks.len())
+            .filter(|&other| reads(&trace.events[other]) && other != at)
+            .filter(|&other| other < at || !self.precedes(at, other, trace))
+            .map(|other| match trace.events[other].op.kind {
+                OpKind::ReadLock => 1,
+                OpKind::ReadUnlock => -1,
+                _ => 0,
+            })
+            .sum();
+        readers > 0
+    }
+
+    /// The run's class as a number: the same for all runs of a class.
+    pub(crate) fn class(&self, trace: &Trace) -> u64 {
+        (0..trace.events.len()).fold(0, |sum: u64, at| sum.wrapping_add(self.mark(trace, at)))
+    }
+
+    /// What an event adds to the number of a class.
+    pub(crate) fn mark(&self, trace: &Trace, at: usize) -> u64 {
+        use threadbare_strategy::rng::mix;
+        let event = &trace.events[at];
+        let mut mark = mix(event.path ^ u64::from(self.ordinals[at]).rotate_left(32));
+        mark = mix(mark ^ u64::from(event.by_deadline) ^ (event.op.kind as u64) << 8);
+        for &(taken, options) in &event.choices {
+            mark = mix(mark ^ u64::from(taken) ^ u64::from(options) << 32);
+        }
+        // The order of strands in a run's list may differ within a class.
+        let mut sum = 0u64;
+        for (index, &count) in self.clocks[at].iter().enumerate().filter(|(_, count)| **count > 0) {
+            let path = trace.paths.get(index).copied().unwrap_or(0);
+            sum = sum.wrapping_add(mix(path ^ mix(u64::from(count))));
+        }
+        mix(mark ^ sum)
+    }
+}

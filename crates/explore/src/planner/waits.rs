@@ -1,0 +1,151 @@
+//! Loops that wait for memory to change.
+//!
+//! A strand that loads the same values again and again waits for others. How often it looked in vain makes no difference to
+//! anybody, so a round of such a loop that only leads to the next one is no part of a run's class: planners take the loop as
+//! one operation that can be made when the values are others. Which values make it wait is learnt from runs in which the
+//! engine found the loop spinning.
+
+use super::trace::{Event, Trace};
+use std::collections::HashSet;
+use threadbare_abi::op::OpKind;
+
+/// A load of a loop, and the value that keeps it waiting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) struct Place {
+    pub(crate) pc: u64,
+    pub(crate) addr: u64,
+    pub(crate) size: u8,
+    pub(crate) value: u64,
+}
+
+impl Place {
+    fn is_at(&self, event: &Event) -> bool {
+        self.pc == event.op.pc && self.addr == event.op.addr
+    }
+}
+
+/// Rounds of loops that lead to the next round, each by its loads in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waits {
+    rounds: Vec<Vec<Place>>,
+}
+
+/// The most rounds that are kept.
+const MOST: usize = 1024;
+
+impl Waits {
+    /// Learns from a run; whether there was something new.
+    pub(crate) fn learn(&mut self, trace: &Trace) -> bool {
+        let mut new = false;
+        for places in &trace.spins {
+            if let Some(round) = in_order(trace, places)
+                && self.rounds.len() < MOST
+                && !self.rounds.contains(&round)
+            {
+                self.rounds.push(round);
+                new = true;
+            }
+        }
+        new
+    }
+
+    /// The words of a guide.
+    pub(crate) fn words(&self) -> Vec<u64> {
+        let mut words = Vec::new();
+        for round in &self.rounds {
+            words.push(round.len() as u64);
+            for place in round {
+                words.extend([place.pc, place.addr, u64::from(place.size), place.value]);
+            }
+        }
+        words
+    }
+
+    /// The events of rounds that only led to the next one.
+    pub(crate) fn void(&self, trace: &Trace) -> HashSet<usize> {
+        let mut void = HashSet::new();
+        if self.rounds.is_empty() {
+            return void;
+        }
+        let strands: HashSet<u16> = trace.events.iter().map(|event| event.index).collect();
+        for strand in strands {
+            let own: Vec<usize> =
+                (0..trace.events.len()).filter(|&at| trace.events[at].index == strand).collect();
+            let mut at = 0;
+            while at < own.len() {
+                match self.rounds.iter().find_map(|round| self.whole(trace, &own[at..], round)) {
+                    Some(length) => {
+                        void.extend(&own[at..at + length]);
+                        at += length;
+                    }
+                    None => at += 1,
+                }
+            }
+        }
+        void
+    }
+
+    /// How many events of the strand make up this round and lead to the same loop again.
+    fn whole(&self, trace: &Trace, own: &[usize], round: &[Place]) -> Option<usize> {
+        let mut at = 0;
+        for place in round {
+            while at > 0 && own.get(at).is_some_and(|&at| gives_way(&trace.events[at])) {
+                at += 1;
+            }
+            let event = &trace.events[*own.get(at)?];
+            if !place.is_at(event) || event.before != place.value {
+                return None;
+            }
+            at += 1;
+        }
+        while own.get(at).is_some_and(|&at| gives_way(&trace.events[at])) {
+            at += 1;
+        }
+        let next = trace.next_of(own[at - 1])?;
+        round[0].is_at(next).then_some(at)
+    }
+
+    /// Whether `event`, made just before `other` instead, would only have found that its loop has to wait.
+    pub(crate) fn would_wait(
+        &self,
+        trace: &Trace,
+        event: &Event,
+        before: Option<usize>,
+        other: &Event,
+    ) -> bool {
+        if self.rounds.is_empty() || other.op.addr != event.op.addr || other.op.size != event.op.size {
+            return false;
+        }
+        self.rounds.iter().any(|round| {
+            let Some((last, earlier)) = round.split_last() else { return false };
+            last.is_at(event) && other.before == last.value && follows(trace, before, event.index, earlier)
+        })
+    }
+}
+
+/// Whether the strand's last events, up to `before`, are these loads with these values.
+fn follows(trace: &Trace, before: Option<usize>, strand: u16, places: &[Place]) -> bool {
+    let Some(before) = before else { return places.is_empty() };
+    let mut own = trace.events[..=before].iter().rev().filter(|event| event.index == strand);
+    places.iter().rev().all(|place| {
+        let event = own.by_ref().find(|event| !gives_way(event));
+        event.is_some_and(|event| place.is_at(event) && event.before == place.value)
+    })
+}
+
+fn gives_way(event: &Event) -> bool {
+    matches!(event.op.kind, OpKind::Yield | OpKind::Sleep | OpKind::Fence)
+}
+
+/// The places of a loop in the order in which a strand came to them.
+fn in_order(trace: &Trace, places: &[Place]) -> Option<Vec<Place>> {
+    let mut order: Vec<Place> = Vec::new();
+    for event in &trace.events {
+        if let Some(place) = places.iter().find(|place| place.is_at(event))
+            && !order.contains(place)
+        {
+            order.push(*place);
+        }
+    }
+    (order.len() == places.len() && !order.is_empty()).then_some(order)
+}

@@ -1,0 +1,186 @@
+//! What each step of a run did, for a planner in the driver; see `threadbare-abi`'s `step`.
+//!
+//! A step's record is written when its strand is chosen; what happens in it is added behind it, so the last step is
+//! always the running strand's. Nothing is told before the second strand exists: all that is ordered before it.
+
+use super::live::live;
+use super::sched::{ATTENTION, Phase, attention, engine};
+use super::strand::State;
+use super::wait::{Class, Wake};
+use super::{shared, strand};
+use core::sync::atomic::Ordering;
+use threadbare_abi::event::ChoiceKind;
+use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
+use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::step::{Step, StepKind, flags};
+use threadbare_abi::strand::StrandId;
+
+/// Who could not have acquired an object before a step: those who want it alone, and those who want it with others.
+pub use threadbare_abi::step::flags::{SHUT as EXCLUSIVE, SHUT_SHARED as SHARED};
+
+/// Whether steps are told.
+#[inline(always)]
+pub fn is_on() -> bool {
+    ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0
+}
+
+fn push(step: Step) {
+    let counters = live();
+    let at = counters.steps as usize;
+    if at < STEPS_CAPACITY
+        && let Some(base) = shared::area(STEPS_OFFSET)
+    {
+        // SAFETY: the table has room for STEPS_CAPACITY records; the driver reads it after the run.
+        unsafe { (base as *mut Step).add(at).write(step) }
+        counters.steps += 1;
+    } else {
+        counters.steps_lost += 1;
+    }
+}
+
+/// The record of the step under way, if there is one.
+fn last() -> Option<&'static mut Step> {
+    let mut at = live().steps as usize;
+    let base = shared::area(STEPS_OFFSET)? as *mut Step;
+    while at > 0 {
+        at -= 1;
+        // SAFETY: written before; one kernel thread.
+        let step = unsafe { &mut *base.add(at) };
+        if step.kind == StepKind::Step as u8 {
+            return Some(step);
+        }
+    }
+    None
+}
+
+fn of(kind: StepKind, id: StrandId, op: Op) -> Step {
+    Step {
+        pc: op.pc,
+        addr: op.addr,
+        strand: id.0,
+        op: op.kind as u8,
+        kind: kind as u8,
+        size: op.size,
+        ..Step::default()
+    }
+}
+
+/// What is in memory where an operation is about to look; 0 for others.
+fn value_before(op: Op) -> u64 {
+    const PAGE: u64 = 4096;
+    let looks =
+        op.kind.is_atomic_access() || matches!(op.kind, OpKind::Read | OpKind::Write | OpKind::ReadWrite);
+    if looks && op.size <= 8 && op.addr >= PAGE { super::spin::load(op.addr, op.size as u8) } else { 0 }
+}
+
+/// The strand makes the operation it stands before.
+#[cold]
+#[inline(never)]
+pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
+    let e = engine();
+    if e.strands.len() < 2 || e.phase != Phase::Running {
+        return;
+    }
+    let this = strand(id);
+    let mut enabled = 0u64;
+    for other in e.enabled.iter().filter(|other| other.index() < u64::BITS as usize) {
+        enabled |= 1 << other.index();
+    }
+    let timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));
+    let timed = timed.map_or(0, |id| id.0 as u32 + 1);
+    let mut step = Step { enabled, timed, before: value_before(this.op), ..of(StepKind::Step, id, this.op) };
+    if pinned {
+        step.flags |= flags::PINNED;
+    }
+    let waited = this.wait.key.class != Class::Never && this.wait.key.class != Class::Memory;
+    if by_timeout || waited && this.wait.outcome == Wake::TimedOut {
+        step.flags |= flags::TIMEOUT;
+    }
+    if waited && !this.wait.acquire {
+        step.flags |= flags::RESUMED;
+    }
+    if waited && this.wait.deadline != u64::MAX {
+        step.flags |= flags::TIMED;
+    }
+    push(step);
+}
+
+/// The step under way concerns this object, too; `shut` tells for whom it could not have been acquired before.
+pub fn touches(kind: OpKind, addr: u64, shut: u32) {
+    if !is_on() {
+        return;
+    }
+    match last() {
+        // What is taken and given back in one step was free before.
+        Some(step) if step.addr == addr && kind == OpKind::Once && step.op == kind as u8 => {}
+        Some(step) if step.addr == addr && addr != 0 => step.flags |= shut,
+        Some(_) => push(Step { flags: shut, ..of(StepKind::Touch, super::me(), Op::new(kind, addr, 0)) }),
+        None => {}
+    }
+}
+
+/// The strand can go on from now on.
+#[cold]
+pub fn woke(id: StrandId) {
+    let wait = &strand(id).wait;
+    // A deadline is nobody's doing.
+    if live().steps == 0 || wait.outcome == Wake::TimedOut {
+        return;
+    }
+    let mut step = of(StepKind::Wake, super::me(), Op::new(OpKind::Start, id.0 as u64, 0));
+    if wait.deadline != u64::MAX {
+        step.flags |= flags::TIMED;
+    }
+    if !wait.acquire {
+        step.flags |= flags::ASLEEP;
+    }
+    push(step);
+}
+
+/// A choice that is no strand was made.
+#[cold]
+pub fn chose(kind: ChoiceKind, taken: u64, options: u64) {
+    push(Step {
+        op: kind as u8,
+        addr: taken,
+        before: options,
+        ..of(StepKind::Choice, super::me(), Op::new(OpKind::Start, 0, 0))
+    });
+}
+
+/// The running strand spins: one of the places it loads again and again.
+pub fn spins(pc: u64, addr: u64, size: u8, value: u64) {
+    if is_on() {
+        let op = Op { size: size as u32, ..Op::new(OpKind::AtomicLoad, addr, pc) };
+        push(Step { before: value, ..of(StepKind::Spin, super::me(), op) });
+    }
+}
+
+/// The run has come to its end: who exists, and what each was about to do.
+pub fn finish() {
+    if !is_on() {
+        return;
+    }
+    let e = engine();
+    for index in 0..e.strands.len() {
+        let this = strand(StrandId(index as u16));
+        let mut born = of(StepKind::Born, this.id, Op::new(OpKind::Start, this.path.0, 0));
+        born.before = this.parent.0 as u64;
+        push(born);
+        // Who ran last stands before nothing, unless it waits.
+        if this.state == State::Ended || this.id == e.current && this.state != State::Blocked {
+            continue;
+        }
+        let mut pending = of(StepKind::Pending, this.id, this.op);
+        if this.state == State::Blocked && this.wait.key.class != Class::Memory {
+            pending.flags |= flags::BLOCKED;
+            if !this.wait.acquire {
+                pending.flags |= flags::ASLEEP;
+            }
+            if this.wait.deadline != u64::MAX {
+                pending.flags |= flags::TIMED;
+            }
+        }
+        push(pending);
+    }
+}

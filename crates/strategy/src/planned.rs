@@ -1,0 +1,336 @@
+//! `dfs`, `dpor`, `pcb`, `hapset`: a planner in the driver has decided.
+//!
+//! The guide of a run says who goes on at each of its first decisions, forced ones included; which options other choices
+//! take; who sleeps after that (a planner has been there: the strand stays back until a step that depends on its
+//! operation wakes it); and which values keep strands waiting in loops. After the plan, the strand that runs goes on while it
+//! can, and the oldest one follows it.
+//!
+//! The words of a guide, each list after its length:
+//! - the plan: pairs of a strand's path and how many decisions it has, doubled, with 1 added for a deadline;
+//! - the options;
+//! - the sleepers: path, kind of operation with its size above, address;
+//! - the waits: for each its number of places, then for each place pc, address, size, value.
+
+use crate::conflict::depends;
+use crate::{Born, Pick, ROOM_WORDS, Room, RunInfo, Strategy, View};
+use threadbare_abi::op::{Op, OpKind, Order};
+use threadbare_abi::strand::StrandId;
+
+/// Words of a sleeper.
+const SLEEPER: usize = 3;
+/// Words of a place of a wait.
+const PLACE: usize = 4;
+/// Where the guide is kept in the room; the strands' paths come before it.
+const GUIDE_AT: usize = ROOM_WORDS / 2;
+
+/// The notes of a run: each is 0 or the number of a decision, from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Notes {
+    /// The decision that could not be made as planned.
+    pub departed: u64,
+    /// The decision at which only sleepers could go on.
+    pub asleep: u64,
+}
+
+impl Notes {
+    /// The notes in a run's words.
+    pub fn read(words: &[u64]) -> Notes {
+        let at = |index: usize| words.get(index).copied().unwrap_or(0);
+        Notes { departed: at(0), asleep: at(1) }
+    }
+}
+
+/// The strategy's state.
+#[derive(Debug)]
+pub struct Planned {
+    room: Option<Room>,
+    strands: usize,
+    words: usize,
+    /// Where the next pair of the plan is, and where its list ends.
+    plan: (usize, usize),
+    /// Decisions left of the current pair, and whether by a deadline.
+    left: (u64, bool),
+    path: u64,
+    options: (usize, usize),
+    sleepers: (usize, usize),
+    waits: (usize, usize),
+    decisions: u64,
+    notes: Notes,
+    /// The operation of the last step after the plan.
+    last: Option<(Pick, Op)>,
+}
+
+/// A planner that tries every order.
+pub type Dfs = Planned;
+/// A planner with dynamic partial-order reduction.
+pub type Dpor = Planned;
+/// A planner with a bound on preemptions.
+pub type Pcb = Planned;
+/// A planner for pairs of statements.
+pub type Hapset = Planned;
+
+impl Planned {
+    /// A strategy that has not begun.
+    pub const fn new() -> Self {
+        Planned {
+            room: None,
+            strands: 0,
+            words: 0,
+            plan: (0, 0),
+            left: (0, false),
+            path: 0,
+            options: (0, 0),
+            sleepers: (0, 0),
+            waits: (0, 0),
+            decisions: 0,
+            notes: Notes { departed: 0, asleep: 0 },
+            last: None,
+        }
+    }
+
+    fn word(&self, at: usize) -> u64 {
+        match &self.room {
+            Some(room) if at < self.words => room[GUIDE_AT + at],
+            _ => 0,
+        }
+    }
+
+    /// A list that begins with its length, as the range of its words; `each` words an entry.
+    fn list(&self, at: usize, each: usize) -> (usize, usize) {
+        let length = self.word(at) as usize;
+        (at + 1, (at + 1).saturating_add(length.saturating_mul(each)).min(self.words.max(at + 1)))
+    }
+
+    fn path_of(&self, strand: StrandId) -> u64 {
+        match &self.room {
+            Some(room) if strand.index() < GUIDE_AT => room[strand.index()],
+            _ => 0,
+        }
+    }
+
+    /// What the plan says of this decision: a strand's path, and whether its wait ends by the deadline.
+    fn planned(&mut self) -> Option<(u64, bool)> {
+        while self.left.0 == 0 {
+            let (at, end) = self.plan;
+            if at + 1 >= end {
+                return None;
+            }
+            let word = self.word(at + 1);
+            (self.path, self.left) = (self.word(at), (word >> 1, word & 1 == 1));
+            self.plan.0 += 2;
+        }
+        self.left.0 -= 1;
+        Some((self.path, self.left.1))
+    }
+
+    fn depart(&mut self) {
+        if self.notes.departed == 0 {
+            self.notes.departed = self.decisions;
+        }
+        (self.plan, self.left) = ((0, 0), (0, false));
+    }
+
+    /// Wakes the sleepers whose operation depends on what was just done.
+    fn wake_sleepers(&mut self) {
+        let Some((pick, op)) = self.last.take() else { return };
+        let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
+        // A deadline may have come, or begun.
+        let timer = matches!(pick, Pick::Timeout(_))
+            || matches!(op.kind, OpKind::CondTimedWait | OpKind::MutexTimedLock | OpKind::FutexWait);
+        let path = self.path_of(strand);
+        let (mut at, end) = self.sleepers;
+        while at + SLEEPER <= end {
+            let (sleeper, packed, addr) = (self.word(at), self.word(at + 1), self.word(at + 2));
+            let kind = OpKind::from_code(packed as u8).unwrap_or(OpKind::Start);
+            let other = Op { kind, order: Order::SeqCst, size: (packed >> 8) as u32, addr, pc: 0 };
+            // A wait on a condition gives a mutex back that the operation does not name.
+            let gives_back = matches!(op.kind, OpKind::CondWait | OpKind::CondTimedWait)
+                && matches!(kind, OpKind::MutexTryLock);
+            let timers = timer && kind == OpKind::Sleep;
+            if sleeper != 0 && (sleeper == path || gives_back || timers || depends(&op, &other)) {
+                self.wake(sleeper);
+            }
+            at += SLEEPER;
+        }
+    }
+
+    fn wake(&mut self, sleeper: u64) {
+        let (mut at, end) = self.sleepers;
+        while at + SLEEPER <= end {
+            if let Some(room) = &mut self.room
+                && room[GUIDE_AT + at] == sleeper
+            {
+                room[GUIDE_AT + at] = 0;
+            }
+            at += SLEEPER;
+        }
+    }
+
+    fn sleeps(&self, strand: StrandId) -> bool {
+        let path = self.path_of(strand);
+        let (mut at, end) = self.sleepers;
+        while at + SLEEPER <= end {
+            if self.word(at) == path {
+                return true;
+            }
+            at += SLEEPER;
+        }
+        false
+    }
+
+    /// Whether the strand stands at the head of a loop that waits for other values than there are.
+    fn waits<V: View>(&self, strand: StrandId, view: &V) -> bool {
+        let op = view.op(strand);
+        let (mut at, end) = self.waits;
+        while at < end {
+            let places = self.word(at) as usize;
+            let first = at + 1;
+            at = first + places * PLACE;
+            if at > end || places == 0 || self.word(first) != op.pc || self.word(first + 1) != op.addr {
+                continue;
+            }
+            let holds = |place: usize| {
+                let word = |n: usize| self.word(first + place * PLACE + n);
+                view.value(word(1), word(2) as u8) == word(3)
+            };
+            if (0..places).all(holds) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn policy<V: View>(&mut self, view: &V) -> Pick {
+        self.wake_sleepers();
+        let free = |strand: StrandId, this: &Self| !this.sleeps(strand) && !this.waits(strand, view);
+        let current = view.current();
+        if view.current_enabled() && !view.yields(current) && free(current, self) {
+            return Pick::Run(current);
+        }
+        let oldest = |accepts: &dyn Fn(StrandId) -> bool| {
+            view.enabled().iter().copied().filter(|&strand| accepts(strand)).min()
+        };
+        let awake = oldest(&|strand| free(strand, self) && !view.yields(strand))
+            .or_else(|| oldest(&|strand| free(strand, self)));
+        if let Some(strand) = awake {
+            return Pick::Run(strand);
+        }
+        if let Some(&strand) = view.timed().iter().find(|&&strand| !self.sleeps(strand)) {
+            return Pick::Timeout(strand);
+        }
+        if oldest(&|strand| self.sleeps(strand)).is_some() && self.notes.asleep == 0 {
+            self.notes.asleep = self.decisions;
+        }
+        // Sleepers end a run that is of no use; loops that all wait are looked at in turn, until the engine knows.
+        let after = view.enabled().iter().copied().filter(|&strand| strand > current).min();
+        match after.or_else(|| oldest(&|_| true)) {
+            Some(strand) => Pick::Run(strand),
+            None => Pick::Run(current),
+        }
+    }
+
+    fn decide<V: View>(&mut self, view: &V) -> Pick {
+        self.decisions += 1;
+        if let Some((path, by_deadline)) = self.planned() {
+            let is = |strand: &StrandId| self.path_of(*strand) == path;
+            if let Some(strand) = view.enabled().iter().copied().find(is) {
+                return Pick::Run(strand);
+            }
+            if by_deadline && let Some(strand) = view.timed().iter().copied().find(is) {
+                return Pick::Timeout(strand);
+            }
+            self.depart();
+        }
+        let pick = self.policy(view);
+        let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
+        self.last = Some((pick, view.op(strand)));
+        pick
+    }
+}
+
+impl Default for Planned {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Strategy for Planned {
+    fn furnish(&mut self, room: Room) {
+        self.room = Some(room);
+    }
+
+    fn begin(&mut self, info: &RunInfo<'_>) {
+        let room = self.room.take();
+        *self = Planned::new();
+        self.room = room;
+        if let Some(room) = &mut self.room {
+            self.words = info.guide.len().min(ROOM_WORDS - GUIDE_AT);
+            room[GUIDE_AT..GUIDE_AT + self.words].copy_from_slice(&info.guide[..self.words]);
+        }
+        self.plan = self.list(0, 2);
+        self.options = self.list(self.plan.1, 1);
+        self.sleepers = self.list(self.options.1, SLEEPER);
+        self.waits = (self.sleepers.1.min(self.words), self.words);
+    }
+
+    fn created(&mut self, born: Born) {
+        self.strands = self.strands.max(born.strand.index() + 1);
+        if let Some(room) = &mut self.room
+            && born.strand.index() < GUIDE_AT
+        {
+            room[born.strand.index()] = born.path.0;
+        }
+    }
+
+    // Kept out of the other strategies' way.
+    #[cold]
+    #[inline(never)]
+    fn pick<V: View>(&mut self, view: &V) -> Pick {
+        self.decide(view)
+    }
+
+    fn choose(&mut self, options: u32) -> u32 {
+        let (at, end) = self.options;
+        if at >= end {
+            return 0;
+        }
+        self.options.0 += 1;
+        match self.word(at) {
+            option if option < u64::from(options) => option as u32,
+            _ => {
+                self.depart();
+                0
+            }
+        }
+    }
+
+    fn wants_alone(&self) -> bool {
+        true
+    }
+
+    fn alone<V: View>(&mut self, strand: StrandId, view: &V) {
+        if self.strands < 2 {
+            return;
+        }
+        self.decisions += 1;
+        match self.planned() {
+            Some((path, _)) if self.path_of(strand) == path => {}
+            Some(_) => self.depart(),
+            None => {
+                self.wake_sleepers();
+                if self.sleeps(strand) && self.notes.asleep == 0 {
+                    self.notes.asleep = self.decisions;
+                }
+                self.last = Some((Pick::Run(strand), view.op(strand)));
+            }
+        }
+    }
+
+    fn finish(&self, notes: &mut [u64]) -> usize {
+        if notes.len() < 2 {
+            return 0;
+        }
+        (notes[0], notes[1]) = (self.notes.departed, self.notes.asleep);
+        2
+    }
+}

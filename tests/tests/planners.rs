@@ -1,0 +1,230 @@
+//! Planners against brute force and against the numbers of the literature.
+//!
+//! Each small program is a line of scripts for `planner/script.c`. `dpor` must make one run for each class, be complete, and
+//! find as many classes as a search that leaves nothing out: `dfs` where that is small, otherwise `pcb` without a bound,
+//! which leaves out only what leads to a state it has been in.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::Path;
+use std::process::ExitCode;
+use threadbare_tests::campaign::{self, Campaign};
+use threadbare_tests::compile;
+use threadbare_tests::corpus::{self, Program};
+use threadbare_tests::extent::is_full;
+
+/// A script for each strand, and the number of classes.
+const SMALL: &[(&str, u64)] = &[
+    ("W0 R0", 2),
+    ("W0 W0", 2),
+    ("W0R1 W1R0", 3),
+    ("W0W1 R1R0", 3),
+    ("W0W0 R0R0", 6),
+    ("A0 A0", 2),
+    ("A0A0 A0", 3),
+    ("C0 C0", 2),
+    ("w0 r0", 2),
+    ("i0 i0", 4),
+    ("i0i0 i0", 9),
+    ("m0i0 i0m0", 4),
+    ("m0W0 m0R0", 2),
+    ("l0u0 l0u0", 2),
+    ("l0u0l0u0 l0u0", 3),
+    ("l0w0u0 l0r0u0", 2),
+    ("l0l1u1u0 l0l1u1u0", 2),
+    ("l0l1u1u0 l1l0u0u1", 3),
+    ("l0u0 t0", 3),
+    ("l0w0u0 t0w0", 5),
+    ("t0 t0", 4),
+    ("l0u0 T0", 3),
+    ("T0 T0", 4),
+    ("l0c0u0 l0w0s0u0", 2),
+    ("l0c0u0 l0w0u0s0", 2),
+    ("l0x0u0 s0", 3),
+    ("l0x0u0 l0s0u0", 4),
+    ("l0x0u0 l0x0u0", 14),
+    ("p0 v0", 1),
+    ("p0p0 v0", 2),
+    ("v1p1 v1p1", 2),
+    ("q0 p0", 2),
+    ("d0e0 d0e0", 1),
+    ("d0e0 D0e0", 2),
+    ("B0 B0", 2),
+    ("W0B0R1 W1B0R0", 2),
+    ("o0 o0", 2),
+    ("o0r0 o0r0", 2),
+    ("S0W0 R0", 2),
+    ("a0 W0", 1),
+    ("a0R1 W1W0", 1),
+    ("W0a1 W1a0", 1),
+    ("z0i1Z0 z0i1Z0", 2),
+];
+
+/// The same for three strands: too many orders for brute force.
+const LARGER: &[(&str, u64)] = &[
+    ("W0 W0 R0", 6),
+    ("W0R1 W1R0 R0", 6),
+    ("C0W1 C0R1 R1", 8),
+    ("l0i0u0 l0i0u0 i0", 18),
+    ("l0c0u0 l0c0u0 l0w0b0u0", 10),
+    ("d0r0e0 D0w0e0 d0r0e0", 4),
+    ("d0e0 D0e0 D0e0", 6),
+    ("B0R0 B0W0 R0", 8),
+    ("v0W0 p0 R0", 2),
+    ("q1 q1 p1", 6),
+    ("a0W1 a1W0 W0", 1),
+    ("z0Z0 z0Z0 R1", 2),
+];
+
+/// Programs of the literature: which, with what argument, and how many classes. `full`: only when everything was asked for.
+const TEXTBOOK: &[(&str, &str, u64, bool)] = &[
+    ("planner/indexer.c", "12", 8, false),
+    ("planner/indexer.c", "13", 64, false),
+    ("planner/indexer.c", "14", 512, false),
+    ("planner/indexer.c", "15", 4096, true),
+    ("planner/filesystem.c", "14", 2, false),
+    ("planner/filesystem.c", "16", 8, false),
+    ("planner/filesystem.c", "18", 32, false),
+    ("planner/filesystem.c", "20", 128, false),
+    ("planner/lastzero.c", "5", 64, false),
+    // (n + 3) 2^(n - 2).
+    ("planner/lastzero.c", "8", 704, false),
+    ("planner/lastzero.c", "10", 3328, true),
+    ("planner/fib_bench.c", "2", 19, false),
+    ("planner/fib_bench.c", "3", 141, false),
+    ("planner/exclusion.c", "lamport", 9, false),
+    ("planner/exclusion.c", "szymanski", 29, false),
+    ("planner/exclusion.c", "busy", 1, false),
+];
+
+/// Programs whose loops look at several places at once: a plan may turn out to look in vain and is made anew.
+const SEVERAL_LOADS: &[(&str, u64)] = &[("peterson", 4), ("dekker", 5)];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    let mut add = |name: String, check: Box<dyn Fn() -> Result<(), String> + Send>| {
+        trials.push(Trial::test(name, move || check().map_err(Failed::from)));
+    };
+    for &(scripts, classes) in SMALL {
+        add(format!("{scripts} (dfs)"), Box::new(move || agree(scripts, classes, "dfs")));
+    }
+    for &(scripts, classes) in LARGER {
+        add(format!("{scripts} (pcb:64)"), Box::new(move || agree(scripts, classes, "pcb:64")));
+    }
+    for writers in 1..=5u64 {
+        let scripts = ["W0"; 5][..writers as usize].join(" ");
+        let classes = (1..=writers).product();
+        add(format!("{writers} writers"), Box::new(move || once_each("planner/script.c", &scripts, classes)));
+    }
+    for &(program, argument, classes, full) in TEXTBOOK {
+        if is_full() || !full {
+            let name = format!("{program} {argument}");
+            add(name, Box::new(move || once_each(program, argument, classes)));
+        }
+    }
+    for &(algorithm, classes) in SEVERAL_LOADS {
+        add(format!("planner/exclusion.c {algorithm}"), Box::new(move || all(algorithm, classes)));
+    }
+    add("the busy wait of figure 8".to_owned(), Box::new(busy_wait));
+    add("a bound is told".to_owned(), Box::new(bounds_are_told));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Makes a campaign with a planner.
+fn plan(name: &str, arguments: &str, planner: &str, runs: &str) -> Result<Campaign, String> {
+    let program = corpus::programs().into_iter().find(|program| program.name == name);
+    let program = program.ok_or_else(|| format!("there is no {name}"))?;
+    let program = Program { args: arguments.split(' ').map(str::to_owned).collect(), ..program };
+    let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+    let executable = compile::instrumented(&program, compile::compilers(&program)[0], &builds)?;
+    let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
+    let options = [
+        "--runs",
+        runs,
+        "--strategy",
+        planner,
+        "--races",
+        "off",
+        "--no-predict",
+        "--keep-going",
+        "--shrink",
+        "off",
+    ];
+    campaign::run(&program, &executable, out.path(), &options)
+}
+
+fn number(campaign: &Campaign, field: &str) -> Result<u64, String> {
+    let value = campaign.report["planner"][field].as_u64();
+    value.ok_or_else(|| campaign.complain(&format!("`planner.{field}` is no number")))
+}
+
+fn is_complete(campaign: &Campaign) -> bool {
+    campaign.report["planner"]["complete"] == true
+}
+
+fn check_classes(campaign: &Campaign, classes: u64) -> Result<(), String> {
+    let found = number(campaign, "classes")?;
+    if is_complete(campaign) && found == classes {
+        return Ok(());
+    }
+    Err(campaign
+        .complain(&format!("it has {classes} classes, {found} were found, {}", campaign.report["planner"])))
+}
+
+/// `dpor` makes one run a class, and finds them all.
+fn once_each(program: &str, arguments: &str, classes: u64) -> Result<(), String> {
+    let campaign = plan(program, arguments, "dpor", "200000")?;
+    check_classes(&campaign, classes)?;
+    let runs = number(&campaign, "runs")?;
+    if runs == classes {
+        Ok(())
+    } else {
+        Err(campaign.complain(&format!("{runs} runs for {classes} classes")))
+    }
+}
+
+fn all(algorithm: &str, classes: u64) -> Result<(), String> {
+    check_classes(&plan("planner/exclusion.c", algorithm, "dpor", "200000")?, classes)
+}
+
+fn agree(scripts: &str, classes: u64, brute: &str) -> Result<(), String> {
+    once_each("planner/script.c", scripts, classes)?;
+    // Loops that wait make brute force look in vain again and again.
+    let runs = if is_full() { "200000" } else { "6000" };
+    let campaign = plan("planner/script.c", scripts, brute, runs)?;
+    if campaign.text("ended_by")? == "runs" && !is_full() {
+        let found = number(&campaign, "classes")?;
+        return if found <= classes {
+            Ok(())
+        } else {
+            Err(campaign.complain(&format!("more than {classes}")))
+        };
+    }
+    check_classes(&campaign, classes)
+}
+
+/// Udon's figure 8: two runs show all that there is, whoever plans.
+fn busy_wait() -> Result<(), String> {
+    for planner in ["dpor", "hapset"] {
+        let campaign = plan("planner/exclusion.c", "busy", planner, "1000")?;
+        let runs = campaign.number("runs")?;
+        if runs > 2 || !is_complete(&campaign) {
+            return Err(campaign.complain(&format!("{planner} took {runs} runs")));
+        }
+    }
+    let campaign = plan("planner/exclusion.c", "busy", "pcb", "1000")?;
+    if campaign.text("ended_by")? == "complete" { Ok(()) } else { Err(campaign.complain("pcb does not end")) }
+}
+
+fn bounds_are_told() -> Result<(), String> {
+    let campaign = plan("planner/indexer.c", "13", "dpor", "10")?;
+    if is_complete(&campaign) || campaign.text("ended_by")? != "runs" {
+        return Err(campaign.complain("ten runs are not all"));
+    }
+    let campaign = plan("planner/fib_bench.c", "2", "pcb:1", "10000")?;
+    let bounds = campaign.report["planner"]["bounds"].to_string();
+    if is_complete(&campaign) || !bounds.contains("more than one preemption") {
+        return Err(campaign.complain("the bound is not told"));
+    }
+    Ok(())
+}
