@@ -188,6 +188,9 @@ fn schedules_that_are_broken() {
     assert_eq!(found.replay().code, Some(1));
     refused_without_trace(&words(&["replay", "no-such-finding"]), "no-such-finding");
     refused_without_trace(&words(&["replay", "."]), "schedule");
+    refused_without_trace(&words(&["shrink", "no-such-finding"]), "no-such-finding");
+    refused_without_trace(&words(&["shrink", "x", "--time", "never"]), "time");
+    refused_without_trace(&words(&["run", "--shrink", "sometimes", "--", "x"]), "off");
 }
 
 #[test]

@@ -57,7 +57,7 @@ fn a_campaign_ends_when_it_is_enough() {
     assert_eq!(campaign.text("ended_by"), Ok("until"));
     let estimate = &campaign.report["coverage"]["estimate"];
     assert!(estimate["high"].as_f64().is_some_and(|high| high < 0.02), "{estimate}");
-    let mut command = tool::command(&["coverage", "--format", "json"]);
+    let mut command = tool::command(["coverage", "--format", "json"]);
     command.arg(out.path());
     let told = tool::finish(&mut command, tool::PATIENCE);
     let json: serde_json::Value = serde_json::from_str(&told.stdout).expect("one object");

@@ -8,8 +8,13 @@ use std::process::Command;
 use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
-const ANALYSES: [&str; 4] =
-    ["threadbare-trace", "threadbare-symbols", "threadbare-findings", "threadbare-report"];
+const ANALYSES: [&str; 5] = [
+    "threadbare-coverage",
+    "threadbare-trace",
+    "threadbare-symbols",
+    "threadbare-findings",
+    "threadbare-report",
+];
 
 /// The crates of a workspace, each with those of ours that it depends on (tests aside).
 fn crates(manifest: &Path) -> BTreeMap<String, BTreeSet<String>> {

@@ -4,6 +4,7 @@
 //! noise only ever takes speed away.
 
 pub(crate) mod coverage;
+pub(crate) mod noise;
 pub(crate) mod symbols;
 
 use crate::packages;

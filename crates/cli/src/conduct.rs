@@ -182,7 +182,10 @@ impl Observer for Conductor<'_> {
         finding.strategy = if failure.predicted {
             StrategyId::Directed.name().to_owned()
         } else {
-            failure.strategy.to_string()
+            match self.config.target.free {
+                true => search_text(self.config),
+                false => failure.strategy.to_string(),
+            }
         };
         if !failure.fails {
             finding.severity = Severity::Note;
@@ -204,10 +207,10 @@ impl Observer for Conductor<'_> {
         if failure.predicted {
             finding.notes.push(threadbare_findings::orders::predicted(failure.run));
         }
-        self.found.push((
-            finding.id.clone(),
-            Found { schedule, known: Arc::clone(&failure.known), facts: facts.clone() },
-        ));
+        if self.found.len() < refine::MOST {
+            let known = Arc::clone(&failure.known);
+            self.found.push((finding.id.clone(), Found { schedule, known, facts: facts.clone() }));
+        }
         // Kept at once, so that a campaign that is killed has its findings.
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
         let told = self.store.keep(&format!("{}.json", finding.id), &json);
@@ -295,7 +298,7 @@ impl Conductor<'_> {
             points: progress.points,
             switches: progress.switches,
             strands: summary.strands,
-            strategy: self.config.search.to_string(),
+            strategy: search_text(self.config),
             seed: self.config.seed,
             coverage: Coverage {
                 shared_instructions: summary.known.len() as u64,
@@ -334,6 +337,14 @@ impl Conductor<'_> {
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         }
+    }
+}
+
+/// Who decides in the campaign's runs.
+fn search_text(config: &Config) -> String {
+    match config.target.free {
+        true => format!("noise:{}", config.noise.kind.name()),
+        false => config.search.to_string(),
     }
 }
 

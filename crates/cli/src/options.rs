@@ -26,6 +26,7 @@ Examples:
   threadbare cc -g -O1 -pthread bank.c -o bank     compile a C program for Threadbare
   threadbare run --runs 1000 -- ./bank             look for a schedule that makes it fail
   threadbare replay .threadbare/ID.schedule        make the failing run again
+  threadbare shrink ID                             make it as small as it gets
   cargo threadbare test                            the same for every test of a cargo package
 
 Exit codes: 0 nothing found, 1 a failure was found or reproduced, 2 the request or the set-up is
@@ -225,6 +226,7 @@ impl CampaignOptions {
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
         Config {
             target: Arc::new(target),
+            ends_complete: self.runs.is_none(),
             search: self.strategy,
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,

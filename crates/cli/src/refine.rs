@@ -24,6 +24,8 @@ use threadbare_trace::strands::Strands;
 pub(crate) const ORIGINAL: &str = "original";
 /// Runs that shrinking a finding takes at the most while a campaign waits for it.
 pub(crate) const RUNS: u64 = 4000;
+/// Findings of a campaign that are shrunk, at the most: each is kept with its run until the campaign is over.
+pub(crate) const MOST: usize = 32;
 /// Runs that the search for the pair that decides takes at the most.
 const PAIR_RUNS: u64 = 400;
 
@@ -79,6 +81,10 @@ pub(crate) fn refine(
     new.set_segments(smaller.segments.clone(), &Strands::from_report(&smaller.report));
     new.trace_hash = smaller.counters.trace_hash;
     new.verdict = verdict.kind;
+    if schedule.race.is_none() {
+        // The values in it may be others.
+        new.message.clone_from(&verdict.message);
+    }
     if let Some(race) = schedule.race.and_then(|pair| smaller.report.race_of(pair).cloned()) {
         smaller = of_race(&smaller, race);
     } else {
@@ -101,6 +107,8 @@ pub(crate) fn refine(
         strategy: std::mem::take(&mut finding.strategy),
         notes: with_old(made.notes, &finding.notes),
         shrunk: Some(told),
+        // A search that was cut short does not unsay what an earlier one found.
+        explanation: made.explanation.take().or(finding.explanation.take()),
         ..made
     };
     Ok(Some(Refined { schedule: new, finished: shrunk.finished }))
@@ -192,6 +200,8 @@ pub(crate) fn all(
     findings: &mut Findings,
 ) -> Result<(), Error> {
     let begun = Instant::now();
+    // What a free run showed has the schedule of a controlled one.
+    let target = &target.controlled();
     let mut job = Job::new(Arc::clone(target), Arc::new(AtomicBool::new(false)));
     for (id, found) in found {
         let left = (time * SHARES).saturating_sub(begun.elapsed()).min(time);

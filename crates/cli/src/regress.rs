@@ -92,7 +92,8 @@ fn one(
 ) -> Result<(), Trouble> {
     let same = schedule.program_id == id;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let mut server = Server::start(&config.target)?;
+    // A schedule is followed under control, whatever the campaign is.
+    let mut server = Server::start(&config.target.controlled())?;
     // The addresses of another build say nothing.
     let known = schedule.known.iter().copied().filter(|&pc| same || pc == STACKS_SHARED);
     server.set_known(&known.collect::<Vec<_>>());

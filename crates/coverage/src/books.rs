@@ -28,6 +28,9 @@ pub struct Counts {
     pub points_preempted: u64,
 }
 
+/// Runs with a class after which a campaign is no longer young.
+const WARM_UP: u64 = 256;
+
 /// A campaign's coverage. Contributions are taken in the order of the runs.
 #[derive(Clone, Debug, Default)]
 pub struct Books {
@@ -38,6 +41,8 @@ pub struct Books {
     counts: Counts,
     curve: Curve,
     strategy: Option<StrategyId>,
+    /// Points that runs knew, and that were learnt in all.
+    points_known: (usize, usize),
     /// Runs were not independent: their strategy learns, or there were several.
     learns: bool,
     complete: bool,
@@ -64,11 +69,28 @@ impl Books {
         for told in contribution.told() {
             self.tell(told);
         }
-        if let Some(class) = contribution.class {
+        let (known, learnt) = self.points_known;
+        if let Some(class) = contribution.class.filter(|_| known == learnt || !self.is_warming_up()) {
             self.species.see(class);
             self.counts.classes = self.species.classes();
         }
         self.curve.see(self.runs, &self.counts);
+    }
+
+    /// The next run knew so many points, and with it so many are learnt in all.
+    ///
+    /// A conflict whose points are not all known may be missing from a class. While a campaign is young, classes of runs that knew
+    /// less than is learnt by now do not count; later, what is learnt is on a way that few runs went.
+    pub fn learnt(&mut self, known: usize, learnt: usize) {
+        if learnt > self.points_known.1 && self.is_warming_up() {
+            self.species = Species::default();
+            self.counts.classes = 0;
+        }
+        self.points_known = (known, learnt);
+    }
+
+    fn is_warming_up(&self) -> bool {
+        self.species.runs() < WARM_UP
     }
 
     fn tell(&mut self, told: (Kind, u64, u64)) {
@@ -178,6 +200,25 @@ mod tests {
         assert_eq!(books.samples().len(), 3);
         assert_eq!(books.told().count(), told.len());
         assert_eq!(books.estimate(), None);
+    }
+
+    #[test]
+    fn classes_count_from_when_the_points_are_known() {
+        let mut books = Books::default();
+        let mut take = |known, learnt, class| {
+            books.learnt(known, learnt);
+            books.take(StrategyId::Random, &contribution(class, &[]));
+            books.counts().classes
+        };
+        assert_eq!((take(0, 2, 1), take(2, 2, 2), take(2, 2, 3)), (0, 1, 2));
+        // This run has learnt one more; the next does not know it yet.
+        assert_eq!((take(2, 3, 4), take(2, 3, 5), take(3, 3, 6)), (0, 0, 1));
+        for class in 0..WARM_UP {
+            take(3, 3, class);
+        }
+        // Later ones make nothing void.
+        assert_eq!(take(3, 4, 1000), WARM_UP + 1);
+        assert_eq!(books.runs(), 7 + WARM_UP);
     }
 
     #[test]

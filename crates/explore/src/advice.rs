@@ -124,18 +124,28 @@ impl Advice {
 
     /// Whether there is no other run to make.
     pub(crate) fn is_done(&self) -> bool {
-        matches!(self, Advice::Planner(_, planner) if planner.is_done())
+        match self {
+            Advice::Planner(_, planner) => planner.is_done(),
+            Advice::Portfolio(portfolio) => portfolio.is_complete(),
+            _ => false,
+        }
     }
 
     /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
     pub(crate) fn longest_epoch(&self) -> Option<u64> {
-        matches!(self, Advice::Planner(..)).then_some(1)
+        let plans = match self {
+            Advice::Planner(..) => true,
+            Advice::Portfolio(portfolio) => portfolio.is_planning(),
+            _ => false,
+        };
+        plans.then_some(1)
     }
 
     /// How far the planner is, if there is one.
     pub(crate) fn status(&self) -> Option<Status> {
         match self {
             Advice::Planner(_, planner) => Some(planner.status()),
+            Advice::Portfolio(portfolio) => portfolio.status(),
             _ => None,
         }
     }

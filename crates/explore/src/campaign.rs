@@ -57,6 +57,8 @@ pub struct Config {
     pub max_points: u64,
     /// Make every run a second time from its own schedule and compare.
     pub check_replay: bool,
+    /// End when every order that makes a difference was run, though runs are left. (A planner's campaign always does.)
+    pub ends_complete: bool,
     /// Try deadlocks that the order of locks predicts.
     pub predict: bool,
     /// What is done with data races.
@@ -223,6 +225,7 @@ pub fn run_kept(
         config.predict,
     )
     .until(config.until);
+    ledger.ends_complete |= config.ends_complete;
     let before = match journal {
         Some(journal) => resume::feed(&mut ledger, journal, observer)?,
         None => Duration::ZERO,
@@ -423,8 +426,26 @@ fn next(shared: &Shared) -> Option<crate::ledger::Ticket> {
     }
 }
 
-/// One run, with its second making if that is asked for.
+/// One run. If somebody kills its server meanwhile, all of it is made again: what it tells does not depend on that.
 fn one(
+    config: &Config,
+    job: &mut Job,
+    request: &Request,
+    wants: &dyn Fn(&[u64]) -> Vec<bool>,
+) -> Result<Outcome, Error> {
+    const MORE_TIMES: u32 = 4;
+    for _ in 0..MORE_TIMES {
+        match once(config, job, request, wants) {
+            Err(error) if error.is_by_a_kill() => {}
+            Ok(outcome) if outcome.may_lack_details() && !job.is_alive() => {}
+            made => return made,
+        }
+    }
+    once(config, job, request, wants)
+}
+
+/// One run, with its second making if that is asked for.
+fn once(
     config: &Config,
     job: &mut Job,
     request: &Request,

@@ -122,6 +122,16 @@ impl Error {
         Some(text.to_owned())
     }
 
+    /// Whether somebody may have killed the program's processes: what was tried may work the next time.
+    pub(crate) fn is_by_a_kill(&self) -> bool {
+        const KILL: i32 = 9;
+        match self {
+            Error::ServerDied { .. } => true,
+            Error::DiedEarly { end, .. } => *end == crate::verdict::signal_name(KILL),
+            _ => false,
+        }
+    }
+
     /// Whether Threadbare is at fault, not the request.
     pub fn is_internal(&self) -> bool {
         matches!(self, Error::ServerDied { .. })

@@ -7,7 +7,7 @@ use crate::campaign::Config;
 use crate::error::Error;
 use crate::outcome::{self, Outcome, Policy, Races, Shown};
 use crate::run::{Ended, Job, Request};
-use crate::server::{Server, Target};
+use crate::server::Server;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -148,8 +148,7 @@ pub(crate) struct Replayer {
 
 impl Replayer {
     pub(crate) fn new(config: &Config, cancel: &Arc<AtomicBool>) -> Replayer {
-        let target = Arc::new(Target { free: false, ..Target::clone(&config.target) });
-        Replayer { job: Job::new(target, Arc::clone(cancel)) }
+        Replayer { job: Job::new(config.target.controlled(), Arc::clone(cancel)) }
     }
 
     /// Follows a recording. If the failure comes again, what is told of it is what the controlled run showed, and its
@@ -174,6 +173,7 @@ impl Replayer {
                 strategy: StrategyId::Recorded,
                 params,
                 guide: Arc::clone(&recording.words),
+                flags: 0,
                 ..free.clone()
             };
             let ended = self.job.run(&request, &[])?;

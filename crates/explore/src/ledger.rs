@@ -78,6 +78,10 @@ pub(crate) struct Ledger {
     limit: u64,
     keep_going: bool,
     predict: bool,
+    /// The campaign ends when there is no other run to make.
+    pub(crate) ends_complete: bool,
+    /// A complete search has shown everything there is.
+    proves: bool,
     next: u64,
     taken: u64,
     under_way: u64,
@@ -124,6 +128,8 @@ pub(crate) struct Ledger {
 impl Ledger {
     pub(crate) fn new(limit: u64, keep_going: bool, search: Search, seed: u64, predict: bool) -> Ledger {
         Ledger {
+            ends_complete: search.is_planner(),
+            proves: search.proves(),
             limit,
             keep_going,
             predict,
@@ -209,12 +215,12 @@ impl Ledger {
     }
 
     fn open_epoch(&mut self) {
+        self.advice.open_epoch();
         // 1, 1, 2, 4, …: as long as all epochs before it together.
         self.epoch_size = self.epoch_end.clamp(1, self.advice.longest_epoch().unwrap_or(LONGEST_EPOCH));
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
         self.estimates = (long_run(&mut self.choices), self.strands);
         self.choices.clear();
-        self.advice.open_epoch();
         if self.known.len() < self.learnt.len().min(PCS_CAPACITY) {
             self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
         }
@@ -292,13 +298,14 @@ impl Ledger {
         self.counts.switches += outcome.counters.switches;
         self.choices.push(outcome.counters.choices);
         self.strands = self.strands.max(outcome.counters.strands);
-        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
-        self.coverage.take(strategy, &outcome.contribution);
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
         let known = self.learnt.len();
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
+        let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
+        self.coverage.learnt(self.known.len(), self.learnt.len());
+        self.coverage.take(strategy, &outcome.contribution);
         outcome.lessons.news = self.learnt.len() > known;
         self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.replays += u64::from(outcome.replayed);
@@ -315,7 +322,12 @@ impl Ledger {
         }
         self.take_shown(run, false, outcome);
         if self.advice.is_done() {
-            self.stop(Stop::Complete);
+            if self.proves && self.advice.status().is_some_and(|status| status.complete) {
+                self.coverage.set_complete();
+            }
+            if self.ends_complete {
+                self.stop(Stop::Complete);
+            }
         }
         self.see_whether_enough();
     }

@@ -193,6 +193,12 @@ impl Outcome {
         }
     }
 
+    /// Whether it has something new in it that a run which the driver did not end can tell more of.
+    pub(crate) fn may_lack_details(&self) -> bool {
+        let cut = matches!(self.verdict.kind, VerdictKind::Timeout | VerdictKind::OutOfMemory);
+        !cut && self.shown.iter().any(|shown| shown.facts.is_some())
+    }
+
     /// Whether the run has failed, given the keys that are hidden so far.
     pub(crate) fn has_failed(&self, hidden: &mut HashSet<u64>) -> bool {
         let mut failed = false;

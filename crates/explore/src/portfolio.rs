@@ -13,12 +13,17 @@
 //! 4. *All learn from all.* Every run tells who read from whom and what its strands do, so what one member has shown is not
 //!    asked for by another, and weights are known whoever went first.
 //!
+//! 5. *Small programs are finished.* When few runs of an epoch show a combination that is new, `dpor` gets as many runs as all
+//!    members have had: if the program is small, it comes to an end with them, and nothing is left to look for. If it does not, the
+//!    members go on until the number of runs has doubled, and `dpor` then goes on where it was. So it never costs more than half.
+//!
 //! `rff` is three members, one for each of its manners: bugs that need a certain pair, bugs that need a strand to stand still for
 //! long, and bugs that need many strands half-way at once are different ones, and a run can ask for a pair in each manner.
 //! The others are for what constraints on pairs keep out of sight.
 
 use crate::advice::{Assignment, Lessons};
 use crate::fuzz::{Fuzz, News};
+use crate::planner::{Planner, Status};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 use threadbare_abi::layout::flags;
@@ -59,6 +64,11 @@ const FLOOR: f64 = 0.02;
 const FADE: f64 = 0.8;
 const LONG_AGO: f64 = 64.0;
 
+/// Runs after which the program may turn out to be small.
+const LOOK: u64 = 32;
+/// Of so many runs of an epoch at most one shows something new if the program is small.
+const FEW: usize = 4;
+
 /// What a new pair is worth, how many of one run count, and what a finding is worth; a new combination is worth 1.
 const PAIR: f64 = 4.0;
 const PAIRS_MOST: u32 = 4;
@@ -84,6 +94,12 @@ pub(crate) struct Portfolio {
     fuzz: Fuzz,
     /// Whose run it is, and its findings, for the runs of this epoch.
     epoch: BTreeMap<u64, (usize, u32)>,
+    planner: Planner,
+    /// Runs that the planner has left before the members go on.
+    plans: u64,
+    /// Runs so far, and how many there have to be before the planner has its turn.
+    made: u64,
+    look: u64,
 }
 
 impl Portfolio {
@@ -98,6 +114,10 @@ impl Portfolio {
             profile: Profile::default(),
             fuzz: Fuzz::new(seed),
             epoch: BTreeMap::new(),
+            planner: Planner::new(StrategyId::Dpor, 0),
+            plans: 0,
+            made: 0,
+            look: LOOK,
         };
         portfolio.divide();
         portfolio
@@ -105,6 +125,11 @@ impl Portfolio {
 
     /// What a run of this epoch is to do. Runs come in their order.
     pub(crate) fn assign(&mut self, run: u64) -> Assignment {
+        if self.is_planning() {
+            let spec = Spec::of(StrategyId::Dpor);
+            let flags = flags::READS | flags::STEPS;
+            return Assignment { guide: self.planner.guide(), flags, ..Assignment::of(spec) };
+        }
         let turn = self.turn(run);
         self.epoch.insert(run, (turn, 0));
         let spec = self.members[turn].spec;
@@ -135,17 +160,55 @@ impl Portfolio {
 
     /// A run of this epoch has ended. Runs come in their order.
     pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
-        if let Some((_, findings)) = self.epoch.get_mut(&run) {
-            *findings = lessons.findings;
+        match self.epoch.get_mut(&run) {
+            Some((_, findings)) => {
+                *findings = lessons.findings;
+                self.profile.learn(&lessons.notes);
+                if lessons.news {
+                    self.planner.begin_anew();
+                }
+            }
+            None => self.planner.learn(&lessons),
         }
-        self.profile.learn(&lessons.notes);
         self.fuzz.learn(run, lessons);
+    }
+
+    /// Whether the planner chooses the next run, by the one before it.
+    pub(crate) fn is_planning(&self) -> bool {
+        self.plans > 0
+    }
+
+    /// How far the planner is, once it has had a turn.
+    pub(crate) fn status(&self) -> Option<Status> {
+        (self.look > LOOK || self.is_planning()).then(|| self.planner.status())
+    }
+
+    /// Whether every order that makes a difference was run.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.planner.is_done() && self.planner.status().complete
+    }
+
+    /// Who has the next turn, by what the last epoch's runs brought.
+    fn take_turns(&mut self, news: &BTreeMap<u64, News>) {
+        self.made += news.len() as u64;
+        if self.is_planning() {
+            self.plans = if self.planner.is_done() { 0 } else { self.plans - 1 };
+            if self.plans == 0 {
+                self.look = self.made * 2;
+            }
+            return;
+        }
+        let new = news.values().filter(|news| news.combination).count();
+        if self.made >= self.look && !self.planner.is_done() && new * FEW <= news.len() {
+            self.plans = self.made;
+        }
     }
 
     /// Divides the runs anew.
     pub(crate) fn open_epoch(&mut self) {
         self.profile.open_epoch();
         let news = self.fuzz.open_epoch();
+        self.take_turns(&news.iter().copied().collect());
         let fade = FADE.powf(news.len() as f64 / LONG_AGO);
         for member in &mut self.members {
             member.runs *= fade;
@@ -198,7 +261,7 @@ mod tests {
                 })
                 .collect();
             portfolio.learn(run, Lessons { reads, ..Lessons::default() });
-            if run % 64 == 63 {
+            if run % 64 == 63 || portfolio.is_planning() {
                 portfolio.open_epoch();
             }
         }
@@ -207,7 +270,9 @@ mod tests {
 
     #[test]
     fn every_member_has_its_share() {
-        let counts = runs_of(10, |_| 0);
+        let mut counts = runs_of(10, |_| 0);
+        // Nothing is new, and nothing was done: one run is all that a planner needs.
+        assert_eq!(counts.remove("dpor"), Some(1));
         assert_eq!(counts.len(), MEMBERS.len());
         // 640 runs: nobody below the floor, but for the rounding of turns.
         assert!(counts.values().all(|&count| count >= 11), "{counts:?}");

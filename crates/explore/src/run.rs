@@ -456,17 +456,16 @@ impl Job {
         match &mut self.server {
             Some(server) => Ok(server),
             none => {
-                let start = || Server::start_unless(&self.target, Arc::clone(&self.cancel));
-                // What somebody has killed while it started is started once more.
-                let killed = verdict::signal_name(Signal::KILL.as_raw());
-                let mut server = match start() {
-                    Err(Error::DiedEarly { end, .. }) if end == killed => start()?,
-                    other => other?,
-                };
+                let mut server = Server::start_unless(&self.target, Arc::clone(&self.cancel))?;
                 server.set_known(&self.known);
                 Ok(none.insert(server))
             }
         }
+    }
+
+    /// Whether there is a server that can take another run.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.server.as_ref().is_some_and(Server::is_alive)
     }
 
     /// The server of the last run, alive or not: it has the run's details.

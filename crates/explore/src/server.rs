@@ -68,6 +68,11 @@ impl Target {
             free: false,
         }
     }
+
+    /// The same program with its strands under control.
+    pub fn controlled(&self) -> Arc<Target> {
+        Arc::new(Target { free: false, ..self.clone() })
+    }
 }
 
 /// A running fork server.

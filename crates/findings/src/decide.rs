@@ -95,12 +95,22 @@ pub fn decided(
         steps.drain(..steps.len().saturating_sub(STEPS));
         steps
     };
+    let (mut fails, mut passes) = (tail(&facts.events, &strands), tail(passing.events, passing.strands));
+    // An access that is no point of the passing run is not in its stream: half a picture says less than none.
+    let whole = |steps: &[Step]| {
+        let by = |done: &Done| steps.iter().any(|step| step.strand == strands.name(done.strand));
+        by(first) && by(second)
+    };
+    if !whole(&passes) {
+        fails.clear();
+        passes.clear();
+    }
     Some(Explanation {
         pattern: Some(shown.pattern),
         pair: [first, second].map(|done| words.place(done)).into(),
         text,
-        failing: tail(&facts.events, &strands),
-        passing: tail(passing.events, passing.strands),
+        failing: fails,
+        passing: passes,
     })
 }
 

@@ -236,3 +236,87 @@ impl Around<'_> {
             .then_some(Shown::bare(Pattern::UseBeforeInit))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done(strand: u16, op: OpKind, addr: u64) -> Done {
+        Done {
+            strand: StrandId(strand),
+            op,
+            size: 4,
+            addr,
+            pc: 0,
+            callers: Vec::new(),
+            event: 0,
+            waits: false,
+            by_deadline: false,
+        }
+    }
+
+    /// The pattern of the operations at these places.
+    fn of(list: &[Done], first: usize, second: usize) -> Shown {
+        let (locks, noise) = (BTreeSet::from([900]), |_: &Done| false);
+        let at = (Some(first), Some(second));
+        let (first, second) = (&list[first], &list[second]);
+        Around { done: list, first, second, at, locks: &locks, cycle: false, waits: false, noise: &noise }
+            .pattern()
+    }
+
+    #[test]
+    fn a_stale_value_is_written_back() {
+        use OpKind::{Read, Write};
+        let list = [done(1, Read, 8), done(2, Read, 8), done(2, Write, 8), done(1, Write, 8)];
+        let shown = of(&list, 1, 3);
+        assert_eq!(shown.pattern, Pattern::LostUpdate);
+        assert_eq!(shown.inner.as_ref(), Some(&list[2]));
+        assert_eq!(shown.outer, Some([list[0].clone(), list[3].clone()]));
+    }
+
+    #[test]
+    fn a_check_that_is_out_of_date() {
+        use OpKind::{Read, Write};
+        let used = [done(1, Read, 8), done(2, Write, 8), done(1, Read, 8)];
+        assert_eq!(of(&used, 1, 2).pattern, Pattern::CheckThenAct);
+        // The check and the change are the pair; what is done in the end is to other memory.
+        let acted = [done(1, Read, 8), done(2, Write, 8), done(1, Write, 64)];
+        assert_eq!(of(&acted, 0, 1).pattern, Pattern::CheckThenAct);
+    }
+
+    #[test]
+    fn two_places_that_belong_together() {
+        use OpKind::{Read, Write};
+        let list = [done(1, Read, 8), done(2, Write, 8), done(2, Write, 16), done(1, Read, 16)];
+        assert_eq!(of(&list, 2, 3).pattern, Pattern::TornPair);
+    }
+
+    #[test]
+    fn wakes_and_locks_are_no_data() {
+        use OpKind::{AtomicCas, CondSignal, CondWait, Read, Write};
+        let list = [done(1, CondSignal, 8), done(2, CondWait, 8)];
+        assert_eq!(of(&list, 0, 1).pattern, Pattern::LostWakeUp);
+        let list = [done(1, AtomicCas, 900), done(2, Write, 900), done(1, AtomicCas, 900)];
+        assert_eq!(of(&list, 1, 2).pattern, Pattern::OrderViolation);
+        let list = [done(1, Write, 8), done(2, Read, 8)];
+        assert_eq!(of(&list, 0, 1).pattern, Pattern::OrderViolation);
+    }
+
+    #[test]
+    fn of_a_circle_the_lock_decides() {
+        let list = [done(1, OpKind::MutexLock, 900), done(2, OpKind::MutexLock, 900)];
+        let (locks, noise) = (BTreeSet::new(), |_: &Done| false);
+        let around = |waits| Around {
+            done: &list,
+            first: &list[0],
+            second: &list[1],
+            at: (Some(0), Some(1)),
+            locks: &locks,
+            cycle: true,
+            waits,
+            noise: &noise,
+        };
+        assert_eq!(around(true).pattern().pattern, Pattern::LockOrderCycle);
+        assert_eq!(around(false).pattern().pattern, Pattern::OrderViolation);
+    }
+}

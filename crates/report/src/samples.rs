@@ -2,9 +2,11 @@
 
 use crate::campaign::{CampaignReport, Coverage, FORMAT_VERSION};
 use threadbare_findings::finding::{
-    AccessDetail, BlockDetail, Creation, Happening, HeldLock, ObjectDetail, SourceText, Step,
+    AccessDetail, BlockDetail, Creation, Explanation, Happening, HeldLock, ObjectDetail, PairPlace,
+    SourceText, Step,
 };
-use threadbare_findings::{Finding, Location, Place, StrandDetail};
+use threadbare_findings::pattern::Pattern;
+use threadbare_findings::{Finding, Location, Place, Shrunk, StrandDetail};
 
 const BANK: &str = "\
 #include <pthread.h>
@@ -228,6 +230,38 @@ pub(crate) fn assertion() -> Finding {
     }
 }
 
+/// The assertion, shrunk and explained.
+pub(crate) fn explained() -> Finding {
+    let pair = |strand: &str, operation: &str, line| PairPlace {
+        file: Some("src/bank.c".into()),
+        line: Some(line),
+        function: Some("deposit".into()),
+        strand: strand.into(),
+        operation: operation.into(),
+        object: Some("balance".into()),
+    };
+    let order = |list: [(&str, &str, u32); 3]| {
+        list.map(|(strand, operation, line)| step(strand, operation, "balance", "deposit", line)).to_vec()
+    };
+    let (read, write) = (("0.2", "read", 8), ("0.1", "write", 9));
+    Finding {
+        switches: 2,
+        preemptions: Some(1),
+        shrunk: Some(Shrunk { switches: 37, preemptions: 12, minimal: true, runs: 41 }),
+        explanation: Some(Explanation {
+            pattern: Some(Pattern::LostUpdate),
+            pair: vec![pair("0.2", "read", 8), pair("0.1", "write", 9)],
+            text: "lost update on `balance`: bank.c:9 (write, strand 0.2) ran between bank.c:8 (read) and bank.c:9 (write) of \
+                   strand 0.1; with bank.c:9 before bank.c:8 the run passes"
+                .into(),
+            failing: order([("0.1", "read", 8), read, write]),
+            passing: order([("0.1", "read", 8), write, read]),
+        }),
+        stdout: String::new(),
+        ..assertion()
+    }
+}
+
 pub(crate) fn use_after_free() -> Finding {
     let happened = |strand: &str, function: &str, line| {
         Some(Happening { strand: strand.into(), stack: vec![place(function, line)] })
@@ -310,7 +344,17 @@ pub(crate) fn long_names() -> Finding {
 }
 
 pub(crate) fn all() -> Vec<Finding> {
-    vec![race(), deadlock(), assertion(), use_after_free(), crash(), timeout(), livelock(), long_names()]
+    vec![
+        race(),
+        deadlock(),
+        assertion(),
+        use_after_free(),
+        crash(),
+        timeout(),
+        livelock(),
+        long_names(),
+        explained(),
+    ]
 }
 
 pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {

@@ -97,7 +97,7 @@ pub fn kept(kept: &Regressed, style: Style) -> String {
 fn planner(planner: &Planner, report: &CampaignReport) -> String {
     let classes = counted(planner.classes, "different order");
     let mut out = match (planner.complete, report.strategy.as_str()) {
-        (true, "dpor") => format!(
+        (true, "dpor" | "portfolio") => format!(
             "complete: every order that makes a difference was run, {classes} in {}",
             counted(planner.runs, "run")
         ),

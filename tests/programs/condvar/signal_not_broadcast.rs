@@ -1,6 +1,7 @@
 //@ expect: deadlock
 //@ preemptions: 1
 //@ pair: check open
+//@ pair: here notify
 // Two strands wait for the same event; only one of them is woken.
 use std::sync::{Condvar, Mutex};
 use std::thread;
@@ -17,6 +18,6 @@ fn main() {
             });
         }
         *open.lock().unwrap() = true; //~ open
-        changed.notify_one();
+        changed.notify_one(); //~ notify
     });
 }

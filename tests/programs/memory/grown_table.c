@@ -1,6 +1,7 @@
 //@ expect: use-after-free
 //@ preemptions: 1
 //@ pair: grow here
+//@ pair: point grow
 // A pointer into a table that another strand grows: realloc moves it.
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ int main(void) {
     table = calloc(4, sizeof *table);
     pthread_create(&strand, 0, grow, 0);
     pthread_mutex_lock(&lock);
-    int *second = &table[1];
+    int *second = &table[1]; //~ point
     pthread_mutex_unlock(&lock);
     pthread_mutex_lock(&lock);
     *second = 2; //~ here

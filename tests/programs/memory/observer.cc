@@ -1,5 +1,4 @@
 //@ expect: use-after-free
-//@ preemptions: 4
 // An observer that unsubscribed and was deleted is still in the copy of the list that is being notified.
 #include <algorithm>
 #include <mutex>

@@ -205,7 +205,11 @@ impl Planner {
         self.advance();
     }
 
-    fn begin_anew(&mut self) {
+    /// What is known of the program has changed.
+    pub(crate) fn begin_anew(&mut self) {
+        if self.status.runs == 0 {
+            return;
+        }
         self.search = search(self.strategy, self.parameter);
         self.classes.clear();
         let learning = self.status.learning + self.status.runs;

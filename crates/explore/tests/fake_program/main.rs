@@ -281,6 +281,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         check_replay: false,
         races: Races::Fail,
         predict: true,
+        ends_complete: false,
         shrink: None,
         filter: None,
         coverage: true,

@@ -32,6 +32,11 @@ fn an_assertion() {
 }
 
 #[test]
+fn an_explained_assertion() {
+    insta::assert_snapshot!(seen(&samples::explained()));
+}
+
+#[test]
 fn a_use_after_free() {
     insta::assert_snapshot!(seen(&samples::use_after_free()));
 }
