@@ -317,19 +317,19 @@ fn join(clock: &mut Vec<u32>, other: &[u32]) {
 }
 
 /// The lists that an operation belongs to.
-fn grains(op: &Op) -> std::ops::RangeInclusive<u64> {
+fn grains(op: &Op) -> std::ops::Range<u64> {
     match op.kind {
         OpKind::Io | OpKind::IoWait => {
-            let list = u64::MAX - 1 - op.addr.min(3);
-            list..=list
+            let list = u64::MAX - 2 - op.addr.min(3);
+            list..list + 1
         }
-        OpKind::Signal | OpKind::Cancel => u64::MAX..=u64::MAX,
-        OpKind::Sleep => u64::MAX - 8..=u64::MAX - 8,
-        _ if !op.kind.has_memory_address() => 1..=0,
+        OpKind::Signal | OpKind::Cancel => u64::MAX - 1..u64::MAX,
+        OpKind::Sleep => u64::MAX - 8..u64::MAX - 7,
+        _ if !op.kind.has_memory_address() => 0..0,
         kind => {
             let plain = (kind as u8) < OpKind::Fence as u8 || kind == OpKind::Free;
             let length = if plain { (op.size as u64).clamp(1, LONGEST) } else { 1 };
-            op.addr / GRAIN..=(op.addr.saturating_add(length - 1)) / GRAIN
+            op.addr / GRAIN..op.addr.saturating_add(length - 1) / GRAIN + 1
         }
     }
 }
