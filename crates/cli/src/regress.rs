@@ -13,7 +13,7 @@ use threadbare_abi::layout::{STACKS_SHARED, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::run::{Follow, Request};
-use threadbare_explore::server::{Server, Target};
+use threadbare_explore::server::Server;
 use threadbare_explore::store::{self, SCHEDULE, Store};
 use threadbare_explore::{details, interrupt, of_race, shrink};
 use threadbare_findings::explain::explain;
