@@ -81,6 +81,10 @@ pub(crate) fn refine(
     new.set_segments(smaller.segments.clone(), &Strands::from_report(&smaller.report));
     new.trace_hash = smaller.counters.trace_hash;
     new.verdict = verdict.kind;
+    if schedule.race.is_none() {
+        // The values in it may be others.
+        new.message.clone_from(&verdict.message);
+    }
     if let Some(race) = schedule.race.and_then(|pair| smaller.report.race_of(pair).cloned()) {
         smaller = of_race(&smaller, race);
     } else {
@@ -103,6 +107,8 @@ pub(crate) fn refine(
         strategy: std::mem::take(&mut finding.strategy),
         notes: with_old(made.notes, &finding.notes),
         shrunk: Some(told),
+        // A search that was cut short does not unsay what an earlier one found.
+        explanation: made.explanation.take().or(finding.explanation.take()),
         ..made
     };
     Ok(Some(Refined { schedule: new, finished: shrunk.finished }))

@@ -45,7 +45,7 @@ pub struct Books {
     points_known: (usize, usize),
     /// Runs were not independent: their strategy learns, or there were several.
     learns: bool,
-    complete: Option<u64>,
+    complete: bool,
 }
 
 /// Whether a strategy draws each run anew, whatever earlier runs showed.
@@ -116,9 +116,9 @@ impl Books {
         counts.points = self.points.len() as u64;
     }
 
-    /// Every class was seen, so many, by a search that leaves none out.
-    pub fn set_complete(&mut self, classes: u64) {
-        self.complete = Some(classes);
+    /// Every class was seen, by a search that leaves none out.
+    pub fn set_complete(&mut self) {
+        self.complete = true;
     }
 
     /// Whether runs were independent of each other.
@@ -143,8 +143,8 @@ impl Books {
 
     /// How likely something new is; `None` while too little is known.
     pub fn estimate(&self) -> Option<Estimate> {
-        if let Some(classes) = self.complete {
-            Some(Estimate::complete(classes))
+        if self.complete {
+            Some(Estimate::complete(self.species.classes()))
         } else if self.learns {
             Estimate::recent(&self.species)
         } else {
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(method(&books), Method::GoodTuring);
         assert_eq!(method(&runs(&[StrategyId::Rff])), Method::RecentRuns);
         assert_eq!(method(&runs(&[StrategyId::Random, StrategyId::Pos])), Method::RecentRuns);
-        books.set_complete(10);
+        books.set_complete();
         let estimate = books.estimate().unwrap();
         assert!(estimate.is_proved() && estimate.high == 0.0 && estimate.classes == 10);
     }

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 
 /// Fewer runs say nothing.
 const FEWEST: u64 = 16;
+/// How much less is new after the last tenth of the runs than in it.
+const DECAY: f64 = 0.8;
 
 /// Where an estimate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -95,12 +97,14 @@ impl Estimate {
             return None;
         }
         let new = species.new_in_last(window);
-        let (low, high) = interval::wilson(new, window);
+        let (_, high) = interval::wilson(new, window);
+        // Less is new at the end of the window than in its middle: the lower end is of the very last runs.
+        let end = species.runs() / 10;
+        let newest = species.new_in_last(end);
+        let low = if newest < interval::FEW { 0.0 } else { interval::wilson(newest, end).0 * DECAY };
         Some(Estimate {
             chance: new as f64 / window as f64,
-            // Less is new at the end of the window than in its middle: half of it, where classes come as those of
-            // Zipf's law do.
-            low: low / 2.0,
+            low,
             high,
             method: Method::RecentRuns,
             runs: window,

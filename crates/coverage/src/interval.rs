@@ -4,7 +4,7 @@
 pub const Z: f64 = 1.959_963_985;
 
 /// Fewer classes seen once may all be the last of their kind: nothing may be left then.
-const FEW: u64 = 4;
+pub const FEW: u64 = 4;
 
 /// The chance that the next run is of a class that no run was of, after `runs` independent ones, of whose classes
 /// `once` were seen once and `twice` twice: the interval.

@@ -322,8 +322,8 @@ impl Ledger {
         }
         self.take_shown(run, false, outcome);
         if self.advice.is_done() {
-            if let Some(status) = self.advice.status().filter(|status| status.complete && self.proves) {
-                self.coverage.set_complete(status.classes);
+            if self.proves && self.advice.status().is_some_and(|status| status.complete) {
+                self.coverage.set_complete();
             }
             if self.ends_complete {
                 self.stop(Stop::Complete);

@@ -32,6 +32,28 @@ impl Case {
     }
 }
 
+/// A program that a planner goes through to the end, and its classes.
+pub(crate) const fn whole(file: &'static str, args: &'static [&'static str], classes: u64) -> (Case, u64) {
+    (Case { file, args, most: 200_000, limit: None }, classes)
+}
+
+/// The programs of the literature that every class is counted of.
+pub(crate) const WHOLE: &[(Case, u64)] = &[
+    whole("planner/script.c", &["W0", "W0", "W0", "W0", "W0"], 120),
+    whole("planner/script.c", &["W0", "W0", "W0", "W0", "W0", "W0"], 720),
+    whole("planner/indexer.c", &["12"], 8),
+    whole("planner/indexer.c", &["15"], 4096),
+    whole("planner/filesystem.c", &["14"], 2),
+    whole("planner/filesystem.c", &["20"], 128),
+    whole("planner/lastzero.c", &["5"], 64),
+    whole("planner/lastzero.c", &["10"], 3328),
+    whole("planner/fib_bench.c", &["3"], 141),
+    whole("planner/exclusion.c", &["peterson"], 4),
+    whole("planner/exclusion.c", &["dekker"], 5),
+    whole("planner/exclusion.c", &["lamport"], 9),
+    whole("planner/exclusion.c", &["szymanski"], 29),
+];
+
 /// The programs of the literature, our own versions.
 pub(crate) const CLASSIC: &[Case] = &[
     classic("search/reorder.c", &["3"], 10),

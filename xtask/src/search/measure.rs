@@ -70,7 +70,7 @@ impl Workshop {
         let (seed, most) = (seed.to_string(), case.most.to_string());
         let mut arguments = vec!["run", "--format", "json", "--strategy", strategy, "--out", &out];
         // The strategies are compared, so nothing else may find the bug.
-        arguments.extend(["--races", "off", "--no-predict", "--timeout", "60s"]);
+        arguments.extend(["--races", "off", "--no-predict", "--shrink", "off", "--timeout", "60s"]);
         arguments.extend(["--seed", &seed, "--runs", &most]);
         arguments.extend(options);
         arguments.extend(["--", &program]);

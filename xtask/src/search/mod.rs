@@ -5,7 +5,8 @@
 //!    seeds found it; a strategy that finds nothing with four seeds has a dash.
 //! 2. *The default against the best single strategy*: the geometric mean of the ratios. The lowest of ten noisy means is lower than
 //!    what that strategy really needs, so the winner is measured anew with 20 other seeds.
-//! 3. `safestack`, the bug that needs many runs, and the *cost of a decision*: points/s against `random`'s.
+//! 3. *Classes*: `dpor` on programs whose classes are known; one run for each. (`tests/tests/planners.rs` has the comparison with brute force.)
+//! 4. `safestack`, the bug that needs many runs, and the *cost of a decision*: points/s against `random`'s.
 //!
 //! It ends with a table of all that must hold.
 
@@ -15,7 +16,7 @@ mod measure;
 use crate::bench::{field, in_turns};
 use crate::packages;
 use crate::steps::{Outcome, build_tool, root};
-use cases::{CLASSIC, CORPUS, Case, RARE};
+use cases::{CLASSIC, CORPUS, Case, RARE, WHOLE};
 use measure::{Cell, Workshop};
 
 /// The default.
@@ -47,7 +48,8 @@ struct Row {
     holds: bool,
 }
 
-/// Prints the tables. Words narrow it: names of programs or strategies, a number of seeds, or `decisions`.
+/// Prints the tables. Words narrow it: names of programs or strategies, a number of seeds, or `decisions` or
+/// `classes`.
 pub(crate) fn search(words: &[&str]) -> Outcome {
     packages::ensure(&[packages::COMPILERS])?;
     let workshop = Workshop { tool: build_tool()?, folder: root().join("target/bench/search") };
@@ -63,6 +65,8 @@ pub(crate) fn search(words: &[&str]) -> Outcome {
     let mut rows = Vec::new();
     if words == ["decisions"] {
         decisions(&workshop, &mut rows)?;
+    } else if words == ["classes"] {
+        classes(&workshop, &mut rows)?;
     } else if strategies.is_empty() {
         let cases = if named.is_empty() { all().collect() } else { named };
         compare(&workshop, &cases, seeds.unwrap_or(SEEDS), seeds.unwrap_or(SEEDS_OF_EACH), &mut rows)?;
@@ -77,6 +81,7 @@ pub(crate) fn search(words: &[&str]) -> Outcome {
         return Ok(());
     }
     if words.is_empty() {
+        classes(&workshop, &mut rows)?;
         rare(&workshop, &mut rows)?;
         decisions(&workshop, &mut rows)?;
     }
@@ -135,6 +140,29 @@ fn compare(
         measured: format!("{ratio:.2}x"),
         holds: ratio <= NEAR_THE_BEST,
     });
+    Ok(())
+}
+
+/// Whether `dpor` sees every class of the programs, and makes one run for each.
+fn classes(workshop: &Workshop, rows: &mut Vec<Row>) -> Outcome {
+    for (case, classes) in WHOLE {
+        workshop.build(case)?;
+        let result = workshop.campaign(case, "dpor", 0, &["--keep-going"])?;
+        let planner = &result["planner"];
+        let count = |field: &str| planner[field].as_u64().unwrap_or(0);
+        let complete = planner["complete"] == true;
+        rows.push(Row {
+            what: format!("`{}`, `dpor`, runs", case.label()),
+            bound: format!("{classes} classes, one run each"),
+            measured: format!(
+                "{} classes, {} runs{}",
+                count("classes"),
+                count("runs"),
+                if complete { "" } else { ", not complete" }
+            ),
+            holds: complete && count("classes") == *classes && count("runs") == *classes,
+        });
+    }
     Ok(())
 }
 

@@ -56,8 +56,10 @@ pub fn begin(noise: Noise, seed: u64) {
 
 /// Starts noise, or stops it. Safe in a signal handler.
 pub fn toggle() {
-    if wanted().kind != NoiseKind::None {
-        ACTIVE.fetch_xor(true, Ordering::Relaxed);
+    if wanted().kind != NoiseKind::None && ACTIVE.fetch_xor(true, Ordering::Relaxed) {
+        for thread in thread::all().filter(|thread| thread.lowered.swap(false, Ordering::Relaxed)) {
+            set_priority(thread.tid.load(Ordering::Relaxed) as usize, false);
+        }
     }
 }
 
@@ -234,25 +236,28 @@ fn spin(ns: u64) {
 
 /// Lowers the strand's priority, or puts it back where the system allows that.
 fn priority(me: &mut Thread) {
+    let lower = !me.lowered.load(Ordering::Relaxed);
+    set_priority(0, lower);
+    me.lowered.store(lower, Ordering::Relaxed);
+    if lower {
+        // SAFETY: touches no memory.
+        unsafe { syscall3(nr::SCHED_YIELD, 0, 0, 0) };
+    }
+}
+
+/// Sets the priority of a thread by its id, 0 for the one that asks.
+fn set_priority(tid: usize, lower: bool) {
     const SETPRIORITY: i64 = 141;
     const PRIO_PROCESS: usize = 0;
     const SCHED_SETSCHEDULER: i64 = 144;
     const SCHED_OTHER: usize = 0;
     const SCHED_IDLE: usize = 5;
+    let (nice, policy) = if lower { (19, SCHED_IDLE) } else { (0, SCHED_OTHER) };
     let zero = 0i32;
-    // SAFETY: concerns this thread's own scheduling only.
+    // SAFETY: concerns the scheduling of this process's own threads only.
     unsafe {
-        if me.lowered {
-            if syscall3(SETPRIORITY, PRIO_PROCESS, 0, 0) < 0 {
-                syscall3(SCHED_SETSCHEDULER, 0, SCHED_OTHER, &raw const zero as usize);
-            }
-            me.lowered = false;
-        } else {
-            if syscall3(SETPRIORITY, PRIO_PROCESS, 0, 19) < 0 {
-                syscall3(SCHED_SETSCHEDULER, 0, SCHED_IDLE, &raw const zero as usize);
-            }
-            me.lowered = true;
-            syscall3(nr::SCHED_YIELD, 0, 0, 0);
+        if syscall3(SETPRIORITY, PRIO_PROCESS, tid, nice) < 0 {
+            syscall3(SCHED_SETSCHEDULER, tid, policy, &raw const zero as usize);
         }
     }
 }

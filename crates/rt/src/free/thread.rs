@@ -75,7 +75,7 @@ pub struct Thread {
     pub noise_ns: u64,
     pub born_ns: u64,
     /// Its priority was lowered by noise.
-    pub lowered: bool,
+    pub lowered: AtomicBool,
     /// Accesses until the next one is looked at although its instruction is quiet.
     pub until_look: u32,
     pub wait: Wait,
