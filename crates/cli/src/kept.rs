@@ -156,6 +156,8 @@ pub(crate) enum Standing {
     Open,
     /// It can, with this option.
     Complete(&'static str),
+    /// There is no other run to make.
+    Exhausted,
     /// Somebody is making it.
     UnderWay,
     /// The program is another one now.
@@ -176,6 +178,7 @@ impl Standing {
         match self {
             Standing::Open => "yes".to_owned(),
             Standing::Complete(option) => format!("with {option}"),
+            Standing::Exhausted => "no: complete".to_owned(),
             Standing::UnderWay => "under way".to_owned(),
             Standing::OtherBuild => "no: other build".to_owned(),
             Standing::NoProgram => "no: program gone".to_owned(),
@@ -202,6 +205,7 @@ pub(crate) fn standing(overview: &Overview) -> Standing {
         Some("runs") => Standing::Complete("--runs"),
         Some("time") => Standing::Complete("--time"),
         Some("until") => Standing::Complete("--until"),
+        Some("complete") => Standing::Exhausted,
         Some("failure") => Standing::Complete("--keep-going"),
         _ => Standing::Open,
     }
@@ -282,6 +286,7 @@ fn identity(config: &Config, suppressions: &Suppressions) -> u64 {
         time: None,
         jobs: 0,
         keep_going: false,
+        ends_complete: false,
         until: None,
         shrink: None,
         filter: None,
