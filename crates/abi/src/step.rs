@@ -15,6 +15,8 @@ pub struct Step {
     pub addr: u64,
     /// What was in memory there just before, for accesses of up to 8 bytes; otherwise see [`StepKind`].
     pub before: u64,
+    /// What was in memory there when the next step began.
+    pub after: u64,
     /// The strands that could have gone on, a bit for each of the first 64.
     pub enabled: u64,
     /// The strand.
@@ -77,12 +79,13 @@ pub const STEP_WORDS: usize = size_of::<Step>() / 8;
 impl Step {
     /// The record in its words, as they lie in memory.
     pub fn from_words(words: [u64; STEP_WORDS]) -> Step {
-        let [pc, addr, before, enabled, mixed, last] = words;
+        let [pc, addr, before, after, enabled, mixed, last] = words;
         let [strand_low, strand_high, op, kind, size @ ..] = mixed.to_le_bytes();
         Step {
             pc,
             addr,
             before,
+            after,
             enabled,
             strand: u16::from_le_bytes([strand_low, strand_high]),
             op,
@@ -94,4 +97,4 @@ impl Step {
     }
 }
 
-const _: () = assert!(size_of::<Step>() == 48);
+const _: () = assert!(size_of::<Step>() == 56);

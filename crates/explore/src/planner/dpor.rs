@@ -162,7 +162,14 @@ impl Dpor {
             .map(|at| trace.events[at].clone())
             .collect();
         sequence.push(race.second.clone());
-        let node = &mut self.path[race.first];
+        let mut first = race.first;
+        if let Some(&begun) = race.vain.first() {
+            // The loop is begun later.
+            let between = (begun..race.first).filter(|at| !race.vain.contains(at));
+            sequence.splice(0..0, between.map(|at| trace.events[at].clone()));
+            first = begun;
+        }
+        let node = &mut self.path[first];
         if node.asleep.iter().any(|event| begins(&sequence, event).is_some()) {
             return;
         }

@@ -33,8 +33,9 @@ pub(crate) struct Event {
     pub(crate) touches: Vec<Touch>,
     /// The operation it began with.
     pub(crate) op: Op,
-    /// What was in memory there.
+    /// What was in memory there before and after it.
     pub(crate) before: u64,
+    pub(crate) after: u64,
     /// The strand's index in its run.
     pub(crate) index: u16,
     /// Other strands that could have gone on, by index, and the one whose deadline could have come.
@@ -75,6 +76,8 @@ pub(crate) struct Race {
     pub(crate) second: Event,
     /// Its place, if it was made.
     pub(crate) made: Option<usize>,
+    /// The steps of a waiting loop that would look in vain if the second came first; the last of them is the first event.
+    pub(crate) vain: Vec<usize>,
 }
 
 /// A run.
@@ -192,6 +195,7 @@ impl Trace {
             touches,
             op,
             before: step.before,
+            after: step.after,
             index: step.strand,
             enabled: step.enabled,
             timed: step.timed.checked_sub(1).map(|index| index as u16),
@@ -264,7 +268,7 @@ impl Trace {
             analysis.add(self, at, waits);
         }
         for (at, deadline) in &self.woken {
-            analysis.races.push(Race { first: *at, second: deadline.clone(), made: None });
+            analysis.races.push(Race { first: *at, second: deadline.clone(), made: None, vain: Vec::new() });
         }
         let last = self.events.len().checked_sub(1);
         for (event, enabled) in &self.pending {
@@ -280,7 +284,7 @@ impl Trace {
             }
             for (first, by_deadline) in found {
                 let second = Event { by_deadline, ..event.clone() };
-                analysis.races.push(Race { first, second, made: None });
+                analysis.races.push(Race { first, second, made: None, vain: Vec::new() });
             }
         }
         analysis
@@ -377,7 +381,8 @@ impl Analysis {
         clock[strand] = ordinal;
         for (first, by_deadline) in found {
             let second = Event { by_deadline, ..event.clone() };
-            self.races.push(Race { first, second, made: Some(at) });
+            let vain = waits.vain(trace, first, &second);
+            self.races.push(Race { first, second, made: Some(at), vain });
         }
         self.clocks.push(clock);
         self.ordinals.push(ordinal);
@@ -476,7 +481,7 @@ impl Analysis {
             .touches
             .iter()
             .any(|mine| acquires(mine.op.kind) == Some(flags::SHUT) && self.is_read(trace, at, mine.op.addr));
-        (shut || read || waits.would_wait(trace, event, before, theirs)).then_some(())
+        (shut || read || waits.would_wait(trace, event, before, at)).then_some(())
     }
 
     /// Whether others would have held the lock for reading if the event had not come, and all that it comes before.

@@ -105,22 +105,61 @@ impl Waits {
         round[0].is_at(next).then_some(at)
     }
 
-    /// Whether `event`, made just before `other` instead, would only have found that its loop has to wait.
-    pub(crate) fn would_wait(
-        &self,
-        trace: &Trace,
-        event: &Event,
-        before: Option<usize>,
-        other: &Event,
-    ) -> bool {
+    /// The steps of a loop, up to `last`, that would look in vain if `writes` came before the last of them.
+    pub(crate) fn vain(&self, trace: &Trace, last: usize, writes: &Event) -> Vec<usize> {
+        let event = &trace.events[last];
+        let changes = writes.op.addr == event.op.addr && writes.op.size == event.op.size;
+        if self.rounds.is_empty() || !changes || event.before == writes.after {
+            return Vec::new();
+        }
+        let own = || (0..last).rev().filter(|&at| trace.events[at].index == event.index);
+        let found = self.rounds.iter().find_map(|round| {
+            let (end, earlier) = round.split_last()?;
+            // A loop of one load is not begun while it would wait.
+            if earlier.is_empty() || !end.is_at(event) || writes.after != end.value {
+                return None;
+            }
+            let mut own = own().filter(|&at| !gives_way(&trace.events[at]));
+            let mut steps = vec![last];
+            for place in earlier.iter().rev() {
+                let at = own.next()?;
+                let event = &trace.events[at];
+                if !place.is_at(event) || event.before != place.value {
+                    return None;
+                }
+                steps.push(at);
+            }
+            steps.reverse();
+            Some(steps)
+        });
+        found.unwrap_or_default()
+    }
+
+    /// Whether `event`, made just before the event `at` instead, would only have begun or ended a round in vain. For a round
+    /// that it begins, nothing that comes later may change what is left of it.
+    pub(crate) fn would_wait(&self, trace: &Trace, event: &Event, before: Option<usize>, at: usize) -> bool {
+        let other = &trace.events[at];
         if self.rounds.is_empty() || other.op.addr != event.op.addr || other.op.size != event.op.size {
             return false;
         }
         self.rounds.iter().any(|round| {
-            let Some((last, earlier)) = round.split_last() else { return false };
-            last.is_at(event) && other.before == last.value && follows(trace, before, event.index, earlier)
+            (0..round.len()).any(|place| {
+                round[place].is_at(event)
+                    && other.before == round[place].value
+                    && follows(trace, before, event.index, &round[..place])
+                    && round[place + 1..].iter().all(|rest| stays(trace, at, rest))
+            })
         })
     }
+}
+
+/// Whether the place has the value that keeps the loop waiting from the event `at` to the end.
+fn stays(trace: &Trace, at: usize, place: &Place) -> bool {
+    let touches = |event: &&Event| event.op.addr == place.addr && event.op.size == u32::from(place.size);
+    let earlier = trace.events[..at].iter().rev().find(touches).map(|event| event.after);
+    let value = earlier.or_else(|| trace.events[at..].iter().find(touches).map(|event| event.before));
+    value == Some(place.value)
+        && trace.events[at..].iter().filter(touches).all(|event| event.after == place.value)
 }
 
 /// Whether the strand's last events, up to `before`, are these loads with these values.

@@ -65,12 +65,13 @@ fn of(kind: StepKind, id: StrandId, op: Op) -> Step {
     }
 }
 
-/// What is in memory where an operation is about to look; 0 for others.
-fn value_before(op: Op) -> u64 {
+/// What is in memory where an operation looks; 0 for others.
+fn value_at(kind: u8, addr: u64, size: u32) -> u64 {
     const PAGE: u64 = 4096;
-    let looks =
-        op.kind.is_atomic_access() || matches!(op.kind, OpKind::Read | OpKind::Write | OpKind::ReadWrite);
-    if looks && op.size <= 8 && op.addr >= PAGE { super::spin::load(op.addr, op.size as u8) } else { 0 }
+    let looks = OpKind::from_code(kind).is_some_and(|kind| {
+        kind.is_atomic_access() || matches!(kind, OpKind::Read | OpKind::Write | OpKind::ReadWrite)
+    });
+    if looks && size <= 8 && addr >= PAGE { super::spin::load(addr, size as u8) } else { 0 }
 }
 
 /// The strand makes the operation it stands before.
@@ -81,6 +82,9 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     if e.strands.len() < 2 || e.phase != Phase::Running {
         return;
     }
+    if let Some(before) = last() {
+        before.after = value_at(before.op, before.addr, before.size);
+    }
     let this = strand(id);
     let mut enabled = 0u64;
     for other in e.enabled.iter().filter(|other| other.index() < u64::BITS as usize) {
@@ -88,7 +92,12 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     }
     let timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));
     let timed = timed.map_or(0, |id| id.0 as u32 + 1);
-    let mut step = Step { enabled, timed, before: value_before(this.op), ..of(StepKind::Step, id, this.op) };
+    let mut step = Step {
+        enabled,
+        timed,
+        before: value_at(this.op.kind as u8, this.op.addr, this.op.size),
+        ..of(StepKind::Step, id, this.op)
+    };
     if pinned {
         step.flags |= flags::PINNED;
     }
