@@ -91,13 +91,14 @@ const TEXTBOOK: &[(&str, &str, u64, bool)] = &[
     ("planner/lastzero.c", "10", 3328, true),
     ("planner/fib_bench.c", "2", 19, false),
     ("planner/fib_bench.c", "3", 141, false),
+    ("planner/exclusion.c", "peterson", 4, false),
     ("planner/exclusion.c", "lamport", 9, false),
     ("planner/exclusion.c", "szymanski", 29, false),
     ("planner/exclusion.c", "busy", 1, false),
 ];
 
 /// Programs whose loops look at several places at once: a plan may turn out to look in vain and is made anew.
-const SEVERAL_LOADS: &[(&str, u64)] = &[("peterson", 4), ("dekker", 5)];
+const SEVERAL_LOADS: &[(&str, u64)] = &[("dekker", 5)];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();

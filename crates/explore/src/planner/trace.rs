@@ -477,11 +477,14 @@ impl Analysis {
         let shut = event.touches.iter().any(|mine| {
             acquires(mine.op.kind).is_some_and(|mode| !event.by_deadline && theirs.shut(mine.op.addr, mode))
         });
+        let done = self.clocks.len();
+        let comes_before =
+            |other: usize| other < at || other < done && other != at && !self.precedes(at, other, trace);
         let read = event
             .touches
             .iter()
             .any(|mine| acquires(mine.op.kind) == Some(flags::SHUT) && self.is_read(trace, at, mine.op.addr));
-        (shut || read || waits.would_wait(trace, event, before, at)).then_some(())
+        (shut || read || waits.would_wait(trace, event, before, at, &comes_before)).then_some(())
     }
 
     /// Whether others would have held the lock for reading if the event had not come, and all that it comes before.

@@ -136,8 +136,16 @@ impl Waits {
     }
 
     /// Whether `event`, made just before the event `at` instead, would only have begun or ended a round in vain. For a round
-    /// that it begins, nothing that comes later may change what is left of it.
-    pub(crate) fn would_wait(&self, trace: &Trace, event: &Event, before: Option<usize>, at: usize) -> bool {
+    /// that it begins, nothing that comes later may change what is left of it. `comes_before` tells of the events up to this one
+    /// whether they could have been made before it.
+    pub(crate) fn would_wait(
+        &self,
+        trace: &Trace,
+        event: &Event,
+        before: Option<usize>,
+        at: usize,
+        comes_before: &dyn Fn(usize) -> bool,
+    ) -> bool {
         let other = &trace.events[at];
         if self.rounds.is_empty() || other.op.addr != event.op.addr || other.op.size != event.op.size {
             return false;
@@ -147,19 +155,28 @@ impl Waits {
                 round[place].is_at(event)
                     && other.before == round[place].value
                     && follows(trace, before, event.index, &round[..place])
-                    && round[place + 1..].iter().all(|rest| stays(trace, at, rest))
+                    && round[place + 1..].iter().all(|rest| stays(trace, rest, event.index, comes_before))
             })
         })
     }
 }
 
-/// Whether the place has the value that keeps the loop waiting from the event `at` to the end.
-fn stays(trace: &Trace, at: usize, place: &Place) -> bool {
-    let touches = |event: &&Event| event.op.addr == place.addr && event.op.size == u32::from(place.size);
-    let earlier = trace.events[..at].iter().rev().find(touches).map(|event| event.after);
-    let value = earlier.or_else(|| trace.events[at..].iter().find(touches).map(|event| event.before));
-    value == Some(place.value)
-        && trace.events[at..].iter().filter(touches).all(|event| event.after == place.value)
+/// Whether the place has the value that keeps the loop waiting after the events that come before, and keeps it.
+fn stays(trace: &Trace, place: &Place, strand: u16, comes_before: &dyn Fn(usize) -> bool) -> bool {
+    let touches = |at: &usize| {
+        let op = &trace.events[*at].op;
+        op.addr == place.addr && op.size == u32::from(place.size)
+    };
+    let (before, after): (Vec<usize>, Vec<usize>) =
+        (0..trace.events.len()).filter(touches).partition(|&at| comes_before(at));
+    let value = match (before.last(), after.first()) {
+        (Some(&last), _) => Some(trace.events[last].after),
+        (None, Some(&first)) => Some(trace.events[first].before),
+        (None, None) => None,
+    };
+    // What the strand itself does comes after its loop.
+    let keeps = |event: &Event| event.index == strand || event.after == place.value;
+    value == Some(place.value) && after.iter().all(|&at| keeps(&trace.events[at]))
 }
 
 /// Whether the strand's last events, up to `before`, are these loads with these values.
