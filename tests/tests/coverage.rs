@@ -52,8 +52,9 @@ fn a_campaign_ends_when_it_is_enough() {
         .expect("it is in the corpus");
     let executable = build(&program);
     let out = tempfile::tempdir().expect("a folder");
-    let campaign = campaign::run(&program, &executable, out.path(), &["--until", "2%"])
-        .unwrap_or_else(|message| panic!("{message}"));
+    let campaign =
+        campaign::run(&program, &executable, out.path(), &["--until", "2%", "--strategy", "random"])
+            .unwrap_or_else(|message| panic!("{message}"));
     assert_eq!(campaign.text("ended_by"), Ok("until"));
     let estimate = &campaign.report["coverage"]["estimate"];
     assert!(estimate["high"].as_f64().is_some_and(|high| high < 0.02), "{estimate}");

@@ -192,14 +192,15 @@ impl Portfolio {
     fn take_turns(&mut self, news: &BTreeMap<u64, News>) {
         self.made += news.len() as u64;
         if self.is_planning() {
-            self.plans = if self.planner.is_done() { 0 } else { self.plans - 1 };
+            self.plans = if self.planner.is_done() || self.planner.is_cut() { 0 } else { self.plans - 1 };
             if self.plans == 0 {
                 self.look = self.made * 2;
             }
             return;
         }
         let new = news.values().filter(|news| news.combination).count();
-        if self.made >= self.look && !self.planner.is_done() && new * FEW <= news.len() {
+        let hopeless = self.planner.is_done() || self.planner.is_cut();
+        if self.made >= self.look && !hopeless && new * FEW <= news.len() {
             self.plans = self.made;
         }
     }

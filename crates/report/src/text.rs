@@ -57,7 +57,11 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         out.push_str("ended early: interrupted\n");
     }
     if let Some(planner) = &report.planner {
-        out.push_str(&self::planner(planner, report));
+        let mut edge = "";
+        for row in wrap(&self::planner(planner, report), screen.width.saturating_sub(2)) {
+            let _ = writeln!(out, "{edge}{row}");
+            edge = "  ";
+        }
     }
     if report.replays > 0 {
         let _ = writeln!(
@@ -121,7 +125,6 @@ fn planner(planner: &Planner, report: &CampaignReport) -> String {
     if planner.learning_runs > 0 {
         let _ = write!(out, "; {} before that to learn the program", counted(planner.learning_runs, "run"));
     }
-    out.push('\n');
     out
 }
 

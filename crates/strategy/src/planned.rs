@@ -18,6 +18,8 @@ use threadbare_abi::strand::StrandId;
 
 /// Words of a sleeper.
 const SLEEPER: usize = 3;
+/// Steps in a row that only give way before they are taken as a wait.
+const PATIENCE: u32 = 64;
 /// Words of a place of a wait.
 const PLACE: usize = 4;
 /// Where the guide is kept in the room; the strands' paths come before it.
@@ -56,6 +58,8 @@ pub struct Planned {
     waits: (usize, usize),
     decisions: u64,
     notes: Notes,
+    /// Steps in a row in which a strand only gave way.
+    gave_way: u32,
     /// The operation of the last step after the plan.
     last: Option<(Pick, Op)>,
 }
@@ -84,6 +88,7 @@ impl Planned {
             waits: (0, 0),
             decisions: 0,
             notes: Notes { departed: 0, asleep: 0 },
+            gave_way: 0,
             last: None,
         }
     }
@@ -210,18 +215,25 @@ impl Planned {
         let oldest = |accepts: &dyn Fn(StrandId) -> bool| {
             view.enabled().iter().copied().filter(|&strand| accepts(strand)).min()
         };
-        let awake = oldest(&|strand| free(strand, self) && !view.yields(strand))
-            .or_else(|| oldest(&|strand| free(strand, self)));
-        if let Some(strand) = awake {
+        if let Some(strand) = oldest(&|strand| free(strand, self) && !view.yields(strand)) {
+            return Pick::Run(strand);
+        }
+        // A strand that gives way again and again waits for the others: if those sleep, the rest of the run is known.
+        let sleeper = oldest(&|strand| self.sleeps(strand));
+        let waits_for_sleepers = sleeper.is_some() && self.gave_way >= PATIENCE;
+        if let Some(strand) = oldest(&|strand| free(strand, self)).filter(|_| !waits_for_sleepers) {
             return Pick::Run(strand);
         }
         if let Some(&strand) = view.timed().iter().find(|&&strand| !self.sleeps(strand)) {
             return Pick::Timeout(strand);
         }
-        if oldest(&|strand| self.sleeps(strand)).is_some() && self.notes.asleep == 0 {
-            self.notes.asleep = self.decisions;
+        if let Some(strand) = sleeper {
+            if self.notes.asleep == 0 {
+                self.notes.asleep = self.decisions;
+            }
+            return Pick::Run(strand);
         }
-        // Sleepers end a run that is of no use; loops that all wait are looked at in turn, until the engine knows.
+        // Loops that all wait are looked at in turn, until the engine knows.
         let after = view.enabled().iter().copied().filter(|&strand| strand > current).min();
         match after.or_else(|| oldest(&|_| true)) {
             Some(strand) => Pick::Run(strand),
@@ -243,6 +255,7 @@ impl Planned {
         }
         let pick = self.policy(view);
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
+        self.gave_way = if view.op(strand).kind == OpKind::Yield { self.gave_way + 1 } else { 0 };
         self.last = Some((pick, view.op(strand)));
         pick
     }

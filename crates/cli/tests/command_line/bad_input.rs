@@ -26,7 +26,6 @@ fn requests_that_make_no_sense() {
     refused(&bench, &["run", "--time", "5x", "--", "./bank"], "30s");
     refused(&bench, &["run", "--timeout", "0s", "--", "./bank"], "above 0");
     refused(&bench, &["run", "--points", "some", "--", "./bank"], "`shared`, `sync` or `all`");
-    refused(&bench, &["run", "--mode", "free", "--", "./bank"], "not in this version");
 }
 
 #[test]

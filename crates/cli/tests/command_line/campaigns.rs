@@ -102,8 +102,10 @@ int main(void) { int n = 0; return scanf("%d", &n) == 1 && n == 42 ? 0 : 5; }
 #[test]
 fn an_interrupt_ends_a_campaign_with_its_summary() {
     let bench = Workbench::with_bank(&sound_bank());
-    let mut command =
-        bench.command(env!("CARGO_BIN_EXE_threadbare"), &["run", "--time", "1h", "--", "./bank"]);
+    let mut command = bench.command(
+        env!("CARGO_BIN_EXE_threadbare"),
+        &["run", "--time", "1h", "--strategy", "random", "--", "./bank"],
+    );
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // The signal must find the tool past its start; until then it would just end.
     while !bench.path(".threadbare").exists() {

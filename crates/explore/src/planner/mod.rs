@@ -160,6 +160,11 @@ impl Planner {
         self.next.is_none()
     }
 
+    /// Whether it can no longer be complete.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.lost.is_some() || self.search.bound().is_some()
+    }
+
     /// How far it is.
     pub(crate) fn status(&self) -> Status {
         let mut status = self.status.clone();
