@@ -102,7 +102,8 @@ fn planner(planner: &Planner, report: &CampaignReport) -> String {
     let classes = counted(planner.classes, "different order");
     let mut out = match (planner.complete, report.strategy.as_str()) {
         (true, "dpor" | "portfolio") => format!(
-            "complete: every order that makes a difference was run, {classes} in {}",
+            "complete: every order that makes a difference was run, {} in {}",
+            counted(planner.classes, "order"),
             counted(planner.runs, "run")
         ),
         (true, _) => format!("complete: {classes} in {}", counted(planner.runs, "run")),
