@@ -20,6 +20,8 @@ use threadbare_abi::strand::StrandId;
 const SLEEPER: usize = 3;
 /// Steps in a row that only give way before they are taken as a wait.
 const PATIENCE: u32 = 64;
+/// Decisions in a row for one strand before another has its turn.
+const LONG: u32 = 10_000;
 /// Words of a place of a wait.
 const PLACE: usize = 4;
 /// Where the guide is kept in the room; the strands' paths come before it.
@@ -60,6 +62,8 @@ pub struct Planned {
     notes: Notes,
     /// Steps in a row in which a strand only gave way.
     gave_way: u32,
+    /// Decisions in a row for the same strand.
+    in_a_row: u32,
     /// The operation of the last step after the plan.
     last: Option<(Pick, Op)>,
 }
@@ -89,6 +93,7 @@ impl Planned {
             decisions: 0,
             notes: Notes { departed: 0, asleep: 0 },
             gave_way: 0,
+            in_a_row: 0,
             last: None,
         }
     }
@@ -241,6 +246,23 @@ impl Planned {
         }
     }
 
+    /// Another strand, if the one that runs has gone on for so long that it may wait for the others in a way nobody sees. If
+    /// that one was to stay back, the plan is not kept.
+    fn interrupt<V: View>(&mut self, view: &V) -> Option<Pick> {
+        let current = view.current();
+        if self.in_a_row < LONG || !view.current_enabled() {
+            return None;
+        }
+        self.in_a_row = 0;
+        let others = || view.enabled().iter().copied().filter(|&strand| strand != current);
+        let next = others().filter(|&strand| strand > current).min().or_else(|| others().min())?;
+        if self.sleeps(next) {
+            self.wake(self.path_of(next));
+            self.depart();
+        }
+        Some(Pick::Run(next))
+    }
+
     fn decide<V: View>(&mut self, view: &V) -> Pick {
         self.decisions += 1;
         if let Some((path, by_deadline)) = self.planned() {
@@ -253,8 +275,9 @@ impl Planned {
             }
             self.depart();
         }
-        let pick = self.policy(view);
+        let pick = self.interrupt(view).unwrap_or_else(|| self.policy(view));
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
+        self.in_a_row = if strand == view.current() { self.in_a_row + 1 } else { 0 };
         self.gave_way = if view.op(strand).kind == OpKind::Yield { self.gave_way + 1 } else { 0 };
         self.last = Some((pick, view.op(strand)));
         pick
