@@ -27,6 +27,7 @@ use crate::planner::{Planner, Status};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 use threadbare_abi::layout::flags;
+use threadbare_abi::step::STEP_WORDS;
 use threadbare_strategy::rff::Manner;
 use threadbare_strategy::{Spec, StrategyId};
 
@@ -68,6 +69,8 @@ const LONG_AGO: f64 = 64.0;
 const LOOK: u64 = 32;
 /// Of so many runs of an epoch at most one shows something new if the program is small.
 const FEW: usize = 4;
+/// Records of a run's steps, at the most, if the program is small.
+const SMALL: usize = 2048;
 
 /// What a new pair is worth, how many of one run count, and what a finding is worth; a new combination is worth 1.
 const PAIR: f64 = 4.0;
@@ -97,6 +100,8 @@ pub(crate) struct Portfolio {
     planner: Planner,
     /// Runs that the planner has left before the members go on.
     plans: u64,
+    /// The program is too large for the planner.
+    large: bool,
     /// Runs so far, and how many there have to be before the planner has its turn.
     made: u64,
     look: u64,
@@ -116,6 +121,7 @@ impl Portfolio {
             epoch: BTreeMap::new(),
             planner: Planner::new(StrategyId::Dpor, 0),
             plans: 0,
+            large: false,
             made: 0,
             look: LOOK,
         };
@@ -168,6 +174,7 @@ impl Portfolio {
                     self.planner.begin_anew();
                 }
             }
+            None if lessons.steps.len() > SMALL * STEP_WORDS => self.large = true,
             None => self.planner.learn(&lessons),
         }
         self.fuzz.learn(run, lessons);
@@ -180,27 +187,31 @@ impl Portfolio {
 
     /// How far the planner is, once it has had a turn.
     pub(crate) fn status(&self) -> Option<Status> {
-        (self.look > LOOK || self.is_planning()).then(|| self.planner.status())
+        (!self.large && (self.look > LOOK || self.is_planning())).then(|| self.planner.status())
     }
 
     /// Whether every order that makes a difference was run.
     pub(crate) fn is_complete(&self) -> bool {
-        self.planner.is_done() && self.planner.status().complete
+        !self.large && self.planner.is_done() && self.planner.status().complete
+    }
+
+    /// Whether the planner has nothing left to do, or cannot do it.
+    fn is_hopeless(&self) -> bool {
+        self.large || self.planner.is_done() || self.planner.is_cut()
     }
 
     /// Who has the next turn, by what the last epoch's runs brought.
     fn take_turns(&mut self, news: &BTreeMap<u64, News>) {
         self.made += news.len() as u64;
         if self.is_planning() {
-            self.plans = if self.planner.is_done() || self.planner.is_cut() { 0 } else { self.plans - 1 };
+            self.plans = if self.is_hopeless() { 0 } else { self.plans - 1 };
             if self.plans == 0 {
                 self.look = self.made * 2;
             }
             return;
         }
         let new = news.values().filter(|news| news.combination).count();
-        let hopeless = self.planner.is_done() || self.planner.is_cut();
-        if self.made >= self.look && !hopeless && new * FEW <= news.len() {
+        if self.made >= self.look && !self.is_hopeless() && new * FEW <= news.len() {
             self.plans = self.made;
         }
     }

@@ -21,7 +21,7 @@ const SLEEPER: usize = 3;
 /// Steps in a row that only give way before they are taken as a wait.
 const PATIENCE: u32 = 64;
 /// Decisions in a row for one strand before another has its turn.
-const LONG: u32 = 10_000;
+const LONG: u32 = 1_000;
 /// Words of a place of a wait.
 const PLACE: usize = 4;
 /// Where the guide is kept in the room; the strands' paths come before it.
