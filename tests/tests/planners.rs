@@ -128,6 +128,9 @@ fn main() -> ExitCode {
     }
     add("the busy wait of figure 8".to_owned(), Box::new(busy_wait));
     add("a bound is told".to_owned(), Box::new(bounds_are_told));
+    for planner in ["dpor", "pcb", "hapset"] {
+        add(format!("{planner} finds a bug"), Box::new(move || finds_bugs(planner)));
+    }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -226,6 +229,17 @@ fn bounds_are_told() -> Result<(), String> {
     let bounds = campaign.report["planner"]["bounds"].to_string();
     if is_complete(&campaign) || !bounds.contains("more than one preemption") {
         return Err(campaign.complain("the bound is not told"));
+    }
+    Ok(())
+}
+
+/// Bugs that need an order other than the plain one are found, by each planner in its few runs.
+fn finds_bugs(planner: &str) -> Result<(), String> {
+    for program in ["search/account.c", "search/lazy_init.c"] {
+        let campaign = plan(program, "", planner, "200")?;
+        if campaign.findings().is_empty() || campaign.report["first_failure_run"] == 0 {
+            return Err(campaign.complain(&format!("{planner} does not find the bug of {program}")));
+        }
     }
     Ok(())
 }
