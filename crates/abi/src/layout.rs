@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -72,8 +72,10 @@ pub const RECORDED_OFFSET: usize =
 pub const RECORDED_CAPACITY: usize = 1 << 15;
 /// How many strands of a free run have their paths told.
 pub const RECORDED_STRANDS: usize = 1 << 12;
+/// Where the [`crate::tasks::Tasks`] of free runs are (both ways).
+pub const TASKS_OFFSET: usize = (RECORDED_OFFSET + size_of::<Recorded>()).next_multiple_of(PAGE);
 /// The size of the file.
-pub const FILE_SIZE: usize = (RECORDED_OFFSET + size_of::<Recorded>()).next_multiple_of(PAGE);
+pub const FILE_SIZE: usize = (TASKS_OFFSET + size_of::<crate::tasks::Tasks>()).next_multiple_of(PAGE);
 
 /// The order of a free run's events. All strands write it at the same time.
 #[repr(C)]

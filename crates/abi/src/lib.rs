@@ -15,5 +15,6 @@ pub mod protocol;
 pub mod report;
 pub mod step;
 pub mod strand;
+pub mod tasks;
 pub mod time;
 pub mod verdict;

@@ -15,6 +15,7 @@ pub mod kept;
 pub mod merged;
 pub mod resample;
 mod species;
+pub mod tasks;
 
 #[cfg(test)]
 mod simulation;
