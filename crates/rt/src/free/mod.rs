@@ -13,6 +13,8 @@
 //! | `access` | atomics and plain accesses |
 //! | `sharing` | which plain accesses are shared |
 //! | `noise` | whether, and what |
+//! | `past` | what a strand did lately |
+//! | `turns` | who sleeps, and who goes on first |
 //! | `record` | the order of events |
 //! | `frames` | call stacks |
 //! | `watchdog` | deadlocks |
@@ -27,11 +29,13 @@ pub mod calls;
 pub mod crash;
 pub mod frames;
 pub mod noise;
+pub mod past;
 pub mod record;
 pub mod server;
 pub mod sharing;
 pub mod tell;
 pub mod thread;
+pub mod turns;
 pub mod watchdog;
 
 use core::sync::atomic::{AtomicBool, Ordering};

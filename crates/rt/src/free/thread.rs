@@ -4,6 +4,8 @@
 //! name; the watchdog and whoever gives a verdict read it, and take what they read for what it was a moment ago.
 
 use super::frames::Stack;
+use super::past::Past;
+use super::turns::Turn;
 use super::{calls, noise, record};
 use crate::engine::{Start, live, memory};
 use crate::sys::{c_int, c_void, nr, pthread_t, syscall3};
@@ -64,13 +66,11 @@ pub struct Thread {
     pub rng: Rng,
     /// Concurrent events so far.
     pub events: AtomicU64,
-    /// Not 0 while noise keeps it asleep: see `noise`.
-    pub asleep: AtomicU32,
     /// The object it has a lease of, with one more, and what its last load was: see `record`.
     pub lease: u16,
     pub looked: (u64, u64, u64),
-    /// Objects it touched lately, and where.
-    pub recent: [(u64, u64); 4],
+    pub past: Past,
+    pub turn: Turn,
     /// What noise took of its time, and since when it lives, in nanoseconds.
     pub noise_ns: u64,
     pub born_ns: u64,
