@@ -15,7 +15,7 @@ use super::{sharing, turns};
 use crate::sys::{c_int, nr, syscall3, timespec};
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
-use threadbare_abi::op::OpKind;
+use threadbare_abi::op::{OpKind, Order};
 use threadbare_strategy::rng::mix;
 
 /// Passes of a place after which noise there is half as likely.
@@ -27,6 +27,8 @@ const OUTSIDE: u32 = 2;
 /// The shortest and the longest usual noise, in nanoseconds.
 const SHORTEST: u64 = 400_000;
 const LONGEST: u64 = 3_200_000;
+/// The rank of a strand that is in the middle of something; one more if others can see what it has left half done.
+const MIDDLE: u32 = 3;
 /// What spinning is shorter by than sleeping.
 const SPIN_SHARE: u64 = 8;
 const PLACES: usize = 1 << 14;
@@ -68,9 +70,14 @@ pub fn seed() -> u64 {
 
 /// Monotonic time in nanoseconds.
 pub fn now() -> u64 {
+    clock(1)
+}
+
+/// The time of a clock in nanoseconds.
+pub fn clock(id: c_int) -> u64 {
     let mut time = timespec::default();
     // SAFETY: libc's own function, which reads a clock.
-    unsafe { crate::real!(clock_gettime: fn(c_int, *mut timespec) -> c_int)(1, &mut time) };
+    unsafe { crate::real!(clock_gettime: fn(c_int, *mut timespec) -> c_int)(id, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -82,19 +89,31 @@ struct Draw {
     rank: u32,
 }
 
-fn weigh(op: OpKind, before: Before) -> Draw {
+fn weigh(at: At, before: Before) -> Draw {
     use OpKind::*;
-    let Before { inside, again, changed } = before;
+    let Before { inside, again, shared, written, changed, guarded } = before;
     if !inside {
         return Draw { shift: OUTSIDE, rank: 0 };
     }
-    match op {
-        Read | ReadRange | AtomicLoad if again => Draw { shift: 0, rank: 3 },
-        Read | ReadRange | AtomicLoad if changed => Draw { shift: 1, rank: 1 },
-        Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE, rank: 1 },
-        Write | ReadWrite | WriteRange | AtomicStore | AtomicRmw | AtomicCas | MutexLock => {
-            Draw { shift: 0, rank: if again || changed { 3 } else { 2 } }
-        }
+    match at.op {
+        // What a lock guards is touched by nobody else, as a rule.
+        op if guarded && op.is_plain_access() => Draw { shift: OUTSIDE, rank: 1 },
+        Read | ReadRange | AtomicLoad if again && written => Draw { shift: 0, rank: MIDDLE },
+        Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE - changed as u32, rank: 1 },
+        // Nobody can come in between this and what was done before.
+        _ if at.order == Order::Release => Draw { shift: 1, rank: 1 },
+        // One lock after the other.
+        AtomicCas | MutexLock if guarded => Draw { shift: 0, rank: MIDDLE },
+        Write | ReadWrite | WriteRange | AtomicStore | AtomicRmw | AtomicCas | MutexLock => Draw {
+            shift: !(again || shared || changed) as u32,
+            rank: if changed {
+                MIDDLE + 1
+            } else if again && shared {
+                MIDDLE
+            } else {
+                2
+            },
+        },
         _ => Draw { shift: 1, rank: 1 },
     }
 }
@@ -110,6 +129,20 @@ pub struct At {
     pub over: bool,
     /// The call of the function has made an event before.
     pub inside: bool,
+    /// An atomic operation's order.
+    pub order: Order,
+}
+
+impl At {
+    /// An event that is about to be made.
+    pub fn before(op: OpKind, addr: u64, pc: u64, inside: bool) -> At {
+        At { op, pc, addr, over: false, inside, order: Order::SeqCst }
+    }
+
+    /// An event that has been made.
+    pub fn after(op: OpKind, pc: u64, inside: bool) -> At {
+        At { op, pc, addr: 0, over: true, inside, order: Order::SeqCst }
+    }
 }
 
 /// Maybe noise, before or after an event.
@@ -127,7 +160,7 @@ fn draw(me: &mut Thread, at: At) {
         sharing::note(at.pc);
     }
     let Some((pc, inside)) = sharing::wanted(me, at.pc, at.inside) else { return };
-    let before = me.past.see(at, pc, inside);
+    let before = me.past.see(me.index, at, pc, inside);
     if thread::alive() < 2 {
         return;
     }
@@ -137,7 +170,7 @@ fn draw(me: &mut Thread, at: At) {
     turns::works(me);
     let noise = wanted();
     let random = me.rng.next();
-    let Draw { shift, rank } = weigh(at.op, before);
+    let Draw { shift, rank } = weigh(at, before);
     let passed = &PASSED[mix(pc ^ (at.over as u64) << 48) as usize & (PLACES - 1)];
     let times = passed.load(Ordering::Relaxed);
     passed.store(times.saturating_add(1), Ordering::Relaxed);
@@ -158,19 +191,21 @@ fn make(me: &mut Thread, noise: &Noise, at: At, random: u64, rank: u32) {
         }
     }
     let kind = match noise.kind {
+        // In the middle of something a sleep does most.
+        NoiseKind::Mixed if rank >= MIDDLE && random & 32 == 0 => NoiseKind::Sleep,
         NoiseKind::Mixed => match random % 32 {
-            0 if random & 32 == 0 => NoiseKind::Yield,
+            0 if random & 64 == 0 => NoiseKind::Yield,
             0 => NoiseKind::Priority,
             1 => NoiseKind::Spin,
             _ => NoiseKind::Sleep,
         },
         kind => kind,
     };
-    let random = random >> 6;
+    let random = random >> 7;
     match kind {
         NoiseKind::Sleep => {
-            let end = began + length(random >> 16, noise.strength);
-            turns::sleep(me, at.op, at.addr, rank, random as u32 & 0xFFFF, end);
+            let most = length(random >> 16, noise.strength);
+            turns::sleep(me, at.op, at.addr, rank, random as u32 & 0xFFFF, most);
         }
         NoiseKind::Spin => spin(length(random, noise.strength) / SPIN_SHARE),
         NoiseKind::Yield => {

@@ -6,7 +6,7 @@
 use super::frames::Stack;
 use super::past::Past;
 use super::turns::Turn;
-use super::{calls, noise, record};
+use super::{calls, noise, past, record};
 use crate::engine::{Start, live, memory};
 use crate::sys::{c_int, c_void, nr, pthread_t, syscall3};
 use core::arch::{asm, global_asm};
@@ -176,6 +176,7 @@ fn make(parent: Option<&Thread>) -> Option<*mut Thread> {
     // SAFETY: just made.
     record::created(unsafe { &*made });
     LIVE.fetch_add(1, Ordering::AcqRel);
+    past::born();
     live::live().strands = count() as u64;
     Some(made)
 }
@@ -248,6 +249,7 @@ fn end(this: &'static mut Thread) {
     if this.ended.swap(true, Ordering::AcqRel) {
         return;
     }
+    this.past.begin();
     record::give_back(this);
     this.stack.close();
     LIVE.fetch_sub(1, Ordering::AcqRel);
