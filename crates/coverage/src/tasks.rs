@@ -6,13 +6,15 @@
 
 mod books;
 mod counts;
+mod goal;
 mod rules;
 
 #[cfg(test)]
 mod tests;
 
 pub use books::TaskBooks;
-pub use counts::{Model, Out, TaskCounts, TaskSample};
+pub use counts::{Model, Out, Point, TaskCounts, TaskSample};
+pub use goal::{Goal, TaskModel};
 pub use rules::{Reason, State};
 
 /// What is known of a function.

@@ -172,6 +172,27 @@ fn the_curve_is_of_what_was_covered() {
 }
 
 #[test]
+fn a_goal_is_reached_when_nothing_new_comes() {
+    let one = |share| Goal { model: TaskModel::One, share };
+    let two = |share| Goal { model: TaskModel::Two, share };
+    let mut books = TaskBooks::default();
+    let table = seen(&[function(1, USUAL | THROUGH, 1)], &[]);
+    for run in 0..5 {
+        books.take(run, &table);
+        assert!(!one(0.5).is_reached(&books));
+    }
+    books.take(5, &table);
+    assert!(one(0.5).is_reached(&books) && !one(0.51).is_reached(&books));
+    assert!(!two(0.01).is_reached(&books) && two(0.0).is_reached(&books));
+    books.take(6, &seen(&[function(2, 0, 0)], &[]));
+    assert!(!one(0.5).is_reached(&books));
+    // A program without strands.
+    let mut books = TaskBooks::default();
+    (0..5).for_each(|run| books.take(run, &Seen::default()));
+    assert!(two(1.0).is_reached(&books));
+}
+
+#[test]
 fn of_very_many_functions_some_are_left_out() {
     use threadbare_abi::tasks::FUNCTIONS;
     let functions: Vec<Function> = (1..=FUNCTIONS as u64 + 5).map(|pc| function(pc, USUAL, 1)).collect();
