@@ -1,6 +1,6 @@
 //! The fork server of free runs, and their beginning.
 
-use super::{ON, access, crash, noise, record, sharing, thread};
+use super::{ON, access, cover, crash, functions, guide, noise, record, sharing, thread};
 use crate::engine::{learn, live, modules, orphans, report, server as control, shared};
 use crate::sys::{c_int, c_void, nr, syscall3};
 use core::sync::atomic::Ordering;
@@ -39,6 +39,10 @@ pub fn serve() {
         live::live().report_len = modules_len;
         sharing::load_known(plan.known);
         record::clear();
+        if Noise::from_params(plan.params).flags & flags::COVER != 0 {
+            functions::load();
+            guide::begin();
+        }
         match control::fork() {
             0 => {
                 begin(&plan);
@@ -67,6 +71,7 @@ fn begin(plan: &Plan) {
     let wanted = Noise::from_params(plan.params);
     noise::begin(wanted, plan.seed);
     record::begin(wanted.flags & flags::RECORD != 0);
+    cover::begin(wanted.flags & flags::COVER != 0);
     thread::begin_main();
     crash::begin(wanted.signal as c_int);
     let counters = live::live();
