@@ -8,12 +8,14 @@ use crate::error::Error;
 use crate::outcome::{self, Outcome, Policy, Races, Shown};
 use crate::run::{Ended, Job, Request};
 use crate::server::Server;
+use crate::tasks;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use threadbare_abi::noise::{Noise, QUIET, THROUGH, flags};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::tasks::Seen;
 use threadbare_strategy::recorded::notes;
 use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::report::{Module, RunReport, Warning};
@@ -51,6 +53,11 @@ impl Places {
         if self.modules.is_empty() {
             self.modules = RunReport::decode(&server.report_bytes(ended)).modules;
         }
+    }
+
+    /// Marks the functions that are not asked for.
+    pub(crate) fn mark_libraries(&mut self, seen: &mut Seen, quiet: Option<&dyn Quiet>) {
+        tasks::mark_libraries(seen, &self.modules, quiet, &mut self.asked);
     }
 
     /// The known pcs, those where noise is not wanted marked.

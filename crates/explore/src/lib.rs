@@ -31,6 +31,7 @@ pub mod shm;
 pub mod shrink;
 mod spawn;
 pub mod store;
+mod tasks;
 pub mod verdict;
 mod window;
 mod wire;
