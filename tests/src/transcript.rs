@@ -131,7 +131,10 @@ impl Desk {
                 .map_err(|error| format!("the search path: {error}"))?;
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(format!("{{ {command}\n}} 2>&1")).current_dir(&self.folder).env("PATH", path);
-        shell.stdin(Stdio::null()).env_remove("CARGO_TARGET_DIR").env_remove("COLUMNS");
+        shell.stdin(Stdio::null());
+        for variable in ["CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "COLUMNS"] {
+            shell.env_remove(variable);
+        }
         tool::plain_environment(&mut shell);
         tool::without_cargos_own(&mut shell);
         let outcome = tool::finish(&mut shell, tool::PATIENCE);

@@ -1,10 +1,11 @@
 //! Following a schedule.
 
+use super::due::{self, now};
 use super::live::live;
-use super::sched::{self, ATTENTION, Phase, Stop, attention, engine, now};
+use super::sched::{self, ATTENTION, Phase, Stop, attention, engine};
 use super::strand::State;
 use super::wait::{Class, Wake};
-use super::{idle, io, lenient, modules, report, shared, stops, strand};
+use super::{idle, io, lenient, lists, modules, report, shared, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
 use threadbare_abi::layout::{self, flags};
@@ -120,7 +121,7 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
     check_stop(&current, how)?;
     let Some(found) = load(e.follow.at + 1) else {
         stop();
-        sched::wake_due();
+        due::wake_due();
         if e.plan.flags & (flags::STRICT | flags::OTHER_BUILD) == flags::STRICT && !e.enabled.is_empty() {
             diverge(e.follow.at, "the schedule ends here, but a strand can go on");
         }
@@ -169,7 +170,7 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
     let by_timeout = found.kind == ChoiceKind::Timeout as u8;
     let other = strand(id);
     if other.state == State::Blocked && other.wait.deadline <= now() {
-        sched::wake_due();
+        due::wake_due();
     }
     let other = strand(id);
     // The program's timers come first, where no deadline is what ends the wait.
@@ -183,8 +184,8 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
         && !io::is_ready(id)
         && rounds < 10_000
     {
-        sched::advance_to(e.timer);
-        sched::wake_due();
+        due::advance_to(e.timer);
+        due::wake_due();
         crate::model::signal::route();
         rounds += 1;
     }
@@ -195,13 +196,13 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
         State::Blocked if other.wait.key.class == Class::Memory => {
             super::spin::forget(id);
             other.wait.outcome = Wake::Go;
-            sched::set_ready(other);
+            lists::set_ready(other);
             Some((id, false))
         }
         State::Blocked if other.wait.deadline != u64::MAX => Some((id, true)),
         State::Blocked if e.timer != u64::MAX => {
-            sched::advance_to(e.timer);
-            sched::wake_due();
+            due::advance_to(e.timer);
+            due::wake_due();
             crate::model::signal::route();
             match strand(id).state {
                 State::Ready => Some((id, false)),

@@ -10,7 +10,7 @@
 //! Otherwise it is a deadlock, or a livelock if strands spin.
 
 use super::sched::{self, engine};
-use super::{deadlock, io, spin, strand};
+use super::{deadlock, due, io, spin, strand};
 use threadbare_abi::verdict::VerdictKind;
 
 /// Real milliseconds the kernel gets to deliver what is under way on loopback.
@@ -32,8 +32,8 @@ pub fn wait_for_something() {
         if waits_for_io && give_others_time(earliest) {
             return;
         }
-        sched::advance_to(earliest);
-        sched::wake_due();
+        due::advance_to(earliest);
+        due::wake_due();
         if crate::model::signal::route()
             || !engine().enabled.is_empty()
             || !engine().timed.is_empty()
@@ -67,13 +67,13 @@ pub fn wait_for_something() {
 /// Before time jumps to `earliest`: gives the kernel, or processes the program started, a moment. True if something is
 /// ready, or if less time has passed than that.
 fn give_others_time(earliest: u64) -> bool {
-    let ahead = earliest.saturating_sub(sched::now()) / 1_000_000;
+    let ahead = earliest.saturating_sub(due::now()) / 1_000_000;
     if crate::model::process::children_alive() {
         let pause = ahead.min(CHILD_GRACE_MS);
         if io::poll_wait(pause as i32) {
             return true;
         }
-        sched::advance(pause * 1_000_000);
+        due::advance(pause * 1_000_000);
         return pause < ahead;
     }
     let recent = core::mem::take(&mut engine().io_recent);

@@ -5,7 +5,7 @@
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::State;
 use super::wait::{Class, Wait, WaitKey, Wake};
-use super::{me, strand};
+use super::{lists, me, strand};
 use crate::sys::{nr, syscall3};
 use core::sync::atomic::Ordering;
 use threadbare_abi::op::Op;
@@ -54,7 +54,7 @@ pub fn wait_fd(op: Op, fds: &mut [PollFd], deadline: Option<u64>) -> Wake {
         ..Wait::NONE
     };
     e.io.push(IoWait { strand: e.current, fds: fds.as_mut_ptr(), count: fds.len() });
-    sched::set_blocked(this);
+    lists::set_blocked(this);
     ATTENTION.fetch_or(attention::IO, Ordering::Relaxed);
     reschedule(Stop::Blocked);
     let id = me();
@@ -78,7 +78,7 @@ pub fn poll_now() -> bool {
     let mut any = false;
     for wait in &e.io {
         if strand(wait.strand).state == State::Blocked && poll(wait.fds, wait.count, 0) != 0 {
-            sched::set_ready(strand(wait.strand));
+            lists::set_ready(strand(wait.strand));
             any = true;
         }
     }
@@ -99,7 +99,7 @@ pub fn poll_for(id: StrandId) -> bool {
     if poll(fds, count, 2000) == 0 {
         return false;
     }
-    sched::set_ready(strand(id));
+    lists::set_ready(strand(id));
     true
 }
 

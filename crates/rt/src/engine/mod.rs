@@ -2,7 +2,10 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `sched` | points, decisions, switches, segments, virtual time |
+//! | `sched` | points, decisions, switches |
+//! | `lists` | which strands can go on, which wait |
+//! | `segments` | the schedule as it is made |
+//! | `due` | virtual time and deadlines |
 //! | `wait` | the two kinds of wait all models are made of |
 //! | `follow` | a schedule instead of a strategy |
 //! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
@@ -33,6 +36,7 @@ pub mod carriers;
 pub mod coverage;
 pub mod deadlock;
 pub mod debug;
+pub mod due;
 pub mod follow;
 pub mod frames;
 pub mod guidance;
@@ -40,6 +44,7 @@ pub mod idle;
 pub mod io;
 pub mod learn;
 pub mod lenient;
+pub mod lists;
 pub mod live;
 pub mod locks;
 pub mod lost;
@@ -51,6 +56,7 @@ pub mod reads;
 pub mod record;
 pub mod report;
 pub mod sched;
+pub mod segments;
 pub mod server;
 pub mod shadow;
 pub mod shared;
@@ -74,9 +80,11 @@ pub use threadbare_abi::strand::StrandId;
 use threadbare_strategy::rng::Rng;
 
 pub use carriers::StackWish;
+pub use due::{advance, now, timer_armed};
 pub use follow::blocks_here;
 pub use io::{PollFd, io_touched, wait_fd};
-pub use sched::{ATTENTION, advance, attention, choose, now, outside, point, timer_armed, yield_point};
+pub use sched::{ATTENTION, attention, point, yield_point};
+pub use segments::{choose, outside};
 pub use start::{controlled, cpus, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
 pub use verdict::{crashed, end_run, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
@@ -200,7 +208,7 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
         watch::created(id, strand(e.current).op.pc);
     }
     let (parent, ordinal) = (new.parent, new.ordinal);
-    sched::add(Box::into_raw(Box::new(new)));
+    lists::add(Box::into_raw(Box::new(new)));
     locks::created(id);
     if ATTENTION.load(core::sync::atomic::Ordering::Relaxed) & attention::RECORD != 0 {
         let op = Op::new(OpKind::Create, parent.0 as u64, 0);
@@ -241,7 +249,7 @@ pub fn forked_child() {
     live::detach();
     shared::detach();
     ATTENTION.store(0, core::sync::atomic::Ordering::Relaxed);
-    sched::keep_only_current();
+    lists::keep_only_current();
     addressable::stop();
     learn::set_gate(false);
     race::set_on(false);

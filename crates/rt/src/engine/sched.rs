@@ -1,24 +1,23 @@
 //! Points and switches: who goes on.
 
+use super::due::{expire, now, wake_due};
 use super::follow::{self, Follow};
 use super::io::IoWait;
+use super::lists::{disable, set_gate};
 use super::live::live;
+use super::segments::close_segment;
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{
-    addressable, coverage, frames, idle, learn, lenient, race, reads, record, spin, steps, stops, strand,
-    watch,
-};
+use super::{addressable, coverage, frames, idle, reads, record, spin, steps, strand, watch};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
-use threadbare_abi::event::{ChoiceKind, EventKind, Segment, StopKind};
-use threadbare_abi::layout::{self, Plan};
+use threadbare_abi::event::{ChoiceKind, EventKind, StopKind};
+use threadbare_abi::layout::Plan;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
-use threadbare_abi::time::{events_at, time_of};
 use threadbare_strategy::rng::Rng;
-use threadbare_strategy::{Any, Born, Pick, Strategy, StrategyId, View};
+use threadbare_strategy::{Any, Pick, Strategy, StrategyId, View};
 
 pub use threadbare_abi::event::StopKind as Stop;
 
@@ -132,6 +131,16 @@ pub fn this() -> &'static mut Strand {
     unsafe { &mut *CURRENT }
 }
 
+/// If no strand runs yet, this one does.
+pub fn first(new: *mut Strand) {
+    // SAFETY: single kernel thread.
+    unsafe {
+        if CURRENT.is_null() {
+            CURRENT = new;
+        }
+    }
+}
+
 /// Makes the state. Once, before the first strand.
 pub fn init() {
     let engine = Engine {
@@ -207,33 +216,6 @@ impl View for EngineView {
     fn value(&self, addr: u64, size: u8) -> u64 {
         spin::load(addr, size)
     }
-}
-
-/// Virtual time since the run began.
-#[inline]
-pub fn now() -> u64 {
-    time_of(live().events) + engine().time_offset
-}
-
-/// Virtual time passes.
-pub fn advance(ns: u64) {
-    let e = engine();
-    e.time_offset += ns;
-    e.due_events = 0;
-    set_alarm();
-}
-
-/// Time moves on to `deadline`, if it is not there yet.
-pub fn advance_to(deadline: u64) {
-    let at = now();
-    if deadline > at {
-        advance(deadline - at);
-        live().time_ns = deadline;
-        if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
-            record::push(EventKind::Time, engine().current, Op::new(OpKind::Clock, 0, 0), deadline);
-        }
-    }
-    engine().due_events = 0;
 }
 
 /// Counts an event and says what the running strand is about to do.
@@ -478,148 +460,6 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
     decided
 }
 
-/// Enables the waiting strands whose deadline has come, and fires the program's timers.
-#[cold]
-#[inline(never)]
-pub fn wake_due() {
-    let e = engine();
-    let at = now();
-    live().time_ns = at;
-    if e.timer <= at {
-        e.timer = u64::MAX;
-        crate::model::time::fire_due();
-    }
-    let mut index = 0;
-    let mut earliest = engine().timer;
-    while index < engine().timed.len() {
-        let other = strand(engine().timed[index]);
-        if other.wait.deadline <= at {
-            other.wait.outcome = Wake::TimedOut;
-            set_ready(other);
-        } else {
-            earliest = earliest.min(other.wait.deadline);
-            index += 1;
-        }
-    }
-    set_due(earliest);
-}
-
-fn set_due(deadline: u64) {
-    engine().due_events = event_at(deadline);
-    set_alarm();
-    set_gate();
-}
-
-/// The program has armed a timer for this virtual time.
-pub fn timer_armed(deadline: u64) {
-    let e = engine();
-    e.timer = e.timer.min(deadline);
-    e.due_events = 0;
-    set_alarm();
-    set_gate();
-}
-
-/// The event at which the program's next timer fires is a point, whatever it is.
-fn set_alarm() {
-    let e = engine();
-    stops::set_alarm(event_at(e.timer));
-}
-
-/// The event count at which virtual time comes to `time`, if nothing else makes it pass.
-fn event_at(time: u64) -> u64 {
-    if time == u64::MAX { u64::MAX } else { events_at(time.saturating_sub(engine().time_offset)) }
-}
-
-/// Plain accesses matter from the second strand on, or when a timer may interrupt the only one.
-fn set_gate() {
-    let e = engine();
-    let several = e.phase == Phase::Running && e.strands.len() > 1;
-    learn::set_gate(several || e.phase == Phase::Running && e.timer != u64::MAX);
-    race::set_on(several);
-    coverage::set_on(several);
-}
-
-/// The wait of a strand ends by its deadline.
-#[cold]
-#[inline(never)]
-fn expire(other: &mut Strand) {
-    advance_to(other.wait.deadline);
-    if other.state == State::Blocked {
-        other.wait.outcome = Wake::TimedOut;
-        set_ready(other);
-    }
-}
-
-/// The strand can go on.
-pub fn set_ready(other: &mut Strand) {
-    if other.state != State::Blocked {
-        return;
-    }
-    let e = engine();
-    if ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0 {
-        steps::woke(other.id);
-    }
-    other.state = State::Ready;
-    e.blocked -= 1;
-    other.enabled_at = e.enabled.len() as u32;
-    e.enabled.push(other.id);
-    if other.timed_at != u32::MAX {
-        remove(&mut e.timed, other.timed_at as usize, |moved, at| moved.timed_at = at);
-        other.timed_at = u32::MAX;
-    }
-}
-
-/// The strand waits.
-pub fn set_blocked(other: &mut Strand) {
-    if other.state != State::Ready {
-        return;
-    }
-    let e = engine();
-    disable(other);
-    other.state = State::Blocked;
-    e.blocked += 1;
-    if other.wait.deadline != u64::MAX {
-        other.timed_at = e.timed.len() as u32;
-        e.timed.push(other.id);
-        e.due_events = 0;
-    }
-    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
-        record::push(EventKind::Blocked, other.id, other.op, 0);
-    }
-}
-
-/// A new strand can go on.
-pub fn add(new: *mut Strand) {
-    let e = engine();
-    // SAFETY: `new` was just made and is never freed during the run.
-    let other = unsafe { &mut *new };
-    e.strands.push(new);
-    // SAFETY: single kernel thread.
-    unsafe {
-        if CURRENT.is_null() {
-            CURRENT = new;
-        }
-    }
-    other.enabled_at = e.enabled.len() as u32;
-    e.enabled.push(other.id);
-    e.live += 1;
-    live().strands = e.strands.len() as u64;
-    set_gate();
-    if e.phase == Phase::Running {
-        tell_created(other.id);
-    }
-}
-
-/// Tells the strategy of a strand.
-pub fn tell_created(id: StrandId) {
-    let other = strand(id);
-    let born = Born { strand: id, parent: other.parent, path: other.path };
-    engine().strategy.created(born);
-    if ATTENTION.load(Ordering::Relaxed) & attention::READS != 0 {
-        reads::created(born);
-    }
-}
-
 /// The running strand has ended: it is out of every list, and others go on.
 pub fn end_current() -> ! {
     let e = engine();
@@ -635,20 +475,6 @@ pub fn end_current() -> ! {
     }
     reschedule(Stop::Ended);
     super::fatal("an ended strand was chosen")
-}
-
-fn disable(other: &mut Strand) {
-    if other.enabled_at != u32::MAX {
-        remove(&mut engine().enabled, other.enabled_at as usize, |moved, at| moved.enabled_at = at);
-        other.enabled_at = u32::MAX;
-    }
-}
-
-fn remove(list: &mut Vec<StrandId>, at: usize, moved: impl Fn(&mut Strand, u32)) {
-    list.swap_remove(at);
-    if let Some(&other) = list.get(at) {
-        moved(strand(other), at as u32);
-    }
 }
 
 /// Goes on with another strand.
@@ -678,125 +504,4 @@ fn go(next: StrandId, by_timeout: bool, how: StopKind) {
     // SAFETY: `new.sp` was saved by a switch or laid out by `first_frame`; its stack and thread pointer live as long
     // as the run.
     unsafe { arch::tb_switch(&raw mut old.sp, new.sp, new.fs) }
-}
-
-/// Ends the running strand's segment at the operation it stands before.
-#[inline(always)]
-pub fn close_segment(how: StopKind) {
-    let e = engine();
-    if e.phase == Phase::Before {
-        return;
-    }
-    let this = this();
-    let counters = live();
-    let segment = Segment {
-        path: this.path.0,
-        events: counters.events - e.segment_start,
-        stop: super::modules::place(this.op.pc),
-        kind: e.segment_kind as u8,
-        op: this.op.kind as u8,
-        how: how as u8,
-        spins: (how == StopKind::Preempted && this.state == State::Blocked) as u8,
-        strand: this.id.0,
-        ..Segment::default()
-    };
-    this.own += segment.events;
-    e.segment_start = counters.events;
-    append(segment);
-}
-
-fn append(segment: Segment) {
-    let counters = live();
-    let at = counters.segments as usize;
-    if at < layout::SEGMENTS_CAPACITY
-        && let Some(base) = super::shared::area(layout::TAKEN_OFFSET)
-    {
-        // SAFETY: the taken table has room for SEGMENTS_CAPACITY segments.
-        unsafe { (base as *mut Segment).add(at).write(segment) }
-        counters.segments += 1;
-    } else {
-        counters.segments_lost += 1;
-    }
-}
-
-/// A fact from outside the program: recorded, and what the schedule says when one is followed.
-pub fn outside(found: bool) -> bool {
-    let e = engine();
-    if e.phase != Phase::Running {
-        return found;
-    }
-    let taken = match follow::choice(ChoiceKind::Value, 2) {
-        Some(option) => option == 1,
-        None => found,
-    };
-    coverage::chose(taken as u64);
-    let this = strand(e.current);
-    append(Segment {
-        path: taken as u64,
-        events: 2,
-        kind: ChoiceKind::Value as u8,
-        strand: this.id.0,
-        ..Segment::default()
-    });
-    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
-        let op = Op { addr: taken as u64, ..this.op };
-        record::push_choice(ChoiceKind::Value, this.id, op, 2);
-    }
-    taken
-}
-
-/// One of `options` for a choice that is no strand; recorded.
-pub fn choose(kind: ChoiceKind, options: u32) -> u32 {
-    let e = engine();
-    if options < 2 || e.phase != Phase::Running {
-        return 0;
-    }
-    live().choices += 1;
-    let taken = match follow::choice(kind, options) {
-        Some(option) => option,
-        None => e.strategy.choose(options),
-    };
-    if kind != ChoiceKind::Wake {
-        coverage::chose(taken as u64);
-    }
-    let this = strand(e.current);
-    append(Segment {
-        path: taken as u64,
-        events: options as u64,
-        kind: kind as u8,
-        strand: this.id.0,
-        ..Segment::default()
-    });
-    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
-        let op = Op { addr: taken as u64, ..this.op };
-        record::push_choice(kind, this.id, op, options as u64);
-    }
-    if ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0 {
-        steps::chose(kind, taken as u64, options as u64);
-    }
-    taken
-}
-
-/// After a fork by the program, in the child: the other strands are not there any more.
-pub fn keep_only_current() {
-    let e = engine();
-    for index in 0..e.strands.len() {
-        let id = StrandId(index as u16);
-        if id != e.current {
-            let other = strand(id);
-            other.state = State::Ended;
-            other.ended = true;
-        }
-    }
-    e.enabled.clear();
-    e.enabled.push(e.current);
-    strand(e.current).enabled_at = 0;
-    e.timed.clear();
-    e.spinners.clear();
-    e.io.clear();
-    e.blocked = 0;
-    e.live = 1;
-    e.follow.active = false;
-    lenient::leave();
-    e.phase = Phase::Over;
 }

@@ -1,7 +1,7 @@
 //! The fork server: started just before `main`, it forks one child for every run.
 
-use super::sched::{self, ATTENTION, Phase, attention, engine};
-use super::{carriers, follow, guidance, learn, live, modules, orphans, reads, report, shared};
+use super::sched::{ATTENTION, Phase, attention, engine};
+use super::{carriers, follow, guidance, learn, lists, live, modules, orphans, reads, report, shared};
 use crate::sys::{c_char, c_int, c_void, nr, syscall3, syscall6};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Plan, PointMode, Record};
@@ -264,7 +264,7 @@ fn begin(plan: Plan) {
         ATTENTION.fetch_or(attention::READS, Ordering::Relaxed);
     }
     for index in 0..e.strands.len() {
-        sched::tell_created(super::StrandId(index as u16));
+        lists::tell_created(super::StrandId(index as u16));
     }
     e.tells_alone = tells_reads || e.strategy.wants_alone();
     if plan.flags & layout::flags::STEPS != 0 {

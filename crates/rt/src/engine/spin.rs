@@ -12,7 +12,7 @@
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::{State, Strand};
 use super::wait::{Class, Wait, WaitKey};
-use super::{me, steps, strand};
+use super::{lists, me, steps, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
@@ -200,7 +200,7 @@ pub fn wait() {
     }
     e.spinners.push(e.current);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
-    sched::set_blocked(this);
+    lists::set_blocked(this);
     // For a schedule it is a preemption: whoever follows it does not look for spins.
     reschedule(Stop::Preempted);
     strand(me()).wait = Wait::NONE;
@@ -227,7 +227,7 @@ pub fn check() {
 fn wake(other: &mut Strand) {
     if other.state == State::Blocked {
         other.spin.clear();
-        sched::set_ready(other);
+        lists::set_ready(other);
     }
 }
 

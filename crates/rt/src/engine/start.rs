@@ -2,7 +2,7 @@
 
 use super::live::LIVE;
 use super::strand::Strand;
-use super::{frames, sched, server, shared};
+use super::{frames, lists, sched, server, shared};
 use crate::arch;
 use crate::sys::{c_char, nr, syscall3, syscall6};
 use alloc::boxed::Box;
@@ -127,7 +127,7 @@ fn init() {
     main.pthread = main.fs;
     main.stack = main_stack();
     let main = Box::into_raw(Box::new(main));
-    sched::add(main);
+    lists::add(main);
     // SAFETY: just made.
     frames::switch_to(unsafe { &*main });
 }

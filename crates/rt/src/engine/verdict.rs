@@ -1,7 +1,8 @@
 //! The end of a run: verdicts, warnings, what is told to the driver.
 
 use super::live::live;
-use super::sched::{Phase, Stop, close_segment, engine};
+use super::sched::{Phase, Stop, engine};
+use super::segments::close_segment;
 use super::{controlled, debug, follow, guidance, learn, modules, record, report, steps, strand};
 use crate::sys::{nr, syscall3, syscall6};
 use core::fmt;

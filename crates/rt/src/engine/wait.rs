@@ -5,8 +5,9 @@
 //! the set of enabled strands is exact. A *sleep* waits until it is woken by name ([`wake_one`], [`wake_all`]).
 
 use super::sched::{self, Stop, engine, reschedule};
+use super::segments;
 use super::strand::State;
-use super::{addressable, coverage, deadlock, me, steps, strand};
+use super::{addressable, coverage, deadlock, due, lists, me, steps, strand};
 use alloc::vec::Vec;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::{Op, OpKind};
@@ -127,7 +128,7 @@ pub fn acquire(op: Op, key: WaitKey, deadline: Option<u64>, ready: &mut dyn FnMu
                 }
             }
             Ready::No(holder) => {
-                if deadline.is_some_and(|d| d <= sched::now()) {
+                if deadline.is_some_and(|d| d <= due::now()) {
                     strand(me()).wait = Wait::NONE;
                     return Wake::TimedOut;
                 }
@@ -173,7 +174,7 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
     if acquire && holder != StrandId::NONE {
         coverage::blocked(key.addr as u64);
     }
-    sched::set_blocked(this);
+    lists::set_blocked(this);
     match deadline {
         None => deadlock::waits(this),
         Some(_) => steps::touches(OpKind::Sleep, 0, 0),
@@ -201,7 +202,7 @@ pub fn interrupt(id: StrandId) {
     } else {
         other.wait.outcome = Wake::Interrupted;
     }
-    sched::set_ready(other);
+    lists::set_ready(other);
 }
 
 /// The condition of those who wait to acquire `key` may hold now: they are enabled.
@@ -214,7 +215,7 @@ pub fn notify(key: WaitKey) {
         let other = strand(StrandId(index as u16));
         if other.state == State::Blocked && other.wait.acquire && other.wait.key == key {
             other.wait.outcome = Wake::Go;
-            sched::set_ready(other);
+            lists::set_ready(other);
         }
     }
 }
@@ -232,7 +233,7 @@ pub fn retract(key: WaitKey) {
         // One whose wait ended by a signal or its deadline goes on whatever the condition says.
         if id != e.current && other.wait.acquire && other.wait.key == key && other.wait.outcome == Wake::Go {
             other.wait.holder = e.current;
-            sched::set_blocked(other);
+            lists::set_blocked(other);
         } else {
             at += 1;
         }
@@ -265,10 +266,10 @@ pub fn wake_one(key: WaitKey, mask: u32) -> Option<StrandId> {
     let id = match found.len() {
         0 => return None,
         1 => found[0],
-        n => found[sched::choose(ChoiceKind::Wake, n as u32) as usize],
+        n => found[segments::choose(ChoiceKind::Wake, n as u32) as usize],
     };
     coverage::woke(strand(id));
-    sched::set_ready(strand(id));
+    lists::set_ready(strand(id));
     Some(id)
 }
 
@@ -280,7 +281,7 @@ pub fn wake_all(key: WaitKey, mask: u32) -> usize {
     let found = sleepers(key, mask);
     for &id in &found {
         coverage::woke(strand(id));
-        sched::set_ready(strand(id));
+        lists::set_ready(strand(id));
     }
     found.len()
 }

@@ -2,29 +2,19 @@
 
 use super::{ON, access, cover, crash, functions, guide, noise, record, sharing, thread};
 use crate::engine::{learn, live, modules, orphans, report, server as control, shared};
-use crate::sys::{c_int, c_void, nr, syscall3};
+use crate::sys::{c_int, nr, syscall3};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Plan};
 use threadbare_abi::noise::{Noise, NoiseKind, flags};
 use threadbare_abi::protocol::Reply;
-
-#[link(name = "c")]
-unsafe extern "C" {
-    fn __register_atfork(
-        prepare: Option<extern "C" fn()>,
-        parent: Option<extern "C" fn()>,
-        child: Option<extern "C" fn()>,
-        object: *const c_void,
-    ) -> c_int;
-}
 
 /// Serves until the driver is gone; returns only in a child, which then runs the program.
 pub fn serve() {
     crate::sys::real::look_up_all();
     modules::refresh();
     report::modules();
-    // SAFETY: a function that lives as long as the process. Whoever forks has the handler first.
-    unsafe { __register_atfork(None, None, Some(super::in_child), core::ptr::null()) };
+    // Whoever forks has the handler first.
+    crate::sys::in_children(super::in_child);
     let modules_len = live::live().report_len;
     orphans::adopt();
     control::hello();

@@ -13,7 +13,7 @@ use crate::engine;
 use crate::model::kernel::{call, raw};
 use crate::model::single::Single;
 use crate::model::{io, signal, time};
-use crate::sys::{c_int, c_void, pid_t};
+use crate::sys::{c_int, pid_t};
 
 pub use execute::about_to_execute;
 pub use wait::{wait_id, wait4};
@@ -67,23 +67,12 @@ pub fn alone_in_child() -> bool {
     *FORKED.get() && engine::live_strands() == 1
 }
 
-#[link(name = "c")]
-unsafe extern "C" {
-    fn __register_atfork(
-        prepare: Option<extern "C" fn()>,
-        parent: Option<extern "C" fn()>,
-        child: Option<extern "C" fn()>,
-        object: *const c_void,
-    ) -> c_int;
-}
-
 /// Whether a strand is inside libc's `fork`.
 static FORKING: Single<bool> = Single::new(false);
 
 /// Before `main`: the first handler that a child runs is ours, so that none of the program's takes part in the run.
 pub fn init() {
-    // SAFETY: a function that lives as long as the process.
-    unsafe { __register_atfork(None, None, Some(in_child), core::ptr::null()) };
+    crate::sys::in_children(in_child);
 }
 
 /// In the child of a fork.

@@ -1,0 +1,123 @@
+//! Which strands there are, which of them can go on, and which wait.
+
+use super::live::live;
+use super::sched::{ATTENTION, Phase, attention, engine};
+use super::strand::{State, Strand};
+use super::{coverage, learn, lenient, race, reads, record, sched, steps, strand};
+use alloc::vec::Vec;
+use core::sync::atomic::Ordering;
+use threadbare_abi::event::EventKind;
+use threadbare_abi::strand::StrandId;
+use threadbare_strategy::{Born, Strategy};
+
+/// The strand can go on.
+pub fn set_ready(other: &mut Strand) {
+    if other.state != State::Blocked {
+        return;
+    }
+    let e = engine();
+    if ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0 {
+        steps::woke(other.id);
+    }
+    other.state = State::Ready;
+    e.blocked -= 1;
+    other.enabled_at = e.enabled.len() as u32;
+    e.enabled.push(other.id);
+    if other.timed_at != u32::MAX {
+        remove(&mut e.timed, other.timed_at as usize, |moved, at| moved.timed_at = at);
+        other.timed_at = u32::MAX;
+    }
+}
+
+/// The strand waits.
+pub fn set_blocked(other: &mut Strand) {
+    if other.state != State::Ready {
+        return;
+    }
+    let e = engine();
+    disable(other);
+    other.state = State::Blocked;
+    e.blocked += 1;
+    if other.wait.deadline != u64::MAX {
+        other.timed_at = e.timed.len() as u32;
+        e.timed.push(other.id);
+        e.due_events = 0;
+    }
+    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        record::push(EventKind::Blocked, other.id, other.op, 0);
+    }
+}
+
+/// A new strand can go on.
+pub fn add(new: *mut Strand) {
+    let e = engine();
+    // SAFETY: `new` was just made and is never freed during the run.
+    let other = unsafe { &mut *new };
+    e.strands.push(new);
+    sched::first(new);
+    other.enabled_at = e.enabled.len() as u32;
+    e.enabled.push(other.id);
+    e.live += 1;
+    live().strands = e.strands.len() as u64;
+    set_gate();
+    if e.phase == Phase::Running {
+        tell_created(other.id);
+    }
+}
+
+/// Tells the strategy of a strand.
+pub fn tell_created(id: StrandId) {
+    let other = strand(id);
+    let born = Born { strand: id, parent: other.parent, path: other.path };
+    engine().strategy.created(born);
+    if ATTENTION.load(Ordering::Relaxed) & attention::READS != 0 {
+        reads::created(born);
+    }
+}
+
+/// Plain accesses matter from the second strand on, or when a timer may interrupt the only one.
+pub fn set_gate() {
+    let e = engine();
+    let several = e.phase == Phase::Running && e.strands.len() > 1;
+    learn::set_gate(several || e.phase == Phase::Running && e.timer != u64::MAX);
+    race::set_on(several);
+    coverage::set_on(several);
+}
+
+pub fn disable(other: &mut Strand) {
+    if other.enabled_at != u32::MAX {
+        remove(&mut engine().enabled, other.enabled_at as usize, |moved, at| moved.enabled_at = at);
+        other.enabled_at = u32::MAX;
+    }
+}
+
+fn remove(list: &mut Vec<StrandId>, at: usize, moved: impl Fn(&mut Strand, u32)) {
+    list.swap_remove(at);
+    if let Some(&other) = list.get(at) {
+        moved(strand(other), at as u32);
+    }
+}
+
+/// After a fork by the program, in the child: the other strands are not there any more.
+pub fn keep_only_current() {
+    let e = engine();
+    for index in 0..e.strands.len() {
+        let id = StrandId(index as u16);
+        if id != e.current {
+            let other = strand(id);
+            other.state = State::Ended;
+            other.ended = true;
+        }
+    }
+    e.enabled.clear();
+    e.enabled.push(e.current);
+    strand(e.current).enabled_at = 0;
+    e.timed.clear();
+    e.spinners.clear();
+    e.io.clear();
+    e.blocked = 0;
+    e.live = 1;
+    e.follow.active = false;
+    lenient::leave();
+    e.phase = Phase::Over;
+}
