@@ -321,6 +321,7 @@ impl Conductor<'_> {
                 Ending::Time => "time",
                 Ending::Failure => "failure",
                 Ending::Enough => "until",
+                Ending::Covered => "coverage",
                 Ending::Complete => "complete",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",

@@ -60,6 +60,10 @@ impl Places {
         tasks::mark_libraries(seen, &self.modules, quiet, &mut self.asked);
     }
 
+    pub(crate) fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
     /// The known pcs, those where noise is not wanted marked.
     pub(crate) fn mark(&mut self, known: &Arc<[u64]>, quiet: Option<&dyn Quiet>) -> Arc<[u64]> {
         let (Some(quiet), false) = (quiet, self.modules.is_empty()) else { return Arc::clone(known) };
@@ -97,14 +101,18 @@ pub(crate) struct Recorded {
 
 /// A run before the campaign, without noise (a few, if it fails), that finds out which accesses are shared: the first run's events are all
 /// recorded then. A campaign of a single run goes without.
-pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Vec<u64>, Error> {
+pub(crate) fn first_look(
+    config: &Config,
+    cancel: &Arc<AtomicBool>,
+) -> Result<(Vec<u64>, Vec<Module>), Error> {
     if config.runs == Some(1) || config.noise.flags & flags::RECORD == 0 {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(cancel));
     let noise = Noise { flags: flags::LEARN, ..Noise::OFF };
     let request = Request { params: noise.to_params(), ..config.request(0, &Spec::of(StrategyId::Recorded)) };
     let mut learnt: Vec<u64> = Vec::new();
+    let mut modules = Vec::new();
     for _ in 0..LOOKS {
         let ended = job.run(&request, &[])?;
         let Some(server) = job.last() else { break };
@@ -112,11 +120,12 @@ pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Ve
         learnt.extend(server.learnt(&ended));
         learnt.sort_unstable();
         learnt.dedup();
+        modules = RunReport::decode(&server.report_bytes(&ended)).modules;
         if ended.end == End::Exited(0) && (learnt.len() == before || before == 0) {
             break;
         }
     }
-    Ok(learnt)
+    Ok((learnt, modules))
 }
 
 /// One free run. What is new in it is made once more under control, in the order that was recorded.
@@ -134,6 +143,10 @@ pub(crate) fn one(
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut made = Outcome::of(server, request, &ended, policy, wants)?;
     let recording = server.recording(made.verdict.strand);
+    if request.run == 0 || request.run.is_power_of_two() {
+        // Where what it covers is; a run that was killed does not tell.
+        made.modules = job.modules().to_vec();
+    }
     let new = made.shown.iter().any(|shown| shown.facts.is_some());
     let wants_races = config.races != Races::Off && request.run.is_power_of_two();
     if recording.events > 0 && (new || wants_races && made.shown.is_empty()) {

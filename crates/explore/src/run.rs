@@ -19,7 +19,7 @@ use threadbare_coverage::Contribution;
 use threadbare_coverage::tasks::Seen;
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::recorded::Recording;
-use threadbare_trace::report::RunReport;
+use threadbare_trace::report::{Module, RunReport};
 use threadbare_trace::run::{End, RunFacts, Verdict};
 
 /// How often a long run is looked at (output to cut, time to check).
@@ -462,6 +462,11 @@ impl Job {
         if let Some(server) = &self.server {
             self.places.see(server, ended);
         }
+    }
+
+    /// The modules of its free runs, as far as they are known.
+    pub(crate) fn modules(&self) -> &[Module] {
+        self.places.modules()
     }
 
     /// The server, alive.

@@ -50,7 +50,7 @@ pub struct CampaignReport {
     /// What `--regress` found of the kept findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regress: Vec<Regressed>,
-    /// Why it ended: `runs`, `time`, `failure`, `until`, `complete`, `interrupt` or `regress`.
+    /// Why it ended: `runs`, `time`, `failure`, `until`, `coverage`, `complete`, `interrupt` or `regress`.
     pub ended_by: String,
     /// How far the planner came, if one chose the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
