@@ -32,7 +32,6 @@ pub(crate) struct Ticket {
     pub(crate) estimates: (u64, u64),
     pub(crate) assignment: Assignment,
     /// What earlier free runs covered.
-    #[expect(dead_code, reason = "written to shared memory by `tasks`, which comes with the runtime's part")]
     pub(crate) tasks: Arc<Seen>,
     /// It is no run of the campaign's own: these tries are to be made instead.
     pub(crate) prediction: Option<Arc<Prediction>>,

@@ -36,6 +36,12 @@ impl TaskLedger {
         }
     }
 
+    /// These functions are known before the first run.
+    pub(crate) fn know(&mut self, functions: &Seen) {
+        self.books.begin_with(functions);
+        self.renew();
+    }
+
     /// A run has ended.
     pub(crate) fn take(&mut self, run: u64, seen: &Seen) {
         self.books.take(run, seen);

@@ -18,7 +18,8 @@ pub(crate) fn write(memory: &SharedMemory, seen: &Seen) {
     for (row, function) in rows.iter_mut().zip(&seen.functions) {
         (row.pc, row.strand, row.marks) = (function.pc, function.strand, function.marks);
     }
-    for (first, second) in seen.pairs.iter().map(|&(first, second)| (usize::from(first), usize::from(second))) {
+    for (first, second) in seen.pairs.iter().map(|&(first, second)| (usize::from(first), usize::from(second)))
+    {
         if first < fit && second < fit {
             rows[first].pairs[second / BITS] |= 1 << (second % BITS);
         }

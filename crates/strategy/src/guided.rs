@@ -74,7 +74,8 @@ mod tests {
     fn long_stretches_are_likely() {
         let mut rng = Rng::new(3);
         let lengths: [u64; 8000] = core::array::from_fn(|_| stretch(rng.next()));
-        let count = |from: u64, to: u64| lengths.iter().filter(|&&length| from <= length && length <= to).count();
+        let count =
+            |from: u64, to: u64| lengths.iter().filter(|&&length| from <= length && length <= to).count();
         // An eighth each: 1000, of which 850 is five standard deviations (30) below.
         assert!(count(u64::MAX, u64::MAX) > 850 && count(0, 0) > 850);
         // Of the other six eighths, three and a third of ten doublings are from 100 on: about 2000.
