@@ -33,17 +33,19 @@ pub fn likely(open: Open, tries: u64, probability: u64, usual: u64) -> u64 {
     (wish * HALF / (HALF + tries)).max(usual.min(probability / FLOOR))
 }
 
-/// Doublings of the longest stretch that is not endless.
+/// Doublings of the longest stretch that is not endless: where nothing is known of the strands, and at the most.
 const DOUBLINGS: u32 = 10;
+const MOST_DOUBLINGS: u32 = 16;
 
-/// How many events a strand passes without noise before it is due: each order of magnitude as likely as the others, now and
-/// then none, and now and then all there are.
-pub fn stretch(random: u64) -> u64 {
+/// How many events a strand passes without noise before it is due: each order of magnitude up to what strands have
+/// (`reach`, 0 if unknown) as likely as the others, now and then none, and now and then all there are.
+pub fn stretch(random: u64, reach: u64) -> u64 {
     match random % 8 {
         0 => u64::MAX,
         1 => 0,
         _ => {
-            let base = 1u64 << ((random >> 3) % DOUBLINGS as u64);
+            let doublings = reach.checked_ilog2().map_or(DOUBLINGS, |most| (most + 1).min(MOST_DOUBLINGS));
+            let base = 1u64 << ((random >> 3) % doublings as u64);
             base + (random >> 32) % base
         }
     }
@@ -73,7 +75,7 @@ mod tests {
     #[test]
     fn long_stretches_are_likely() {
         let mut rng = Rng::new(3);
-        let lengths: [u64; 8000] = core::array::from_fn(|_| stretch(rng.next()));
+        let lengths: [u64; 8000] = core::array::from_fn(|_| stretch(rng.next(), 0));
         let count =
             |from: u64, to: u64| lengths.iter().filter(|&&length| from <= length && length <= to).count();
         // An eighth each: 1000, of which 850 is five standard deviations (30) below.
@@ -81,5 +83,7 @@ mod tests {
         // Of the other six eighths, three and a third of ten doublings are from 100 on: about 2000.
         assert!(count(100, 1023) > 1700, "{}", count(100, 1023));
         assert_eq!(count(1024, u64::MAX - 1), 0);
+        let short = core::array::from_fn::<u64, 1000, _>(|_| stretch(rng.next(), 6));
+        assert!(short.iter().all(|&length| length < 8 || length == u64::MAX) && short.contains(&5));
     }
 }

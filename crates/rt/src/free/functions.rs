@@ -174,12 +174,18 @@ pub fn begins_open(table: &Tasks, first: u16) -> bool {
     left.any(|second| can_meet(table, first, second))
 }
 
-/// Whether any task is open: a function that was not interrupted although it can be, or a pair.
-pub fn any_open() -> bool {
-    let Some(table) = table() else { return false };
-    (0..known(table) as u16).any(|number| {
-        let has = marks_of(table, number);
-        let can = is_asked_for(has) && has & marks::EVENTS != 0;
-        can && (has & marks::INTERRUPTED == 0 || begins_open(table, number))
-    })
+/// Whether a function is left to interrupt, or to let run through.
+pub fn any_function_open(table: &Tasks) -> bool {
+    let is_left = |has: u32, where_it: u32, done: u32| has & where_it != 0 && has & done == 0;
+    (0..known(table) as u16).map(|number| marks_of(table, number)).filter(|&has| is_asked_for(has)).any(
+        |has| {
+            is_left(has, marks::EVENTS, marks::INTERRUPTED) || is_left(has, marks::RETURNED, marks::THROUGH)
+        },
+    )
+}
+
+/// Whether a pair is left, of those that noise can bring about.
+pub fn any_pair_open(table: &Tasks) -> bool {
+    let makes_events = |number: u16| marks_of(table, number) & marks::EVENTS != 0;
+    (0..known(table) as u16).any(|number| makes_events(number) && begins_open(table, number))
 }

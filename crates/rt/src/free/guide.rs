@@ -5,10 +5,12 @@
 //! | `model1` | the function was not interrupted |
 //! | `model2` | a function that another strand is in has not met this one, or others have not met it |
 //! | `history` | either, when the strand's stretch without noise is over |
+//!
+//! Where no task of the program is left, noise is made by chance: there is nothing to guide it, and it still finds failures.
 
 use super::thread::Thread;
 use super::{cover, functions};
-use core::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use threadbare_abi::noise::{Guidance, Noise};
 use threadbare_abi::tasks::marks;
 use threadbare_strategy::guided::{self, Open};
@@ -19,12 +21,24 @@ const TASKS: usize = 1 << 12;
 static TRIES: [AtomicU16; TASKS] = [const { AtomicU16::new(0) }; TASKS];
 /// Whether any task was open when the run began.
 static ANY_OPEN: AtomicBool = AtomicBool::new(false);
+/// How far strands come.
+static REACH: AtomicU64 = AtomicU64::new(0);
 /// Other strands that are looked at.
 const OTHERS: usize = 8;
 
-/// The run begins.
-pub fn begin() {
-    ANY_OPEN.store(functions::any_open(), Ordering::Relaxed);
+/// A run is about to begin (in the fork server). `reach`: events that a strand of earlier runs had at the most; 0 if unknown.
+pub fn begin(guidance: Guidance, reach: u64) {
+    let Some(table) = functions::table() else { return };
+    let open = match guidance {
+        Guidance::Random => false,
+        // Before the first run nothing is known.
+        _ if table.count.load(Ordering::Relaxed) == 0 => true,
+        Guidance::Interrupted => functions::any_function_open(table),
+        Guidance::Pairs => functions::any_pair_open(table),
+        Guidance::History => functions::any_function_open(table) || functions::any_pair_open(table),
+    };
+    ANY_OPEN.store(open, Ordering::Relaxed);
+    REACH.store(reach, Ordering::Relaxed);
 }
 
 /// How likely noise is at this event; `usual` by chance alone.
@@ -35,15 +49,15 @@ pub fn likely(me: &mut Thread, noise: &Noise, usual: u64) -> u64 {
     if noise.guidance == Guidance::History {
         if !me.cover.drawn {
             me.cover.drawn = true;
-            me.cover.left = guided::stretch(me.rng.next());
+            me.cover.left = guided::stretch(me.rng.next(), REACH.load(Ordering::Relaxed));
         }
         if me.cover.left > 0 {
             me.cover.left -= 1;
             return 0;
         }
-        if !ANY_OPEN.load(Ordering::Relaxed) {
-            return usual;
-        }
+    }
+    if !ANY_OPEN.load(Ordering::Relaxed) {
+        return usual;
     }
     let (open, task) = look(me, noise.guidance);
     me.cover.tried = task;

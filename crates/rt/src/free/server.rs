@@ -29,9 +29,10 @@ pub fn serve() {
         live::live().report_len = modules_len;
         sharing::load_known(plan.known);
         record::clear();
-        if Noise::from_params(plan.params).flags & flags::COVER != 0 {
+        let noise = Noise::from_params(plan.params);
+        if noise.flags & flags::COVER != 0 {
             functions::load();
-            guide::begin();
+            guide::begin(noise.guidance, plan.estimate_choices);
         }
         match control::fork() {
             0 => {
