@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
-use threadbare_abi::noise::{Noise, flags as noise_flags};
+use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Goal;
 use threadbare_coverage::{Books, Estimate, TaskBooks, TaskCounts};
@@ -358,6 +358,9 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         request.estimates = ticket.estimates;
         request.guide = Arc::clone(guide);
         request.flags |= *flags;
+        if config.target.free && !ticket.guided {
+            request.params = Noise { guidance: Guidance::Random, ..config.noise }.to_params();
+        }
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {
