@@ -101,7 +101,6 @@ impl NoiseOptions {
             signal: self.noise_signal.unwrap_or(0),
             probability: (probability * ALWAYS as f64) as u64,
             strength: (self.noise_strength.unwrap_or(1.0) * 1000.0) as u64,
-            ..Noise::OFF
         }
     }
 }

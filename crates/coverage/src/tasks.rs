@@ -8,6 +8,7 @@ mod books;
 mod counts;
 mod goal;
 mod rules;
+mod table;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ pub use books::TaskBooks;
 pub use counts::{Model, Out, Point, TaskCounts, TaskSample};
 pub use goal::{Goal, TaskModel};
 pub use rules::{Reason, State};
+pub use table::{KeptTasks, TaskTable};
 
 /// What is known of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -16,22 +16,28 @@ pub struct TaskBooks {
     /// A bit for each covered pair, a row for each first function.
     rows: Vec<Vec<u64>>,
     lost: u64,
+    /// The first run that was taken, and how many there are up to the last.
+    first: Option<u64>,
     runs: u64,
     /// Runs up to the last one that brought a function.
     grown: u64,
     version: u64,
     counts: TaskCounts,
     curve: Curve<Point>,
+    /// What it began with.
+    begun: Point,
 }
 
 impl TaskBooks {
     /// Goes on from what earlier campaigns covered.
     pub fn begin_with(&mut self, earlier: &Seen) {
         self.join(earlier);
+        self.begun = self.counts.point();
     }
 
     /// Takes what a run left: all that it was given, and what it added. Runs are counted from 0.
     pub fn take(&mut self, run: u64, seen: &Seen) {
+        self.first.get_or_insert(run);
         self.runs = self.runs.max(run + 1);
         let before = self.functions.len();
         self.join(seen);
@@ -109,6 +115,16 @@ impl TaskBooks {
         self.runs
     }
 
+    /// The first run that was taken.
+    pub fn first_run(&self) -> u64 {
+        self.first.unwrap_or(0)
+    }
+
+    /// What was covered besides what it began with.
+    pub fn added(&self) -> Point {
+        self.counts.point().less(self.begun)
+    }
+
     /// The last runs, none of which brought a new function.
     pub fn runs_without_growth(&self) -> u64 {
         self.runs - self.grown
@@ -122,6 +138,11 @@ impl TaskBooks {
     /// Functions for which there was no room.
     pub fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// The bits of the covered pairs, a row for each first function.
+    pub(super) fn rows(&self) -> &[Vec<u64>] {
+        &self.rows
     }
 
     /// The covered pairs, in order.

@@ -117,6 +117,26 @@ pub struct Point {
     pub pairs: u64,
 }
 
+impl Point {
+    /// What this has more.
+    pub(super) fn less(self, other: Point) -> Point {
+        Point {
+            interrupted: self.interrupted.saturating_sub(other.interrupted),
+            ran_through: self.ran_through.saturating_sub(other.ran_through),
+            pairs: self.pairs.saturating_sub(other.pairs),
+        }
+    }
+
+    /// The smaller of each.
+    pub(super) fn least(self, other: Point) -> Point {
+        Point {
+            interrupted: self.interrupted.min(other.interrupted),
+            ran_through: self.ran_through.min(other.ran_through),
+            pairs: self.pairs.min(other.pairs),
+        }
+    }
+}
+
 /// A point of the curve.
 pub type TaskSample = Sample<Point>;
 

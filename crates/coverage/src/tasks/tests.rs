@@ -202,3 +202,50 @@ fn of_very_many_functions_some_are_left_out() {
     assert_eq!(books.pairs().collect::<Vec<_>>(), [(last - 1, last - 1)]);
     assert_eq!(books.counts().model2.coverable, (FUNCTIONS * FUNCTIONS) as u64);
 }
+
+fn table(functions: &[Function], pairs: &[(u16, u16)]) -> TaskTable {
+    TaskTable::new(&books(functions, pairs), |pc| crate::kept::Spot {
+        address: format!("bank+{pc:#x}"),
+        ..Default::default()
+    })
+}
+
+#[test]
+fn tables_are_kept_and_put_together_by_address() {
+    let one = table(&[function(0x10, USUAL | INTERRUPTED, 1), function(0x20, USUAL, 1)], &[(0, 1), (0, 0)]);
+    let many: Vec<Function> = (0..90).map(|pc| function(0x10 * (90 - pc), USUAL, 1)).collect();
+    let two = table(&many, &[(89, 88), (88, 89), (0, 89)]);
+    let merged = TaskTable::merged([&one.keep(), &two.keep()]);
+    let addresses: Vec<_> = merged.functions().take(3).map(|(_, _, spot)| spot.address.as_str()).collect();
+    assert_eq!((addresses, merged.functions().count()), (vec!["bank+0x10", "bank+0x20", "bank+0x5a0"], 90));
+    let covered = |one, other| merged.pair(one, other) == State::Covered;
+    assert!(covered(0, 0) && covered(0, 1) && covered(1, 0) && covered(2, 0) && !covered(1, 1));
+    let counts = merged.counts();
+    assert_eq!((counts.interrupted.covered, counts.model2.covered), (1, 4));
+    assert_eq!(merged.added(), Point { pairs: 2, ..Point::default() });
+    // What is kept of it is it.
+    let again = TaskTable::merged([&merged.keep()]);
+    assert_eq!((again.counts(), again.keep().counts), (counts, counts));
+}
+
+#[test]
+fn a_new_campaign_goes_on_from_what_is_kept() {
+    let earlier = table(&[function(0x10, USUAL | THROUGH, 1), function(0x20, USUAL, 2)], &[(1, 0), (1, 1)]);
+    let earlier = TaskTable::merged([&earlier.keep()]);
+    // The second function is nowhere now.
+    let seen = earlier.seen(|spot| (spot.address == "bank+0x10").then_some(0x7010));
+    assert_eq!(seen, self::seen(&[function(0x7010, USUAL | THROUGH, 1)], &[]));
+    let mut books = TaskBooks::default();
+    books.begin_with(&seen);
+    books.take(0, &self::seen(&[function(0x7010, USUAL | INTERRUPTED, 1)], &[(0, 0)]));
+    assert_eq!(books.added(), Point { interrupted: 1, ran_through: 0, pairs: 1 });
+    assert_eq!(books.counts().model1.covered, 2);
+}
+
+#[test]
+fn what_is_kept_badly_does_no_harm() {
+    let kept = table(&[function(0x10, USUAL, 1)], &[(0, 0)]).keep();
+    let text = serde_json::to_string(&kept).unwrap().replace("\"1\"", "\"zfff\",\"ffff\"");
+    let kept: KeptTasks = serde_json::from_str(&text).unwrap();
+    assert_eq!(TaskTable::merged([&kept]).counts().model2.covered, 0);
+}
