@@ -10,7 +10,7 @@
 
 use crate::advice::Assignment;
 use crate::error::Error;
-use crate::free::{self, Quiet, Replayer};
+use crate::free::{self, FirstLook, Quiet, Replayer};
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
-use threadbare_abi::noise::Noise;
+use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Goal;
 use threadbare_coverage::{Books, Estimate, TaskBooks, TaskCounts};
@@ -248,9 +248,10 @@ pub fn run_kept(
     let started = now.checked_sub(before).unwrap_or(now);
     let cancel = Arc::new(AtomicBool::new(false));
     if config.target.free {
-        let (learnt, modules) = free::first_look(config, &cancel)?;
+        let FirstLook { learnt, modules, functions } = free::first_look(config, &cancel)?;
         ledger.know(learnt);
         ledger.see_modules(modules);
+        ledger.tasks.know(&functions.unwrap_or_default());
     }
     let shared = Shared { ledger: Mutex::new(ledger), epoch: Condvar::new(), news: Condvar::new(), cancel };
     let watched = std::thread::scope(|scope| {
@@ -346,6 +347,9 @@ fn work(config: &Config, number: usize, shared: &Shared) {
     while let Some(ticket) = next(shared) {
         if config.target.free {
             job.set_known_marked(&ticket.known, config.quiet.as_deref());
+            if config.noise.flags & noise_flags::COVER != 0 {
+                job.set_tasks(&ticket.tasks);
+            }
         } else {
             job.set_known(&ticket.known);
         }
@@ -354,6 +358,9 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         request.estimates = ticket.estimates;
         request.guide = Arc::clone(guide);
         request.flags |= *flags;
+        if config.target.free && !ticket.guided {
+            request.params = Noise { guidance: Guidance::Random, ..config.noise }.to_params();
+        }
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {

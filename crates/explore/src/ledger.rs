@@ -32,8 +32,9 @@ pub(crate) struct Ticket {
     pub(crate) estimates: (u64, u64),
     pub(crate) assignment: Assignment,
     /// What earlier free runs covered.
-    #[expect(dead_code, reason = "written to shared memory by `tasks`, which comes with the runtime's part")]
     pub(crate) tasks: Arc<Seen>,
+    /// Noise goes where that has gaps, if it is to.
+    pub(crate) guided: bool,
     /// It is no run of the campaign's own: these tries are to be made instead.
     pub(crate) prediction: Option<Arc<Prediction>>,
 }
@@ -215,7 +216,8 @@ impl Ledger {
     fn ticket(&self, run: u64, prediction: Option<Arc<Prediction>>) -> Ticket {
         let (known, tasks) = (Arc::clone(&self.known), self.tasks.table());
         let assignment = Assignment::of(self.plain);
-        Ticket { run, known, estimates: self.estimates, assignment, tasks, prediction }
+        let guided = self.tasks.guides(run);
+        Ticket { run, known, estimates: self.estimates, assignment, tasks, guided, prediction }
     }
 
     /// Whether all runs of the epoch are in the books.

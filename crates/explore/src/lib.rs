@@ -32,6 +32,7 @@ pub mod shrink;
 mod spawn;
 pub mod store;
 pub mod task_ledger;
+mod tasks;
 pub mod verdict;
 mod window;
 mod wire;
