@@ -224,13 +224,16 @@ impl CampaignOptions {
         let quiet = target.free.then(|| self.noise.quiet(&target.program));
         // A free run uses all processors itself.
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
+        let enough = self.until.is_some() || self.noise.until_coverage.is_some();
+        let unbounded = self.time.is_none() && !enough;
+        let coverage = self.coverage == Switch::On;
         Config {
             target: Arc::new(target),
             ends_complete: self.runs.is_none(),
             search: self.strategy,
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(default_runs)),
+            runs: self.runs.or(unbounded.then_some(default_runs)),
             time: self.time,
             jobs: self.jobs.map_or_else(jobs, NonZeroUsize::get),
             keep_going: self.keep_going,
@@ -246,9 +249,11 @@ impl CampaignOptions {
             },
             shrink: self.shrink.0,
             filter: None,
-            noise: self.noise.noise(),
+            noise: self.noise.noise(coverage),
             quiet,
-            coverage: self.coverage == Switch::On,
+            earlier: None,
+            goal: self.noise.until_coverage,
+            coverage,
             until: self.until,
         }
     }

@@ -13,6 +13,9 @@
 //! | `access` | atomics and plain accesses |
 //! | `sharing` | which plain accesses are shared |
 //! | `noise` | whether, and what |
+//! | `cover` | which functions are interrupted, and by what |
+//! | `functions` | the functions by number, and what is known of them |
+//! | `guide` | noise where something is left to cover |
 //! | `record` | the order of events |
 //! | `frames` | call stacks |
 //! | `watchdog` | deadlocks |
@@ -24,8 +27,11 @@
 
 pub mod access;
 pub mod calls;
+pub mod cover;
 pub mod crash;
 pub mod frames;
+pub mod functions;
+pub mod guide;
 pub mod noise;
 pub mod record;
 pub mod server;
@@ -67,6 +73,7 @@ pub fn word<T>(value: &T) -> usize {
 extern "C" fn in_child() {
     if on() {
         ON.store(false, Ordering::Relaxed);
+        cover::begin(false);
         // SAFETY: the child has one kernel thread, this one.
         unsafe { crate::engine::learn::GATE = 0 };
         crate::engine::live::detach();
