@@ -1,5 +1,6 @@
 //! What a campaign came to, as data: the JSON that other tools read.
 
+use crate::tasks::TasksReport;
 use serde::{Deserialize, Serialize};
 use threadbare_coverage::{Counts, Estimate};
 use threadbare_findings::{Finding, Severity};
@@ -36,6 +37,9 @@ pub struct CampaignReport {
     pub seed: u64,
     /// What was covered.
     pub coverage: Coverage,
+    /// What free runs covered; left out where strands were controlled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<TasksReport>,
     /// The bugs.
     pub findings: Vec<Finding>,
     /// Findings that were left out because the user asked for that.

@@ -46,7 +46,14 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     if report.ended_by == "until" {
         out.push_str("ended early: something new is unlikely enough\n");
     }
-    for line in crate::coverage::summary(&report.coverage.counts, report.coverage.estimate.as_ref()) {
+    if let Some(goal) = report.tasks.as_ref().and_then(|tasks| tasks.goal.as_ref())
+        && report.ended_by == "coverage"
+    {
+        let share = goal.share * 100.0;
+        let _ = writeln!(out, "ended early: {share}% of {} is covered, as asked for", goal.model);
+    }
+    let told = crate::coverage::summary(&report.coverage.counts, report.coverage.estimate.as_ref());
+    for line in told.into_iter().chain(report.tasks.iter().flat_map(crate::tasks::summary)) {
         let mut edge = "";
         for row in wrap(&line, screen.width.saturating_sub(2)) {
             let _ = writeln!(out, "{edge}{row}");

@@ -3,7 +3,7 @@
 //! Two steps of different strands depend on each other if the order of their operations can matter. The order of all such
 //! pairs is the run's class (a Mazurkiewicz trace): runs of one class differ in nothing that anybody can see.
 
-use super::waits::Waits;
+use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::{Step, StepKind, flags};
@@ -80,6 +80,17 @@ pub(crate) struct Race {
     pub(crate) vain: Vec<usize>,
 }
 
+/// A loop that was seen to wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Spin {
+    /// The strand's index.
+    pub(crate) strand: u16,
+    /// Events before it was seen.
+    pub(crate) at: usize,
+    /// What it loads.
+    pub(crate) places: Vec<Place>,
+}
+
 /// A run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
@@ -90,8 +101,8 @@ pub(crate) struct Trace {
     after: Vec<Vec<usize>>,
     /// Waits with a deadline that somebody ended: by which event, and what the deadline would have been.
     woken: Vec<(usize, Event)>,
-    /// Loops that were seen to wait, each by its places.
-    pub(crate) spins: Vec<Vec<super::waits::Place>>,
+    /// Loops that were seen to wait.
+    pub(crate) spins: Vec<Spin>,
     /// Paths by strand index.
     pub(crate) paths: Vec<u64>,
 }
@@ -115,12 +126,10 @@ impl Trace {
         let mut wakers: HashMap<u16, usize> = HashMap::new();
         let mut last: HashMap<u16, usize> = HashMap::new();
         let mut creators: HashMap<u16, usize> = HashMap::new();
-        let mut spin: Vec<super::waits::Place> = Vec::new();
+        let mut spins = false;
         for step in steps {
             let kind = StepKind::from_code(step.kind).unwrap_or(StepKind::Born);
-            if kind != StepKind::Spin && !spin.is_empty() {
-                trace.spins.push(std::mem::take(&mut spin));
-            }
+            let goes_on = std::mem::replace(&mut spins, kind == StepKind::Spin);
             match kind {
                 StepKind::Step => {
                     let event = trace.event(step);
@@ -160,12 +169,15 @@ impl Trace {
                         event.choices.push((step.addr as u32, step.before as u32));
                     }
                 }
-                StepKind::Spin => spin.push(super::waits::Place {
-                    pc: step.pc,
-                    addr: step.addr,
-                    size: step.size as u8,
-                    value: step.before,
-                }),
+                StepKind::Spin => {
+                    let (strand, at) = (step.strand, trace.events.len());
+                    let size = step.size as u8;
+                    let place = Place { pc: step.pc, addr: step.addr, size, value: step.before };
+                    match trace.spins.last_mut().filter(|_| goes_on) {
+                        Some(spin) => spin.places.push(place),
+                        None => trace.spins.push(Spin { strand, at, places: vec![place] }),
+                    }
+                }
                 StepKind::Pending => {
                     let event = trace.event(step);
                     if step.flags & flags::ASLEEP == 0 {
@@ -431,8 +443,19 @@ impl Analysis {
                 }
             }
         }
+        // If the event would have waited in a loop, others that decide about the loop may have come after it.
+        let elsewhere = waits.others(trace, event, before);
+        let decides = |at: &usize| {
+            let other = &trace.events[*at];
+            conflict::effect(other.op.kind) != Effect::Read
+                && elsewhere.iter().any(|place| place.is_of(other))
+        };
+        if !elsewhere.is_empty() {
+            candidates.extend((0..self.clocks.len()).filter(decides));
+        }
         candidates.sort_unstable_by(|a, b| b.cmp(a));
         candidates.dedup();
+        let mut waited = false;
         let mut ordered = clock.to_vec();
         let mut raced = clock.to_vec();
         let covers = |clock: &[u32], at: usize| {
@@ -443,11 +466,12 @@ impl Analysis {
             if trace.events[at].index == event.index {
                 continue;
             }
-            if !covers(&ordered, at) {
+            let depends = trace.events[at].depends(event);
+            if depends && !covers(&ordered, at) {
                 sources.push(at);
                 join(&mut ordered, &self.clocks[at]);
             }
-            if !covers(&raced, at) {
+            if (depends || waited) && !covers(&raced, at) {
                 match self.shuts(trace, at, event, before, waits) {
                     None => {
                         // What could not be taken in time is free before somebody took it.
@@ -457,7 +481,7 @@ impl Analysis {
                         join(&mut raced, &self.clocks[at]);
                     }
                     Some(()) if event.has_deadline && !event.by_deadline => found.push((at, true)),
-                    Some(()) => {}
+                    Some(()) => waited = true,
                 }
             }
         }
