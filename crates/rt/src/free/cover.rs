@@ -245,6 +245,9 @@ pub fn leaves(me: &mut Thread) {
     if let Some((entry, caller)) = me.stack.innermost_two() {
         if thread::alive() >= 2 {
             ran(me, entry);
+        } else {
+            // It is known then, and that it never ran beside others.
+            number_of(entry);
         }
         me.cover.inner.store(caller, Ordering::Relaxed);
     }
