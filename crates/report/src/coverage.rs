@@ -34,9 +34,10 @@ pub fn summary(counts: &Counts, estimate: Option<&Estimate>) -> Vec<String> {
 pub(crate) fn followed(counts: &Counts, runs: u64) -> Option<String> {
     (runs > 0).then(|| {
         format!(
-            "{} made again under control: {}, {}, {}",
+            "{} made again under control: {}{}, {}",
             if runs == 1 { "1 run was".to_owned() } else { format!("{} runs were", thousands(runs)) },
-            counted_classes(counts.classes),
+            // Runs that found new points have no class.
+            if counts.classes > 0 { counted_classes(counts.classes) + ", " } else { String::new() },
             counted(counts.reads_from, "reads-from pair"),
             counted(counts.sync_pairs, "synchronisation pair"),
         )
