@@ -83,7 +83,7 @@ impl NoiseOptions {
         Arc::new(Places::new(program.to_owned(), self.noise_in.clone()))
     }
 
-    /// What the noise maker is to do; with `cover`, what the runs cover is told in any case.
+    /// What the noise maker is to do; with `cover`, what the runs cover is told if it makes noise at all.
     pub(crate) fn noise(&self, cover: bool) -> Noise {
         let kind = self.noise.unwrap_or(NoiseKind::Mixed);
         let probability = self.noise_probability.unwrap_or(PROBABILITY);
@@ -91,7 +91,7 @@ impl NoiseOptions {
         let usual = if self.until_coverage.is_some() { Guidance::History } else { Guidance::Random };
         let guidance = self.guide.unwrap_or(usual);
         let needed = guidance != Guidance::Random || self.until_coverage.is_some();
-        let cover = if cover || needed { flags::COVER } else { 0 };
+        let cover = if needed || cover && kind != NoiseKind::None { flags::COVER } else { 0 };
         let paused = if self.noise_signal.is_some() { flags::PAUSED } else { 0 };
         Noise {
             kind,
@@ -195,7 +195,9 @@ mod tests {
             (noise.guidance, noise.flags & flags::COVER != 0)
         };
         let given = NoiseOptions { noise: Some(NoiseKind::None), ..NoiseOptions::default() };
-        assert_eq!(noise(given.clone(), true), (Guidance::Random, true));
+        // Without noise a run is to be fast.
+        assert_eq!(noise(given.clone(), true), (Guidance::Random, false));
+        assert_eq!(noise(NoiseOptions::default(), true), (Guidance::Random, true));
         assert_eq!(noise(given.clone(), false), (Guidance::Random, false));
         let until = NoiseOptions { until_coverage: goal("95%").ok(), ..given };
         assert_eq!(noise(until.clone(), false), (Guidance::History, true));

@@ -53,12 +53,17 @@ fn of(model: &Model, what: &str) -> String {
         "{} of {}{what}{}",
         thousands(model.covered),
         thousands(model.coverable),
-        percent(model).map(|percent| format!(" ({percent})")).unwrap_or_default()
+        covered_percent(model).map(|percent| format!(" ({percent})")).unwrap_or_default()
     )
 }
 
+/// A share that somebody has asked for.
+pub fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e4).round() / 1e2)
+}
+
 /// Rounded down: all is only what is all.
-fn percent(model: &Model) -> Option<String> {
+fn covered_percent(model: &Model) -> Option<String> {
     Some(format!("{}%", (model.share()? * 100.0 + 1e-9).floor()))
 }
 
@@ -82,11 +87,13 @@ fn out_of_reach(counts: &TaskCounts) -> Vec<String> {
 pub fn text(out: &mut String, tasks: &TasksReport, last: Option<&str>, all: bool, screen: Screen) {
     let ones: Vec<_> =
         tasks.curve.iter().map(|it| (it.runs, it.counts.interrupted + it.counts.ran_through)).collect();
-    curve(out, "functions interrupted and run through, by runs", &ones, screen);
-    out.push('\n');
     let pairs: Vec<_> = tasks.curve.iter().map(|it| (it.runs, it.counts.pairs)).collect();
-    curve(out, "pairs of functions, by runs", &pairs, screen);
-    out.push('\n');
+    let curves =
+        [("functions interrupted and run through, by runs", ones), ("pairs of functions, by runs", pairs)];
+    for (title, samples) in curves.iter().filter(|(_, it)| it.last().is_some_and(|(_, last)| *last > 0)) {
+        curve(out, title, samples, screen);
+        out.push('\n');
+    }
     counts(out, tasks, last, screen);
     let lines = out_of_reach(&tasks.counts);
     if !lines.is_empty() {
@@ -128,7 +135,7 @@ fn counts(out: &mut String, tasks: &TasksReport, last: Option<&str>, screen: Scr
             name.to_owned(),
             thousands(model.covered),
             thousands(model.coverable),
-            percent(model).unwrap_or_default(),
+            covered_percent(model).unwrap_or_default(),
             last.map(|_| thousands(added)).unwrap_or_default(),
         ]
     });
@@ -170,6 +177,7 @@ fn functions(out: &mut String, tasks: &TasksReport, all: bool, screen: Screen) {
     let place = |spot: &Spot| match (&spot.file, spot.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.clone(),
+        _ if spot.function.is_some() => String::new(),
         _ => spot.address.clone(),
     };
     if screen.width < NARROW {
@@ -243,7 +251,7 @@ fn open_pairs(out: &mut String, tasks: &TasksReport, all: bool, screen: Screen) 
         return;
     }
     out.push('\n');
-    let count = thousands(open.len() as u64);
+    let count = thousands(tasks.counts.model2.open());
     paragraph(
         out,
         &format!(

@@ -242,14 +242,15 @@ pub fn enters(me: &mut Thread, function: u64) {
 #[inline]
 pub fn leaves(me: &mut Thread) {
     mark(me);
-    let depth = me.stack.depth();
-    if thread::alive() >= 2
-        && let Some(entry) = me.stack.innermost()
-    {
-        ran(me, entry);
+    if let Some((entry, caller)) = me.stack.innermost_two() {
+        if thread::alive() >= 2 {
+            ran(me, entry);
+        } else {
+            // It is known then, and that it never ran beside others.
+            number_of(entry);
+        }
+        me.cover.inner.store(caller, Ordering::Relaxed);
     }
-    let caller = depth.checked_sub(2).and_then(|n| me.stack.entry(n));
-    me.cover.inner.store(caller.map_or(0, |entry| entry.function & PC), Ordering::Relaxed);
 }
 
 /// A call has come to its end.

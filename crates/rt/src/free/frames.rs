@@ -132,6 +132,18 @@ impl Stack {
         self.entry(self.depth().checked_sub(1)?)
     }
 
+    /// The innermost call and the function that made it, if there is one.
+    #[inline(always)]
+    pub fn innermost_two(&self) -> Option<(&'static mut Entry, u64)> {
+        // SAFETY: the top is null or above the sentinel, which lies below the first call.
+        unsafe {
+            if self.top.is_null() || (*self.top.sub(1)).sp == usize::MAX {
+                return None;
+            }
+            Some((&mut *self.top.sub(1), (*self.top.sub(2)).function & PC))
+        }
+    }
+
     /// Calls `visit` with a place in each caller, innermost first.
     pub fn walk(&self, mut visit: impl FnMut(u64)) {
         for n in (0..self.depth()).rev() {

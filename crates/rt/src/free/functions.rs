@@ -11,7 +11,6 @@ use crate::engine::shared;
 use core::sync::atomic::{AtomicU64, Ordering};
 use threadbare_abi::layout::TASKS_OFFSET;
 use threadbare_abi::tasks::{FUNCTIONS, ROW, Tasks, marks};
-use threadbare_strategy::rng::mix;
 
 const SLOTS: usize = 1 << 14;
 /// Slots that are looked at for one function.
@@ -53,14 +52,20 @@ pub fn load() {
 }
 
 fn slots(pc: u64) -> impl Iterator<Item = &'static AtomicU64> {
-    let first = mix(pc) as usize;
+    let first = slot(pc);
     (0..PROBES).map(move |probe| &NUMBERS[first.wrapping_add(probe) & (SLOTS - 1)])
+}
+
+/// Where a function is looked for first. Cheap, as this is asked at the end of every call.
+#[inline(always)]
+fn slot(pc: u64) -> usize {
+    (pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SLOTS.ilog2())) as usize
 }
 
 /// The number of a function, which it gets now if it has none; `None` if there is no room, or another strand is at it.
 #[inline]
 pub fn number(pc: u64) -> Option<u16> {
-    let found = NUMBERS[mix(pc) as usize & (SLOTS - 1)].load(Ordering::Relaxed);
+    let found = NUMBERS[slot(pc)].load(Ordering::Relaxed);
     let number = found >> SHIFT;
     if found & PC == pc && number < COMING { Some(number as u16 - 1) } else { look_up(pc) }
 }
