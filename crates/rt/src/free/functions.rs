@@ -179,6 +179,16 @@ pub fn begins_open(table: &Tasks, first: u16) -> bool {
     left.any(|second| can_meet(table, first, second))
 }
 
+/// Whether a pair that ends with this function is open.
+pub fn ends_open(table: &Tasks, second: u16) -> bool {
+    let is_left = |first: u16| {
+        let (word, bit) = bit_of(table, first, second);
+        word.load(Ordering::Relaxed) & bit == 0 && is_asked_for(marks_of(table, first))
+    };
+    let mut left = (0..known(table) as u16).filter(|&first| is_left(first)).take(LOOKS);
+    left.any(|first| can_meet(table, first, second))
+}
+
 /// Whether a function is left to interrupt, or to let run through.
 pub fn any_function_open(table: &Tasks) -> bool {
     let is_left = |has: u32, where_it: u32, done: u32| has & where_it != 0 && has & done == 0;

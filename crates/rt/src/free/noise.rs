@@ -155,6 +155,7 @@ fn draw(me: &mut Thread, at: At) {
         return;
     }
     guide::made(me);
+    let rank = guide::rank(me, rank);
     make(me, &noise, random >> 16, rank);
 }
 
