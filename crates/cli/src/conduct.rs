@@ -258,7 +258,7 @@ impl Observer for Conductor<'_> {
             points: progress.points,
             findings: self.findings.all().len(),
             elapsed: progress.elapsed,
-            estimate: progress.estimate,
+            estimate: progress.estimate.filter(|_| !self.config.target.free),
             goal: self.config.goal.map(|goal| {
                 let model = progress.tasks.map(|counts| goal.model.of(&counts)).unwrap_or_default();
                 (model.covered, model.coverable, goal.share)
@@ -310,7 +310,9 @@ impl Conductor<'_> {
             coverage: Coverage {
                 shared_instructions: summary.known.len() as u64,
                 counts: summary.coverage.counts(),
-                estimate: summary.coverage.estimate(),
+                // The runs whose classes are known are few, and not drawn by chance.
+                estimate: summary.coverage.estimate().filter(|_| !target.free),
+                runs_followed: target.free.then(|| summary.coverage.told_by()),
             },
             tasks: coverage::task_table(self.config, summary)
                 .map(|table| TasksReport::of(&table, self.config.goal)),

@@ -63,6 +63,7 @@ pub(crate) fn task_table(config: &Config, summary: &Summary) -> Option<TaskTable
     covers.then(|| {
         let places = SymbolPlaces::new(&summary.modules, &config.target.program);
         TaskTable::new(&summary.tasks, |pc| spot(&places, &summary.modules, pc))
+            .with_followed(summary.coverage.told_by())
     })
 }
 

@@ -163,7 +163,8 @@ impl Campaign {
 
     /// The same with what free runs covered.
     pub fn with_tasks(self, tasks: &TaskTable) -> Campaign {
-        Campaign { tasks: Some(tasks.keep()), ..self }
+        // The runs whose classes are known are not drawn by chance.
+        Campaign { tasks: Some(tasks.keep()), estimate: None, independent: false, ..self }
     }
 
     /// What was told; the second place of a thing that has only one is [`Spot::default`].

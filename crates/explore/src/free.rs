@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use threadbare_abi::layout;
 use threadbare_abi::noise::{Guidance, Noise, QUIET, THROUGH, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Seen;
@@ -160,6 +161,7 @@ pub(crate) fn one(
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut made = Outcome::of(server, request, &ended, policy, wants)?;
+    made.strategy = StrategyId::Recorded as u32;
     made.tasks = tasks;
     let recording = server.recording(made.verdict.strand);
     if request.run == 0 || request.run.is_power_of_two() {
@@ -212,7 +214,7 @@ impl Replayer {
                 strategy: StrategyId::Recorded,
                 params,
                 guide: Arc::clone(&recording.words),
-                flags: 0,
+                flags: if config.coverage { layout::flags::COVERAGE } else { 0 },
                 ..free.clone()
             };
             let ended = self.job.run(&request, &[])?;
@@ -229,6 +231,11 @@ impl Replayer {
                 wanted
             })?;
             let same = is_same(&made.verdict, &followed.verdict) && outcome::can_follow(&ended);
+            let clean = made.verdict.kind == VerdictKind::None;
+            // What a run covers that went another way is not what the free run covered.
+            if config.coverage && (same || clean && followed.verdict.kind == VerdictKind::None && lost == 0) {
+                made.contribution = server.take_contribution(&ended);
+            }
             if same || made.verdict.kind == VerdictKind::None {
                 followed.look_closer(server, &request, policy);
             }

@@ -103,6 +103,9 @@ pub struct Coverage {
     /// How much was covered.
     #[serde(flatten, default)]
     pub counts: Counts,
+    /// Free runs that were made again under control: the counts are theirs. Left out where all runs were controlled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_followed: Option<u64>,
     /// How likely something new is; none while too little is known.
     #[serde(default)]
     pub estimate: Option<Estimate>,

@@ -30,6 +30,20 @@ pub fn summary(counts: &Counts, estimate: Option<&Estimate>) -> Vec<String> {
     lines
 }
 
+/// What of a free campaign is known of runs that were made again under control; nothing if there were none.
+pub(crate) fn followed(counts: &Counts, runs: u64) -> Option<String> {
+    (runs > 0).then(|| {
+        format!(
+            "{} made again under control: {}{}, {}",
+            if runs == 1 { "1 run was".to_owned() } else { format!("{} runs were", thousands(runs)) },
+            // Runs that found new points have no class.
+            if counts.classes > 0 { counted_classes(counts.classes) + ", " } else { String::new() },
+            counted(counts.reads_from, "reads-from pair"),
+            counted(counts.sync_pairs, "synchronisation pair"),
+        )
+    })
+}
+
 fn counted_classes(classes: u64) -> String {
     format!("{} class{}", thousands(classes), if classes == 1 { "" } else { "es" })
 }
@@ -97,7 +111,12 @@ fn program(out: &mut String, merged: &Merged<'_>, all: bool, screen: Screen) {
     if let Some(table) = &merged.tasks {
         let added = several.then(|| format!("{} added", ordinal(merged.campaigns.len())));
         let added = added.as_deref().or(has_earlier(table).then_some("added"));
-        return crate::tasks::text(out, &TasksReport::of(table, None), added, all, screen);
+        crate::tasks::text(out, &TasksReport::of(table, None), added, all, screen);
+        if let Some(line) = followed(&merged.counts, table.followed()) {
+            out.push('\n');
+            paragraph(out, &line, screen);
+        }
+        return;
     }
     let classes: Vec<_> = last.curve.iter().map(|sample| (sample.runs, sample.counts.classes)).collect();
     curve(out, "classes, by runs", &classes, screen);

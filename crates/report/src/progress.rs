@@ -95,7 +95,8 @@ fn line(state: &State, width: usize) -> String {
         Some((covered, coverable, share)) => {
             let percent = (covered as f64 / coverable.max(1) as f64 * 100.0).floor();
             let (covered, coverable) = (thousands(covered), thousands(coverable));
-            format!("{text}; {covered} of {coverable} tasks covered, {percent}% of {}%", share * 100.0)
+            let wanted = crate::tasks::percent(share);
+            format!("{text}; {covered} of {coverable} tasks covered, {percent}% of {wanted}")
         }
         None => text,
     };

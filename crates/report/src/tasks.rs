@@ -7,4 +7,4 @@ mod text;
 mod tests;
 
 pub use data::{FunctionTasks, GoalReport, PairList, Pairs, TasksReport};
-pub use text::{summary, text};
+pub use text::{percent, summary, text};

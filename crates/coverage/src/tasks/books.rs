@@ -196,19 +196,18 @@ impl TaskBooks {
         let asked =
             || self.functions.iter().filter(|function| function.is_asked_for() && function.is_beside());
         let mut all_of_strand: HashMap<u64, u64> = HashMap::new();
-        for strand in asked().filter_map(Function::only_strand) {
+        for strand in asked().filter(|function| function.has_events()).filter_map(Function::only_strand) {
             *all_of_strand.entry(strand).or_default() += 1;
         }
         let mut out = Out { alone: functions * functions - beside * beside, ..Out::default() };
+        let seen = asked().filter(|function| function.has_events()).count() as u64;
         for function in asked() {
-            // With itself, the answer is the same as for any other function of its sort.
-            match function.cannot_meet(function) {
-                Some(Reason::NoEvents) => out.no_events += beside,
-                Some(Reason::OneStrand) => {
-                    out.one_strand +=
-                        function.only_strand().and_then(|strand| all_of_strand.get(&strand)).unwrap_or(&0);
-                }
-                _ => {}
+            if function.can_be_interrupted() {
+                out.no_events += beside - seen;
+                let strand = function.only_strand();
+                out.one_strand += strand.and_then(|strand| all_of_strand.get(&strand)).unwrap_or(&0);
+            } else {
+                out.no_events += beside;
             }
         }
         let mut covered = 0;

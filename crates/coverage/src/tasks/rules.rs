@@ -12,7 +12,7 @@ pub enum Reason {
     Alone,
     /// No call of it came to its end beside other strands.
     NeverReturned,
-    /// It makes no event of its own, so noise does not reach it.
+    /// It makes no event of its own, so noise does not reach it, and nobody sees it run.
     NoEvents,
     /// Both functions of the pair only ever ran in one and the same strand.
     OneStrand,
@@ -47,6 +47,10 @@ impl Function {
     /// Whether it makes events of its own.
     pub fn has_events(&self) -> bool {
         self.has(marks::EVENTS)
+    }
+
+    pub(super) fn can_be_interrupted(&self) -> bool {
+        self.has_events() || self.has(marks::INTERRUPTED)
     }
 
     /// The one strand that ran it beside others, if there was only one.
@@ -84,7 +88,7 @@ impl Function {
     pub fn cannot_meet(&self, other: &Function) -> Option<Reason> {
         if !self.is_beside() || !other.is_beside() {
             Some(Reason::Alone)
-        } else if !self.has_events() && !self.has(marks::INTERRUPTED) {
+        } else if !self.can_be_interrupted() || !other.has_events() {
             Some(Reason::NoEvents)
         } else if self.only_strand().is_some() && self.only_strand() == other.only_strand() {
             Some(Reason::OneStrand)

@@ -33,6 +33,8 @@ pub struct KeptTasks {
     rows: Vec<String>,
     #[serde(default)]
     lost: u64,
+    #[serde(default)]
+    followed: u64,
 }
 
 impl KeptTasks {
@@ -88,6 +90,7 @@ pub struct TaskTable {
     spots: Vec<Spot>,
     curve: Vec<TaskSample>,
     added: Point,
+    followed: u64,
 }
 
 impl TaskTable {
@@ -98,7 +101,13 @@ impl TaskTable {
             curve: books.samples(),
             added: books.added(),
             books: books.clone(),
+            followed: 0,
         }
+    }
+
+    /// The same where so many runs were made again under control.
+    pub fn with_followed(self, followed: u64) -> TaskTable {
+        TaskTable { followed, ..self }
     }
 
     /// The tasks of campaigns, put together in their order. The curve and what was added are the last one's.
@@ -116,6 +125,7 @@ impl TaskTable {
             });
             table.books.begin_with(&seen);
             table.curve.clone_from(&kept.curve);
+            table.followed += kept.followed;
             // One that went on from the others knows itself what it added; one of another folder began with nothing.
             table.added = table.books.counts().point().less(before).least(kept.added);
         }
@@ -139,6 +149,7 @@ impl TaskTable {
             functions: functions.collect(),
             rows: self.books.rows().iter().map(|row| digits(row)).collect(),
             lost: self.books.lost(),
+            followed: self.followed,
         }
     }
 
@@ -160,6 +171,11 @@ impl TaskTable {
     /// What the last campaign added.
     pub fn added(&self) -> Point {
         self.added
+    }
+
+    /// Runs that were made again under control.
+    pub fn followed(&self) -> u64 {
+        self.followed
     }
 
     /// Functions for which there was no room.

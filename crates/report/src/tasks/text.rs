@@ -53,12 +53,17 @@ fn of(model: &Model, what: &str) -> String {
         "{} of {}{what}{}",
         thousands(model.covered),
         thousands(model.coverable),
-        percent(model).map(|percent| format!(" ({percent})")).unwrap_or_default()
+        covered_percent(model).map(|percent| format!(" ({percent})")).unwrap_or_default()
     )
 }
 
+/// A share that somebody has asked for.
+pub fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e4).round() / 1e2)
+}
+
 /// Rounded down: all is only what is all.
-fn percent(model: &Model) -> Option<String> {
+fn covered_percent(model: &Model) -> Option<String> {
     Some(format!("{}%", (model.share()? * 100.0 + 1e-9).floor()))
 }
 
@@ -128,7 +133,7 @@ fn counts(out: &mut String, tasks: &TasksReport, last: Option<&str>, screen: Scr
             name.to_owned(),
             thousands(model.covered),
             thousands(model.coverable),
-            percent(model).unwrap_or_default(),
+            covered_percent(model).unwrap_or_default(),
             last.map(|_| thousands(added)).unwrap_or_default(),
         ]
     });
@@ -170,6 +175,7 @@ fn functions(out: &mut String, tasks: &TasksReport, all: bool, screen: Screen) {
     let place = |spot: &Spot| match (&spot.file, spot.line) {
         (Some(file), Some(line)) => format!("{file}:{line}"),
         (Some(file), None) => file.clone(),
+        _ if spot.function.is_some() => String::new(),
         _ => spot.address.clone(),
     };
     if screen.width < NARROW {
