@@ -3,6 +3,7 @@
 use crate::conduct::search_text;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 use threadbare_abi::noise::flags;
 use threadbare_coverage::kept::{FILE, Identity};
 use threadbare_coverage::tasks::{Seen, TaskTable};
@@ -29,7 +30,8 @@ pub(crate) fn keep(
     let places = SymbolPlaces::new(&summary.modules, &config.target.program);
     let mut campaign = Campaign::new(identity, &summary.coverage, |pc| spot(&places, &summary.modules, pc));
     if let Some(table) = task_table(config, summary) {
-        campaign = campaign.with_tasks(&table);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        campaign = campaign.with_tasks(&table, now.as_millis() as u64);
     }
     let path = store.folder().join(FILE);
     let (mut kept, warning) = match std::fs::read_to_string(&path).map(|text| Kept::parse(&text)) {

@@ -161,10 +161,12 @@ impl Campaign {
         self.identity.same_program(&other.identity) && self.tasks.is_some() == other.tasks.is_some()
     }
 
-    /// The same with what free runs covered.
-    pub fn with_tasks(self, tasks: &TaskTable) -> Campaign {
+    /// The same with what free runs covered; `made` tells it from others that came to the same.
+    pub fn with_tasks(self, tasks: &TaskTable, made: u64) -> Campaign {
         // The runs whose classes are known are not drawn by chance.
-        Campaign { tasks: Some(tasks.keep()), estimate: None, independent: false, ..self }
+        let mut tasks = tasks.keep();
+        tasks.made = made;
+        Campaign { tasks: Some(tasks), estimate: None, independent: false, ..self }
     }
 
     /// What was told; the second place of a thing that has only one is [`Spot::default`].
@@ -292,10 +294,10 @@ mod tests {
         let mut books = TaskBooks::default();
         let function = Function { pc: function, marks: BESIDE | EVENTS | INTERRUPTED, strand: 1 };
         books.take(first, &Seen { functions: vec![function], ..Seen::default() });
-        campaign(seed, "a").with_tasks(&TaskTable::new(&books, |pc| Spot {
-            address: format!("bank+{pc:#x}"),
-            ..Spot::default()
-        }))
+        campaign(seed, "a").with_tasks(
+            &TaskTable::new(&books, |pc| Spot { address: format!("bank+{pc:#x}"), ..Spot::default() }),
+            first,
+        )
     }
 
     #[test]

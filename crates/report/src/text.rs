@@ -51,7 +51,10 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         && report.ended_by == "coverage"
     {
         let share = crate::tasks::percent(goal.share);
-        let _ = writeln!(out, "ended early: {share} of {} is covered, as asked for", goal.model);
+        let _ = match report.tasks.as_ref().is_some_and(|tasks| tasks.counts.beside > 0) {
+            true => writeln!(out, "ended early: {share} of {} is covered, as asked for", goal.model),
+            false => writeln!(out, "ended early: there is nothing to cover"),
+        };
     }
     let told = coverage::summary(&report.coverage.counts, report.coverage.estimate.as_ref());
     let followed =

@@ -48,7 +48,7 @@ impl TaskBooks {
     }
 
     fn join(&mut self, seen: &Seen) {
-        let mut changed = false;
+        let (mut changed, before) = (false, self.functions.len());
         let places: Vec<Option<u16>> = seen
             .functions
             .iter()
@@ -73,7 +73,7 @@ impl TaskBooks {
             row[word] |= bit;
         }
         self.lost = self.lost.max(seen.lost);
-        if changed {
+        if changed || self.functions.len() > before {
             self.version += 1;
             self.counts = self.count();
         }

@@ -35,6 +35,9 @@ pub struct KeptTasks {
     lost: u64,
     #[serde(default)]
     followed: u64,
+    /// When it was made: two campaigns that came to the same are two all the same.
+    #[serde(default)]
+    pub(crate) made: u64,
 }
 
 impl KeptTasks {
@@ -150,6 +153,7 @@ impl TaskTable {
             rows: self.books.rows().iter().map(|row| digits(row)).collect(),
             lost: self.books.lost(),
             followed: self.followed,
+            made: 0,
         }
     }
 

@@ -188,8 +188,9 @@ fn a_goal_is_reached_when_nothing_new_comes() {
     assert!(!one(0.5).is_reached(&books));
     // A program without strands.
     let mut books = TaskBooks::default();
-    (0..5).for_each(|run| books.take(run, &Seen::default()));
+    (0..6).for_each(|run| books.take(run, &seen(&[function(1, 0, 0)], &[])));
     assert!(two(1.0).is_reached(&books));
+    assert_eq!(books.counts().model1.uncoverable.alone, 2);
 }
 
 #[test]

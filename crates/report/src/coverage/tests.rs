@@ -136,7 +136,7 @@ fn free_campaigns_are_told_apart_from_controlled_ones() {
         let functions = vec![Function { pc: function, marks, strand: 1 }];
         books.take(0, &Seen { functions, pairs: vec![(0, 0)], lost: 0 });
         let spot = |pc| Spot { address: format!("bank+{pc:#x}"), ..Spot::default() };
-        campaign(function, 1).with_tasks(&TaskTable::new(&books, spot))
+        campaign(function, 1).with_tasks(&TaskTable::new(&books, spot), function)
     };
     let (controlled, one, two) = (campaign(1, 100), free(1), free(2));
     let programs = Merged::by_program([&one, &controlled, &two]);

@@ -87,11 +87,13 @@ fn out_of_reach(counts: &TaskCounts) -> Vec<String> {
 pub fn text(out: &mut String, tasks: &TasksReport, last: Option<&str>, all: bool, screen: Screen) {
     let ones: Vec<_> =
         tasks.curve.iter().map(|it| (it.runs, it.counts.interrupted + it.counts.ran_through)).collect();
-    curve(out, "functions interrupted and run through, by runs", &ones, screen);
-    out.push('\n');
     let pairs: Vec<_> = tasks.curve.iter().map(|it| (it.runs, it.counts.pairs)).collect();
-    curve(out, "pairs of functions, by runs", &pairs, screen);
-    out.push('\n');
+    let curves =
+        [("functions interrupted and run through, by runs", ones), ("pairs of functions, by runs", pairs)];
+    for (title, samples) in curves.iter().filter(|(_, it)| it.last().is_some_and(|(_, last)| *last > 0)) {
+        curve(out, title, samples, screen);
+        out.push('\n');
+    }
     counts(out, tasks, last, screen);
     let lines = out_of_reach(&tasks.counts);
     if !lines.is_empty() {

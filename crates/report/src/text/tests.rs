@@ -208,4 +208,9 @@ fn a_free_campaign_says_what_it_covered() {
             "  0 of 0 pairs met",
         ]
     );
+    if let Some(tasks) = &mut free.tasks {
+        tasks.counts.beside = 0;
+    }
+    let told = campaign(&free, Screen::PLAIN);
+    assert!(told.contains("\nended early: there is nothing to cover\ncovered: no function"), "{told}");
 }
