@@ -177,7 +177,7 @@ fn interrupted(me: &Thread, from: u64, to: u64, gap: Gap) {
 
 /// Whether a strand neither waits nor is delayed by noise.
 fn is_at_work(other: &Thread) -> bool {
-    other.wait.seq.load(Ordering::Relaxed) & 1 == 0 && other.asleep.load(Ordering::Relaxed) == 0
+    other.wait.seq.load(Ordering::Relaxed) & 1 == 0 && other.turn.asleep().is_none()
 }
 
 /// The functions that other strands are in, a library's for what they are.

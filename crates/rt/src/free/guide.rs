@@ -90,7 +90,7 @@ fn look(me: &Thread, guidance: Guidance) -> (Open, u16) {
         return (Open::Nothing, alone);
     }
     // Of the functions that are to meet others, each run takes some: where all were stopped, none would get far.
-    let is_taken = |salt: u64| mix(noise::seed() ^ (own as u64) << 2 ^ salt) % TAKEN == 0;
+    let is_taken = |salt: u64| mix(noise::seed() ^ (own as u64) << 2 ^ salt).is_multiple_of(TAKEN);
     let mut next = false;
     for other in cover::others(me).take(OTHERS) {
         if functions::is_open(table, own, other) {
