@@ -153,12 +153,15 @@ pub fn is_open(table: &Tasks, first: u16, second: u16) -> bool {
     word.load(Ordering::Relaxed) & bit == 0 && can_meet(table, first, second)
 }
 
-/// Whether both run beside others, and not in one and the same strand alone.
+/// Whether both run beside others, are seen to, and not in one and the same strand alone. (The driver's rules for what is
+/// out of reach are the same.)
 fn can_meet(table: &Tasks, first: u16, second: u16) -> bool {
     let (one, other) = (marks_of(table, first), marks_of(table, second));
     let strand = |number: u16| table.strands[number as usize & (FUNCTIONS - 1)].load(Ordering::Relaxed);
     is_asked_for(one)
         && is_asked_for(other)
+        && one & (marks::EVENTS | marks::INTERRUPTED) != 0
+        && other & marks::EVENTS != 0
         && ((one | other) & marks::SEVERAL != 0 || strand(first) != strand(second))
 }
 
