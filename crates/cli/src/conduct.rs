@@ -315,7 +315,7 @@ impl Conductor<'_> {
                 runs_followed: target.free.then(|| summary.coverage.told_by()),
             },
             tasks: coverage::task_table(self.config, summary)
-                .map(|table| TasksReport::of(&table, self.config.goal)),
+                .map(|table| TasksReport::of(&table, self.config.goal, false)),
             findings: self.findings.all().to_vec(),
             suppressed: self.hidden.all().len() as u64,
             trace_hash: format!("{:016x}", summary.trace_hash),

@@ -111,7 +111,7 @@ fn program(out: &mut String, merged: &Merged<'_>, all: bool, screen: Screen) {
     if let Some(table) = &merged.tasks {
         let added = several.then(|| format!("{} added", ordinal(merged.campaigns.len())));
         let added = added.as_deref().or(has_earlier(table).then_some("added"));
-        crate::tasks::text(out, &TasksReport::of(table, None), added, all, screen);
+        crate::tasks::text(out, &TasksReport::of(table, None, true), added, all, screen);
         if let Some(line) = followed(&merged.counts, table.followed()) {
             out.push('\n');
             paragraph(out, &line, screen);
@@ -284,8 +284,8 @@ struct JsonPair<'a> {
     then: &'a Spot,
 }
 
-/// The coverage of programs as JSON, one object, with a line end.
-pub fn json(programs: &[Merged<'_>]) -> String {
+/// The coverage of programs as JSON, one object, with a line end. Without `all`, very many pairs of functions are cut.
+pub fn json(programs: &[Merged<'_>], all: bool) -> String {
     let programs = programs.iter().filter_map(|merged| {
         let identity = &merged.campaigns.last()?.identity;
         let campaigns = merged.campaigns.iter().zip(&merged.added).map(|(campaign, added)| JsonCampaign {
@@ -318,7 +318,7 @@ pub fn json(programs: &[Merged<'_>]) -> String {
                 .iter()
                 .map(|pair| JsonPair { first: &pair.first, then: &pair.then })
                 .collect(),
-            tasks: merged.tasks.as_ref().map(|table| TasksReport::of(table, None)),
+            tasks: merged.tasks.as_ref().map(|table| TasksReport::of(table, None, all)),
         })
     });
     let json = Json { format_version: FORMAT_VERSION, programs: programs.collect() };

@@ -105,7 +105,8 @@ fn many_places_are_cut_unless_all_are_asked_for() {
 #[test]
 fn json_is_one_object() {
     let (one, two) = (campaign(1, 100), campaign(2, 500));
-    let json: serde_json::Value = serde_json::from_str(&json(&Merged::by_program([&one, &two]))).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&json(&Merged::by_program([&one, &two]), false)).unwrap();
     assert_eq!(json["format_version"], 1);
     let program = &json["programs"][0];
     assert_eq!(program["runs"], 600);
@@ -144,7 +145,7 @@ fn free_campaigns_are_told_apart_from_controlled_ones() {
     assert!(text.starts_with("./bank 3: 2 campaigns, 2 free runs\n"), "{text}");
     assert!(text.contains("\n./bank 3: 100 runs\n"), "{text}");
     assert!(text.contains("  functions interrupted        2       2  100%              1\n"), "{text}");
-    let json: serde_json::Value = serde_json::from_str(&json(&programs)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json(&programs, false)).unwrap();
     assert_eq!(json["programs"][0]["tasks"]["counts"]["interrupted"]["covered"], 2);
     assert_eq!(json["programs"][0]["campaigns"][1]["tasks"]["counts"]["interrupted"]["covered"], 1);
     assert!(json["programs"][1].get("tasks").is_none());

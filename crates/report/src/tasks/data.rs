@@ -64,6 +64,9 @@ impl FunctionTasks {
     }
 }
 
+/// Pairs of each sort that are listed, unless all are asked for.
+const LISTED: usize = 100_000;
+
 /// Pairs of functions by their places in the list: the second ran while the first was interrupted.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Pairs {
@@ -71,6 +74,9 @@ pub struct Pairs {
     pub covered: PairList,
     /// Those that none did.
     pub open: PairList,
+    /// Whether there are more than are listed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
 }
 
 /// Pairs, written in one line: there may be very many.
@@ -113,8 +119,8 @@ fn word(state: State) -> String {
 }
 
 impl TasksReport {
-    /// Of a table of tasks.
-    pub fn of(table: &TaskTable, goal: Option<Goal>) -> TasksReport {
+    /// Of a table of tasks. Without `all`, very many pairs are cut.
+    pub fn of(table: &TaskTable, goal: Option<Goal>, all: bool) -> TasksReport {
         let places: Vec<u16> = table.functions().map(|(place, ..)| place).collect();
         let mut rows: Vec<(u16, FunctionTasks)> = table
             .functions()
@@ -147,10 +153,15 @@ impl TasksReport {
         let mut pairs = Pairs::default();
         for (one, (first, _)) in rows.iter().enumerate() {
             for (other, (second, _)) in rows.iter().enumerate() {
-                match table.pair(*first, *second) {
-                    State::Covered => pairs.covered.0.push((one as u16, other as u16)),
-                    State::Open => pairs.open.0.push((one as u16, other as u16)),
-                    State::Out(_) => {}
+                let list = match table.pair(*first, *second) {
+                    State::Covered => &mut pairs.covered.0,
+                    State::Open => &mut pairs.open.0,
+                    State::Out(_) => continue,
+                };
+                if all || list.len() < LISTED {
+                    list.push((one as u16, other as u16));
+                } else {
+                    pairs.cut = true;
                 }
             }
         }

@@ -50,7 +50,7 @@ fn sample() -> TaskTable {
 
 fn shown(table: &TaskTable, all: bool, screen: Screen) -> String {
     let mut out = String::new();
-    text(&mut out, &TasksReport::of(table, None), Some("the 2nd added"), all, screen);
+    text(&mut out, &TasksReport::of(table, None, true), Some("the 2nd added"), all, screen);
     out
 }
 
@@ -70,7 +70,7 @@ fn what_is_open_comes_first_and_the_rest_if_it_is_asked_for() {
     let line = |start: &str| few.lines().position(|line| line.trim_start().starts_with(start)).unwrap();
     assert!(line("audit ") < line("transfer ") && line("transfer ") < line("main "), "{few}");
     assert!(!few.contains("drop_in_place"), "{few}");
-    let mut report = TasksReport::of(&sample(), None);
+    let mut report = TasksReport::of(&sample(), None, false);
     for (pair, number) in report.pairs.open.0.iter_mut().zip(0..) {
         *pair = (number, number % 7);
     }
@@ -103,7 +103,7 @@ fn every_terminal_is_wide_enough() {
 
 #[test]
 fn the_summary_is_short() {
-    let report = TasksReport::of(&sample(), None);
+    let report = TasksReport::of(&sample(), None, false);
     assert_eq!(
         summary(&report),
         [
@@ -120,7 +120,7 @@ fn the_summary_is_short() {
 
 #[test]
 fn the_json_has_all_tasks() {
-    let report = TasksReport::of(&sample(), Some(Goal { model: TaskModel::Two, share: 0.6 }));
+    let report = TasksReport::of(&sample(), Some(Goal { model: TaskModel::Two, share: 0.6 }), false);
     let text = serde_json::to_string_pretty(&report).unwrap();
     assert!(text.contains("\n    \"covered\": [[3,0],[3,3],[4,0],[4,3]],\n"), "{text}");
     assert_eq!(serde_json::from_str::<TasksReport>(&text).unwrap(), report);

@@ -251,7 +251,7 @@ fn open_pairs(out: &mut String, tasks: &TasksReport, all: bool, screen: Screen) 
         return;
     }
     out.push('\n');
-    let count = thousands(open.len() as u64);
+    let count = thousands(tasks.counts.model2.open());
     paragraph(
         out,
         &format!(
