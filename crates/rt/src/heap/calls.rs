@@ -8,6 +8,7 @@ use super::arena::{Block, Refused};
 use super::with;
 use crate::engine;
 use crate::engine::addressable::{self, Bytes};
+use crate::free;
 use crate::sys::errno::{EINVAL, ENOMEM};
 use crate::sys::{c_int, c_void, nr, set_errno, syscall3};
 
@@ -90,7 +91,11 @@ fn within_bounds(more: usize, pc: u64) -> Option<()> {
 unsafe extern "C" fn malloc_hook(size: usize, pc: u64) -> *mut c_void {
     if !engine::heap_is_ours() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { __libc_malloc(size) };
+        let block = unsafe { __libc_malloc(size) };
+        if free::access::open() {
+            free::past::allocated(block as u64, size as u64);
+        }
+        return block;
     }
     allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block)
 }
