@@ -6,6 +6,7 @@
 pub mod campaign;
 pub mod compile;
 pub mod corpus;
+pub mod exclusion;
 pub mod extent;
 pub mod races;
 pub mod sanitizer;

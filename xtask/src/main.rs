@@ -20,7 +20,8 @@ usage: cargo xtask <chore>
   bench coverage what coverage costs, and how often its intervals hold on real programs
   bench search   runs to the bug for each strategy on the programs of tests/programs/search;
                  names of programs and strategies and a number of seeds narrow it
-  bench noise    the experiments of the free mode's paper, and its speed against gcc's ThreadSanitizer
+  bench noise    the experiments of the free mode's paper, and its speed against gcc's ThreadSanitizer;
+                 [RUNS] of each experiment, 200 unless told otherwise
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
 ";
 
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
         ["bench"] | ["bench", "engine"] => bench::engine(),
         ["bench", "search", words @ ..] => search::search(words),
         ["bench", "coverage"] => bench::coverage::coverage(),
-        ["bench", "noise"] => bench::noise::noise(),
+        ["bench", "noise", words @ ..] => bench::noise::noise(words),
         ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {
             eprint!("{USAGE}");

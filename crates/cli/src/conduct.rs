@@ -8,6 +8,7 @@ use crate::regress::Regress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threadbare_abi::layout::STACKS_SHARED;
+use threadbare_abi::noise::Guidance;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
 use threadbare_explore::journal::{Close, Journal};
@@ -18,6 +19,7 @@ use threadbare_findings::orders;
 use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION, Planner};
 use threadbare_report::progress::{ProgressLine, State};
+use threadbare_report::tasks::TasksReport;
 use threadbare_report::{CampaignReport, Style};
 use threadbare_strategy::{Spec, StrategyId};
 use threadbare_symbols::ProgramId;
@@ -73,8 +75,9 @@ pub(crate) fn campaign(
     if !suppressions.is_empty() {
         config.filter = Some(Arc::new(Hider::new(Arc::clone(suppressions), config.target.program.clone())));
     }
-    let config = &config;
     let program_id = program_id(&config.target.program)?;
+    config.earlier = coverage::earlier(&config, &program_id, label, store);
+    let config = &config;
     let mut conductor = Conductor {
         config,
         program_id,
@@ -255,7 +258,11 @@ impl Observer for Conductor<'_> {
             points: progress.points,
             findings: self.findings.all().len(),
             elapsed: progress.elapsed,
-            estimate: progress.estimate,
+            estimate: progress.estimate.filter(|_| !self.config.target.free),
+            goal: self.config.goal.map(|goal| {
+                let model = progress.tasks.map(|counts| goal.model.of(&counts)).unwrap_or_default();
+                (model.covered, model.coverable, goal.share)
+            }),
         });
     }
 }
@@ -303,8 +310,12 @@ impl Conductor<'_> {
             coverage: Coverage {
                 shared_instructions: summary.known.len() as u64,
                 counts: summary.coverage.counts(),
-                estimate: summary.coverage.estimate(),
+                // The runs whose classes are known are few, and not drawn by chance.
+                estimate: summary.coverage.estimate().filter(|_| !target.free),
+                runs_followed: target.free.then(|| summary.coverage.told_by()),
             },
+            tasks: coverage::task_table(self.config, summary)
+                .map(|table| TasksReport::of(&table, self.config.goal, false)),
             findings: self.findings.all().to_vec(),
             suppressed: self.hidden.all().len() as u64,
             trace_hash: format!("{:016x}", summary.trace_hash),
@@ -321,6 +332,7 @@ impl Conductor<'_> {
                 Ending::Time => "time",
                 Ending::Failure => "failure",
                 Ending::Enough => "until",
+                Ending::Covered => "coverage",
                 Ending::Complete => "complete",
                 Ending::Interrupt => "interrupt",
                 Ending::Internal(..) => "internal",
@@ -341,9 +353,10 @@ impl Conductor<'_> {
 }
 
 /// Who decides in the campaign's runs.
-fn search_text(config: &Config) -> String {
+pub(crate) fn search_text(config: &Config) -> String {
     match config.target.free {
-        true => format!("noise:{}", config.noise.kind.name()),
+        true if config.noise.guidance == Guidance::Random => format!("noise:{}", config.noise.kind.name()),
+        true => format!("noise:{}:{}", config.noise.kind.name(), config.noise.guidance.name()),
         false => config.search.to_string(),
     }
 }

@@ -1,8 +1,14 @@
 //! What a campaign covered, kept in its folder.
 
+use crate::conduct::search_text;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use threadbare_abi::noise::flags;
 use threadbare_coverage::kept::{FILE, Identity};
+use threadbare_coverage::tasks::{Seen, TaskTable};
 use threadbare_coverage::{Campaign, Kept, Spot};
+use threadbare_explore::Earlier;
 use threadbare_explore::campaign::{Config, Summary};
 use threadbare_explore::store::Store;
 use threadbare_findings::places::shown;
@@ -20,18 +26,13 @@ pub(crate) fn keep(
     if summary.coverage.runs() == 0 {
         return None;
     }
-    let target = &config.target;
-    let identity = Identity {
-        program: target.program.display().to_string(),
-        program_id: program_id.to_owned(),
-        args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
-        label: label.unwrap_or_default().to_owned(),
-        strategy: config.search.to_string(),
-        seed: config.seed,
-        points: config.points.name().to_owned(),
-    };
-    let places = SymbolPlaces::new(&summary.modules, &target.program);
-    let campaign = Campaign::new(identity, &summary.coverage, |pc| spot(&places, &summary.modules, pc));
+    let identity = identity(config, program_id, label);
+    let places = SymbolPlaces::new(&summary.modules, &config.target.program);
+    let mut campaign = Campaign::new(identity, &summary.coverage, |pc| spot(&places, &summary.modules, pc));
+    if let Some(table) = task_table(config, summary) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        campaign = campaign.with_tasks(&table, now.as_millis() as u64);
+    }
     let path = store.folder().join(FILE);
     let (mut kept, warning) = match std::fs::read_to_string(&path).map(|text| Kept::parse(&text)) {
         Ok(Ok(kept)) => (kept, None),
@@ -45,13 +46,70 @@ pub(crate) fn keep(
     }
 }
 
+fn identity(config: &Config, program_id: &str, label: Option<&str>) -> Identity {
+    let target = &config.target;
+    Identity {
+        program: target.program.display().to_string(),
+        program_id: program_id.to_owned(),
+        args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        label: label.unwrap_or_default().to_owned(),
+        strategy: search_text(config),
+        seed: config.seed,
+        points: config.points.name().to_owned(),
+    }
+}
+
+/// What the campaign's free runs covered, with the places of the functions; none if that was not looked at.
+pub(crate) fn task_table(config: &Config, summary: &Summary) -> Option<TaskTable> {
+    let covers = config.target.free && config.noise.flags & flags::COVER != 0;
+    covers.then(|| {
+        let places = SymbolPlaces::new(&summary.modules, &config.target.program);
+        TaskTable::new(&summary.tasks, |pc| spot(&places, &summary.modules, pc))
+            .with_followed(summary.coverage.told_by())
+    })
+}
+
+/// What earlier campaigns of free runs of the same program covered.
+#[derive(Debug)]
+struct KeptEarlier(TaskTable);
+
+impl Earlier for KeptEarlier {
+    fn seen(&self, modules: &[Module]) -> Seen {
+        self.0.seen(|spot| {
+            let (name, offset) = spot.address.rsplit_once("+0x")?;
+            let offset = u64::from_str_radix(offset, 16).ok()?;
+            let module = modules.iter().find(|module| file_name(module) == name && offset < module.size)?;
+            Some(module.base + offset)
+        })
+    }
+}
+
+/// Who knows what is kept in the folder of what free runs of this program covered.
+pub(crate) fn earlier(
+    config: &Config,
+    program_id: &str,
+    label: Option<&str>,
+    store: &Store,
+) -> Option<Arc<dyn Earlier>> {
+    if !config.target.free || config.noise.flags & flags::COVER == 0 {
+        return None;
+    }
+    // A file that cannot be read is told of when it is written again.
+    let kept = Kept::parse(&std::fs::read_to_string(store.folder().join(FILE)).ok()?).ok()?;
+    let identity = identity(config, program_id, label);
+    let same = kept.campaigns.iter().filter(|campaign| campaign.identity.same_program(&identity));
+    let tasks: Vec<_> = same.filter_map(|campaign| campaign.tasks.as_ref()).collect();
+    (!tasks.is_empty()).then(|| Arc::new(KeptEarlier(TaskTable::merged(tasks))) as Arc<dyn Earlier>)
+}
+
+fn file_name(module: &Module) -> String {
+    Path::new(&module.path).file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 fn spot(places: &SymbolPlaces, modules: &[Module], pc: u64) -> Spot {
     let module = modules.iter().find(|module| pc.wrapping_sub(module.base) < module.size);
     let address = match module {
-        Some(module) => {
-            let name = Path::new(&module.path).file_name().unwrap_or_default().to_string_lossy().into_owned();
-            format!("{name}+{:#x}", pc - module.base)
-        }
+        Some(module) => format!("{}+{:#x}", file_name(module), pc - module.base),
         None => format!("{pc:#x}"),
     };
     let frames = places.at(pc);

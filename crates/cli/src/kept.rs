@@ -142,6 +142,7 @@ fn tell_what_is_left(overview: &Overview, config: &Config) {
         "failure" if !config.keep_going => "--keep-going",
         "runs" if config.runs.is_some_and(|runs| runs <= overview.runs) => "--runs N",
         "until" if config.until.is_some() => "--until CHANCE",
+        "coverage" if config.goal.is_some() => "--until-coverage SHARE",
         "time" if config.time.is_some_and(|time| time <= overview.elapsed) => "--time TIME",
         _ => return,
     };
@@ -205,6 +206,7 @@ pub(crate) fn standing(overview: &Overview) -> Standing {
         Some("runs") => Standing::Complete("--runs"),
         Some("time") => Standing::Complete("--time"),
         Some("until") => Standing::Complete("--until"),
+        Some("coverage") => Standing::Complete("--until-coverage"),
         Some("complete") => Standing::Exhausted,
         Some("failure") => Standing::Complete("--keep-going"),
         _ => Standing::Open,
@@ -288,6 +290,8 @@ fn identity(config: &Config, suppressions: &Suppressions) -> u64 {
         keep_going: false,
         ends_complete: false,
         until: None,
+        goal: None,
+        earlier: None,
         shrink: None,
         filter: None,
         ..config.clone()

@@ -5,7 +5,8 @@ use crate::quiet::Places;
 use clap::Args;
 use std::path::Path;
 use std::sync::Arc;
-use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
+use threadbare_abi::noise::{ALWAYS, Guidance, Noise, NoiseKind, flags};
+use threadbare_coverage::tasks::{Goal, TaskModel};
 use threadbare_explore::Quiet;
 
 /// How likely noise is at a place that is passed for the first time, unless told otherwise.
@@ -36,6 +37,14 @@ pub(crate) struct NoiseOptions {
     /// A signal that starts and stops noise, such as USR2; noise waits for the first one.
     #[arg(long, value_name = "SIGNAL", value_parser = signal)]
     pub(crate) noise_signal: Option<u64>,
+    /// What decides where noise is made: `random` (chance alone), `model1` (functions that were not
+    /// interrupted yet), `model2` (pairs of functions that did not meet yet) or `history` (both, and long
+    /// stretches are left alone) [default: random; history with --until-coverage].
+    #[arg(long, value_name = "WHAT", value_parser = guide)]
+    pub(crate) guide: Option<Guidance>,
+    /// Stop when this share of what can be covered is: `95%`, or `model2:60%` for pairs of functions.
+    #[arg(long, value_name = "[MODEL:]PERCENT", value_parser = goal)]
+    pub(crate) until_coverage: Option<Goal>,
     /// Do not record the order of events: runs are faster, and failures cannot be replayed.
     #[arg(long)]
     pub(crate) no_record: bool,
@@ -51,6 +60,8 @@ impl NoiseOptions {
             (!self.noise_in.is_empty(), "--noise-in"),
             (self.noise_share.is_some(), "--noise-share"),
             (self.noise_signal.is_some(), "--noise-signal"),
+            (self.guide.is_some(), "--guide"),
+            (self.until_coverage.is_some(), "--until-coverage"),
             (self.no_record, "--no-record"),
         ];
         options.iter().find(|(given, _)| *given).map(|(_, name)| *name)
@@ -72,20 +83,24 @@ impl NoiseOptions {
         Arc::new(Places::new(program.to_owned(), self.noise_in.clone()))
     }
 
-    /// What the noise maker is to do.
-    pub(crate) fn noise(&self) -> Noise {
+    /// What the noise maker is to do; with `cover`, what the runs cover is told if it makes noise at all.
+    pub(crate) fn noise(&self, cover: bool) -> Noise {
         let kind = self.noise.unwrap_or(NoiseKind::Mixed);
         let probability = self.noise_probability.unwrap_or(PROBABILITY);
         let record = if self.no_record { 0 } else { flags::RECORD };
+        let usual = if self.until_coverage.is_some() { Guidance::History } else { Guidance::Random };
+        let guidance = self.guide.unwrap_or(usual);
+        let needed = guidance != Guidance::Random || self.until_coverage.is_some();
+        let cover = if needed || cover && kind != NoiseKind::None { flags::COVER } else { 0 };
         let paused = if self.noise_signal.is_some() { flags::PAUSED } else { 0 };
         Noise {
             kind,
-            flags: record | paused,
+            guidance,
+            flags: record | paused | cover,
             share: self.noise_share.map_or(1000, |share| (share * 1000.0) as u64),
             signal: self.noise_signal.unwrap_or(0),
             probability: (probability * ALWAYS as f64) as u64,
             strength: (self.noise_strength.unwrap_or(1.0) * 1000.0) as u64,
-            ..Noise::OFF
         }
     }
 }
@@ -120,6 +135,29 @@ fn kind(text: &str) -> Result<NoiseKind, String> {
     })
 }
 
+fn guide(text: &str) -> Result<Guidance, String> {
+    Guidance::from_name(text).ok_or_else(|| {
+        let names: Vec<_> = Guidance::ALL.iter().map(|guide| guide.name()).collect();
+        format!("one of {} is expected", names.join(", "))
+    })
+}
+
+/// How much is to be covered: `95%`, `0.95` or `model2:60%`.
+fn goal(text: &str) -> Result<Goal, String> {
+    let (model, rest) = match text.split_once(':') {
+        None => (TaskModel::One, text),
+        Some((name, rest)) => match TaskModel::ALL.into_iter().find(|model| model.name() == name) {
+            Some(model) => (model, rest),
+            None => return Err(format!("`{name}` is none of model1 and model2")),
+        },
+    };
+    let share = share(rest)
+        .ok()
+        .filter(|share| *share > 0.0)
+        .ok_or_else(|| "a share above 0 and up to 100% is expected, such as 95% or model2:60%".to_owned())?;
+    Ok(Goal { model, share })
+}
+
 fn number(text: &str, least: f64, most: f64) -> Result<f64, String> {
     text.parse()
         .ok()
@@ -133,4 +171,37 @@ fn probability(text: &str) -> Result<f64, String> {
 
 fn strength(text: &str) -> Result<f64, String> {
     number(text, 0.01, 1000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_are_understood() {
+        let one = |share| Ok(Goal { model: TaskModel::One, share });
+        assert_eq!((goal("95%"), goal("0.5"), goal("model1:1")), (one(0.95), one(0.5), one(1.0)));
+        assert_eq!(goal("model2:60%"), Ok(Goal { model: TaskModel::Two, share: 0.6 }));
+        for text in ["", "0", "0%", "101%", "-1%", "95", "nan", "model2:", "model2", "90%:model2", ":5%"] {
+            assert!(goal(text).is_err(), "{text}");
+        }
+        assert_eq!(goal("model3:5%"), Err("`model3` is none of model1 and model2".to_owned()));
+    }
+
+    #[test]
+    fn coverage_is_told_where_it_is_needed() {
+        let noise = |options: NoiseOptions, cover| {
+            let noise = options.noise(cover);
+            (noise.guidance, noise.flags & flags::COVER != 0)
+        };
+        let given = NoiseOptions { noise: Some(NoiseKind::None), ..NoiseOptions::default() };
+        // Without noise a run is to be fast.
+        assert_eq!(noise(given.clone(), true), (Guidance::Random, false));
+        assert_eq!(noise(NoiseOptions::default(), true), (Guidance::Random, true));
+        assert_eq!(noise(given.clone(), false), (Guidance::Random, false));
+        let until = NoiseOptions { until_coverage: goal("95%").ok(), ..given };
+        assert_eq!(noise(until.clone(), false), (Guidance::History, true));
+        let guided = NoiseOptions { guide: guide("model2").ok(), ..until };
+        assert_eq!(noise(guided, false), (Guidance::Pairs, true));
+    }
 }

@@ -14,6 +14,7 @@ use threadbare_explore::campaign::Config;
 use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
 use threadbare_explore::{Races, Search};
+use threadbare_strategy::{Spec, StrategyId};
 
 /// Where findings go unless told otherwise.
 pub(crate) const FOLDER: &str = ".threadbare";
@@ -210,6 +211,10 @@ impl CampaignOptions {
                 "a free run cannot be made a second time: the kernel decides in it",
                 "leave out `--check-replay`",
             )),
+            Mode::Free if self.until.is_some() => Err(Trouble::usage(
+                "free runs have no classes that `--until` could count",
+                "`--until-coverage 95%` ends a free campaign when functions and their pairs are covered",
+            )),
             Mode::Free => Ok(()),
         }
     }
@@ -218,19 +223,27 @@ impl CampaignOptions {
     pub(crate) fn config(&self, mut target: Target) -> Config {
         target.limits = Limits { memory: self.memory, output: self.output, file_size: self.file_size };
         // A planner ends by itself when it is through.
-        let default_runs = if self.strategy.is_planner() { PLANNER_RUNS } else { DEFAULT_RUNS };
+        let planned = self.strategy.is_planner() && self.mode == Mode::Controlled;
+        let default_runs = if planned { PLANNER_RUNS } else { DEFAULT_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         target.free = self.mode == Mode::Free;
         let quiet = target.free.then(|| self.noise.quiet(&target.program));
         // A free run uses all processors itself.
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
+        let enough = self.until.is_some() || self.noise.until_coverage.is_some();
+        let unbounded = self.time.is_none() && !enough;
+        let coverage = self.coverage == Switch::On;
         Config {
             target: Arc::new(target),
             ends_complete: self.runs.is_none(),
-            search: self.strategy,
+            // In free runs the kernel decides.
+            search: match self.mode {
+                Mode::Controlled => self.strategy,
+                Mode::Free => Search::Strategy(Spec::of(StrategyId::Random)),
+            },
             in_order: self.deadlines == Deadlines::InOrder,
             seed: self.seed,
-            runs: self.runs.or((self.time.is_none() && self.until.is_none()).then_some(default_runs)),
+            runs: self.runs.or(unbounded.then_some(default_runs)),
             time: self.time,
             jobs: self.jobs.map_or_else(jobs, NonZeroUsize::get),
             keep_going: self.keep_going,
@@ -246,9 +259,11 @@ impl CampaignOptions {
             },
             shrink: self.shrink.0,
             filter: None,
-            noise: self.noise.noise(),
+            noise: self.noise.noise(coverage),
             quiet,
-            coverage: self.coverage == Switch::On,
+            earlier: None,
+            goal: self.noise.until_coverage,
+            coverage,
             until: self.until,
         }
     }

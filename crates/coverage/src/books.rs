@@ -35,6 +35,8 @@ const WARM_UP: u64 = 256;
 #[derive(Clone, Debug, Default)]
 pub struct Books {
     runs: u64,
+    /// Runs that told something.
+    told_by: u64,
     species: Species,
     told: BTreeSet<(Kind, u64, u64)>,
     points: BTreeSet<u64>,
@@ -64,6 +66,7 @@ impl Books {
     /// Takes what a run of this strategy adds.
     pub fn take(&mut self, strategy: StrategyId, contribution: &Contribution) {
         self.runs += 1;
+        self.told_by += u64::from(contribution.class.is_some() || !contribution.records.is_empty());
         let first = *self.strategy.get_or_insert(strategy);
         self.learns |= first != strategy || !forgets(strategy);
         for told in contribution.told() {
@@ -131,6 +134,11 @@ impl Books {
         self.runs
     }
 
+    /// Runs of which something is known: all that were controlled.
+    pub fn told_by(&self) -> u64 {
+        self.told_by
+    }
+
     /// How much was covered.
     pub fn counts(&self) -> Counts {
         self.counts
@@ -196,7 +204,7 @@ mod tests {
             points: 5,
             points_preempted: 1,
         };
-        assert_eq!((books.runs(), books.counts()), (3, expected));
+        assert_eq!((books.runs(), books.told_by(), books.counts()), (3, 2, expected));
         assert_eq!(books.samples().len(), 3);
         assert_eq!(books.told().count(), told.len());
         assert_eq!(books.estimate(), None);

@@ -5,24 +5,30 @@ use serde::{Deserialize, Serialize};
 
 /// What was covered after so many runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Sample {
+pub struct Sample<C = Counts> {
     /// Runs.
     pub runs: u64,
     /// What they covered.
     #[serde(flatten)]
-    pub counts: Counts,
+    pub counts: C,
 }
 
 /// Samples at numbers of runs that grow like powers, four for each doubling.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Curve {
-    samples: Vec<Sample>,
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Curve<C = Counts> {
+    samples: Vec<Sample<C>>,
     next: u64,
 }
 
-impl Curve {
+impl<C> Default for Curve<C> {
+    fn default() -> Self {
+        Curve { samples: Vec::new(), next: 0 }
+    }
+}
+
+impl<C: Copy> Curve<C> {
     /// A run was taken; `runs` and `counts` include it.
-    pub fn see(&mut self, runs: u64, counts: &Counts) {
+    pub fn see(&mut self, runs: u64, counts: &C) {
         if runs >= self.next {
             self.samples.push(Sample { runs, counts: *counts });
             let octave = 1u64 << runs.max(1).ilog2();
@@ -31,7 +37,7 @@ impl Curve {
     }
 
     /// The samples, the last one after all runs.
-    pub fn samples(&self, runs: u64, counts: &Counts) -> Vec<Sample> {
+    pub fn samples(&self, runs: u64, counts: &C) -> Vec<Sample<C>> {
         let mut samples = self.samples.clone();
         if samples.last().is_none_or(|last| last.runs < runs) && runs > 0 {
             samples.push(Sample { runs, counts: *counts });
@@ -57,6 +63,6 @@ mod tests {
         assert_eq!(runs.last(), Some(&1000));
         assert!(runs.len() < 40, "{runs:?}");
         assert!(samples.iter().all(|sample| sample.counts.classes == sample.runs));
-        assert!(Curve::default().samples(0, &counts(0)).is_empty());
+        assert!(Curve::<Counts>::default().samples(0, &counts(0)).is_empty());
     }
 }

@@ -6,6 +6,7 @@
 use crate::books::{Books, Counts};
 use crate::curve::Sample;
 use crate::estimate::Estimate;
+use crate::tasks::{KeptTasks, TaskTable};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use threadbare_strategy::classes::Kind;
@@ -124,6 +125,9 @@ pub struct Campaign {
     pub spots: Vec<Spot>,
     /// What was told: a kind's code, and places by their number.
     told: Vec<(u8, u32, u32)>,
+    /// What free runs covered; none where strands were controlled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<KeptTasks>,
 }
 
 impl Campaign {
@@ -148,7 +152,21 @@ impl Campaign {
             classes: Classes::of(books.species().all()),
             spots,
             told,
+            tasks: None,
         }
+    }
+
+    /// Whether what the two covered can be put together: of free and of controlled runs it is not the same.
+    pub fn is_about_the_same(&self, other: &Campaign) -> bool {
+        self.identity.same_program(&other.identity) && self.tasks.is_some() == other.tasks.is_some()
+    }
+
+    /// The same with what free runs covered; `made` tells it from others that came to the same.
+    pub fn with_tasks(self, tasks: &TaskTable, made: u64) -> Campaign {
+        // The runs whose classes are known are not drawn by chance.
+        let mut tasks = tasks.keep();
+        tasks.made = made;
+        Campaign { tasks: Some(tasks), estimate: None, independent: false, ..self }
     }
 
     /// What was told; the second place of a thing that has only one is [`Spot::default`].
@@ -193,15 +211,29 @@ impl Kept {
         serde_json::to_string(self).unwrap_or_default() + "\n"
     }
 
-    /// Adds a campaign. One that is the same, or a longer form of one that is there, takes its place.
-    pub fn add(&mut self, campaign: Campaign) {
+    /// Adds a campaign. One that is the same, or a longer form of one that is there, takes its place; free runs are never the same, so
+    /// only a campaign that went on does.
+    pub fn add(&mut self, mut campaign: Campaign) {
+        let is_another = campaign.tasks.as_ref().is_some_and(|tasks| tasks.first_run == 0);
+        let before = self.campaigns.iter().rev().find(|old| old.identity == campaign.identity);
+        if let (Some(tasks), Some(before)) =
+            (&mut campaign.tasks, before.and_then(|before| before.tasks.as_ref()))
+            && !is_another
+        {
+            tasks.goes_on_from(before);
+        }
         let new = &campaign.identity;
         let stale = |old: &Identity| {
             (&old.program, &old.args, &old.label) == (&new.program, &new.args, &new.label)
                 && old.program_id != new.program_id
         };
-        self.campaigns.retain(|old| !stale(&old.identity) && old.identity != *new);
-        let same = |old: &Campaign| old.identity.same_program(new);
+        let latest = self.campaigns.iter().rposition(|old| old.identity == *new);
+        let mut place = 0..;
+        self.campaigns.retain(|old| {
+            let replaced = !is_another && place.next() == latest;
+            !stale(&old.identity) && !replaced
+        });
+        let same = |old: &Campaign| old.is_about_the_same(&campaign);
         if self.campaigns.iter().filter(|old| same(old)).count() >= MOST_CAMPAIGNS
             && let Some(first) = self.campaigns.iter().position(same)
         {
@@ -253,6 +285,49 @@ mod tests {
         assert_eq!(seeds, (12..20).collect::<Vec<_>>());
         kept.add(campaign(1, "b"));
         assert_eq!(kept.campaigns.len(), 1);
+    }
+
+    /// A free campaign of one function that is interrupted in run `first`.
+    fn free(seed: u64, first: u64, function: u64) -> Campaign {
+        use crate::tasks::{Function, Seen, TaskBooks};
+        use threadbare_abi::tasks::marks::{BESIDE, EVENTS, INTERRUPTED};
+        let mut books = TaskBooks::default();
+        let function = Function { pc: function, marks: BESIDE | EVENTS | INTERRUPTED, strand: 1 };
+        books.take(first, &Seen { functions: vec![function], ..Seen::default() });
+        campaign(seed, "a").with_tasks(
+            &TaskTable::new(&books, |pc| Spot { address: format!("bank+{pc:#x}"), ..Spot::default() }),
+            first,
+        )
+    }
+
+    #[test]
+    fn free_campaigns_are_never_the_same() {
+        let mut kept = Kept::default();
+        kept.add(campaign(1, "a"));
+        kept.add(free(1, 0, 10));
+        kept.add(free(1, 0, 20));
+        assert_eq!(kept.campaigns.len(), 3);
+        let again = Kept::parse(&kept.to_text()).unwrap();
+        assert_eq!(again, kept);
+        // One that was ended and goes on is one.
+        kept.add(free(1, 5, 30));
+        assert_eq!(kept.campaigns.len(), 3);
+        let tasks = kept.campaigns[2].tasks.as_ref().unwrap();
+        let curve: Vec<_> = tasks.curve.iter().map(|sample| sample.runs).collect();
+        assert_eq!((tasks.added.interrupted, curve), (2, vec![1, 6]));
+        // They do not drive out those of controlled runs.
+        (0..20).for_each(|_| kept.add(free(2, 0, 10)));
+        assert_eq!(kept.campaigns.iter().filter(|it| it.tasks.is_none()).count(), 1);
+        assert_eq!(kept.campaigns.len(), 1 + MOST_CAMPAIGNS);
+    }
+
+    #[test]
+    fn files_without_tasks_are_read() {
+        let mut kept = Kept::default();
+        kept.add(campaign(1, "a"));
+        let text = kept.to_text();
+        assert!(!text.contains("tasks"), "{text}");
+        assert_eq!(Kept::parse(&text).unwrap().campaigns[0].tasks, None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! [`Contribution`]s are taken in the order of the runs ([`Books`]), so that all that comes out is the same whatever the
 //! number of jobs, and can be made again from contributions that were kept. [`Species`] counts classes, [`Estimate`]
 //! says how likely something new is, [`kept`] is what stays of a campaign in its folder, and [`merged`] puts several of them
-//! together.
+//! together. Free runs have no classes; what they cover is another thing ([`tasks`]).
 
 mod books;
 pub mod contribution;
@@ -27,4 +27,5 @@ pub use estimate::{Estimate, Method, Remaining};
 pub use kept::{Campaign, Kept, Spot};
 pub use merged::Merged;
 pub use species::Species;
+pub use tasks::{TaskBooks, TaskCounts};
 pub use threadbare_strategy::classes::Kind;

@@ -4,6 +4,7 @@ use crate::books::Counts;
 use crate::estimate::Estimate;
 use crate::kept::{Campaign, Spot};
 use crate::species::Species;
+use crate::tasks::TaskTable;
 use std::collections::{BTreeMap, BTreeSet};
 use threadbare_strategy::classes::Kind;
 
@@ -33,6 +34,8 @@ pub struct Merged<'a> {
     pub never_preempted: Vec<Spot>,
     /// Accesses that met in one order only; the other may be impossible.
     pub one_order: Vec<OneOrder>,
+    /// What free runs covered; none where strands were controlled.
+    pub tasks: Option<TaskTable>,
 }
 
 type Thing<'a> = (Kind, &'a str, &'a str);
@@ -71,6 +74,10 @@ impl<'a> Merged<'a> {
             estimate,
             never_preempted: never_preempted(&things, &points, &spots),
             one_order: one_order(&things, &spots),
+            tasks: campaigns
+                .iter()
+                .any(|campaign| campaign.tasks.is_some())
+                .then(|| TaskTable::merged(campaigns.iter().filter_map(|campaign| campaign.tasks.as_ref()))),
             campaigns,
         }
     }
@@ -84,7 +91,7 @@ impl<'a> Merged<'a> {
     pub fn by_program(campaigns: impl IntoIterator<Item = &'a Campaign>) -> Vec<Merged<'a>> {
         let mut groups: Vec<Vec<&Campaign>> = Vec::new();
         for campaign in campaigns {
-            match groups.iter_mut().find(|group| group[0].identity.same_program(&campaign.identity)) {
+            match groups.iter_mut().find(|group| group[0].is_about_the_same(campaign)) {
                 // The same campaign in two folders is one.
                 Some(group) if group.contains(&campaign) => {}
                 Some(group) => group.push(campaign),

@@ -1,4 +1,23 @@
 //! The tasks of free runs: functions that were interrupted or ran through, and which function ran meanwhile.
+//!
+//! These are ConTest's two models. Model 1 has two tasks for each function: a call is interrupted, and a call runs through.
+//! Model 2 has a task for each ordered pair: the second ran in another strand while the first was interrupted. Some tasks cannot be
+//! covered as far as the runs show ([`Reason`]); they are told apart, and percentages are of the others.
+
+mod books;
+mod counts;
+mod goal;
+mod rules;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+pub use books::TaskBooks;
+pub use counts::{Model, Out, Point, TaskCounts, TaskSample};
+pub use goal::{Goal, TaskModel};
+pub use rules::{Reason, State};
+pub use table::{KeptTasks, TaskTable};
 
 /// What is known of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -10,7 +10,7 @@
 
 use crate::advice::Assignment;
 use crate::error::Error;
-use crate::free::{self, Quiet, Replayer};
+use crate::free::{self, FirstLook, Quiet, Replayer};
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
@@ -18,14 +18,16 @@ use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
 use crate::search::Search;
 use crate::server::{Server, Target};
+use crate::task_ledger::{Earlier, TaskLedger};
 use crate::{interrupt, outcome, planner, processors, resume};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::{PointMode, Record, flags};
-use threadbare_abi::noise::Noise;
+use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_coverage::{Books, Estimate};
+use threadbare_coverage::tasks::Goal;
+use threadbare_coverage::{Books, Estimate, TaskBooks, TaskCounts};
 use threadbare_strategy::{Spec, rng};
 use threadbare_trace::report::{Module, RunReport, Warning};
 use threadbare_trace::run::RunFacts;
@@ -75,6 +77,10 @@ pub struct Config {
     pub noise: Noise,
     /// Who knows where noise is of no use.
     pub quiet: Option<Arc<dyn Quiet>>,
+    /// Who knows what earlier campaigns of free runs covered.
+    pub earlier: Option<Arc<dyn Earlier>>,
+    /// How much free runs are to cover until it is enough.
+    pub goal: Option<Goal>,
 }
 
 impl Config {
@@ -117,6 +123,8 @@ pub struct Progress {
     pub elapsed: Duration,
     /// How likely something new is, if that is known.
     pub estimate: Option<Estimate>,
+    /// What free runs covered, if that is known.
+    pub tasks: Option<TaskCounts>,
 }
 
 /// Who is told of a campaign while it goes on. Failures come in the order of their runs.
@@ -146,6 +154,8 @@ pub enum Ending {
     Failure,
     /// Something new is unlikely enough.
     Enough,
+    /// Free runs covered as much as they were to.
+    Covered,
     /// A planner has no other run to make.
     Complete,
     /// The user asked for the end.
@@ -179,6 +189,8 @@ pub struct Summary {
     pub unproved: Vec<Unproved>,
     /// What was covered.
     pub coverage: Books,
+    /// What free runs covered.
+    pub tasks: TaskBooks,
     /// How far the planner came, if one chose the runs.
     pub planner: Option<planner::Status>,
 }
@@ -226,6 +238,7 @@ pub fn run_kept(
     )
     .until(config.until);
     ledger.ends_complete |= config.ends_complete;
+    ledger.tasks = TaskLedger::new(config.goal, config.earlier.clone());
     let before = match journal {
         Some(journal) => resume::feed(&mut ledger, journal, observer)?,
         None => Duration::ZERO,
@@ -235,7 +248,10 @@ pub fn run_kept(
     let started = now.checked_sub(before).unwrap_or(now);
     let cancel = Arc::new(AtomicBool::new(false));
     if config.target.free {
-        ledger.know(free::first_look(config, &cancel)?);
+        let FirstLook { learnt, modules, functions } = free::first_look(config, &cancel)?;
+        ledger.know(learnt);
+        ledger.see_modules(modules);
+        ledger.tasks.know(&functions.unwrap_or_default());
     }
     let shared = Shared { ledger: Mutex::new(ledger), epoch: Condvar::new(), news: Condvar::new(), cancel };
     let watched = std::thread::scope(|scope| {
@@ -331,6 +347,9 @@ fn work(config: &Config, number: usize, shared: &Shared) {
     while let Some(ticket) = next(shared) {
         if config.target.free {
             job.set_known_marked(&ticket.known, config.quiet.as_deref());
+            if config.noise.flags & noise_flags::COVER != 0 {
+                job.set_tasks(&ticket.tasks);
+            }
         } else {
             job.set_known(&ticket.known);
         }
@@ -339,6 +358,9 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         request.estimates = ticket.estimates;
         request.guide = Arc::clone(guide);
         request.flags |= *flags;
+        if config.target.free && !ticket.guided {
+            request.params = Noise { guidance: Guidance::Random, ..config.noise }.to_params();
+        }
         let result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {

@@ -8,12 +8,15 @@ use crate::error::Error;
 use crate::outcome::{self, Outcome, Policy, Races, Shown};
 use crate::run::{Ended, Job, Request};
 use crate::server::Server;
+use crate::tasks;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use threadbare_abi::noise::{Noise, QUIET, THROUGH, flags};
+use threadbare_abi::layout;
+use threadbare_abi::noise::{Guidance, Noise, QUIET, THROUGH, flags};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_coverage::tasks::Seen;
 use threadbare_strategy::recorded::notes;
 use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::report::{Module, RunReport, Warning};
@@ -53,6 +56,15 @@ impl Places {
         }
     }
 
+    /// Marks the functions that are not asked for.
+    pub(crate) fn mark_libraries(&mut self, seen: &mut Seen, quiet: Option<&dyn Quiet>) {
+        tasks::mark_libraries(seen, &self.modules, quiet, &mut self.asked);
+    }
+
+    pub(crate) fn modules(&self) -> &[Module] {
+        &self.modules
+    }
+
     /// The known pcs, those where noise is not wanted marked.
     pub(crate) fn mark(&mut self, known: &Arc<[u64]>, quiet: Option<&dyn Quiet>) -> Arc<[u64]> {
         let (Some(quiet), false) = (quiet, self.modules.is_empty()) else { return Arc::clone(known) };
@@ -88,18 +100,40 @@ pub(crate) struct Recorded {
     pub(crate) cut: bool,
 }
 
-/// A run before the campaign, without noise (a few, if it fails), that finds out which accesses are shared: the first run's events are all
-/// recorded then. A campaign of a single run goes without.
-pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Vec<u64>, Error> {
-    if config.runs == Some(1) || config.noise.flags & flags::RECORD == 0 {
-        return Ok(Vec::new());
+/// What is known before the first run.
+#[derive(Debug, Default)]
+pub(crate) struct FirstLook {
+    /// Accesses that are shared.
+    pub(crate) learnt: Vec<u64>,
+    pub(crate) modules: Vec<Module>,
+    /// The functions, none of them covered.
+    pub(crate) functions: Option<Seen>,
+}
+
+/// A run before the campaign, without noise (a few, if it fails), that finds out which accesses are shared, and which functions
+/// there are: the first run's events are all recorded then. A campaign of a single run goes without.
+pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<FirstLook, Error> {
+    let wanted = config.noise;
+    let guided = wanted.flags & flags::COVER != 0 && wanted.guidance != Guidance::Random;
+    if config.runs == Some(1) || wanted.flags & flags::RECORD == 0 && !guided {
+        return Ok(FirstLook::default());
     }
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(cancel));
-    let noise = Noise { flags: flags::LEARN, ..Noise::OFF };
+    let noise = Noise { flags: flags::LEARN | wanted.flags & flags::COVER, ..Noise::OFF };
+    if noise.flags & flags::COVER != 0 {
+        job.set_tasks(&Arc::default());
+    }
     let request = Request { params: noise.to_params(), ..config.request(0, &Spec::of(StrategyId::Recorded)) };
     let mut learnt: Vec<u64> = Vec::new();
+    let mut functions = None;
     for _ in 0..LOOKS {
         let ended = job.run(&request, &[])?;
+        job.see_places(&ended);
+        if let Some(seen) = job.tasks(config.quiet.as_deref()) {
+            let seen = tasks::known_alone(*seen);
+            job.set_tasks(&Arc::new(seen.clone()));
+            functions = Some(seen);
+        }
         let Some(server) = job.last() else { break };
         let before = learnt.len();
         learnt.extend(server.learnt(&ended));
@@ -109,7 +143,7 @@ pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Ve
             break;
         }
     }
-    Ok(learnt)
+    Ok(FirstLook { learnt, modules: job.modules().to_vec(), functions })
 }
 
 /// One free run. What is new in it is made once more under control, in the order that was recorded.
@@ -123,10 +157,17 @@ pub(crate) fn one(
 ) -> Result<Outcome, Error> {
     let ended = job.run(request, &[])?;
     job.see_places(&ended);
+    let tasks = job.tasks(config.quiet.as_deref());
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut made = Outcome::of(server, request, &ended, policy, wants)?;
+    made.strategy = StrategyId::Recorded as u32;
+    made.tasks = tasks;
     let recording = server.recording(made.verdict.strand);
+    if request.run == 0 || request.run.is_power_of_two() {
+        // Where what it covers is; a run that was killed does not tell.
+        made.modules = job.modules().to_vec();
+    }
     let new = made.shown.iter().any(|shown| shown.facts.is_some());
     let wants_races = config.races != Races::Off && request.run.is_power_of_two();
     if recording.events > 0 && (new || wants_races && made.shown.is_empty()) {
@@ -173,7 +214,7 @@ impl Replayer {
                 strategy: StrategyId::Recorded,
                 params,
                 guide: Arc::clone(&recording.words),
-                flags: 0,
+                flags: if config.coverage { layout::flags::COVERAGE } else { 0 },
                 ..free.clone()
             };
             let ended = self.job.run(&request, &[])?;
@@ -190,6 +231,11 @@ impl Replayer {
                 wanted
             })?;
             let same = is_same(&made.verdict, &followed.verdict) && outcome::can_follow(&ended);
+            let clean = made.verdict.kind == VerdictKind::None;
+            // What a run covers that went another way is not what the free run covered.
+            if config.coverage && (same || clean && followed.verdict.kind == VerdictKind::None && lost == 0) {
+                made.contribution = server.take_contribution(&ended);
+            }
             if same || made.verdict.kind == VerdictKind::None {
                 followed.look_closer(server, &request, policy);
             }

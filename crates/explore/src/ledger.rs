@@ -8,12 +8,14 @@ use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
 use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use crate::search::Search;
+use crate::task_ledger::TaskLedger;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::PCS_CAPACITY;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Books;
+use threadbare_coverage::tasks::Seen;
 use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
@@ -29,6 +31,10 @@ pub(crate) struct Ticket {
     pub(crate) known: Arc<[u64]>,
     pub(crate) estimates: (u64, u64),
     pub(crate) assignment: Assignment,
+    /// What earlier free runs covered.
+    pub(crate) tasks: Arc<Seen>,
+    /// Noise goes where that has gaps, if it is to.
+    pub(crate) guided: bool,
     /// It is no run of the campaign's own: these tries are to be made instead.
     pub(crate) prediction: Option<Arc<Prediction>>,
 }
@@ -66,6 +72,7 @@ pub(crate) enum Stop {
     Time,
     Failure,
     Enough,
+    Covered,
     Interrupt,
     Complete,
     Internal(Box<RunFacts>, String),
@@ -119,6 +126,7 @@ pub(crate) struct Ledger {
     tries_taken: u64,
     unproved: Vec<Unproved>,
     coverage: Books,
+    pub(crate) tasks: TaskLedger,
     until: Option<f64>,
     stop: Option<Stop>,
     /// Where what goes into the books is written.
@@ -164,6 +172,7 @@ impl Ledger {
             tries_taken: 0,
             unproved: Vec::new(),
             coverage: Books::default(),
+            tasks: TaskLedger::default(),
             until: None,
             stop: None,
             log: Log::default(),
@@ -205,8 +214,10 @@ impl Ledger {
     }
 
     fn ticket(&self, run: u64, prediction: Option<Arc<Prediction>>) -> Ticket {
-        let known = Arc::clone(&self.known);
-        Ticket { run, known, estimates: self.estimates, assignment: Assignment::of(self.plain), prediction }
+        let (known, tasks) = (Arc::clone(&self.known), self.tasks.table());
+        let assignment = Assignment::of(self.plain);
+        let guided = self.tasks.guides(run);
+        Ticket { run, known, estimates: self.estimates, assignment, tasks, guided, prediction }
     }
 
     /// Whether all runs of the epoch are in the books.
@@ -314,8 +325,9 @@ impl Ledger {
                 self.warnings.push(warning);
             }
         }
-        if self.modules.len() < outcome.modules.len() {
-            self.modules = std::mem::take(&mut outcome.modules);
+        self.see_modules(std::mem::take(&mut outcome.modules));
+        if let Some(seen) = outcome.tasks.take() {
+            self.tasks.take(run, &seen);
         }
         for cycle in outcome.cycles.drain(..).filter(|_| self.predict) {
             self.predictions.see(run, cycle);
@@ -330,6 +342,17 @@ impl Ledger {
             }
         }
         self.see_whether_enough();
+        if self.tasks.is_enough() {
+            self.stop(Stop::Covered);
+        }
+    }
+
+    /// The modules of a run; the longest list stays.
+    pub(crate) fn see_modules(&mut self, modules: Vec<Module>) {
+        if self.modules.len() < modules.len() {
+            self.modules = modules;
+            self.tasks.see_modules(&self.modules);
+        }
     }
 
     /// Looks every few runs, so that the end does not depend on the jobs.
@@ -418,7 +441,7 @@ impl Ledger {
     }
 
     pub(crate) fn progress(&self, elapsed: Duration) -> Progress {
-        Progress { elapsed, estimate: self.coverage.estimate(), ..self.counts }
+        Progress { elapsed, estimate: self.coverage.estimate(), tasks: self.tasks.counts(), ..self.counts }
     }
 
     pub(crate) fn summary(self, elapsed: Duration) -> Result<Summary, Error> {
@@ -428,6 +451,7 @@ impl Ledger {
             Some(Stop::Time) => Ending::Time,
             Some(Stop::Failure) => Ending::Failure,
             Some(Stop::Enough) => Ending::Enough,
+            Some(Stop::Covered) => Ending::Covered,
             Some(Stop::Complete) => Ending::Complete,
             Some(Stop::Interrupt) => Ending::Interrupt,
             Some(Stop::Internal(facts, why)) => Ending::Internal(facts, why),
@@ -445,6 +469,7 @@ impl Ledger {
             modules: self.modules,
             unproved: self.unproved,
             coverage: self.coverage,
+            tasks: self.tasks.into_books(),
             planner: self.advice.status(),
         })
     }

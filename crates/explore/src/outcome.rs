@@ -16,6 +16,7 @@ use std::sync::Arc;
 use threadbare_abi::report::{RecordTag, StrandState};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
+use threadbare_coverage::tasks::Seen;
 use threadbare_trace::hash::Fnv;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
@@ -84,6 +85,9 @@ pub(crate) struct Outcome {
     pub(crate) races: Vec<RacePair>,
     /// Cycles in the order of locks that did not close in this run.
     pub(crate) cycles: Vec<Cycle>,
+    /// The functions a free run met, with all that earlier runs covered.
+    #[serde(skip)]
+    pub(crate) tasks: Option<Box<Seen>>,
     /// The run was made again and was the same.
     pub(crate) replayed: bool,
     /// The run was made again and was another: the facts of the second, and what differs.
@@ -106,6 +110,7 @@ impl Outcome {
             shown: Vec::new(),
             races: Vec::new(),
             cycles: Vec::new(),
+            tasks: None,
             replayed: false,
             mismatch: None,
         }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::free::{Places, Quiet, Recorded};
 use crate::server::{Message, Server, Target};
 use crate::shm::LiveCopy;
-use crate::verdict;
+use crate::{tasks, verdict};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 use std::sync::Arc;
@@ -16,9 +16,10 @@ use threadbare_abi::layout::{Plan, PointMode, Record, WORDS_CAPACITY, Watch};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
+use threadbare_coverage::tasks::Seen;
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::recorded::Recording;
-use threadbare_trace::report::RunReport;
+use threadbare_trace::report::{Module, RunReport};
 use threadbare_trace::run::{End, RunFacts, Verdict};
 
 /// How often a long run is looked at (output to cut, time to check).
@@ -415,13 +416,15 @@ pub struct Job {
     server: Option<Server>,
     known: Arc<[u64]>,
     places: Places,
+    /// What free runs covered so far, where that is noted.
+    tasks: Option<Arc<Seen>>,
     cancel: Arc<AtomicBool>,
 }
 
 impl Job {
     /// A job whose server is not started yet. Its runs are given up when `cancel` is set.
     pub fn new(target: Arc<Target>, cancel: Arc<AtomicBool>) -> Job {
-        Job { target, server: None, known: Arc::from([]), places: Places::default(), cancel }
+        Job { target, server: None, known: Arc::from([]), places: Places::default(), tasks: None, cancel }
     }
 
     /// The pcs that all runs from now on know.
@@ -441,11 +444,29 @@ impl Job {
         self.set_known(&marked);
     }
 
+    /// What the next free run begins with.
+    pub(crate) fn set_tasks(&mut self, covered: &Arc<Seen>) {
+        self.tasks = Some(Arc::clone(covered));
+    }
+
+    /// The same with what the free run that has just ended added; `quiet` knows which functions are not asked for.
+    pub(crate) fn tasks(&mut self, quiet: Option<&dyn Quiet>) -> Option<Box<Seen>> {
+        self.tasks.as_ref()?;
+        let mut seen = tasks::read(&self.server.as_ref()?.memory);
+        self.places.mark_libraries(&mut seen, quiet);
+        Some(Box::new(seen))
+    }
+
     /// A free run has ended.
     pub(crate) fn see_places(&mut self, ended: &Ended) {
         if let Some(server) = &self.server {
             self.places.see(server, ended);
         }
+    }
+
+    /// The modules of its free runs, as far as they are known.
+    pub(crate) fn modules(&self) -> &[Module] {
+        self.places.modules()
     }
 
     /// The server, alive.
@@ -476,11 +497,20 @@ impl Job {
     /// Makes one run. If the run or its server is killed, it is made once more: a program that kills itself does so
     /// again.
     pub fn run(&mut self, request: &Request, follow: &[Segment]) -> Result<Ended, Error> {
-        match self.server()?.run(request, Follow::Segments(follow), None) {
+        match self.run_once(request, follow) {
             Err(Error::ServerDied { .. }) => {}
             Ok(ended) if was_killed(&ended) => {}
             other => return other,
         }
-        self.server()?.run(request, Follow::Segments(follow), None)
+        self.run_once(request, follow)
+    }
+
+    fn run_once(&mut self, request: &Request, follow: &[Segment]) -> Result<Ended, Error> {
+        let covered = self.tasks.clone();
+        let server = self.server()?;
+        if let Some(covered) = covered {
+            tasks::write(&server.memory, &covered);
+        }
+        server.run(request, Follow::Segments(follow), None)
     }
 }

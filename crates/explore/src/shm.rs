@@ -16,10 +16,11 @@ use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
     KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET, PCS_CAPACITY, PLAN_OFFSET, Plan,
     READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET, RECORDED_STRANDS, REPORT_OFFSET, REPORT_SIZE,
-    RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET,
+    RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET, TASKS_OFFSET,
     TOLD_CAPACITY, TOLD_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
 use threadbare_abi::step::STEP_WORDS;
+use threadbare_abi::tasks::{FUNCTIONS, ROW, Tasks};
 use threadbare_trace::run::Counters;
 
 /// The memory file and its mapping.
@@ -65,6 +66,27 @@ pub struct LiveCopy {
     pub told: u64,
     /// Records of steps, and how many did not fit.
     pub steps: (u64, u64),
+}
+
+/// What the table of tasks has of one function.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TaskRow {
+    pub(crate) pc: u64,
+    pub(crate) strand: u64,
+    pub(crate) marks: u32,
+    pub(crate) pairs: Vec<u64>,
+}
+
+/// Where a function's pc, strand, marks and pairs are.
+fn task_columns(function: usize) -> [usize; 4] {
+    assert!(function < FUNCTIONS);
+    [
+        std::mem::offset_of!(Tasks, functions) + function * 8,
+        std::mem::offset_of!(Tasks, strands) + function * 8,
+        std::mem::offset_of!(Tasks, marks) + function * 4,
+        std::mem::offset_of!(Tasks, pairs) + function * ROW * 8,
+    ]
+    .map(|offset| TASKS_OFFSET + offset)
 }
 
 impl SharedMemory {
@@ -153,6 +175,37 @@ impl SharedMemory {
         let paths = RECORDED_OFFSET + std::mem::offset_of!(Recorded, paths);
         let events = RECORDED_OFFSET + std::mem::offset_of!(Recorded, events);
         (self.read(paths, strands, RECORDED_STRANDS), self.read(events, count, RECORDED_CAPACITY), count)
+    }
+
+    /// Functions in the table of tasks, and how many there would be with more room.
+    pub(crate) fn functions(&self) -> (usize, u64) {
+        let count = self.read(TASKS_OFFSET + std::mem::offset_of!(Tasks, count), 1, 1)[0];
+        ((count as usize).min(FUNCTIONS), count)
+    }
+
+    /// A row of the table of tasks: a function's pc, its strand, its marks and the first `words` words of its pairs.
+    pub(crate) fn task_row(&self, function: usize, words: usize) -> TaskRow {
+        let [pcs, strands, marks, pairs] = task_columns(function);
+        TaskRow {
+            pc: self.read(pcs, 1, 1)[0],
+            strand: self.read(strands, 1, 1)[0],
+            marks: self.read(marks, 1, 1)[0],
+            pairs: self.read(pairs, words as u64, ROW),
+        }
+    }
+
+    /// Sets the number of functions in the table of tasks.
+    pub(crate) fn set_functions(&self, count: usize) {
+        self.write(TASKS_OFFSET + std::mem::offset_of!(Tasks, count), &[count as u64]);
+    }
+
+    /// Sets a row of the table of tasks.
+    pub(crate) fn set_task_row(&self, function: usize, row: &TaskRow) {
+        let [pcs, strands, marks, pairs] = task_columns(function);
+        self.write(pcs, &[row.pc]);
+        self.write(strands, &[row.strand]);
+        self.write(marks, &[row.marks]);
+        self.write(pairs, &row.pairs[..row.pairs.len().min(ROW)]);
     }
 
     /// The live page.
@@ -296,6 +349,8 @@ fn wake(word: &AtomicU32) {
 unsafe trait Plain: Copy {}
 // SAFETY: integers allow any bytes.
 unsafe impl Plain for u8 {}
+// SAFETY: integers allow any bytes.
+unsafe impl Plain for u32 {}
 // SAFETY: integers allow any bytes.
 unsafe impl Plain for u64 {}
 // SAFETY: integers allow any bytes.

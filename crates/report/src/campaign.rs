@@ -1,5 +1,6 @@
 //! What a campaign came to, as data: the JSON that other tools read.
 
+use crate::tasks::TasksReport;
 use serde::{Deserialize, Serialize};
 use threadbare_coverage::{Counts, Estimate};
 use threadbare_findings::{Finding, Severity};
@@ -36,6 +37,9 @@ pub struct CampaignReport {
     pub seed: u64,
     /// What was covered.
     pub coverage: Coverage,
+    /// What free runs covered; left out where strands were controlled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<TasksReport>,
     /// The bugs.
     pub findings: Vec<Finding>,
     /// Findings that were left out because the user asked for that.
@@ -50,7 +54,7 @@ pub struct CampaignReport {
     /// What `--regress` found of the kept findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regress: Vec<Regressed>,
-    /// Why it ended: `runs`, `time`, `failure`, `until`, `complete`, `interrupt` or `regress`.
+    /// Why it ended: `runs`, `time`, `failure`, `until`, `coverage`, `complete`, `interrupt` or `regress`.
     pub ended_by: String,
     /// How far the planner came, if one chose the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,6 +103,9 @@ pub struct Coverage {
     /// How much was covered.
     #[serde(flatten, default)]
     pub counts: Counts,
+    /// Free runs that were made again under control: the counts are theirs. Left out where all runs were controlled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_followed: Option<u64>,
     /// How likely something new is; none while too little is known.
     #[serde(default)]
     pub estimate: Option<Estimate>,

@@ -1,20 +1,19 @@
 //! What campaigns covered, for a terminal or a pipe, and as JSON.
 
 use crate::columns::{fit, printable, width, wrap};
+use crate::curve::curve;
 use crate::screen::Screen;
+use crate::tasks::TasksReport;
 use crate::text::{counted, thousands};
 use serde::Serialize;
 use std::fmt::Write;
 use threadbare_coverage::estimate::Method;
 use threadbare_coverage::merged::OneOrder;
+use threadbare_coverage::tasks::{Point, TaskCounts, TaskSample, TaskTable};
 use threadbare_coverage::{Counts, Estimate, Merged, Sample, Spot};
 
 /// The version of the JSON form.
 pub const FORMAT_VERSION: u32 = 1;
-/// Rows of the curve.
-const ROWS: usize = 6;
-/// The most columns of the curve.
-const COLUMNS: usize = 64;
 /// Below so many columns words are left out.
 const NARROW: usize = 50;
 /// Places that are told of each sort, unless all are asked for.
@@ -29,6 +28,20 @@ pub fn summary(counts: &Counts, estimate: Option<&Estimate>) -> Vec<String> {
     }
     lines.extend(remaining(estimate));
     lines
+}
+
+/// What of a free campaign is known of runs that were made again under control; nothing if there were none.
+pub(crate) fn followed(counts: &Counts, runs: u64) -> Option<String> {
+    (runs > 0).then(|| {
+        format!(
+            "{} made again under control: {}{}, {}",
+            if runs == 1 { "1 run was".to_owned() } else { format!("{} runs were", thousands(runs)) },
+            // Runs that found new points have no class.
+            if counts.classes > 0 { counted_classes(counts.classes) + ", " } else { String::new() },
+            counted(counts.reads_from, "reads-from pair"),
+            counted(counts.sync_pairs, "synchronisation pair"),
+        )
+    })
 }
 
 fn counted_classes(classes: u64) -> String {
@@ -89,12 +102,24 @@ fn program(out: &mut String, merged: &Merged<'_>, all: bool, screen: Screen) {
     } else {
         String::new()
     };
-    let head = format!("{name}: {campaigns}{}", counted(merged.runs(), "run"));
+    let runs = if merged.tasks.is_some() { "free run" } else { "run" };
+    let head = format!("{name}: {campaigns}{}", counted(merged.runs(), runs));
     for row in wrap(&head, screen.width) {
         let _ = writeln!(out, "{}", style.strong(row));
     }
     out.push('\n');
-    curve(out, &last.curve, screen);
+    if let Some(table) = &merged.tasks {
+        let added = several.then(|| format!("{} added", ordinal(merged.campaigns.len())));
+        let added = added.as_deref().or(has_earlier(table).then_some("added"));
+        crate::tasks::text(out, &TasksReport::of(table, None, true), added, all, screen);
+        if let Some(line) = followed(&merged.counts, table.followed()) {
+            out.push('\n');
+            paragraph(out, &line, screen);
+        }
+        return;
+    }
+    let classes: Vec<_> = last.curve.iter().map(|sample| (sample.runs, sample.counts.classes)).collect();
+    curve(out, "classes, by runs", &classes, screen);
     out.push('\n');
     table(out, merged, screen);
     out.push('\n');
@@ -158,47 +183,6 @@ fn places(out: &mut String, what: &str, places: &[String], all: bool, screen: Sc
     }
 }
 
-/// How many classes were seen after how many runs; runs grow by factors from left to right.
-fn curve(out: &mut String, samples: &[Sample], screen: Screen) {
-    let Some(last) = samples.last() else { return };
-    let _ = writeln!(
-        out,
-        "  {}",
-        screen.style.faint(fit("classes, by runs", screen.width.saturating_sub(2), screen))
-    );
-    let most = last.counts.classes.max(1);
-    let label = thousands(most);
-    let columns = screen.width.saturating_sub(label.len() + 6).clamp(1, COLUMNS);
-    let marks: &[&str] = if screen.unicode {
-        &[" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-    } else {
-        &[" ", ".", ".", ":", ":", "#"]
-    };
-    let full = marks.len() - 1;
-    let runs_at = |column: usize| {
-        let share = if columns == 1 { 1.0 } else { column as f64 / (columns - 1) as f64 };
-        (last.runs as f64).powf(share)
-    };
-    let levels: Vec<usize> = (0..columns)
-        .map(|column| {
-            let runs = runs_at(column) + 1e-9;
-            let seen = samples.iter().take_while(|sample| sample.runs as f64 <= runs).last();
-            let classes = seen.map_or(0, |sample| sample.counts.classes);
-            (classes as f64 / most as f64 * (ROWS * full) as f64).ceil() as usize
-        })
-        .collect();
-    for row in (0..ROWS).rev() {
-        let edge = if row == ROWS - 1 { label.as_str() } else { "" };
-        let line: String =
-            levels.iter().map(|level| marks[level.saturating_sub(row * full).min(full)]).collect();
-        let _ = writeln!(out, "  {edge:>at$} {}{}", screen.bar(), line.trim_end(), at = label.len());
-    }
-    let end = counted(last.runs, "run");
-    let end = if width(&end) + 2 <= columns { end } else { thousands(last.runs) };
-    let gap = columns.saturating_sub(1 + width(&end));
-    let _ = writeln!(out, "  {:>at$}  1{}{end}", "0", " ".repeat(gap), at = label.len());
-}
-
 fn table(out: &mut String, merged: &Merged<'_>, screen: Screen) {
     let several = merged.campaigns.len() > 1;
     let added = match several {
@@ -233,6 +217,11 @@ fn table(out: &mut String, merged: &Merged<'_>, screen: Screen) {
     }
 }
 
+/// Whether the last campaign went on from others.
+fn has_earlier(table: &TaskTable) -> bool {
+    table.added() != table.counts().point()
+}
+
 /// `the 2nd`.
 fn ordinal(number: usize) -> String {
     let end = match (number % 10, number % 100) {
@@ -265,6 +254,8 @@ struct JsonProgram<'a> {
     campaigns: Vec<JsonCampaign<'a>>,
     never_preempted: &'a [Spot],
     one_order: Vec<JsonPair<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks: Option<TasksReport>,
 }
 
 #[derive(Serialize)]
@@ -276,6 +267,15 @@ struct JsonCampaign<'a> {
     added: Counts,
     estimate: Option<Estimate>,
     curve: &'a [Sample],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks: Option<JsonTasks<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonTasks<'a> {
+    counts: TaskCounts,
+    added: Point,
+    curve: &'a [TaskSample],
 }
 
 #[derive(Serialize)]
@@ -284,8 +284,8 @@ struct JsonPair<'a> {
     then: &'a Spot,
 }
 
-/// The coverage of programs as JSON, one object, with a line end.
-pub fn json(programs: &[Merged<'_>]) -> String {
+/// The coverage of programs as JSON, one object, with a line end. Without `all`, very many pairs of functions are cut.
+pub fn json(programs: &[Merged<'_>], all: bool) -> String {
     let programs = programs.iter().filter_map(|merged| {
         let identity = &merged.campaigns.last()?.identity;
         let campaigns = merged.campaigns.iter().zip(&merged.added).map(|(campaign, added)| JsonCampaign {
@@ -296,6 +296,11 @@ pub fn json(programs: &[Merged<'_>]) -> String {
             added: *added,
             estimate: campaign.estimate,
             curve: &campaign.curve,
+            tasks: campaign.tasks.as_ref().map(|tasks| JsonTasks {
+                counts: tasks.counts,
+                added: tasks.added,
+                curve: &tasks.curve,
+            }),
         });
         Some(JsonProgram {
             program: &identity.program,
@@ -313,6 +318,7 @@ pub fn json(programs: &[Merged<'_>]) -> String {
                 .iter()
                 .map(|pair| JsonPair { first: &pair.first, then: &pair.then })
                 .collect(),
+            tasks: merged.tasks.as_ref().map(|table| TasksReport::of(table, None, all)),
         })
     });
     let json = Json { format_version: FORMAT_VERSION, programs: programs.collect() };

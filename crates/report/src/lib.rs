@@ -6,6 +6,7 @@
 pub mod campaign;
 pub mod columns;
 pub mod coverage;
+mod curve;
 pub mod excerpt;
 pub mod github;
 pub mod junit;
@@ -19,6 +20,7 @@ pub mod sarif;
 pub mod screen;
 pub mod style;
 pub mod table;
+pub mod tasks;
 pub mod tests;
 pub mod text;
 pub mod trace;

@@ -24,6 +24,8 @@ pub struct State {
     pub elapsed: Duration,
     /// How likely something new is.
     pub estimate: Option<Estimate>,
+    /// How much free runs are to cover, if that was said: tasks covered, tasks that can be, the share of them that is wanted.
+    pub goal: Option<(u64, u64, f64)>,
 }
 
 /// The line.
@@ -89,6 +91,15 @@ fn line(state: &State, width: usize) -> String {
         Some(estimate) => format!("{text}; {}", estimate.words()),
         None => text,
     };
+    let text = match state.goal {
+        Some((covered, coverable, share)) => {
+            let percent = (covered as f64 / coverable.max(1) as f64 * 100.0).floor();
+            let (covered, coverable) = (thousands(covered), thousands(coverable));
+            let wanted = crate::tasks::percent(share);
+            format!("{text}; {covered} of {coverable} tasks covered, {percent}% of {wanted}")
+        }
+        None => text,
+    };
     // One column stays free: some terminals wrap when the last is written.
     text.chars().take(width.saturating_sub(1)).collect()
 }
@@ -106,6 +117,7 @@ mod tests {
             findings: 1,
             elapsed: Duration::from_millis(2500),
             estimate: None,
+            goal: None,
         };
         let text = line(&state, 200);
         assert!(text.starts_with("123,456,789/1,000,000,000 runs, 49,382,715 runs/s, "), "{text}");
@@ -113,5 +125,7 @@ mod tests {
         assert_eq!(line(&state, 40).chars().count(), 39);
         let state = State { estimate: Some(Estimate::complete(3)), ..state };
         assert!(line(&state, 200).ends_with(", 1 finding; no run can show anything new: proved"));
+        let state = State { estimate: None, goal: Some((19, 25, 0.95)), ..state };
+        assert!(line(&state, 200).ends_with(", 1 finding; 19 of 25 tasks covered, 76% of 95%"));
     }
 }

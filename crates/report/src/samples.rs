@@ -372,6 +372,7 @@ pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {
         strategy: "random".into(),
         seed: 7,
         coverage: Coverage { shared_instructions: 12, ..Coverage::default() },
+        tasks: None,
         findings,
         suppressed: 0,
         trace_hash: "00ff".into(),

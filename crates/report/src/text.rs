@@ -10,6 +10,7 @@ pub mod words;
 
 use crate::campaign::{CampaignReport, Planner, Regressed};
 use crate::columns::{pieces, printable, wrap};
+use crate::coverage;
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
 use crate::marks::{self, is_about_all};
@@ -46,7 +47,20 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     if report.ended_by == "until" {
         out.push_str("ended early: something new is unlikely enough\n");
     }
-    for line in crate::coverage::summary(&report.coverage.counts, report.coverage.estimate.as_ref()) {
+    if let Some(goal) = report.tasks.as_ref().and_then(|tasks| tasks.goal.as_ref())
+        && report.ended_by == "coverage"
+    {
+        let share = crate::tasks::percent(goal.share);
+        let _ = match report.tasks.as_ref().is_some_and(|tasks| tasks.counts.beside > 0) {
+            true => writeln!(out, "ended early: {share} of {} is covered, as asked for", goal.model),
+            false => writeln!(out, "ended early: there is nothing to cover"),
+        };
+    }
+    let told = coverage::summary(&report.coverage.counts, report.coverage.estimate.as_ref());
+    let followed =
+        report.coverage.runs_followed.map(|runs| coverage::followed(&report.coverage.counts, runs));
+    let tasks = report.tasks.iter().flat_map(crate::tasks::summary);
+    for line in told.into_iter().chain(tasks).chain(followed.flatten()) {
         let mut edge = "";
         for row in wrap(&line, screen.width.saturating_sub(2)) {
             let _ = writeln!(out, "{edge}{row}");

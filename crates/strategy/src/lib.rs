@@ -18,6 +18,7 @@ mod constraints;
 pub mod counts;
 pub mod delay;
 pub mod directed;
+pub mod guided;
 pub mod pct;
 pub mod planned;
 pub mod pos;

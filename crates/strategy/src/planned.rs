@@ -24,8 +24,13 @@ const PATIENCE: u32 = 64;
 const LONG: u32 = 1_000;
 /// Words of a place of a wait.
 const PLACE: usize = 4;
-/// Where the guide is kept in the room; the strands' paths come before it.
+/// Where the guide is kept in the room; the strands' paths come before it, and what they loaded last.
 const GUIDE_AT: usize = ROOM_WORDS / 2;
+/// Strands whose last loads are kept, how many loads of each, and the words of a load: pc, address, value.
+const TRAILS: usize = 64;
+const TRAIL: usize = 8;
+const LOAD: usize = 3;
+const TRAILS_AT: usize = GUIDE_AT - TRAILS * TRAIL * LOAD;
 
 /// The notes of a run: each is 0 or the number of a decision, from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -113,7 +118,7 @@ impl Planned {
 
     fn path_of(&self, strand: StrandId) -> u64 {
         match &self.room {
-            Some(room) if strand.index() < GUIDE_AT => room[strand.index()],
+            Some(room) if strand.index() < TRAILS_AT => room[strand.index()],
             _ => 0,
         }
     }
@@ -188,7 +193,43 @@ impl Planned {
         false
     }
 
-    /// Whether the strand stands at the head of a loop that waits for other values than there are.
+    /// Where the strand's last loads are, the newest first.
+    fn trail(strand: StrandId) -> Option<usize> {
+        (strand.index() < TRAILS).then(|| TRAILS_AT + strand.index() * TRAIL * LOAD)
+    }
+
+    /// The strand is about to make this operation.
+    fn follow<V: View>(&mut self, strand: StrandId, view: &V) {
+        let op = view.op(strand);
+        let gives_way = matches!(op.kind, OpKind::Yield | OpKind::Sleep | OpKind::Fence);
+        if self.waits.0 == self.waits.1 || gives_way {
+            return;
+        }
+        let load = match op.kind {
+            OpKind::Read | OpKind::AtomicLoad => [op.pc, op.addr, view.value(op.addr, op.size as u8)],
+            // Whatever else it does ends a round.
+            _ => [0; LOAD],
+        };
+        if let (Some(room), Some(at)) = (&mut self.room, Self::trail(strand)) {
+            let loads = &mut room[at..at + TRAIL * LOAD];
+            loads.rotate_right(LOAD);
+            loads[..LOAD].copy_from_slice(&load);
+        }
+    }
+
+    /// Whether the strand's last loads, the newest first, are these places from the `last` one backwards, with these values.
+    fn came_by(&self, strand: StrandId, first: usize, last: usize) -> bool {
+        let (Some(room), Some(at)) = (&self.room, Self::trail(strand)) else { return last == 0 };
+        last <= TRAIL
+            && (0..last).all(|back| {
+                let place = first + (last - 1 - back) * PLACE;
+                let load = &room[at + back * LOAD..][..LOAD];
+                load == [self.word(place), self.word(place + 1), self.word(place + 3)]
+            })
+    }
+
+    /// Whether the strand stands in a loop, at its head or on its way, whose round would be in vain: what is left of it finds the
+    /// values that make it wait.
     fn waits<V: View>(&self, strand: StrandId, view: &V) -> bool {
         let op = view.op(strand);
         let (mut at, end) = self.waits;
@@ -196,14 +237,18 @@ impl Planned {
             let places = self.word(at) as usize;
             let first = at + 1;
             at = first + places * PLACE;
-            if at > end || places == 0 || self.word(first) != op.pc || self.word(first + 1) != op.addr {
+            if at > end || places == 0 {
                 continue;
             }
-            let holds = |place: usize| {
-                let word = |n: usize| self.word(first + place * PLACE + n);
-                view.value(word(1), word(2) as u8) == word(3)
+            let word = |place: usize, n: usize| self.word(first + place * PLACE + n);
+            let holds = |place: usize| view.value(word(place, 1), word(place, 2) as u8) == word(place, 3);
+            let stands = |place: usize| {
+                word(place, 0) == op.pc
+                    && word(place, 1) == op.addr
+                    && (place..places).all(holds)
+                    && self.came_by(strand, first, place)
             };
-            if (0..places).all(holds) {
+            if (0..places).any(stands) {
                 return true;
             }
         }
@@ -264,6 +309,13 @@ impl Planned {
     }
 
     fn decide<V: View>(&mut self, view: &V) -> Pick {
+        let pick = self.decided(view);
+        let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
+        self.follow(strand, view);
+        pick
+    }
+
+    fn decided<V: View>(&mut self, view: &V) -> Pick {
         self.decisions += 1;
         if let Some((path, by_deadline)) = self.planned() {
             let is = |strand: &StrandId| self.path_of(*strand) == path;
@@ -312,7 +364,7 @@ impl Strategy for Planned {
     fn created(&mut self, born: Born) {
         self.strands = self.strands.max(born.strand.index() + 1);
         if let Some(room) = &mut self.room
-            && born.strand.index() < GUIDE_AT
+            && born.strand.index() < TRAILS_AT
         {
             room[born.strand.index()] = born.path.0;
         }
@@ -349,6 +401,7 @@ impl Strategy for Planned {
             return;
         }
         self.decisions += 1;
+        self.follow(strand, view);
         match self.planned() {
             Some((path, _)) if self.path_of(strand) == path => {}
             Some(_) => self.depart(),

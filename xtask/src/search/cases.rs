@@ -49,7 +49,7 @@ pub(crate) const WHOLE: &[(Case, u64)] = &[
     whole("planner/lastzero.c", &["10"], 3328),
     whole("planner/fib_bench.c", &["3"], 141),
     whole("planner/exclusion.c", &["peterson"], 4),
-    whole("planner/exclusion.c", &["dekker"], 5),
+    whole("planner/exclusion.c", &["dekker"], 4),
     whole("planner/exclusion.c", &["lamport"], 9),
     whole("planner/exclusion.c", &["szymanski"], 29),
 ];

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Only programs or tests whose name contains this.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
-    /// Tell all places, not only the first of each sort.
+    /// Tell all places, functions and pairs, not only the first of each sort.
     #[arg(long)]
     all: bool,
     /// How it is written.
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     }
     print(&match args.format {
         Format::Text => coverage::text(&programs, args.all, Screen::for_stream(&std::io::stdout())),
-        Format::Json => coverage::json(&programs),
+        Format::Json => coverage::json(&programs, args.all),
     });
     Ok(Exit::Clean)
 }

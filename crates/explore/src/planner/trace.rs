@@ -3,7 +3,7 @@
 //! Two steps of different strands depend on each other if the order of their operations can matter. The order of all such
 //! pairs is the run's class (a Mazurkiewicz trace): runs of one class differ in nothing that anybody can see.
 
-use super::waits::Waits;
+use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::{Step, StepKind, flags};
@@ -45,6 +45,8 @@ pub(crate) struct Event {
     pub(crate) has_deadline: bool,
     /// It was asleep and was woken.
     pub(crate) resumed: bool,
+    /// Stands for the innermost callers.
+    pub(crate) context: u64,
 }
 
 impl Event {
@@ -80,6 +82,17 @@ pub(crate) struct Race {
     pub(crate) vain: Vec<usize>,
 }
 
+/// A loop that was seen to wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Spin {
+    /// The strand's index.
+    pub(crate) strand: u16,
+    /// Events before it was seen.
+    pub(crate) at: usize,
+    /// What it loads.
+    pub(crate) places: Vec<Place>,
+}
+
 /// A run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
@@ -90,10 +103,12 @@ pub(crate) struct Trace {
     after: Vec<Vec<usize>>,
     /// Waits with a deadline that somebody ended: by which event, and what the deadline would have been.
     woken: Vec<(usize, Event)>,
-    /// Loops that were seen to wait, each by its places.
-    pub(crate) spins: Vec<Vec<super::waits::Place>>,
+    /// Loops that were seen to wait.
+    pub(crate) spins: Vec<Spin>,
     /// Paths by strand index.
     pub(crate) paths: Vec<u64>,
+    /// Precompiled code looked at something where nobody could come in between.
+    pub(crate) blind: bool,
 }
 
 fn op_of(step: &Step) -> Op {
@@ -115,14 +130,13 @@ impl Trace {
         let mut wakers: HashMap<u16, usize> = HashMap::new();
         let mut last: HashMap<u16, usize> = HashMap::new();
         let mut creators: HashMap<u16, usize> = HashMap::new();
-        let mut spin: Vec<super::waits::Place> = Vec::new();
+        let mut spins = false;
         for step in steps {
             let kind = StepKind::from_code(step.kind).unwrap_or(StepKind::Born);
-            if kind != StepKind::Spin && !spin.is_empty() {
-                trace.spins.push(std::mem::take(&mut spin));
-            }
+            let goes_on = std::mem::replace(&mut spins, kind == StepKind::Spin);
             match kind {
                 StepKind::Step => {
+                    trace.blind |= step.flags & flags::BLIND != 0;
                     let event = trace.event(step);
                     // What nobody decided belongs to the step before it.
                     if step.flags & flags::PINNED != 0
@@ -160,12 +174,15 @@ impl Trace {
                         event.choices.push((step.addr as u32, step.before as u32));
                     }
                 }
-                StepKind::Spin => spin.push(super::waits::Place {
-                    pc: step.pc,
-                    addr: step.addr,
-                    size: step.size as u8,
-                    value: step.before,
-                }),
+                StepKind::Spin => {
+                    let (strand, at) = (step.strand, trace.events.len());
+                    let size = step.size as u8;
+                    let place = Place { pc: step.pc, addr: step.addr, size, value: step.before };
+                    match trace.spins.last_mut().filter(|_| goes_on) {
+                        Some(spin) => spin.places.push(place),
+                        None => trace.spins.push(Spin { strand, at, places: vec![place] }),
+                    }
+                }
                 StepKind::Pending => {
                     let event = trace.event(step);
                     if step.flags & flags::ASLEEP == 0 {
@@ -201,6 +218,7 @@ impl Trace {
             timed: step.timed.checked_sub(1).map(|index| index as u16),
             has_deadline: step.flags & flags::TIMED != 0,
             resumed,
+            context: step.context,
         }
     }
 
@@ -320,6 +338,9 @@ fn join(clock: &mut Vec<u32>, other: &[u32]) {
     }
 }
 
+/// The list of signals and cancellations.
+const SIGNALS: u64 = u64::MAX - 1;
+
 /// The lists that an operation belongs to.
 fn grains(op: &Op) -> std::ops::Range<u64> {
     match op.kind {
@@ -327,7 +348,7 @@ fn grains(op: &Op) -> std::ops::Range<u64> {
             let list = u64::MAX - 2 - op.addr.min(3);
             list..list + 1
         }
-        OpKind::Signal | OpKind::Cancel => u64::MAX - 1..u64::MAX,
+        OpKind::Signal | OpKind::Cancel => SIGNALS..SIGNALS + 1,
         OpKind::Sleep => u64::MAX - 8..u64::MAX - 7,
         _ if !op.kind.has_memory_address() => 0..0,
         kind => {
@@ -431,8 +452,25 @@ impl Analysis {
                 }
             }
         }
+        // Signals depend on everything.
+        if event.touches.iter().any(|touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel)) {
+            candidates.extend(0..self.clocks.len());
+        } else {
+            candidates.extend(self.history.get(&SIGNALS).into_iter().flatten());
+        }
+        // If the event would have waited in a loop, others that decide about the loop may have come after it.
+        let elsewhere = waits.others(trace, event, before);
+        let decides = |at: &usize| {
+            let other = &trace.events[*at];
+            conflict::effect(other.op.kind) != Effect::Read
+                && elsewhere.iter().any(|place| place.is_of(other))
+        };
+        if !elsewhere.is_empty() {
+            candidates.extend((0..self.clocks.len()).filter(decides));
+        }
         candidates.sort_unstable_by(|a, b| b.cmp(a));
         candidates.dedup();
+        let mut waited = false;
         let mut ordered = clock.to_vec();
         let mut raced = clock.to_vec();
         let covers = |clock: &[u32], at: usize| {
@@ -443,11 +481,12 @@ impl Analysis {
             if trace.events[at].index == event.index {
                 continue;
             }
-            if !covers(&ordered, at) {
+            let depends = trace.events[at].depends(event);
+            if depends && !covers(&ordered, at) {
                 sources.push(at);
                 join(&mut ordered, &self.clocks[at]);
             }
-            if !covers(&raced, at) {
+            if (depends || waited) && !covers(&raced, at) {
                 match self.shuts(trace, at, event, before, waits) {
                     None => {
                         // What could not be taken in time is free before somebody took it.
@@ -457,7 +496,7 @@ impl Analysis {
                         join(&mut raced, &self.clocks[at]);
                     }
                     Some(()) if event.has_deadline && !event.by_deadline => found.push((at, true)),
-                    Some(()) => {}
+                    Some(()) => waited = true,
                 }
             }
         }
@@ -474,16 +513,15 @@ impl Analysis {
         waits: &Waits,
     ) -> Option<()> {
         let theirs = &trace.events[at];
-        let shut = event.touches.iter().any(|mine| {
-            acquires(mine.op.kind).is_some_and(|mode| !event.by_deadline && theirs.shut(mine.op.addr, mode))
-        });
+        let waiting = || {
+            let waiting = event.touches.iter().filter(|mine| mine.shut & flags::COMES == 0);
+            waiting.filter_map(|mine| Some((mine.op.addr, acquires(mine.op.kind)?)))
+        };
+        let shut = !event.by_deadline && waiting().any(|(addr, mode)| theirs.shut(addr, mode));
+        let read = waiting().any(|(addr, mode)| mode == flags::SHUT && self.is_read(trace, at, addr));
         let done = self.clocks.len();
         let comes_before =
             |other: usize| other < at || other < done && other != at && !self.precedes(at, other, trace);
-        let read = event
-            .touches
-            .iter()
-            .any(|mine| acquires(mine.op.kind) == Some(flags::SHUT) && self.is_read(trace, at, mine.op.addr));
         (shut || read || waits.would_wait(trace, event, before, at, &comes_before)).then_some(())
     }
 

@@ -5,9 +5,10 @@
 //! one operation that can be made when the values are others. Which values make it wait is learnt from runs in which the
 //! engine found the loop spinning.
 
-use super::trace::{Event, Trace};
+use super::trace::{Event, Spin, Trace};
 use std::collections::HashSet;
 use threadbare_abi::op::OpKind;
+use threadbare_strategy::conflict::{Effect, effect};
 
 /// A load of a loop, and the value that keeps it waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -21,6 +22,11 @@ pub(crate) struct Place {
 impl Place {
     fn is_at(&self, event: &Event) -> bool {
         self.pc == event.op.pc && self.addr == event.op.addr
+    }
+
+    /// Whether the event touches the same memory.
+    pub(crate) fn is_of(&self, event: &Event) -> bool {
+        self.addr == event.op.addr && u32::from(self.size) == event.op.size
     }
 }
 
@@ -37,8 +43,8 @@ impl Waits {
     /// Learns from a run; whether there was something new.
     pub(crate) fn learn(&mut self, trace: &Trace) -> bool {
         let mut new = false;
-        for places in &trace.spins {
-            if let Some(round) = in_order(trace, places)
+        for spin in &trace.spins {
+            if let Some(round) = in_order(trace, spin)
                 && self.rounds.len() < MOST
                 && !self.rounds.contains(&round)
             {
@@ -147,36 +153,56 @@ impl Waits {
         comes_before: &dyn Fn(usize) -> bool,
     ) -> bool {
         let other = &trace.events[at];
-        if self.rounds.is_empty() || other.op.addr != event.op.addr || other.op.size != event.op.size {
-            return false;
-        }
-        self.rounds.iter().any(|round| {
-            (0..round.len()).any(|place| {
-                round[place].is_at(event)
-                    && other.before == round[place].value
-                    && follows(trace, before, event.index, &round[..place])
-                    && round[place + 1..].iter().all(|rest| stays(trace, rest, event.index, comes_before))
-            })
+        self.rounds_of(trace, event, before).any(|(place, rest)| {
+            let value = match place.is_of(other) {
+                true => Some(other.before),
+                false => value_of(trace, place, comes_before),
+            };
+            value == Some(place.value)
+                && rest.iter().all(|rest| stays(trace, rest, event.index, comes_before))
         })
+    }
+
+    /// Where else the rounds look that `event` begins, or goes on with: writes there decide whether it waits, too.
+    pub(crate) fn others(&self, trace: &Trace, event: &Event, before: Option<usize>) -> Vec<Place> {
+        self.rounds_of(trace, event, before).flat_map(|(_, rest)| rest).copied().collect()
+    }
+
+    /// The rounds in which the strand may be with this event, each by the event's place and what is left of the round.
+    fn rounds_of<'a>(
+        &'a self,
+        trace: &'a Trace,
+        event: &'a Event,
+        before: Option<usize>,
+    ) -> impl Iterator<Item = (&'a Place, &'a [Place])> {
+        self.rounds.iter().flat_map(move |round| {
+            (0..round.len())
+                .filter(move |&place| {
+                    round[place].is_at(event) && follows(trace, before, event.index, &round[..place])
+                })
+                .map(move |place| (&round[place], &round[place + 1..]))
+        })
+    }
+}
+
+/// What the place holds after the events that come before.
+fn value_of(trace: &Trace, place: &Place, comes_before: &dyn Fn(usize) -> bool) -> Option<u64> {
+    let touching = || (0..trace.events.len()).filter(|&at| place.is_of(&trace.events[at]));
+    match touching().filter(|&at| comes_before(at)).last() {
+        Some(last) => Some(trace.events[last].after),
+        None => touching().next().map(|first| trace.events[first].before),
     }
 }
 
 /// Whether the place has the value that keeps the loop waiting after the events that come before, and keeps it.
 fn stays(trace: &Trace, place: &Place, strand: u16, comes_before: &dyn Fn(usize) -> bool) -> bool {
-    let touches = |at: &usize| {
-        let op = &trace.events[*at].op;
-        op.addr == place.addr && op.size == u32::from(place.size)
-    };
-    let (before, after): (Vec<usize>, Vec<usize>) =
-        (0..trace.events.len()).filter(touches).partition(|&at| comes_before(at));
-    let value = match (before.last(), after.first()) {
-        (Some(&last), _) => Some(trace.events[last].after),
-        (None, Some(&first)) => Some(trace.events[first].before),
-        (None, None) => None,
-    };
+    let mut after = trace.events.iter().enumerate().filter(|(at, _)| !comes_before(*at));
     // What the strand itself does comes after its loop.
-    let keeps = |event: &Event| event.index == strand || event.after == place.value;
-    value == Some(place.value) && after.iter().all(|&at| keeps(&trace.events[at]))
+    value_of(trace, place, comes_before) == Some(place.value)
+        && after.all(|(_, event)| {
+            let reads = effect(event.op.kind) == Effect::Read;
+            !place.is_of(event) || event.index == strand || reads || event.after == place.value
+        })
 }
 
 /// Whether the strand's last events, up to `before`, are these loads with these values.
@@ -193,15 +219,17 @@ fn gives_way(event: &Event) -> bool {
     matches!(event.op.kind, OpKind::Yield | OpKind::Sleep | OpKind::Fence)
 }
 
-/// The places of a loop in the order in which a strand came to them.
-fn in_order(trace: &Trace, places: &[Place]) -> Option<Vec<Place>> {
+/// The places of a loop in the order in which the strand came to them when it entered the loop.
+fn in_order(trace: &Trace, spin: &Spin) -> Option<Vec<Place>> {
+    let place_of = |event: &Event| spin.places.iter().find(|place| place.is_at(event)).copied();
+    let own = trace.events[..spin.at].iter().rev().filter(|event| event.index == spin.strand);
+    let stretch: Vec<&Event> =
+        own.take_while(|event| gives_way(event) || place_of(event).is_some()).collect();
     let mut order: Vec<Place> = Vec::new();
-    for event in &trace.events {
-        if let Some(place) = places.iter().find(|place| place.is_at(event))
-            && !order.contains(place)
-        {
-            order.push(*place);
+    for place in stretch.into_iter().rev().filter_map(place_of) {
+        if !order.contains(&place) {
+            order.push(place);
         }
     }
-    (order.len() == places.len() && !order.is_empty()).then_some(order)
+    (order.len() == spin.places.len() && !order.is_empty()).then_some(order)
 }

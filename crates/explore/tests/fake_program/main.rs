@@ -288,6 +288,8 @@ fn config(mode: &str, jobs: usize) -> Config {
         until: None,
         noise: threadbare_abi::noise::Noise::OFF,
         quiet: None,
+        earlier: None,
+        goal: None,
     }
 }
 

@@ -105,7 +105,8 @@ fn many_places_are_cut_unless_all_are_asked_for() {
 #[test]
 fn json_is_one_object() {
     let (one, two) = (campaign(1, 100), campaign(2, 500));
-    let json: serde_json::Value = serde_json::from_str(&json(&Merged::by_program([&one, &two]))).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&json(&Merged::by_program([&one, &two]), false)).unwrap();
     assert_eq!(json["format_version"], 1);
     let program = &json["programs"][0];
     assert_eq!(program["runs"], 600);
@@ -124,4 +125,28 @@ fn the_summary_says_how_sure_it_is() {
     let one = campaign(1, 100);
     let lines = summary(&one.counts, one.estimate.as_ref());
     assert!(lines[0].starts_with("19 classes of runs; "), "{lines:?}");
+}
+
+#[test]
+fn free_campaigns_are_told_apart_from_controlled_ones() {
+    use threadbare_coverage::TaskBooks;
+    use threadbare_coverage::tasks::{Function, Seen, TaskTable};
+    let free = |function: u64| {
+        let mut books = TaskBooks::default();
+        let marks = threadbare_abi::tasks::marks::BESIDE | threadbare_abi::tasks::marks::INTERRUPTED;
+        let functions = vec![Function { pc: function, marks, strand: 1 }];
+        books.take(0, &Seen { functions, pairs: vec![(0, 0)], lost: 0 });
+        let spot = |pc| Spot { address: format!("bank+{pc:#x}"), ..Spot::default() };
+        campaign(function, 1).with_tasks(&TaskTable::new(&books, spot), function)
+    };
+    let (controlled, one, two) = (campaign(1, 100), free(1), free(2));
+    let programs = Merged::by_program([&one, &controlled, &two]);
+    let text = text(&programs, false, Screen::PLAIN);
+    assert!(text.starts_with("./bank 3: 2 campaigns, 2 free runs\n"), "{text}");
+    assert!(text.contains("\n./bank 3: 100 runs\n"), "{text}");
+    assert!(text.contains("  functions interrupted        2       2  100%              1\n"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&json(&programs, false)).unwrap();
+    assert_eq!(json["programs"][0]["tasks"]["counts"]["interrupted"]["covered"], 2);
+    assert_eq!(json["programs"][0]["campaigns"][1]["tasks"]["counts"]["interrupted"]["covered"], 1);
+    assert!(json["programs"][1].get("tasks").is_none());
 }

@@ -184,3 +184,33 @@ fn one_is_not_many() {
     let again = finding(&one, Screen::PLAIN, false);
     assert!(again.contains("assertion-375b27d8: run 37 again, 1 switch\n"), "{again}");
 }
+
+#[test]
+fn a_free_campaign_says_what_it_covered() {
+    use crate::tasks::{GoalReport, TasksReport};
+    let mut tasks = TasksReport {
+        goal: Some(GoalReport { model: "model1".into(), share: 0.95 }),
+        ..TasksReport::default()
+    };
+    let counts = &mut tasks.counts;
+    (counts.functions, counts.beside) = (20, 20);
+    (counts.interrupted.covered, counts.interrupted.coverable) = (1, 1);
+    (counts.ran_through.covered, counts.ran_through.coverable) = (1999, 2000);
+    let mut free = CampaignReport { tasks: Some(tasks), warnings: Vec::new(), ..report(Vec::new()) };
+    free.ended_by = "coverage".into();
+    let told = campaign(&free, Screen::PLAIN);
+    let lines: Vec<&str> = told.lines().skip(1).collect();
+    assert_eq!(
+        lines,
+        [
+            "ended early: 95% of model1 is covered, as asked for",
+            "covered: 1 of 1 function (100%) interrupted, 1,999 of 2,000 (99%) ran through,",
+            "  0 of 0 pairs met",
+        ]
+    );
+    if let Some(tasks) = &mut free.tasks {
+        tasks.counts.beside = 0;
+    }
+    let told = campaign(&free, Screen::PLAIN);
+    assert!(told.contains("\nended early: there is nothing to cover\ncovered: no function"), "{told}");
+}

@@ -2,6 +2,7 @@
 //!
 //! [`sort_of`] names them; every other interposed call of a free run goes straight to libc.
 
+use super::cover::{self, Gap};
 use super::noise::{self, At};
 use super::record;
 use super::thread::{self, Thread};
@@ -217,9 +218,12 @@ pub fn wait(me: &Thread, op: OpKind, addr: usize, pc: u64, open: bool) {
 }
 
 /// The strand goes on.
-pub fn wait_over(me: &Thread) {
+pub fn wait_over(me: &mut Thread) {
     let seq = &me.wait.seq;
     seq.store((seq.load(Ordering::Relaxed) + 1) & !1, Ordering::Release);
+    if cover::on() {
+        cover::goes_on(me, Gap::Wait);
+    }
 }
 
 fn hold(me: &mut Thread, addr: usize, pc: u64, shared: bool) {

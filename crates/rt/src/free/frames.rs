@@ -3,8 +3,8 @@
 //! As under control (`engine::frames`), an entry keeps the stack pointer it was made at, so that what `longjmp` and
 //! exceptions leave behind is dropped at the next entry.
 
-use super::record;
 use super::thread::{self, Thread};
+use super::{cover, record};
 use crate::engine::memory;
 use crate::sys::{nr, syscall3};
 
@@ -22,6 +22,37 @@ pub struct Entry {
 
 /// The call has made an event.
 const TOUCHED: u64 = 1 << 63;
+/// The call was interrupted.
+const CUT: u64 = 1 << 62;
+/// The function's number with one more, where it is known, lies above its pc.
+const NUMBER_SHIFT: u32 = 48;
+const NUMBER: u64 = 0x1FFF << NUMBER_SHIFT;
+/// The pc's part.
+pub const PC: u64 = (1 << NUMBER_SHIFT) - 1;
+
+impl Entry {
+    /// The function's number, where it is known.
+    #[inline(always)]
+    pub fn number(&self) -> Option<u16> {
+        ((self.function & NUMBER) >> NUMBER_SHIFT).checked_sub(1).map(|number| number as u16)
+    }
+
+    /// Keeps the function's number.
+    pub fn set_number(&mut self, number: u16) {
+        self.function = self.function & !NUMBER | (number as u64 + 1) << NUMBER_SHIFT & NUMBER;
+    }
+
+    /// The call was interrupted.
+    pub fn cut(&mut self) {
+        self.function |= CUT;
+    }
+
+    /// Whether it was.
+    #[inline(always)]
+    pub fn is_cut(&self) -> bool {
+        self.function & CUT != 0
+    }
+}
 
 /// Functions a strand may be in; deeper calls are not noted.
 const DEPTH: usize = 1 << 14;
@@ -101,6 +132,18 @@ impl Stack {
         self.entry(self.depth().checked_sub(1)?)
     }
 
+    /// The innermost call and the function that made it, if there is one.
+    #[inline(always)]
+    pub fn innermost_two(&self) -> Option<(&'static mut Entry, u64)> {
+        // SAFETY: the top is null or above the sentinel, which lies below the first call.
+        unsafe {
+            if self.top.is_null() || (*self.top.sub(1)).sp == usize::MAX {
+                return None;
+            }
+            Some((&mut *self.top.sub(1), (*self.top.sub(2)).function & PC))
+        }
+    }
+
     /// Calls `visit` with a place in each caller, innermost first.
     pub fn walk(&self, mut visit: impl FnMut(u64)) {
         for n in (0..self.depth()).rev() {
@@ -116,17 +159,21 @@ impl Stack {
 pub unsafe fn enter(caller: u64, sp: usize) {
     let Some(me) = thread::me() else { return };
     record::give_back(me);
-    let stack = &mut me.stack;
     // SAFETY: the top is null or above the sentinel, which no stack pointer is above; `sp` is the stub's stack pointer.
     unsafe {
-        if stack.top.is_null() {
+        if me.stack.top.is_null() {
             return;
         }
-        while (*stack.top.sub(1)).sp <= sp {
-            stack.top = stack.top.sub(1);
+        while (*me.stack.top.sub(1)).sp <= sp {
+            me.stack.top = me.stack.top.sub(1);
         }
+        let function = *(sp as *const u64);
+        if cover::on() {
+            cover::enters(me, function);
+        }
+        let stack = &mut me.stack;
         if stack.top < stack.limit {
-            stack.top.write(Entry { caller, sp, function: *(sp as *const u64) });
+            stack.top.write(Entry { caller, sp, function });
             stack.top = stack.top.add(1);
         }
     }
@@ -137,6 +184,9 @@ pub unsafe fn enter(caller: u64, sp: usize) {
 pub fn leave() {
     let Some(me) = thread::me() else { return };
     record::give_back(me);
+    if cover::on() {
+        cover::leaves(me);
+    }
     leave_of(me);
 }
 

@@ -15,6 +15,9 @@
 //! | `noise` | whether, and what |
 //! | `past` | what a strand did lately |
 //! | `turns` | who sleeps, and who goes on first |
+//! | `cover` | which functions are interrupted, and by what |
+//! | `functions` | the functions by number, and what is known of them |
+//! | `guide` | noise where something is left to cover |
 //! | `record` | the order of events |
 //! | `frames` | call stacks |
 //! | `watchdog` | deadlocks |
@@ -26,8 +29,11 @@
 
 pub mod access;
 pub mod calls;
+pub mod cover;
 pub mod crash;
 pub mod frames;
+pub mod functions;
+pub mod guide;
 pub mod noise;
 pub mod past;
 pub mod record;
@@ -71,6 +77,7 @@ pub fn word<T>(value: &T) -> usize {
 extern "C" fn in_child() {
     if on() {
         ON.store(false, Ordering::Relaxed);
+        cover::begin(false);
         // SAFETY: the child has one kernel thread, this one.
         unsafe { crate::engine::learn::GATE = 0 };
         crate::engine::live::detach();

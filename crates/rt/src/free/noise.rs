@@ -9,9 +9,10 @@
 //! What is drawn depends on the run's seed, the strand's place in the creation
 //! tree and how often it drew; the strands' timing, and so the run, is the kernel's.
 
+use super::cover::{self, Gap};
 use super::past::{Before, Change};
 use super::thread::{self, Thread};
-use super::{sharing, turns};
+use super::{guide, sharing, turns};
 use crate::sys::{c_int, nr, syscall3, timespec};
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
@@ -178,8 +179,15 @@ impl At {
 /// Maybe noise, before or after an event.
 #[inline]
 pub fn maybe(me: &mut Thread, at: At) {
+    let covers = cover::on();
+    if covers {
+        cover::mark(me);
+    }
     if ACTIVE.load(Ordering::Relaxed) {
         draw(me, at);
+    }
+    if covers && !at.over {
+        cover::event(me, &at);
     }
 }
 
@@ -206,9 +214,11 @@ fn draw(me: &mut Thread, at: At) {
     passed.store(times.saturating_add(1), Ordering::Relaxed);
     let first = noise.probability >> shift;
     let likely = (first * HALF / (HALF + times as u64)).max(first >> FLOOR).min(ALWAYS);
-    if random & (ALWAYS - 1) >= likely {
+    if random & (ALWAYS - 1) >= guide::likely(me, &noise, likely) {
         return;
     }
+    guide::made(me);
+    let rank = guide::rank(me, rank);
     make(me, &noise, at, random >> 16, rank);
 }
 
@@ -246,6 +256,9 @@ fn make(me: &mut Thread, noise: &Noise, at: At, random: u64, rank: u32) {
         }
         NoiseKind::Priority => priority(me),
         NoiseKind::None | NoiseKind::Mixed => {}
+    }
+    if cover::on() {
+        cover::goes_on(me, Gap::Noise);
     }
     me.noise_ns += now().saturating_sub(began);
 }

@@ -1,6 +1,6 @@
 //! The fork server of free runs, and their beginning.
 
-use super::{ON, access, crash, noise, record, sharing, thread};
+use super::{ON, access, cover, crash, functions, guide, noise, record, sharing, thread};
 use crate::engine::{learn, live, modules, orphans, report, server as control, shared};
 use crate::sys::{c_int, nr, syscall3};
 use core::sync::atomic::Ordering;
@@ -29,6 +29,11 @@ pub fn serve() {
         live::live().report_len = modules_len;
         sharing::load_known(plan.known);
         record::clear();
+        let noise = Noise::from_params(plan.params);
+        if noise.flags & flags::COVER != 0 {
+            functions::load();
+            guide::begin(noise.guidance, plan.estimate_choices);
+        }
         match control::fork() {
             0 => {
                 begin(&plan);
@@ -57,6 +62,7 @@ fn begin(plan: &Plan) {
     let wanted = Noise::from_params(plan.params);
     noise::begin(wanted, plan.seed);
     record::begin(wanted.flags & flags::RECORD != 0);
+    cover::begin(wanted.flags & flags::COVER != 0);
     thread::begin_main();
     crash::begin(wanted.signal as c_int);
     let counters = live::live();

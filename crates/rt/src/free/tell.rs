@@ -85,9 +85,12 @@ pub fn ends() {
 /// Adds up what the strands counted.
 fn count() {
     let counters = live();
-    let sum: u64 = thread::all().map(|thread| thread.events.load(Ordering::Relaxed)).sum();
+    let events = || thread::all().map(|thread| thread.events.load(Ordering::Relaxed));
+    let sum = events().sum();
     counters.points = sum;
     counters.events = sum;
+    // How many choices the noise maker has in one strand.
+    counters.choices = events().max().unwrap_or(0);
 }
 
 /// Ends the process after a verdict.

@@ -3,6 +3,7 @@
 //! Its record is found by a thread-local pointer of our own. The record is written by its own thread, but for its number and
 //! name; the watchdog and whoever gives a verdict read it, and take what they read for what it was a moment ago.
 
+use super::cover::{self, Cover};
 use super::frames::Stack;
 use super::past::Past;
 use super::turns::Turn;
@@ -79,6 +80,7 @@ pub struct Thread {
     /// Accesses until the next one is looked at although its instruction is quiet.
     pub until_look: u32,
     pub wait: Wait,
+    pub cover: Cover,
     pub held: [HeldLock; HELD],
     pub stack: Stack,
 }
@@ -192,6 +194,7 @@ fn begin(thread: *mut Thread) {
         this.tid.store(syscall3(nr::GETTID, 0, 0, 0) as u32, Ordering::Relaxed);
         this.pthread.store(crate::arch::thread_pointer(), Ordering::Relaxed);
         this.born_ns = noise::now();
+        cover::begins(this);
         if noise::wanted().kind != NoiseKind::None {
             // Naps are short, and the usual slack of the kernel's timers is longer.
             syscall3(nr::PRCTL, PR_SET_TIMERSLACK, 1000, 0);

@@ -47,7 +47,8 @@ const ASLEEP: u64 = 1 << 63;
 const RANK_SHIFT: u32 = 32;
 
 impl Turn {
-    fn asleep(&self) -> Option<u64> {
+    /// Its rank and chance while it sleeps.
+    pub fn asleep(&self) -> Option<u64> {
         Some(self.key.load(Ordering::Relaxed)).filter(|&key| key != 0)
     }
 }

@@ -189,7 +189,8 @@ unsafe extern "C" fn free_hook(block: *mut c_void, slot: *const u64) {
 
 fn release(user: usize, pc: u64, seen: bool) {
     if engine::controlled() {
-        engine::learn::frees(user as u64, pc, seen);
+        let size = || with(|arena| arena.block(user)).map_or(0, |block| block.size);
+        engine::learn::frees(user as u64, size, pc, seen);
     }
     if let Ok(block) = with(|arena| arena.block(user)) {
         engine::heap_frees(user, block.size, pc, seen);
