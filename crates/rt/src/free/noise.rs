@@ -117,7 +117,7 @@ fn weigh(at: At, before: Before) -> Draw {
         CondWait | CondTimedWait => Draw { shift: 0, rank: 2 },
         Write | ReadWrite | WriteRange | AtomicStore | AtomicRmw | AtomicCas | MutexLock | ReadLock
         | WriteLock | SpinLock => Draw {
-            shift: !(again || shared || changed != Change::None) as u32,
+            shift: 0,
             rank: match changed {
                 Change::Seen => MIDDLE + 1,
                 Change::Presumed => MIDDLE,

@@ -7,7 +7,7 @@ use super::cover::{self, Cover};
 use super::frames::Stack;
 use super::past::Past;
 use super::turns::Turn;
-use super::{calls, noise, past, record};
+use super::{calls, noise, record};
 use crate::engine::{Start, live, memory};
 use crate::sys::{c_int, c_void, nr, pthread_t, syscall3};
 use core::arch::{asm, global_asm};
@@ -179,7 +179,6 @@ fn make(parent: Option<&Thread>) -> Option<*mut Thread> {
     // SAFETY: just made.
     record::created(unsafe { &*made });
     LIVE.fetch_add(1, Ordering::AcqRel);
-    past::born();
     live::live().strands = count() as u64;
     Some(made)
 }
@@ -253,7 +252,6 @@ fn end(this: &'static mut Thread) {
     if this.ended.swap(true, Ordering::AcqRel) {
         return;
     }
-    this.past.begin();
     record::give_back(this);
     this.stack.close();
     LIVE.fetch_sub(1, Ordering::AcqRel);
