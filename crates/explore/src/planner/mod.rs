@@ -138,8 +138,7 @@ pub(crate) struct Planner {
 /// The most steps of a run that are looked at: the time that takes grows with their square.
 const MOST_EVENTS: usize = 1 << 14;
 /// What is said of precompiled code that nobody could come in between.
-const BLIND: &str =
-    "what others do right before a wait of precompiled code";
+const BLIND: &str = "what others do right before a wait of precompiled code";
 
 impl Planner {
     /// The planner of this name.
