@@ -98,6 +98,9 @@ struct Draw {
 fn weigh(at: At, before: Before) -> Draw {
     use OpKind::*;
     let Before { inside, again, shared, written, changed, guarded, unlocks, fresh } = before;
+    if !turns::are_by_rank() {
+        return weigh_plainly(at.op, before);
+    }
     if !inside || fresh {
         return Draw { shift: OUTSIDE, rank: 0 };
     }
@@ -122,6 +125,20 @@ fn weigh(at: At, before: Before) -> Draw {
                 Change::None => 1 + (again || shared) as u32,
             },
         },
+        _ => Draw { shift: 1, rank: 1 },
+    }
+}
+
+/// The same in runs where strands do not go on by rank: without what may be wrong about what strands share, or locks guard.
+fn weigh_plainly(op: OpKind, before: Before) -> Draw {
+    use OpKind::*;
+    if !before.inside {
+        return Draw { shift: OUTSIDE, rank: 0 };
+    }
+    match op {
+        Read | ReadRange | AtomicLoad if !before.again => Draw { shift: OUTSIDE, rank: 1 },
+        Write | ReadWrite | WriteRange | AtomicStore | Read | ReadRange | AtomicLoad | AtomicRmw
+        | AtomicCas | MutexLock => Draw { shift: 0, rank: 2 },
         _ => Draw { shift: 1, rank: 1 },
     }
 }

@@ -132,7 +132,7 @@ fn place(this: &Thread) -> (u64, u64, u64, u16) {
     let (first, second, third) = match Style::of_run() {
         Style::InTurn => (rank << 1 | !is_met(this) as u64, this.turn.led.load(Ordering::Relaxed), chance),
         Style::Strands => (this.turn.priority, rank, chance),
-        Style::Chance => (rank.min(ASLEEP >> RANK_SHIFT | 2), chance, 0),
+        Style::Chance => (rank, chance, 0),
     };
     (first, second, third, this.index)
 }
@@ -146,6 +146,11 @@ enum Style {
     Strands,
     /// By chance.
     Chance,
+}
+
+/// Whether sleepers go on by rank in this run.
+pub fn are_by_rank() -> bool {
+    Style::of_run() == Style::InTurn
 }
 
 impl Style {
