@@ -131,16 +131,13 @@ fn main() -> ExitCode {
     }
     add("hapset tells callers apart".to_owned(), Box::new(callers));
     for program in corpus::programs() {
-        if fails_by_its_order(&program) && !OUT_OF_SIGHT.contains(&program.name.as_str()) {
+        if fails_by_its_order(&program) {
             let name = format!("{} is not taken for right", program.name);
             add(name, Box::new(move || is_found_or_left_open(&program)));
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
-
-/// Programs whose strands are ordered by what precompiled code does without a system call: see LIMITATIONS.md.
-const OUT_OF_SIGHT: &[&str] = &["lifecycle/exit_code.rs"];
 
 /// Whether the program fails in some run, and in a way that does not take long.
 fn fails_by_its_order(program: &Program) -> bool {

@@ -111,8 +111,8 @@ impl Search for Dpor {
 
     fn bound(&self) -> Option<String> {
         (self.departed > 0).then(|| match self.departed {
-            1 => "one order that was planned could not be made".to_owned(),
-            n => format!("{n} orders that were planned could not be made"),
+            1 => "one order that could not be made".to_owned(),
+            n => format!("{n} orders that could not be made"),
         })
     }
 }

@@ -138,8 +138,7 @@ pub(crate) struct Planner {
 /// The most steps of a run that are looked at: the time that takes grows with their square.
 const MOST_EVENTS: usize = 1 << 14;
 /// What is said of precompiled code that nobody could come in between.
-const BLIND: &str =
-    "a wait of precompiled code begins right after an operation, and others could not come in between";
+const BLIND: &str = "what others do right before a wait of precompiled code";
 
 impl Planner {
     /// The planner of this name.
@@ -194,7 +193,7 @@ impl Planner {
         self.blind |= trace.blind;
         let most = steps.len().min(MOST_EVENTS);
         if lessons.steps_lost > 0 || trace.events.len() > MOST_EVENTS {
-            self.cut(format!("a run had more than {most} steps"));
+            self.cut(format!("what could come of a run of more than {most} steps"));
             return;
         }
         if self.waits.learn(&trace) || lessons.news {
@@ -248,7 +247,7 @@ impl Planner {
                     return;
                 }
                 None => {
-                    self.lost.get_or_insert_with(|| "a plan had too many switches".to_owned());
+                    self.lost.get_or_insert_with(|| "plans with too many switches".to_owned());
                 }
             }
         }

@@ -205,6 +205,10 @@ impl Trace {
         if by_deadline && op.kind != OpKind::Sleep {
             touches.push(TIMER);
         }
+        // Precompiled code has written what the step only looked at.
+        if conflict::effect(op.kind) == Effect::Read && step.before != step.after {
+            touches.push(Touch { op: Op { kind: OpKind::AtomicRmw, ..op }, shut: 0 });
+        }
         Event {
             path: self.paths.get(step.strand as usize).copied().unwrap_or(0),
             by_deadline,
