@@ -1,9 +1,9 @@
 //! What strands did lately, as far as noise depends on it.
 //!
 //! Delays decide something where a strand is in the middle: it has touched an object a moment ago that others touch too, and takes
-//! for granted that nobody did since, or it has changed one thing that others see and not yet the other that belongs to it. Objects that no
-//! other strand has touched so far are no such case. Nor is a strand that looks at the same places again and again: it waits for a
-//! change, by polling.
+//! for granted that nobody did since, or it has changed one thing that others see and not yet the other that belongs to it. Memory that it
+//! has just allocated and nobody else has touched is no such case, nor, as a rule, what it touches under a lock that the others took for it
+//! too. A strand that looks at the same places again and again waits for a change, by polling.
 
 use super::noise::At;
 use super::thread;
@@ -172,7 +172,7 @@ impl Past {
 
     /// Stands for the lock it holds, 0 for none.
     fn lock(&self) -> u64 {
-        self.held.iter().find(|&&held| held != 0).map_or(0, |&held| mix(held) % LOCKS | 1)
+        self.held.iter().find(|&&held| held != 0).map_or(0, |&held| (mix(held) % LOCKS) | 1)
     }
 
     fn is_fresh(&self, addr: u64) -> bool {

@@ -107,9 +107,13 @@ fn is_next(me: &Thread, epoch: u64) -> bool {
     others(me).all(|other| rests(other, epoch) || other.turn.asleep().is_some() && mine < place(other))
 }
 
-/// Whether those that wait really do: one that has been woken may not have run yet.
+/// Whether those that wait really do: one that has been woken may not have run yet. Who waits for a spin lock never sleeps.
 fn is_so(me: &Thread) -> bool {
-    others(me).filter(|other| waits(other)).take(ASKED).all(|other| watchdog::sleeps(other.index))
+    let spins = |other: &Thread| other.wait.op.load(Ordering::Relaxed) == OpKind::SpinLock as u32;
+    others(me)
+        .filter(|other| waits(other) && !spins(other))
+        .take(ASKED)
+        .all(|other| watchdog::sleeps(other.index))
 }
 
 /// Whether others are at work and had the time to do something: the process has worked until then, or they all wait for
