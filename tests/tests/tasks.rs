@@ -91,6 +91,25 @@ fn functions_of_every_sort_are_told_apart() {
 }
 
 #[test]
+fn what_a_library_has_taken_in_is_the_programs_own() {
+    // Optimised, a strand's code is in the library's function that begins it.
+    let out = tempfile::tempdir().unwrap();
+    let options = ["--mode", "free", "--runs", "8", "--keep-going", "--races", "off"];
+    for flags in [vec![], vec!["-O".to_owned()]] {
+        let program = Program { flags, ..program("noise/move_money.rs") };
+        let campaign = campaign::run(&program, &built(&program), out.path(), &options);
+        let campaign = campaign.unwrap_or_else(|error| panic!("{error}"));
+        let functions = campaign.report["tasks"]["functions"].as_array().unwrap();
+        let names: Vec<&str> = functions.iter().filter_map(|it| it["function"].as_str()).collect();
+        assert!(names.iter().all(|name| name.starts_with("move_money::")), "{names:?}");
+        let strands = functions
+            .iter()
+            .filter(|it| it["function"] != "move_money::main" && it["interrupted"] == "covered");
+        assert!(strands.count() >= 1, "{functions:?}");
+    }
+}
+
+#[test]
 fn campaigns_go_on_from_what_is_covered() {
     let out = tempfile::tempdir().unwrap();
     let covered = |tasks: &Value, what: &str| tasks["counts"][what]["covered"].as_u64().unwrap();
