@@ -65,7 +65,12 @@ fn functions_of_every_sort_are_told_apart() {
         };
         assert_eq!(states("set_up"), ("alone", "alone"), "{name}");
         assert_eq!(states(leaves).1, "never_returned", "{name}");
-        assert_eq!(states("mix"), ("no_events", "covered"), "{name}");
+        // Noise does not reach it; a busy machine may interrupt it all the same, and that counts.
+        let (interrupted, through) = states("mix");
+        assert!(
+            ["no_events", "covered"].contains(&interrupted) && through == "covered",
+            "{name}: {interrupted}"
+        );
         assert_eq!(states("deposit"), ("covered", "covered"), "{name}");
         let (covered, open) = (pairs(tasks, "covered"), pairs(tasks, "open"));
         // Several strands are in one; only one strand is in the other.
