@@ -13,6 +13,10 @@ pub enum Open {
     Nothing,
     /// One for which another strand has to be interrupted next.
     Next,
+    /// One that is covered if others, come to the right place meanwhile, are interrupted there.
+    Wanted,
+    /// One that noise here may cover if others come to the right place meanwhile.
+    Soon,
     /// One that noise here may cover.
     Here,
 }
@@ -27,7 +31,8 @@ const HALF: u64 = 8;
 pub fn likely(open: Open, tries: u64, probability: u64, usual: u64) -> u64 {
     let wish = match open {
         Open::Nothing => 0,
-        Open::Next => probability / 2,
+        Open::Next => probability / 8,
+        Open::Soon | Open::Wanted => probability / 2,
         Open::Here => probability,
     };
     (wish * HALF / (HALF + tries)).max(usual.min(probability / FLOOR))
@@ -61,7 +66,7 @@ mod tests {
     #[test]
     fn noise_goes_where_a_task_is_open() {
         assert_eq!(likely(Open::Here, 0, P, 100), P);
-        assert_eq!(likely(Open::Next, 0, P, 100), P / 2);
+        assert_eq!([Open::Soon, Open::Next].map(|open| likely(open, 0, P, 100)), [P / 2, P / 8]);
         assert_eq!(likely(Open::Nothing, 0, P, P), P / 32);
         assert_eq!(likely(Open::Nothing, 0, P, 7), 7);
     }

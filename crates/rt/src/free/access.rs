@@ -5,7 +5,7 @@ use super::record;
 use super::sharing::{self, Seen};
 use super::thread::{self, Thread};
 use crate::engine::learn::GATE;
-use threadbare_abi::op::OpKind;
+use threadbare_abi::op::{OpKind, Order};
 
 /// What [`GATE`] is while accesses of a free run are looked at.
 pub const OPEN: u8 = 2;
@@ -32,13 +32,14 @@ pub fn plain(kind: OpKind, addr: u64, size: u32, pc: u64) {
 #[inline(never)]
 fn shared(me: &mut Thread, kind: OpKind, addr: u64, size: u32, pc: u64, known: bool) {
     let inside = me.count();
-    noise::maybe(me, At { op: kind, pc, addr, over: false, inside });
+    noise::maybe(me, At::before(kind, addr, pc, inside));
     // What came out in this run is not recorded: the events before that would be missing.
     if known && record::on() {
         record::lease(me, addr);
-        match record::value_at(addr, size) {
-            Some(value) if kind == OpKind::Read => record::load(me, addr, value, pc),
-            _ => record::event(me, pc),
+        let value = if kind == OpKind::Read { record::value_at(addr, size) } else { None };
+        match value {
+            Some(value) => record::load(me, addr, value, pc),
+            None => record::event(me, pc),
         }
     }
 }
@@ -46,11 +47,11 @@ fn shared(me: &mut Thread, kind: OpKind, addr: u64, size: u32, pc: u64, known: b
 /// An atomic operation is about to be made. Safe in a signal, after fork.
 #[cold]
 #[inline(never)]
-pub fn atomic(kind: OpKind, addr: u64, pc: u64) {
+pub fn atomic(kind: OpKind, addr: u64, order: Order, pc: u64) {
     let Some(me) = thread::me() else { return };
     record::give_back(me);
     let inside = me.count();
-    noise::maybe(me, At { op: kind, pc, addr, over: false, inside });
+    noise::maybe(me, At { order, ..At::before(kind, addr, pc, inside) });
     if record::on() {
         record::lease(me, addr);
     }
@@ -61,6 +62,7 @@ pub fn atomic(kind: OpKind, addr: u64, pc: u64) {
 #[inline(never)]
 pub fn atomic_over(addr: u64, value: u64, changed: bool, pc: u64) {
     let Some(me) = thread::me() else { return };
+    me.past.found(changed);
     if me.lease != 0 {
         match changed {
             true => record::event(me, pc),
@@ -76,5 +78,5 @@ pub fn fence(pc: u64) {
     let Some(me) = thread::me() else { return };
     record::give_back(me);
     let inside = me.count();
-    noise::maybe(me, At { op: OpKind::Fence, pc, addr: 0, over: false, inside });
+    noise::maybe(me, At::before(OpKind::Fence, 0, pc, inside));
 }

@@ -174,13 +174,13 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
 pub fn before(me: &mut Thread, op: OpKind, addr: usize, pc: u64) {
     record::give_back(me);
     let inside = me.count();
-    noise::maybe(me, At { op, pc, addr: addr as u64, over: false, inside });
+    noise::maybe(me, At::before(op, addr as u64, pc, inside));
 }
 
 /// An event has been made.
 #[inline]
 pub fn after(me: &mut Thread, op: OpKind, pc: u64) {
-    noise::maybe(me, At { op, pc, addr: 0, over: true, inside: op == OpKind::MutexLock });
+    noise::maybe(me, At::after(op, pc, op == OpKind::MutexLock));
 }
 
 #[inline]
@@ -193,7 +193,7 @@ fn recorded(me: &mut Thread, pc: u64) {
 /// A strand has begun.
 pub fn started() {
     if let Some(me) = thread::me() {
-        noise::maybe(me, At { op: OpKind::Start, pc: first_pc(), addr: 0, over: true, inside: false });
+        noise::maybe(me, At::after(OpKind::Start, first_pc(), false));
     }
 }
 
@@ -226,7 +226,8 @@ pub fn wait_over(me: &mut Thread) {
     }
 }
 
-fn hold(me: &Thread, addr: usize, pc: u64, shared: bool) {
+fn hold(me: &mut Thread, addr: usize, pc: u64, shared: bool) {
+    me.past.took(addr as u64);
     if let Some(slot) = me.held.iter().find(|held| held.addr.load(Ordering::Relaxed) == 0) {
         slot.pc.store(pc, Ordering::Relaxed);
         slot.shared.store(shared, Ordering::Relaxed);
@@ -234,7 +235,8 @@ fn hold(me: &Thread, addr: usize, pc: u64, shared: bool) {
     }
 }
 
-fn give_back(me: &Thread, addr: usize) {
+fn give_back(me: &mut Thread, addr: usize) {
+    me.past.gave_back(addr as u64);
     if let Some(slot) = me.held.iter().rev().find(|held| held.addr.load(Ordering::Relaxed) == addr) {
         slot.addr.store(0, Ordering::Release);
     }

@@ -58,6 +58,8 @@ pub struct Cover {
     pub drawn: bool,
     pub left: u64,
     pub tried: u16,
+    /// It is to be interrupted.
+    pub behind: bool,
 }
 
 /// Whether coverage is noted.
@@ -175,7 +177,7 @@ fn interrupted(me: &Thread, from: u64, to: u64, gap: Gap) {
 
 /// Whether a strand neither waits nor is delayed by noise.
 fn is_at_work(other: &Thread) -> bool {
-    other.wait.seq.load(Ordering::Relaxed) & 1 == 0 && other.asleep.load(Ordering::Relaxed) == 0
+    other.wait.seq.load(Ordering::Relaxed) & 1 == 0 && other.turn.asleep().is_none()
 }
 
 /// The functions that other strands are in, a library's for what they are.
@@ -243,20 +245,18 @@ pub fn enters(me: &mut Thread, function: u64) {
 pub fn leaves(me: &mut Thread) {
     mark(me);
     if let Some((entry, caller)) = me.stack.innermost_two() {
-        if thread::alive() >= 2 {
-            ran(me, entry);
-        } else {
-            // It is known then, and that it never ran beside others.
-            number_of(entry);
-        }
+        ran(me, entry);
         me.cover.inner.store(caller, Ordering::Relaxed);
     }
 }
 
-/// A call has come to its end.
+/// A call has come to its end. One without others beside it makes the function known, and no more.
 #[inline]
 fn ran(me: &Thread, entry: &mut Entry) {
     let (Some(table), Some(number)) = (functions::table(), number_of(entry)) else { return };
+    if thread::alive() < 2 {
+        return;
+    }
     let through = if entry.is_cut() { 0 } else { marks::THROUGH };
     functions::mark(table, me, number, marks::RETURNED | through);
 }

@@ -153,12 +153,15 @@ pub fn is_open(table: &Tasks, first: u16, second: u16) -> bool {
     word.load(Ordering::Relaxed) & bit == 0 && can_meet(table, first, second)
 }
 
-/// Whether both run beside others, and not in one and the same strand alone.
+/// Whether both run beside others, are seen to, and not in one and the same strand alone. (The driver's rules for what is
+/// out of reach are the same.)
 fn can_meet(table: &Tasks, first: u16, second: u16) -> bool {
     let (one, other) = (marks_of(table, first), marks_of(table, second));
     let strand = |number: u16| table.strands[number as usize & (FUNCTIONS - 1)].load(Ordering::Relaxed);
     is_asked_for(one)
         && is_asked_for(other)
+        && one & (marks::EVENTS | marks::INTERRUPTED) != 0
+        && other & marks::EVENTS != 0
         && ((one | other) & marks::SEVERAL != 0 || strand(first) != strand(second))
 }
 
@@ -177,6 +180,16 @@ pub fn begins_open(table: &Tasks, first: u16) -> bool {
     };
     let mut left = (0..known(table) as u16).filter(|&second| is_left(second)).take(LOOKS);
     left.any(|second| can_meet(table, first, second))
+}
+
+/// Whether a pair that ends with this function is open.
+pub fn ends_open(table: &Tasks, second: u16) -> bool {
+    let is_left = |first: u16| {
+        let (word, bit) = bit_of(table, first, second);
+        word.load(Ordering::Relaxed) & bit == 0 && is_asked_for(marks_of(table, first))
+    };
+    let mut left = (0..known(table) as u16).filter(|&first| is_left(first)).take(LOOKS);
+    left.any(|first| can_meet(table, first, second))
 }
 
 /// Whether a function is left to interrupt, or to let run through.

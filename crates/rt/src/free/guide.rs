@@ -9,7 +9,7 @@
 //! Where no task of the program is left, noise is made by chance: there is nothing to guide it, and it still finds failures.
 
 use super::thread::Thread;
-use super::{cover, functions};
+use super::{cover, functions, noise};
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use threadbare_abi::noise::{Guidance, Noise};
 use threadbare_abi::tasks::marks;
@@ -23,6 +23,10 @@ static TRIES: [AtomicU16; TASKS] = [const { AtomicU16::new(0) }; TASKS];
 static ANY_OPEN: AtomicBool = AtomicBool::new(false);
 /// How far strands come.
 static REACH: AtomicU64 = AtomicU64::new(0);
+/// One of how many functions is taken.
+const TAKEN: u64 = 4;
+/// More than any usual rank.
+const BEHIND: u32 = 16;
 /// Other strands that are looked at.
 const OTHERS: usize = 8;
 
@@ -61,6 +65,7 @@ pub fn likely(me: &mut Thread, noise: &Noise, usual: u64) -> u64 {
     }
     let (open, task) = look(me, noise.guidance);
     me.cover.tried = task;
+    me.cover.behind = matches!(open, Open::Here | Open::Soon);
     guided::likely(open, TRIES[task as usize].load(Ordering::Relaxed) as u64, noise.probability, usual)
 }
 
@@ -84,6 +89,8 @@ fn look(me: &Thread, guidance: Guidance) -> (Open, u16) {
     if guidance == Guidance::Interrupted {
         return (Open::Nothing, alone);
     }
+    // Of the functions that are to meet others, each run takes some: where all were stopped, none would get far.
+    let is_taken = |salt: u64| mix(noise::seed() ^ (own as u64) << 2 ^ salt).is_multiple_of(TAKEN);
     let mut next = false;
     for other in cover::others(me).take(OTHERS) {
         if functions::is_open(table, own, other) {
@@ -91,5 +98,16 @@ fn look(me: &Thread, guidance: Guidance) -> (Open, u16) {
         }
         next = next || functions::begins_open(table, other);
     }
+    if is_taken(0) && functions::begins_open(table, own) {
+        return (Open::Soon, alone);
+    }
+    if is_taken(1) && functions::ends_open(table, own) {
+        return (Open::Wanted, task(u16::MAX - 1));
+    }
     (if next { Open::Next } else { Open::Nothing }, alone)
+}
+
+/// When a strand that sleeps by noise is let go, compared with others: one that is to be interrupted after the others.
+pub fn rank(me: &Thread, usual: u32) -> u32 {
+    if me.cover.behind { usual + BEHIND } else { usual }
 }

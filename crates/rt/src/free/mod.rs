@@ -13,6 +13,8 @@
 //! | `access` | atomics and plain accesses |
 //! | `sharing` | which plain accesses are shared |
 //! | `noise` | whether, and what |
+//! | `past` | what a strand did lately |
+//! | `turns` | who sleeps, and who goes on first |
 //! | `cover` | which functions are interrupted, and by what |
 //! | `functions` | the functions by number, and what is known of them |
 //! | `guide` | noise where something is left to cover |
@@ -33,11 +35,13 @@ pub mod frames;
 pub mod functions;
 pub mod guide;
 pub mod noise;
+pub mod past;
 pub mod record;
 pub mod server;
 pub mod sharing;
 pub mod tell;
 pub mod thread;
+pub mod turns;
 pub mod watchdog;
 
 use core::sync::atomic::{AtomicBool, Ordering};

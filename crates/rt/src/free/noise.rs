@@ -4,19 +4,19 @@
 //! likely before the first. How likely falls with the number of times a place was passed, so that code that runs rarely is
 //! disturbed often and a hot loop is not slowed down without end.
 //!
-//! A sleep ends at its time at the latest, and before that when no other strand is at work: a time alone says nothing about
-//! what the others did meanwhile, least of all on a loaded machine. Of several sleepers one is let go then. Those that sleep
-//! before the first event of a call come first, so that the others stay in the middle of theirs; among these it is chance.
+//! What comes of a sleep is a matter of who is let go first: see `turns`.
+//!
 //! What is drawn depends on the run's seed, the strand's place in the creation
 //! tree and how often it drew; the strands' timing, and so the run, is the kernel's.
 
 use super::cover::{self, Gap};
+use super::past::{Before, Change};
 use super::thread::{self, Thread};
-use super::{guide, sharing};
+use super::{guide, sharing, turns};
 use crate::sys::{c_int, nr, syscall3, timespec};
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
-use threadbare_abi::op::OpKind;
+use threadbare_abi::op::{OpKind, Order};
 use threadbare_strategy::rng::mix;
 
 /// Passes of a place after which noise there is half as likely.
@@ -28,8 +28,8 @@ const OUTSIDE: u32 = 2;
 /// The shortest and the longest usual noise, in nanoseconds.
 const SHORTEST: u64 = 400_000;
 const LONGEST: u64 = 3_200_000;
-/// How long a sleeping strand does not look what the others do, in nanoseconds.
-const NAP: u64 = 20_000;
+/// The rank of a strand that is in the middle of something; one more if others can see what it has left half done.
+const MIDDLE: u32 = 3;
 /// What spinning is shorter by than sleeping.
 const SPIN_SHARE: u64 = 8;
 const PLACES: usize = 1 << 14;
@@ -64,6 +64,11 @@ pub fn toggle() {
     }
 }
 
+/// Whether noise is made at this time.
+pub fn is_active() -> bool {
+    ACTIVE.load(Ordering::Relaxed)
+}
+
 /// What all draws of the run depend on.
 pub fn seed() -> u64 {
     SEED.load(Ordering::Relaxed)
@@ -71,9 +76,14 @@ pub fn seed() -> u64 {
 
 /// Monotonic time in nanoseconds.
 pub fn now() -> u64 {
+    clock(1)
+}
+
+/// The time of a clock in nanoseconds.
+pub fn clock(id: c_int) -> u64 {
     let mut time = timespec::default();
     // SAFETY: libc's own function, which reads a clock.
-    unsafe { crate::real!(clock_gettime: fn(c_int, *mut timespec) -> c_int)(1, &mut time) };
+    unsafe { crate::real!(clock_gettime: fn(c_int, *mut timespec) -> c_int)(id, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -85,18 +95,58 @@ struct Draw {
     rank: u32,
 }
 
-/// `again`: the strand has touched the same object just before, at another place.
-fn weigh(at: At, inside: bool, again: bool, random: u64) -> Draw {
+fn weigh(at: At, before: Before) -> Draw {
     use OpKind::*;
-    if !inside {
+    let Before { inside, again, shared, written, changed, guarded, unlocks, fresh } = before;
+    if !turns::are_by_rank() {
+        return weigh_plainly(at.op, before);
+    }
+    if !inside || fresh {
         return Draw { shift: OUTSIDE, rank: 0 };
     }
     match at.op {
-        Read | ReadRange | AtomicLoad if !again => Draw { shift: OUTSIDE, rank: 1 },
-        Write | ReadWrite | WriteRange | AtomicStore | Read | ReadRange | AtomicLoad | AtomicRmw
-        | AtomicCas | MutexLock => Draw { shift: 0, rank: 2 + random as u32 % 3 },
+        // What a lock guards is touched by nobody else, as a rule.
+        op if guarded && op.is_plain_access() => Draw { shift: OUTSIDE, rank: 1 },
+        Read | ReadRange | AtomicLoad if again && written => Draw { shift: 0, rank: MIDDLE },
+        Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE - (changed == Change::Seen) as u32, rank: 1 },
+        // Nobody can come in between this and what was done before.
+        _ if unlocks => Draw { shift: 1, rank: 1 },
+        // It may block with a lock in its hands.
+        AtomicCas if guarded => Draw { shift: 0, rank: MIDDLE },
+        op if guarded && may_block(op) => Draw { shift: 0, rank: MIDDLE },
+        CondWait | CondTimedWait => Draw { shift: 0, rank: 2 },
+        Write | ReadWrite | WriteRange | AtomicStore | AtomicRmw | AtomicCas | MutexLock | ReadLock
+        | WriteLock | SpinLock => Draw {
+            shift: !(again || shared || changed != Change::None) as u32,
+            rank: match changed {
+                Change::Seen => MIDDLE + 1,
+                Change::Presumed => MIDDLE,
+                Change::None if again && shared => MIDDLE,
+                Change::None => 1 + (again || shared) as u32,
+            },
+        },
         _ => Draw { shift: 1, rank: 1 },
     }
+}
+
+/// The same in runs where strands do not go on by rank: without what may be wrong about what strands share, or locks guard.
+fn weigh_plainly(op: OpKind, before: Before) -> Draw {
+    use OpKind::*;
+    if !before.inside {
+        return Draw { shift: OUTSIDE, rank: 0 };
+    }
+    match op {
+        Read | ReadRange | AtomicLoad if !before.again => Draw { shift: OUTSIDE, rank: 1 },
+        Write | ReadWrite | WriteRange | AtomicStore | Read | ReadRange | AtomicLoad | AtomicRmw
+        | AtomicCas | MutexLock => Draw { shift: 0, rank: 2 },
+        _ => Draw { shift: 1, rank: 1 },
+    }
+}
+
+/// Whether a strand may have to wait there for another.
+fn may_block(op: OpKind) -> bool {
+    use OpKind::*;
+    matches!(op, MutexLock | ReadLock | WriteLock | SpinLock | SemWait | BarrierWait | Once | Join)
 }
 
 /// An event at which noise may be made.
@@ -110,6 +160,20 @@ pub struct At {
     pub over: bool,
     /// The call of the function has made an event before.
     pub inside: bool,
+    /// An atomic operation's order.
+    pub order: Order,
+}
+
+impl At {
+    /// An event that is about to be made.
+    pub fn before(op: OpKind, addr: u64, pc: u64, inside: bool) -> At {
+        At { op, pc, addr, over: false, inside, order: Order::SeqCst }
+    }
+
+    /// An event that has been made.
+    pub fn after(op: OpKind, pc: u64, inside: bool) -> At {
+        At { op, pc, addr: 0, over: true, inside, order: Order::SeqCst }
+    }
 }
 
 /// Maybe noise, before or after an event.
@@ -134,18 +198,17 @@ fn draw(me: &mut Thread, at: At) {
         sharing::note(at.pc);
     }
     let Some((pc, inside)) = sharing::wanted(me, at.pc, at.inside) else { return };
-    // The same instruction once more is a loop that looks for a change.
-    let again = at.addr != 0 && me.recent.iter().any(|&(addr, other)| addr == at.addr && other != pc);
-    let oldest = me.recent.len() - 1;
-    let slot = me.recent.iter().position(|&(addr, _)| addr == at.addr).unwrap_or(oldest);
-    me.recent[..=slot].rotate_right(1);
-    me.recent[0] = (at.addr, pc);
+    let before = me.past.see(me.index, at, pc, inside);
     if thread::alive() < 2 {
         return;
     }
+    if me.past.polls() {
+        return turns::polls(me);
+    }
+    turns::works(me);
     let noise = wanted();
     let random = me.rng.next();
-    let Draw { shift, rank } = weigh(at, inside, again, random >> 56);
+    let Draw { shift, rank } = weigh(at, before);
     let passed = &PASSED[mix(pc ^ (at.over as u64) << 48) as usize & (PLACES - 1)];
     let times = passed.load(Ordering::Relaxed);
     passed.store(times.saturating_add(1), Ordering::Relaxed);
@@ -155,10 +218,11 @@ fn draw(me: &mut Thread, at: At) {
         return;
     }
     guide::made(me);
-    make(me, &noise, random >> 16, rank);
+    let rank = guide::rank(me, rank);
+    make(me, &noise, at, random >> 16, rank);
 }
 
-fn make(me: &mut Thread, noise: &Noise, random: u64, rank: u32) {
+fn make(me: &mut Thread, noise: &Noise, at: At, random: u64, rank: u32) {
     let began = now();
     if noise.share < 1000 {
         let lived = began.saturating_sub(me.born_ns).max(1_000_000);
@@ -167,20 +231,21 @@ fn make(me: &mut Thread, noise: &Noise, random: u64, rank: u32) {
         }
     }
     let kind = match noise.kind {
+        // In the middle of something a sleep does most.
+        NoiseKind::Mixed if rank >= MIDDLE && random & 32 == 0 => NoiseKind::Sleep,
         NoiseKind::Mixed => match random % 32 {
-            0 if random & 32 == 0 => NoiseKind::Yield,
+            0 if random & 64 == 0 => NoiseKind::Yield,
             0 => NoiseKind::Priority,
             1 => NoiseKind::Spin,
             _ => NoiseKind::Sleep,
         },
         kind => kind,
     };
-    let random = random >> 6;
+    let random = random >> 7;
     match kind {
         NoiseKind::Sleep => {
-            me.asleep.store(ASLEEP | rank << 16 | random as u32 & 0xFFFF, Ordering::Relaxed);
-            wait(me, began + length(random >> 16, noise.strength));
-            me.asleep.store(0, Ordering::Relaxed);
+            let most = length(random >> 16, noise.strength);
+            turns::sleep(me, at.op, at.addr, rank, random as u32 & 0xFFFF, most);
         }
         NoiseKind::Spin => spin(length(random, noise.strength) / SPIN_SHARE),
         NoiseKind::Yield => {
@@ -203,40 +268,6 @@ fn length(random: u64, strength: u64) -> u64 {
     let doublings = (LONGEST / SHORTEST).ilog2() as u64 + 1;
     let base = SHORTEST << (random % doublings);
     (base + (random >> 8) % base) * strength / 1000
-}
-
-/// Set in [`Thread::asleep`] of a strand that sleeps by noise; the other bits say when it is let go.
-const ASLEEP: u32 = 1 << 31;
-
-/// Sleeps until it is this one's turn, or that late.
-fn wait(me: &Thread, end: u64) {
-    loop {
-        let left = end.saturating_sub(now());
-        if left == 0 {
-            return;
-        }
-        sleep(left.min(NAP));
-        if is_next(me) {
-            return;
-        }
-    }
-}
-
-/// Whether no other strand is at work, and none that sleeps by noise comes before this one.
-fn is_next(me: &Thread) -> bool {
-    let mine = me.asleep.load(Ordering::Relaxed);
-    thread::all().filter(|other| other.index != me.index).all(|other| {
-        let theirs = other.asleep.load(Ordering::Relaxed);
-        other.ended.load(Ordering::Relaxed)
-            || other.wait.seq.load(Ordering::Relaxed) & 1 == 1
-            || theirs != 0 && (mine, me.index) < (theirs, other.index)
-    })
-}
-
-fn sleep(ns: u64) {
-    let time = timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 };
-    // SAFETY: the struct outlives the call; a signal ends the sleep, which is as good.
-    unsafe { syscall3(nr::NANOSLEEP, &raw const time as usize, 0, 0) };
 }
 
 fn spin(ns: u64) {

@@ -5,7 +5,9 @@
 
 use super::cover::{self, Cover};
 use super::frames::Stack;
-use super::{calls, noise, record};
+use super::past::Past;
+use super::turns::Turn;
+use super::{calls, noise, past, record};
 use crate::engine::{Start, live, memory};
 use crate::sys::{c_int, c_void, nr, pthread_t, syscall3};
 use core::arch::{asm, global_asm};
@@ -14,7 +16,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsiz
 use threadbare_abi::noise::NoiseKind;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{MAX_STRANDS, StrandPath};
-use threadbare_strategy::rng::Rng;
+use threadbare_strategy::rng::{Rng, mix};
 
 // Stable Rust has no thread-local variable without std.
 global_asm!(
@@ -65,13 +67,11 @@ pub struct Thread {
     pub rng: Rng,
     /// Concurrent events so far.
     pub events: AtomicU64,
-    /// Not 0 while noise keeps it asleep: see `noise`.
-    pub asleep: AtomicU32,
     /// The object it has a lease of, with one more, and what its last load was: see `record`.
     pub lease: u16,
     pub looked: (u64, u64, u64),
-    /// Objects it touched lately, and where.
-    pub recent: [(u64, u64); 4],
+    pub past: Past,
+    pub turn: Turn,
     /// What noise took of its time, and since when it lives, in nanoseconds.
     pub noise_ns: u64,
     pub born_ns: u64,
@@ -172,12 +172,14 @@ fn make(parent: Option<&Thread>) -> Option<*mut Thread> {
         (*made).ordinal = ordinal;
         (*made).path = path;
         (*made).rng = Rng::new(noise::seed() ^ path.0);
+        (*made).turn.priority = mix(noise::seed().wrapping_add(path.0));
         (*made).stack.open();
     }
     TABLE[index].store(made, Ordering::Release);
     // SAFETY: just made.
     record::created(unsafe { &*made });
     LIVE.fetch_add(1, Ordering::AcqRel);
+    past::born();
     live::live().strands = count() as u64;
     Some(made)
 }
@@ -251,6 +253,7 @@ fn end(this: &'static mut Thread) {
     if this.ended.swap(true, Ordering::AcqRel) {
         return;
     }
+    this.past.begin();
     record::give_back(this);
     this.stack.close();
     LIVE.fetch_sub(1, Ordering::AcqRel);

@@ -186,7 +186,8 @@ fn judge() {
     }
 }
 
-fn sleeps(index: u16) -> bool {
+/// Whether the kernel says that the strand sleeps.
+pub fn sleeps(index: u16) -> bool {
     let Some(this) = thread::at(index as usize) else { return false };
     let mut path = [0u8; 64];
     let _ = write!(Text::new(&mut path), "/proc/self/task/{}/stat\0", this.tid.load(Ordering::Relaxed));

@@ -27,7 +27,7 @@ fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
             sched::point(Op { kind, order: order(mo), size, addr, pc });
         }
     } else if free::access::open() {
-        free::access::atomic(kind, addr, pc);
+        free::access::atomic(kind, addr, order(mo), pc);
     }
 }
 

@@ -1,0 +1,259 @@
+//! What strands did lately, as far as noise depends on it.
+//!
+//! Delays decide something where a strand is in the middle: it has touched an object a moment ago that others touch too, and takes
+//! for granted that nobody did since, or it has changed one thing that others see and not yet the other that belongs to it. Objects that no
+//! other strand has touched so far are no such case. Nor is a strand that looks at the same places again and again: it waits for a
+//! change, by polling.
+
+use super::noise::At;
+use super::thread;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use threadbare_abi::op::{OpKind, Order};
+use threadbare_strategy::rng::mix;
+
+/// Objects of a strand that are remembered.
+const RECENT: usize = 4;
+/// Locks of a strand that are remembered.
+const HELD: usize = 4;
+/// Blocks of a strand that are remembered.
+const FRESH: usize = 4;
+/// Bytes of a new block whose past is forgotten.
+const FORGOTTEN: u64 = 64;
+/// Looks in a row that found nothing new, before a strand counts as polling.
+const LOOKS: u32 = 3;
+
+/// What a strand did lately.
+#[derive(Debug)]
+pub struct Past {
+    /// Objects it touched, and where, the latest first.
+    recent: [(u64, u64); RECENT],
+    /// Looks in a row at places where it has just looked.
+    looks: u32,
+    /// Its last event was where it has just been.
+    same: bool,
+    /// The object that its last event changed; 0 for none.
+    changed: u64,
+    /// Locks it holds, as far as that is known; 0 for none.
+    held: [u64; HELD],
+    /// The object of an operation that takes a lock, if it is one and succeeds.
+    taking: u64,
+    /// Blocks of memory it allocated last, each by its beginning and end.
+    fresh: [(u64, u64); FRESH],
+    /// It has made an event.
+    begun: bool,
+    /// What the run's count of sleeps was when it last looked: see `turns`.
+    pub epoch: u64,
+}
+
+/// A change that a strand has just made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// None, or none that concerns others.
+    None,
+    /// Of something that a strand may touch that has not begun yet.
+    Presumed,
+    /// Of something that another strand has touched.
+    Seen,
+}
+
+/// What was before an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Before {
+    /// The call has made an event before.
+    pub inside: bool,
+    /// The strand has touched the same object, at another place.
+    pub again: bool,
+    /// Another strand has touched the object.
+    pub shared: bool,
+    /// Another strand has changed the object.
+    pub written: bool,
+    /// What the strand's last event changed.
+    pub changed: Change,
+    /// The strand holds a lock.
+    pub guarded: bool,
+    /// It is about to give one back.
+    pub unlocks: bool,
+    /// It has allocated the object a moment ago, and no other strand has touched it.
+    pub fresh: bool,
+}
+
+/// The running strand has allocated memory. Safe in a signal.
+#[cold]
+pub fn allocated(block: u64, size: u64) {
+    let Some(me) = thread::me() else { return };
+    if !super::noise::is_active() {
+        return;
+    }
+    me.past.fresh.rotate_right(1);
+    me.past.fresh[0] = (block, block.saturating_add(size));
+    for addr in (block..block + size.min(FORGOTTEN)).step_by(4) {
+        let (cell, tag) = cell(addr);
+        if cell.load(Ordering::Relaxed) >> TAG_SHIFT << TAG_SHIFT == tag {
+            cell.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Strands that have not made an event yet.
+static YOUNG: AtomicUsize = AtomicUsize::new(0);
+
+/// A strand has been made.
+pub fn born() {
+    YOUNG.fetch_add(1, Ordering::Relaxed);
+}
+
+impl Past {
+    /// The strand is young no longer.
+    pub fn begin(&mut self) {
+        if !core::mem::replace(&mut self.begun, true) {
+            YOUNG.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The strand comes to an event, at this instruction of the code that noise is wanted in.
+    pub fn see(&mut self, strand: u16, at: At, pc: u64, inside: bool) -> Before {
+        if at.over {
+            let changed = if changes(at.op) { Change::Seen } else { Change::None };
+            return Before {
+                inside,
+                again: false,
+                shared: true,
+                written: false,
+                changed,
+                guarded: false,
+                unlocks: false,
+                fresh: false,
+            };
+        }
+        let changing = changes(at.op);
+        let found = self.recent.iter().position(|&(addr, _)| addr == at.addr);
+        self.same = found.is_some_and(|slot| self.recent[slot].1 == pc);
+        self.begin();
+        // What a strand is about to touch that has not begun, nobody knows.
+        let young = YOUNG.load(Ordering::Relaxed) > 0;
+        let others = touch(at.addr, strand, changing);
+        let guarded = self.held.iter().any(|&held| held != 0);
+        let unlocks = at.order == Order::Release && self.gave_back(at.addr) || is_unlock(at.op);
+        let before = Before {
+            inside,
+            // The same instruction once more is a loop.
+            again: at.addr != 0 && found.is_some() && !self.same,
+            shared: others & SHARED != 0,
+            written: others & WRITTEN != 0,
+            changed: match self.changed {
+                0 => Change::None,
+                addr if look(addr, strand) & SHARED != 0 => Change::Seen,
+                addr if young && !self.is_fresh(addr) => Change::Presumed,
+                _ => Change::None,
+            },
+            guarded,
+            unlocks,
+            fresh: others & SHARED == 0 && self.is_fresh(at.addr),
+        };
+        self.recent[..=found.unwrap_or(RECENT - 1)].rotate_right(1);
+        self.recent[0] = (at.addr, pc);
+        self.changed = if changing && !unlocks { at.addr } else { 0 };
+        let locks = at.op == OpKind::AtomicCas && at.order == Order::Acquire;
+        self.taking = if locks { at.addr } else { 0 };
+        if !self.same || changing && at.op != OpKind::AtomicCas {
+            self.looks = 0;
+        } else if !changing {
+            self.looks = self.looks.saturating_add(1);
+        }
+        before
+    }
+
+    /// The atomic operation has been made. `changed`: it may have changed something.
+    pub fn found(&mut self, changed: bool) {
+        if self.changed != 0 && !changed {
+            self.changed = 0;
+            self.looks = if self.same { self.looks.saturating_add(1) } else { 0 };
+        } else if changed {
+            self.looks = 0;
+            if self.taking != 0 {
+                self.took(self.taking);
+            }
+        }
+        self.taking = 0;
+    }
+
+    /// The strand has taken a lock.
+    pub fn took(&mut self, addr: u64) {
+        if let Some(place) = self.held.iter_mut().find(|held| **held == 0) {
+            *place = addr;
+        }
+    }
+
+    /// The strand gives back a lock; false if it is none that it is known to hold.
+    pub fn gave_back(&mut self, addr: u64) -> bool {
+        let place = self.held.iter_mut().find(|held| **held == addr && addr != 0);
+        place.map(|held| *held = 0).is_some()
+    }
+
+    fn is_fresh(&self, addr: u64) -> bool {
+        self.fresh.iter().any(|&(from, to)| (from..to).contains(&addr))
+    }
+
+    /// Whether it only waits for a change.
+    pub fn polls(&self) -> bool {
+        self.looks >= LOOKS
+    }
+}
+
+/// Whether others may see what such an event does.
+pub fn changes(op: OpKind) -> bool {
+    use OpKind::*;
+    !matches!(op, Read | ReadRange | AtomicLoad | Fence | Yield | Start | Join)
+}
+
+fn is_unlock(op: OpKind) -> bool {
+    matches!(op, OpKind::MutexUnlock | OpKind::RwUnlock | OpKind::SpinUnlock)
+}
+
+const OBJECTS: usize = 1 << 14;
+/// Of each object a part of its address, the strand that touched it last, and what several did. Lossy: another object takes its place.
+static TABLE: [AtomicU64; OBJECTS] = [const { AtomicU64::new(0) }; OBJECTS];
+const SHARED: u64 = 1;
+const WRITTEN: u64 = 2;
+/// The strand that touched it last has changed it, or all that did before.
+const CHANGED: u64 = 4;
+const STRAND_SHIFT: u32 = 3;
+const TAG_SHIFT: u32 = 20;
+
+fn cell(addr: u64) -> (&'static AtomicU64, u64) {
+    let mixed = mix(addr >> 2);
+    (&TABLE[mixed as usize & (OBJECTS - 1)], mixed >> TAG_SHIFT << TAG_SHIFT)
+}
+
+/// What others than this strand did with an object.
+fn look(addr: u64, strand: u16) -> u64 {
+    let (cell, tag) = cell(addr);
+    let old = cell.load(Ordering::Relaxed);
+    if old >> TAG_SHIFT << TAG_SHIFT != tag {
+        return 0;
+    }
+    let last = (old >> STRAND_SHIFT) as u16;
+    let gone = || thread::at(last as usize - 1).is_some_and(|other| other.ended.load(Ordering::Relaxed));
+    let own = last == strand + 1 || gone();
+    let others = if own { 0 } else { SHARED | if old & CHANGED != 0 { WRITTEN } else { 0 } };
+    old & (SHARED | WRITTEN) | others
+}
+
+/// The strand touches an object; what others did with it before.
+fn touch(addr: u64, strand: u16, changes: bool) -> u64 {
+    if addr == 0 {
+        return 0;
+    }
+    let others = look(addr, strand);
+    let (cell, tag) = cell(addr);
+    let old = cell.load(Ordering::Relaxed);
+    let mut changed = if changes { CHANGED } else { 0 };
+    if old >> TAG_SHIFT << TAG_SHIFT == tag && (old >> STRAND_SHIFT) as u16 == strand + 1 {
+        changed |= old & CHANGED;
+    }
+    let new = tag | (strand as u64 + 1) << STRAND_SHIFT | others & (SHARED | WRITTEN) | changed;
+    if new != old {
+        cell.store(new, Ordering::Relaxed);
+    }
+    others
+}
