@@ -129,7 +129,36 @@ fn main() -> ExitCode {
     for planner in ["dpor", "pcb", "hapset"] {
         add(format!("{planner} finds a bug"), Box::new(move || finds_bugs(planner)));
     }
+    add("hapset tells callers apart".to_owned(), Box::new(callers));
+    for program in corpus::programs() {
+        if fails_by_its_order(&program) {
+            let name = format!("{} is not taken for right", program.name);
+            add(name, Box::new(move || is_found_or_left_open(&program)));
+        }
+    }
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// Whether the program fails in some run, and in a way that does not take long.
+fn fails_by_its_order(program: &Program) -> bool {
+    let long = ["race", "timeout", "livelock"];
+    !program.expect.is_empty()
+        && !program.name.starts_with("noise/")
+        && program.expect.iter().all(|kind| !long.contains(&kind.as_str()))
+}
+
+/// `dpor` may run out of runs, but what it calls complete without a finding never fails.
+fn is_found_or_left_open(program: &Program) -> Result<(), String> {
+    let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+    let executable = compile::instrumented(program, compile::compilers(program)[0], &builds)?;
+    let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
+    let runs = if is_full() { "2000" } else { "200" };
+    let options = ["--runs", runs, "--time", "5s", "--strategy", "dpor", "--races", "off", "--no-predict"];
+    let campaign = campaign::run(program, &executable, out.path(), &options)?;
+    match campaign.findings().is_empty() && is_complete(&campaign) {
+        true => Err(campaign.complain("complete, and nothing was found")),
+        false => Ok(()),
+    }
 }
 
 /// Makes a campaign with a planner.
@@ -236,6 +265,15 @@ fn bounds_are_told() -> Result<(), String> {
 }
 
 /// Bugs that need an order other than the plain one are found, by each planner in its few runs.
+/// The value that fails is written by an instruction that other callers have used.
+fn callers() -> Result<(), String> {
+    let campaign = plan("planner/contexts.c", "", "hapset", "200")?;
+    match campaign.findings().is_empty() {
+        true => Err(campaign.complain("the third value was not seen")),
+        false => Ok(()),
+    }
+}
+
 fn finds_bugs(planner: &str) -> Result<(), String> {
     for program in ["search/account.c", "search/lazy_init.c"] {
         let campaign = plan(program, "", planner, "200")?;

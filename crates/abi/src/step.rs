@@ -19,6 +19,8 @@ pub struct Step {
     pub after: u64,
     /// The strands that could have gone on, a bit for each of the first 64.
     pub enabled: u64,
+    /// Stands for the innermost callers.
+    pub context: u64,
     /// The strand.
     pub strand: u16,
     /// An [`crate::op::OpKind`] code, or for a choice a [`crate::event::ChoiceKind`].
@@ -71,6 +73,10 @@ pub mod flags {
     pub const BLOCKED: u32 = 64;
     /// It waits to be woken by name, not to acquire.
     pub const ASLEEP: u32 = 128;
+    /// Precompiled code looked at something right after the operation, and nobody could come in between.
+    pub const BLIND: u32 = 256;
+    /// It does not wait, although operations of its kind do: others can see that it has come.
+    pub const COMES: u32 = 512;
 }
 
 /// Words of a record.
@@ -79,7 +85,7 @@ pub const STEP_WORDS: usize = size_of::<Step>() / 8;
 impl Step {
     /// The record in its words, as they lie in memory.
     pub fn from_words(words: [u64; STEP_WORDS]) -> Step {
-        let [pc, addr, before, after, enabled, mixed, last] = words;
+        let [pc, addr, before, after, enabled, context, mixed, last] = words;
         let [strand_low, strand_high, op, kind, size @ ..] = mixed.to_le_bytes();
         Step {
             pc,
@@ -87,6 +93,7 @@ impl Step {
             before,
             after,
             enabled,
+            context,
             strand: u16::from_le_bytes([strand_low, strand_high]),
             op,
             kind,
@@ -97,4 +104,4 @@ impl Step {
     }
 }
 
-const _: () = assert!(size_of::<Step>() == 56);
+const _: () = assert!(size_of::<Step>() == 64);

@@ -122,19 +122,19 @@ fn planner(planner: &Planner, report: &CampaignReport) -> String {
         ),
         (true, _) => format!("complete: {classes} in {}", counted(planner.runs, "run")),
         (false, _) => {
-            let mut bounds = planner.bounds.clone();
-            match report.ended_by.as_str() {
-                "runs" => bounds.insert(0, "the number of runs (`--runs`)".to_owned()),
-                "time" => bounds.insert(0, "the time (`--time`)".to_owned()),
-                "failure" => bounds.insert(0, "the first failure (`--keep-going`)".to_owned()),
-                "interrupt" => bounds.insert(0, "the interruption".to_owned()),
-                _ => {}
+            let mut out = format!("not complete: {classes} in {}", counted(planner.runs, "run"));
+            let cut = match report.ended_by.as_str() {
+                "runs" => "; cut by the number of runs (`--runs`)",
+                "time" => "; cut by the time (`--time`)",
+                "failure" => "; cut by the first failure (`--keep-going`)",
+                "interrupt" => "; cut by the interruption",
+                _ => "",
+            };
+            out.push_str(cut);
+            if !planner.bounds.is_empty() {
+                let _ = write!(out, "; left out: {}", planner.bounds.join(", "));
             }
-            format!(
-                "not complete: {classes} in {}; cut by {}",
-                counted(planner.runs, "run"),
-                bounds.join("; ")
-            )
+            out
         }
     };
     if planner.learning_runs > 0 {

@@ -80,7 +80,8 @@ pub fn depends(a: &Op, b: &Op) -> bool {
     };
     // Which deadline comes first depends on who began to wait first.
     let timers = a.kind == OpKind::Sleep && b.kind == OpKind::Sleep;
-    conflict(a, b) || timers || io(a) && io(b) || signals(a) && signals(b) || frees(a, b) || frees(b, a)
+    // Where a strand is when it is interrupted or cancelled can make any difference.
+    conflict(a, b) || timers || io(a) && io(b) || signals(a) || signals(b) || frees(a, b) || frees(b, a)
 }
 
 #[cfg(test)]

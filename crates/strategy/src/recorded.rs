@@ -3,7 +3,8 @@
 //! The guide is the recording ([`Recording`]): the strands by their paths, then the events in order, each a strand and an
 //! instruction. At every point the strand goes on whose next recorded event comes first. What it does that was not recorded
 //! (calls that order nobody, code that nobody sees) it does right before that event, so that it disturbs the others as
-//! little as it can. A strand that cannot go on is passed over until it can.
+//! little as it can. A strand that cannot go on is passed over until it can. Futex calls that were not recorded are made at once:
+//! precompiled code (the locks of Rust's `std`) got there without them, because a lock that it looked at was given back meanwhile.
 //!
 //! A recording may not fit: input was different, or an access that nobody knew to be shared was not recorded. Then events
 //! are skipped where the strand's own order shows that, and the first one that did not fit is told in the notes. What was not
@@ -12,7 +13,7 @@
 
 use crate::rng::Rng;
 use crate::{Born, Pick, Room, RunInfo, Strategy, View};
-use threadbare_abi::op::Op;
+use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
 /// Events of a strand that are looked at for one that fits.
@@ -156,6 +157,11 @@ impl Recorded {
         }
     }
 
+    /// Whether the event at this place of the recording was made at this instruction.
+    fn is_at(&self, at: u64, pc: u64) -> bool {
+        self.recording().events.get(at as usize).is_some_and(|&event| event & PC == pc & PC)
+    }
+
     /// When the strand is to go on, compared with others.
     fn key<V: View>(&mut self, strand: StrandId, view: &V) -> u64 {
         let next = self.next(strand);
@@ -168,6 +174,10 @@ impl Recorded {
         // Who yields lets others go first where the recording says nothing.
         if says_nothing && view.yields(strand) {
             return NEVER;
+        }
+        let op = view.op(strand);
+        if matches!(op.kind, OpKind::FutexWait | OpKind::FutexWake) && !self.is_at(next, op.pc) {
+            return 0;
         }
         if self.varies && view.op(strand).pc != 0 && !self.is_recorded(view.op(strand).pc) {
             return match self.rng.below(8) {
@@ -300,7 +310,6 @@ mod tests {
     use crate::sim;
     use std::boxed::Box;
     use std::vec::Vec;
-    use threadbare_abi::op::OpKind;
     use threadbare_abi::strand::StrandPath;
 
     /// Strands that each make events at the pcs of their list, one after the other.

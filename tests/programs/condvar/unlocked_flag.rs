@@ -1,10 +1,9 @@
 //@ expect: deadlock
-//@ points: all
 //@ preemptions: 1
 //@ pair: notify here
 //@ pair: set check
 // The flag changes without the lock: after the waiter's check, before its wait. The precompiled part of Condvar makes
-// no points, so that gap is seen with all points only.
+// no points; the last access before it is learnt to be one.
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Condvar, Mutex};
 use std::thread;

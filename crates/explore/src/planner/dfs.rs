@@ -66,8 +66,8 @@ impl Search for Dfs {
 
     fn bound(&self) -> Option<String> {
         if self.many {
-            return Some(format!("the program has more than {TOLD} strands"));
+            return Some(format!("strands beyond the first {TOLD}"));
         }
-        (self.departed > 0).then(|| format!("{} orders that were planned could not be made", self.departed))
+        (self.departed > 0).then(|| format!("{} orders that could not be made", self.departed))
     }
 }

@@ -17,6 +17,16 @@ struct Branch {
     next: Vec<Branch>,
 }
 
+/// A tree can be as deep as a run is long, too deep for one call within another.
+impl Drop for Branch {
+    fn drop(&mut self) {
+        let mut left = std::mem::take(&mut self.next);
+        while let Some(mut branch) = left.pop() {
+            left.append(&mut branch.next);
+        }
+    }
+}
+
 /// A place on the path.
 #[derive(Debug)]
 struct Node {
@@ -46,7 +56,7 @@ impl Search for Dpor {
             let node = self.path.last_mut()?;
             let done = node.branches.remove(0);
             if !node.asleep.iter().any(|event| event.is(&done.event) && event.choices == done.event.choices) {
-                node.asleep.push(done.event);
+                node.asleep.push(done.event.clone());
             }
             if !node.branches.is_empty() {
                 break;
@@ -101,8 +111,8 @@ impl Search for Dpor {
 
     fn bound(&self) -> Option<String> {
         (self.departed > 0).then(|| match self.departed {
-            1 => "one order that was planned could not be made".to_owned(),
-            n => format!("{n} orders that were planned could not be made"),
+            1 => "one order that could not be made".to_owned(),
+            n => format!("{n} orders that could not be made"),
         })
     }
 }
@@ -191,21 +201,20 @@ fn begins(sequence: &[Event], event: &Event) -> Option<Option<usize>> {
 }
 
 /// Adds a sequence to branches, from the given one on, unless they show it already.
-fn insert(branches: &mut Vec<Branch>, from: usize, mut sequence: Vec<Event>) {
-    for branch in branches.iter_mut().skip(from) {
-        if let Some(found) = begins(&sequence, &branch.event) {
-            if let Some(at) = found {
-                sequence.remove(at);
-            }
-            if !branch.next.is_empty() && !sequence.is_empty() {
-                insert(&mut branch.next, 0, sequence);
-            }
+fn insert(mut branches: &mut Vec<Branch>, mut from: usize, mut sequence: Vec<Event>) {
+    while let Some((at, found)) =
+        (from..branches.len()).find_map(|at| begins(&sequence, &branches[at].event).map(|found| (at, found)))
+    {
+        if let Some(first) = found {
+            sequence.remove(first);
+        }
+        if branches[at].next.is_empty() || sequence.is_empty() {
             return;
         }
+        (branches, from) = (&mut branches[at].next, 0);
     }
-    let mut rest = sequence.into_iter().rev();
     let mut next = Vec::new();
-    for event in rest.by_ref() {
+    for event in sequence.into_iter().rev() {
         next = vec![Branch { event, next }];
     }
     branches.append(&mut next);

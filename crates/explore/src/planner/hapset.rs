@@ -1,7 +1,7 @@
 //! `hapset`: until every pair of statements that can follow each other has.
 //!
-//! History-aware predecessor sets (Wang, Said, Gupta, ICSE 2011): a statement is an instruction of a strand; its set holds
-//! the statements of other strands that it has directly depended on in some run. Two steps that raced are tried in the
+//! History-aware predecessor sets (Wang, Said, Gupta, ICSE 2011): a statement is an instruction of a strand with its
+//! innermost callers; its set holds the statements of other strands that it has directly depended on in some run. Two steps that raced are tried in the
 //! other order only if their statements have not been seen in that order. So a statement that is executed a thousand times
 //! counts once, and the number of runs grows with the number of pairs, not with the number of orders.
 
@@ -9,8 +9,8 @@ use super::trace::Event;
 use super::{Pick, Plan, Ran, Search};
 use std::collections::{HashSet, VecDeque};
 
-/// A statement: instruction and strand.
-type Statement = (u64, u64);
+/// A statement: instruction, strand, calling context.
+type Statement = (u64, u64, u64);
 
 /// Runs in which a pair is tried, at the most: a plan may come out otherwise.
 const TRIES: u32 = 3;
@@ -26,7 +26,7 @@ pub(crate) struct Hapset {
 }
 
 fn statement(event: &Event) -> Statement {
-    (event.op.pc, event.path)
+    (event.op.pc, event.path, event.context)
 }
 
 impl Search for Hapset {

@@ -131,7 +131,14 @@ pub(crate) struct Planner {
     next: Option<Arc<[u64]>>,
     /// Why runs are no longer taken into account.
     lost: Option<String>,
+    /// Precompiled code looked at something where nobody could come in between.
+    blind: bool,
 }
+
+/// The most steps of a run that are looked at: the time that takes grows with their square.
+const MOST_EVENTS: usize = 1 << 14;
+/// What is said of precompiled code that nobody could come in between.
+const BLIND: &str = "what others do right before a wait of precompiled code";
 
 impl Planner {
     /// The planner of this name.
@@ -145,6 +152,7 @@ impl Planner {
             classes: HashSet::new(),
             next: None,
             lost: None,
+            blind: false,
         };
         planner.advance();
         planner
@@ -162,7 +170,7 @@ impl Planner {
 
     /// Whether it can no longer be complete.
     pub(crate) fn is_cut(&self) -> bool {
-        self.lost.is_some() || self.search.bound().is_some()
+        self.lost.is_some() || self.blind || self.search.bound().is_some()
     }
 
     /// How far it is.
@@ -170,6 +178,7 @@ impl Planner {
         let mut status = self.status.clone();
         status.bounds.extend(self.search.bound());
         status.bounds.extend(self.lost.clone());
+        status.bounds.extend(self.blind.then(|| BLIND.to_owned()));
         status.bounds.dedup();
         status.complete = self.is_done() && status.bounds.is_empty();
         status
@@ -181,8 +190,10 @@ impl Planner {
         let (words, _) = lessons.steps.as_chunks();
         let steps: Vec<Step> = words.iter().map(|words| Step::from_words(*words)).collect();
         let trace = Trace::read(&steps);
-        if lessons.steps_lost > 0 {
-            self.cut(format!("a run had more than {} steps", steps.len()));
+        self.blind |= trace.blind;
+        let most = steps.len().min(MOST_EVENTS);
+        if lessons.steps_lost > 0 || trace.events.len() > MOST_EVENTS {
+            self.cut(format!("what could come of a run of more than {most} steps"));
             return;
         }
         if self.waits.learn(&trace) || lessons.news {
@@ -236,7 +247,7 @@ impl Planner {
                     return;
                 }
                 None => {
-                    self.lost.get_or_insert_with(|| "a plan had too many switches".to_owned());
+                    self.lost.get_or_insert_with(|| "plans with too many switches".to_owned());
                 }
             }
         }

@@ -124,7 +124,7 @@ impl Search for Pcb {
 
     fn bound(&self) -> Option<String> {
         if self.departed > 0 {
-            return Some(format!("{} orders that were planned could not be made", self.departed));
+            return Some(format!("{} orders that could not be made", self.departed));
         }
         self.cut.then(|| match self.bound {
             1 => "orders with more than one preemption".to_owned(),

@@ -45,6 +45,8 @@ pub(crate) struct Event {
     pub(crate) has_deadline: bool,
     /// It was asleep and was woken.
     pub(crate) resumed: bool,
+    /// Stands for the innermost callers.
+    pub(crate) context: u64,
 }
 
 impl Event {
@@ -105,6 +107,8 @@ pub(crate) struct Trace {
     pub(crate) spins: Vec<Spin>,
     /// Paths by strand index.
     pub(crate) paths: Vec<u64>,
+    /// Precompiled code looked at something where nobody could come in between.
+    pub(crate) blind: bool,
 }
 
 fn op_of(step: &Step) -> Op {
@@ -132,6 +136,7 @@ impl Trace {
             let goes_on = std::mem::replace(&mut spins, kind == StepKind::Spin);
             match kind {
                 StepKind::Step => {
+                    trace.blind |= step.flags & flags::BLIND != 0;
                     let event = trace.event(step);
                     // What nobody decided belongs to the step before it.
                     if step.flags & flags::PINNED != 0
@@ -200,6 +205,10 @@ impl Trace {
         if by_deadline && op.kind != OpKind::Sleep {
             touches.push(TIMER);
         }
+        // Precompiled code has written what the step only looked at.
+        if conflict::effect(op.kind) == Effect::Read && step.before != step.after {
+            touches.push(Touch { op: Op { kind: OpKind::AtomicRmw, ..op }, shut: 0 });
+        }
         Event {
             path: self.paths.get(step.strand as usize).copied().unwrap_or(0),
             by_deadline,
@@ -213,6 +222,7 @@ impl Trace {
             timed: step.timed.checked_sub(1).map(|index| index as u16),
             has_deadline: step.flags & flags::TIMED != 0,
             resumed,
+            context: step.context,
         }
     }
 
@@ -332,6 +342,9 @@ fn join(clock: &mut Vec<u32>, other: &[u32]) {
     }
 }
 
+/// The list of signals and cancellations.
+const SIGNALS: u64 = u64::MAX - 1;
+
 /// The lists that an operation belongs to.
 fn grains(op: &Op) -> std::ops::Range<u64> {
     match op.kind {
@@ -339,7 +352,7 @@ fn grains(op: &Op) -> std::ops::Range<u64> {
             let list = u64::MAX - 2 - op.addr.min(3);
             list..list + 1
         }
-        OpKind::Signal | OpKind::Cancel => u64::MAX - 1..u64::MAX,
+        OpKind::Signal | OpKind::Cancel => SIGNALS..SIGNALS + 1,
         OpKind::Sleep => u64::MAX - 8..u64::MAX - 7,
         _ if !op.kind.has_memory_address() => 0..0,
         kind => {
@@ -443,6 +456,12 @@ impl Analysis {
                 }
             }
         }
+        // Signals depend on everything.
+        if event.touches.iter().any(|touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel)) {
+            candidates.extend(0..self.clocks.len());
+        } else {
+            candidates.extend(self.history.get(&SIGNALS).into_iter().flatten());
+        }
         // If the event would have waited in a loop, others that decide about the loop may have come after it.
         let elsewhere = waits.others(trace, event, before);
         let decides = |at: &usize| {
@@ -498,16 +517,15 @@ impl Analysis {
         waits: &Waits,
     ) -> Option<()> {
         let theirs = &trace.events[at];
-        let shut = event.touches.iter().any(|mine| {
-            acquires(mine.op.kind).is_some_and(|mode| !event.by_deadline && theirs.shut(mine.op.addr, mode))
-        });
+        let waiting = || {
+            let waiting = event.touches.iter().filter(|mine| mine.shut & flags::COMES == 0);
+            waiting.filter_map(|mine| Some((mine.op.addr, acquires(mine.op.kind)?)))
+        };
+        let shut = !event.by_deadline && waiting().any(|(addr, mode)| theirs.shut(addr, mode));
+        let read = waiting().any(|(addr, mode)| mode == flags::SHUT && self.is_read(trace, at, addr));
         let done = self.clocks.len();
         let comes_before =
             |other: usize| other < at || other < done && other != at && !self.precedes(at, other, trace);
-        let read = event
-            .touches
-            .iter()
-            .any(|mine| acquires(mine.op.kind) == Some(flags::SHUT) && self.is_read(trace, at, mine.op.addr));
         (shut || read || waits.would_wait(trace, event, before, at, &comes_before)).then_some(())
     }
 

@@ -225,13 +225,14 @@ pub fn released(addr: u64, size: u64, pc: u64) {
 
 /// The program is about to free a block: an event, and a point where that has been learnt. Not in code that nobody sees,
 /// which may hold a lock of its own meanwhile.
-pub fn frees(addr: u64, pc: u64, seen: bool) {
+pub fn frees(addr: u64, size: impl FnOnce() -> usize, pc: u64, seen: bool) {
     // SAFETY: single kernel thread.
     let (mode, gate, stop_at) = unsafe { (MODE, GATE, STOP_AT) };
     let next = live().events + 1;
     let hot = gate != 0 && seen && (mode == PointMode::All || mode == PointMode::Shared && is_hot(pc));
     if (hot || next >= stop_at && must_stop(next)) && engine().phase == Phase::Running {
-        point(Op::new(OpKind::Free, addr, pc));
+        let size = size().min(u32::MAX as usize) as u32;
+        point(Op { size, ..Op::new(OpKind::Free, addr, pc) });
         coverage::freed(addr, pc);
     } else {
         live().events = next;
@@ -267,23 +268,46 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
     }
 }
 
-/// Address and instruction of the last plain access that was no point.
-static mut LAST: (u64, u64) = (0, 0);
+/// The last plain access that was no point.
+struct Last {
+    addr: u64,
+    pc: u64,
+    /// Its number among the run's events.
+    event: u64,
+}
+
+static mut LAST: Last = Last { addr: 0, pc: 0, event: 0 };
 
 /// The instruction of the access that faulted at this address, if the compiler's pass announced it.
 pub fn accessing(addr: u64) -> Option<u64> {
     // SAFETY: single kernel thread.
-    let last = unsafe { LAST };
-    (last.0 == addr && last.1 != 0).then_some(last.1)
+    let last = unsafe { &*(&raw const LAST) };
+    (last.addr == addr && last.pc != 0).then_some(last.pc)
+}
+
+/// Precompiled code has looked at memory out of sight, and the running strand is about to wait for it: others are to come in
+/// before that, in later runs, so the last access before it is a point from now on. False if there is none: the look belongs
+/// to the step before it.
+pub fn looked_unseen() -> bool {
+    // SAFETY: single kernel thread.
+    let (last, mode) = unsafe { (&*(&raw const LAST), MODE) };
+    if last.event != live().events || last.pc == 0 {
+        return sched::this().op.kind.is_plain_access();
+    }
+    if mode == PointMode::Shared {
+        learn(last.pc);
+    }
+    true
 }
 
 /// An access at an instruction that is no point; it may turn out to be one, or a schedule may stop at it.
 #[inline(never)]
 fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: PointMode) {
+    let event = live().events + 1;
     // SAFETY: single kernel thread.
-    unsafe { LAST = (addr, pc) };
+    unsafe { LAST = Last { addr, pc, event } };
     // SAFETY: single kernel thread.
-    let mut stops = live().events + 1 >= unsafe { STOP_AT } && must_stop(live().events + 1);
+    let mut stops = event >= unsafe { STOP_AT } && must_stop(event);
     if mode == PointMode::Shared && touch_all(addr, size, write, pc) {
         learn(pc);
         stops = true;
@@ -292,7 +316,7 @@ fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: 
         return access_point(kind, addr, size, pc, write);
     }
     spin::touched(pc, addr, size);
-    live().events += 1;
+    live().events = event;
     if engine().plan.record == layout::Record::Everything as u32 {
         let op = Op { kind, order: Order::Relaxed, size, addr, pc };
         record::push(threadbare_abi::event::EventKind::Point, engine().current, op, live().events);

@@ -5,15 +5,16 @@
 
 use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine};
-use super::strand::State;
+use super::strand::{State, Strand};
 use super::wait::{Class, Wake};
-use super::{shared, strand};
+use super::{frames, shared, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::step::{Step, StepKind, flags};
 use threadbare_abi::strand::StrandId;
+use threadbare_strategy::rng::mix;
 
 /// Who could not have acquired an object before a step: those who want it alone, and those who want it with others.
 pub use threadbare_abi::step::flags::{SHUT as EXCLUSIVE, SHUT_SHARED as SHARED};
@@ -74,6 +75,21 @@ fn value_at(kind: u8, addr: u64, size: u32) -> u64 {
     if looks && size <= 8 && addr >= PAGE { super::spin::load(addr, size as u8) } else { 0 }
 }
 
+/// Callers that a statement is told apart by.
+const CALLERS: usize = 3;
+
+/// Stands for the strand's innermost callers.
+fn context(this: &Strand) -> u64 {
+    let (mut found, mut left) = (0, CALLERS);
+    frames::walk(this, this.id == super::me(), |caller| {
+        if left > 0 {
+            left -= 1;
+            found = mix(found ^ caller);
+        }
+    });
+    found
+}
+
 /// The strand makes the operation it stands before.
 #[cold]
 #[inline(never)]
@@ -95,6 +111,7 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     let mut step = Step {
         enabled,
         timed,
+        context: context(this),
         before: value_at(this.op.kind as u8, this.op.addr, this.op.size),
         ..of(StepKind::Step, id, this.op)
     };
@@ -125,6 +142,35 @@ pub fn touches(kind: OpKind, addr: u64, shut: u32) {
         Some(step) if step.addr == addr && addr != 0 => step.flags |= shut,
         Some(_) => push(Step { flags: shut, ..of(StepKind::Touch, super::me(), Op::new(kind, addr, 0)) }),
         None => {}
+    }
+}
+
+/// The step under way does not wait, although operations of its kind do.
+pub fn comes() {
+    if is_on()
+        && let Some(step) = last()
+    {
+        step.flags |= flags::COMES;
+    }
+}
+
+/// The step under way has touched this word out of sight: precompiled code makes a system call for it.
+pub fn touched_unseen(addr: usize) {
+    if is_on() && last().is_some_and(|step| step.addr != addr as u64) {
+        let op = Op { size: 4, ..Op::new(OpKind::AtomicRmw, addr as u64, 0) };
+        push(of(StepKind::Touch, super::me(), op));
+    }
+}
+
+/// The step under way looked at this word out of sight, right after its own operation. That is as good as one operation
+/// where it is the same word, or where the step only went on after a wait.
+pub fn blind(addr: usize) {
+    if is_on()
+        && let Some(step) = last()
+        && step.addr != addr as u64
+        && !matches!(OpKind::from_code(step.op), Some(OpKind::FutexWait | OpKind::FutexWake))
+    {
+        step.flags |= flags::BLIND;
     }
 }
 
@@ -180,7 +226,7 @@ pub fn finish() {
         if this.state == State::Ended || this.id == e.current && this.state != State::Blocked {
             continue;
         }
-        let mut pending = of(StepKind::Pending, this.id, this.op);
+        let mut pending = Step { context: context(this), ..of(StepKind::Pending, this.id, this.op) };
         if this.state == State::Blocked && this.wait.key.class != Class::Memory {
             pending.flags |= flags::BLOCKED;
             if !this.wait.acquire {

@@ -36,9 +36,10 @@ fn shared(me: &mut Thread, kind: OpKind, addr: u64, size: u32, pc: u64, known: b
     // What came out in this run is not recorded: the events before that would be missing.
     if known && record::on() {
         record::lease(me, addr);
-        match record::value_at(addr, size) {
-            Some(value) if kind == OpKind::Read => record::load(me, addr, value, pc),
-            _ => record::event(me, pc),
+        let value = if kind == OpKind::Read { record::value_at(addr, size) } else { None };
+        match value {
+            Some(value) => record::load(me, addr, value, pc),
+            None => record::event(me, pc),
         }
     }
 }

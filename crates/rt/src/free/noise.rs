@@ -10,7 +10,7 @@
 //! tree and how often it drew; the strands' timing, and so the run, is the kernel's.
 
 use super::cover::{self, Gap};
-use super::past::Before;
+use super::past::{Before, Change};
 use super::thread::{self, Thread};
 use super::{guide, sharing, turns};
 use crate::sys::{c_int, nr, syscall3, timespec};
@@ -64,6 +64,11 @@ pub fn toggle() {
     }
 }
 
+/// Whether noise is made at this time.
+pub fn is_active() -> bool {
+    ACTIVE.load(Ordering::Relaxed)
+}
+
 /// What all draws of the run depend on.
 pub fn seed() -> u64 {
     SEED.load(Ordering::Relaxed)
@@ -92,31 +97,56 @@ struct Draw {
 
 fn weigh(at: At, before: Before) -> Draw {
     use OpKind::*;
-    let Before { inside, again, shared, written, changed, guarded } = before;
-    if !inside {
+    let Before { inside, again, shared, written, changed, guarded, unlocks, fresh } = before;
+    if !turns::are_by_rank() {
+        return weigh_plainly(at.op, before);
+    }
+    if !inside || fresh {
         return Draw { shift: OUTSIDE, rank: 0 };
     }
     match at.op {
         // What a lock guards is touched by nobody else, as a rule.
         op if guarded && op.is_plain_access() => Draw { shift: OUTSIDE, rank: 1 },
         Read | ReadRange | AtomicLoad if again && written => Draw { shift: 0, rank: MIDDLE },
-        Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE - changed as u32, rank: 1 },
+        Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE - (changed == Change::Seen) as u32, rank: 1 },
         // Nobody can come in between this and what was done before.
-        _ if at.order == Order::Release => Draw { shift: 1, rank: 1 },
-        // One lock after the other.
-        AtomicCas | MutexLock if guarded => Draw { shift: 0, rank: MIDDLE },
-        Write | ReadWrite | WriteRange | AtomicStore | AtomicRmw | AtomicCas | MutexLock => Draw {
-            shift: !(again || shared || changed) as u32,
-            rank: if changed {
-                MIDDLE + 1
-            } else if again && shared {
-                MIDDLE
-            } else {
-                2
+        _ if unlocks => Draw { shift: 1, rank: 1 },
+        // It may block with a lock in its hands.
+        AtomicCas if guarded => Draw { shift: 0, rank: MIDDLE },
+        op if guarded && may_block(op) => Draw { shift: 0, rank: MIDDLE },
+        CondWait | CondTimedWait => Draw { shift: 0, rank: 2 },
+        Write | ReadWrite | WriteRange | AtomicStore | AtomicRmw | AtomicCas | MutexLock | ReadLock
+        | WriteLock | SpinLock => Draw {
+            shift: !(again || shared || changed != Change::None) as u32,
+            rank: match changed {
+                Change::Seen => MIDDLE + 1,
+                Change::Presumed => MIDDLE,
+                Change::None if again && shared => MIDDLE,
+                Change::None => 1 + (again || shared) as u32,
             },
         },
         _ => Draw { shift: 1, rank: 1 },
     }
+}
+
+/// The same in runs where strands do not go on by rank: without what may be wrong about what strands share, or locks guard.
+fn weigh_plainly(op: OpKind, before: Before) -> Draw {
+    use OpKind::*;
+    if !before.inside {
+        return Draw { shift: OUTSIDE, rank: 0 };
+    }
+    match op {
+        Read | ReadRange | AtomicLoad if !before.again => Draw { shift: OUTSIDE, rank: 1 },
+        Write | ReadWrite | WriteRange | AtomicStore | Read | ReadRange | AtomicLoad | AtomicRmw
+        | AtomicCas | MutexLock => Draw { shift: 0, rank: 2 },
+        _ => Draw { shift: 1, rank: 1 },
+    }
+}
+
+/// Whether a strand may have to wait there for another.
+fn may_block(op: OpKind) -> bool {
+    use OpKind::*;
+    matches!(op, MutexLock | ReadLock | WriteLock | SpinLock | SemWait | BarrierWait | Once | Join)
 }
 
 /// An event at which noise may be made.

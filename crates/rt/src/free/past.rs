@@ -6,6 +6,7 @@
 //! change, by polling.
 
 use super::noise::At;
+use super::thread;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use threadbare_abi::op::{OpKind, Order};
 use threadbare_strategy::rng::mix;
@@ -14,6 +15,10 @@ use threadbare_strategy::rng::mix;
 const RECENT: usize = 4;
 /// Locks of a strand that are remembered.
 const HELD: usize = 4;
+/// Blocks of a strand that are remembered.
+const FRESH: usize = 4;
+/// Bytes of a new block whose past is forgotten.
+const FORGOTTEN: u64 = 64;
 /// Looks in a row that found nothing new, before a strand counts as polling.
 const LOOKS: u32 = 3;
 
@@ -32,10 +37,23 @@ pub struct Past {
     held: [u64; HELD],
     /// The object of an operation that takes a lock, if it is one and succeeds.
     taking: u64,
+    /// Blocks of memory it allocated last, each by its beginning and end.
+    fresh: [(u64, u64); FRESH],
     /// It has made an event.
     begun: bool,
     /// What the run's count of sleeps was when it last looked: see `turns`.
     pub epoch: u64,
+}
+
+/// A change that a strand has just made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// None, or none that concerns others.
+    None,
+    /// Of something that a strand may touch that has not begun yet.
+    Presumed,
+    /// Of something that another strand has touched.
+    Seen,
 }
 
 /// What was before an event.
@@ -49,10 +67,31 @@ pub struct Before {
     pub shared: bool,
     /// Another strand has changed the object.
     pub written: bool,
-    /// The strand's last event changed something that another has touched.
-    pub changed: bool,
+    /// What the strand's last event changed.
+    pub changed: Change,
     /// The strand holds a lock.
     pub guarded: bool,
+    /// It is about to give one back.
+    pub unlocks: bool,
+    /// It has allocated the object a moment ago, and no other strand has touched it.
+    pub fresh: bool,
+}
+
+/// The running strand has allocated memory. Safe in a signal.
+#[cold]
+pub fn allocated(block: u64, size: u64) {
+    let Some(me) = thread::me() else { return };
+    if !super::noise::is_active() {
+        return;
+    }
+    me.past.fresh.rotate_right(1);
+    me.past.fresh[0] = (block, block.saturating_add(size));
+    for addr in (block..block + size.min(FORGOTTEN)).step_by(4) {
+        let (cell, tag) = cell(addr);
+        if cell.load(Ordering::Relaxed) >> TAG_SHIFT << TAG_SHIFT == tag {
+            cell.store(0, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Strands that have not made an event yet.
@@ -74,28 +113,45 @@ impl Past {
     /// The strand comes to an event, at this instruction of the code that noise is wanted in.
     pub fn see(&mut self, strand: u16, at: At, pc: u64, inside: bool) -> Before {
         if at.over {
-            let changed = changes(at.op);
-            return Before { inside, again: false, shared: true, written: false, changed, guarded: false };
+            let changed = if changes(at.op) { Change::Seen } else { Change::None };
+            return Before {
+                inside,
+                again: false,
+                shared: true,
+                written: false,
+                changed,
+                guarded: false,
+                unlocks: false,
+                fresh: false,
+            };
         }
         let changing = changes(at.op);
         let found = self.recent.iter().position(|&(addr, _)| addr == at.addr);
         self.same = found.is_some_and(|slot| self.recent[slot].1 == pc);
         self.begin();
         // What a strand is about to touch that has not begun, nobody knows.
-        let presumed = if YOUNG.load(Ordering::Relaxed) > 0 { SHARED } else { 0 };
-        let others = touch(at.addr, strand, changing) | presumed;
+        let young = YOUNG.load(Ordering::Relaxed) > 0;
+        let others = touch(at.addr, strand, changing);
+        let guarded = self.held.iter().any(|&held| held != 0);
+        let unlocks = at.order == Order::Release && self.gave_back(at.addr) || is_unlock(at.op);
         let before = Before {
             inside,
             // The same instruction once more is a loop.
             again: at.addr != 0 && found.is_some() && !self.same,
             shared: others & SHARED != 0,
             written: others & WRITTEN != 0,
-            changed: self.changed != 0 && (look(self.changed, strand) | presumed) & SHARED != 0,
-            guarded: self.held.iter().any(|&held| held != 0),
+            changed: match self.changed {
+                0 => Change::None,
+                addr if look(addr, strand) & SHARED != 0 => Change::Seen,
+                addr if young && !self.is_fresh(addr) => Change::Presumed,
+                _ => Change::None,
+            },
+            guarded,
+            unlocks,
+            fresh: others & SHARED == 0 && self.is_fresh(at.addr),
         };
         self.recent[..=found.unwrap_or(RECENT - 1)].rotate_right(1);
         self.recent[0] = (at.addr, pc);
-        let unlocks = at.order == Order::Release && self.gave_back(at.addr) || is_unlock(at.op);
         self.changed = if changing && !unlocks { at.addr } else { 0 };
         let locks = at.op == OpKind::AtomicCas && at.order == Order::Acquire;
         self.taking = if locks { at.addr } else { 0 };
@@ -132,6 +188,10 @@ impl Past {
     pub fn gave_back(&mut self, addr: u64) -> bool {
         let place = self.held.iter_mut().find(|held| **held == addr && addr != 0);
         place.map(|held| *held = 0).is_some()
+    }
+
+    fn is_fresh(&self, addr: u64) -> bool {
+        self.fresh.iter().any(|&(from, to)| (from..to).contains(&addr))
     }
 
     /// Whether it only waits for a change.
@@ -172,7 +232,9 @@ fn look(addr: u64, strand: u16) -> u64 {
     if old >> TAG_SHIFT << TAG_SHIFT != tag {
         return 0;
     }
-    let own = (old >> STRAND_SHIFT) as u16 == strand + 1;
+    let last = (old >> STRAND_SHIFT) as u16;
+    let gone = || thread::at(last as usize - 1).is_some_and(|other| other.ended.load(Ordering::Relaxed));
+    let own = last == strand + 1 || gone();
     let others = if own { 0 } else { SHARED | if old & CHANGED != 0 { WRITTEN } else { 0 } };
     old & (SHARED | WRITTEN) | others
 }

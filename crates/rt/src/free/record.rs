@@ -16,6 +16,8 @@ use threadbare_abi::layout::{RECORDED_OFFSET, Recorded};
 
 static ON: AtomicBool = AtomicBool::new(false);
 
+/// Below this nothing is mapped.
+const PAGE: u64 = 4096;
 const LEASES: usize = 1 << 12;
 /// Holders of the objects, each with its index and one more; 0 for nobody.
 static HOLDERS: [AtomicU16; LEASES] = [const { AtomicU16::new(0) }; LEASES];
@@ -128,6 +130,9 @@ fn number(me: &Thread, pc: u64) {
 /// The value of a plain load that is about to be made; `None` if it is none that is compared.
 #[inline]
 pub fn value_at(addr: u64, size: u32) -> Option<u64> {
+    if addr < PAGE {
+        return None;
+    }
     // SAFETY: the program is about to read this place itself.
     unsafe {
         Some(match size {

@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsiz
 use threadbare_abi::noise::NoiseKind;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{MAX_STRANDS, StrandPath};
-use threadbare_strategy::rng::Rng;
+use threadbare_strategy::rng::{Rng, mix};
 
 // Stable Rust has no thread-local variable without std.
 global_asm!(
@@ -172,6 +172,7 @@ fn make(parent: Option<&Thread>) -> Option<*mut Thread> {
         (*made).ordinal = ordinal;
         (*made).path = path;
         (*made).rng = Rng::new(noise::seed() ^ path.0);
+        (*made).turn.priority = mix(noise::seed().wrapping_add(path.0));
         (*made).stack.open();
     }
     TABLE[index].store(made, Ordering::Release);

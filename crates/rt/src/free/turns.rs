@@ -2,16 +2,17 @@
 //!
 //! A sleep ends at its time at the latest, and before that when no other strand is at work: a time alone says nothing about
 //! what the others did meanwhile, least of all on a loaded machine. So the time is longer, too, while others want a processor and
-//! do not get it. A strand that polls is not at work, once it has looked after this one fell asleep. Of several sleepers one is let go: the lowest rank first; among these one of those that are
-//! about to touch the same object, where the order decides something; among these the one that went first there less often;
-//! among these it is chance.
+//! do not get it. A strand that polls is not at work, once it has looked after this one fell asleep. Of several sleepers one is let go. In
+//! most runs that is the one with the lowest rank; among these one of those that are about to touch the same object, where the order
+//! decides something. In the others it is by strand, which holds one back for long, or by chance.
 
-use super::noise::{clock, now};
+use super::noise::{clock, now, seed};
 use super::thread::{self, Thread};
 use super::{past, watchdog};
 use crate::sys::{c_int, nr, syscall3, timespec};
 use core::sync::atomic::{AtomicU64, Ordering};
 use threadbare_abi::op::OpKind;
+use threadbare_strategy::rng::mix;
 
 /// How long a sleeping strand does not look what the others do, in nanoseconds.
 const NAP: u64 = 20_000;
@@ -38,6 +39,8 @@ pub struct Turn {
     polled: AtomicU64,
     /// How often it went first of those that met at an object.
     led: AtomicU64,
+    /// Its place among the strands, in runs where they have one.
+    pub priority: u64,
 }
 
 const ASLEEP: u64 = 1 << 63;
@@ -123,9 +126,41 @@ fn had_time(me: &Thread, epoch: u64, until: u64) -> bool {
 }
 
 /// A sleeper's place among the others.
-fn place(this: &Thread) -> (u64, bool, u64, u64, u16) {
+fn place(this: &Thread) -> (u64, u64, u64, u16) {
     let key = this.turn.key.load(Ordering::Relaxed);
-    (key >> RANK_SHIFT, !is_met(this), this.turn.led.load(Ordering::Relaxed), key as u32 as u64, this.index)
+    let (rank, chance) = (key >> RANK_SHIFT, key as u32 as u64);
+    let (first, second, third) = match Style::of_run() {
+        Style::InTurn => (rank << 1 | !is_met(this) as u64, this.turn.led.load(Ordering::Relaxed), chance),
+        Style::Strands => (this.turn.priority, rank, chance),
+        Style::Chance => (rank, chance, 0),
+    };
+    (first, second, third, this.index)
+}
+
+/// Who goes first among sleepers. No order shows every failure, so the seed decides for each run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Style {
+    /// By rank; those that meet at an object, in turn.
+    InTurn,
+    /// By strand.
+    Strands,
+    /// By chance.
+    Chance,
+}
+
+/// Whether sleepers go on by rank in this run.
+pub fn are_by_rank() -> bool {
+    Style::of_run() == Style::InTurn
+}
+
+impl Style {
+    fn of_run() -> Style {
+        match mix(seed() ^ 0x7475_726e) % 16 {
+            0..13 => Style::InTurn,
+            13 => Style::Strands,
+            _ => Style::Chance,
+        }
+    }
 }
 
 /// Whether another sleeper is about to touch the same object, and one of them changes it.

@@ -8,6 +8,7 @@ use super::arena::{Block, Refused};
 use super::with;
 use crate::engine;
 use crate::engine::addressable::{self, Bytes};
+use crate::free;
 use crate::sys::errno::{EINVAL, ENOMEM};
 use crate::sys::{c_int, c_void, nr, set_errno, syscall3};
 
@@ -90,7 +91,11 @@ fn within_bounds(more: usize, pc: u64) -> Option<()> {
 unsafe extern "C" fn malloc_hook(size: usize, pc: u64) -> *mut c_void {
     if !engine::heap_is_ours() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { __libc_malloc(size) };
+        let block = unsafe { __libc_malloc(size) };
+        if free::access::open() {
+            free::past::allocated(block as u64, size as u64);
+        }
+        return block;
     }
     allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block)
 }
@@ -184,7 +189,8 @@ unsafe extern "C" fn free_hook(block: *mut c_void, slot: *const u64) {
 
 fn release(user: usize, pc: u64, seen: bool) {
     if engine::controlled() {
-        engine::learn::frees(user as u64, pc, seen);
+        let size = || with(|arena| arena.block(user)).map_or(0, |block| block.size);
+        engine::learn::frees(user as u64, size, pc, seen);
     }
     if let Ok(block) = with(|arena| arena.block(user)) {
         engine::heap_frees(user, block.size, pc, seen);

@@ -8,7 +8,7 @@ use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit};
 use super::waitv;
 use super::word::Word;
-use crate::engine::{self, Class, WaitKey, Wake, coverage, lost, race, words};
+use crate::engine::{self, Class, WaitKey, Wake, coverage, learn, lost, race, steps, words};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -27,6 +27,9 @@ const WAKE_BITSET: u32 = 10;
 const LOCK_PI2: u32 = 13;
 const COMMAND_MASK: u32 = 127;
 const FLAG_CLOCK_REALTIME: u32 = 256;
+
+/// What a strand that parks by Rust's library waits to see changed.
+const PARKED: u32 = u32::MAX;
 
 const TID_MASK: u32 = 0x3fff_ffff;
 const OWNER_DIED: u32 = 0x4000_0000;
@@ -128,6 +131,11 @@ fn wait(addr: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> Result<
         return Err(error(EINVAL));
     }
     let op = Op { size: 4, ..Op::new(OpKind::FutexWait, addr as u64, pc) };
+    // Rust's `park` has written this value itself, and would have found whatever came before.
+    if !learn::looked_unseen() && expected != PARKED {
+        steps::blind(addr);
+    }
+    steps::touched_unseen(addr);
     signal::arm();
     loop {
         race::futex_waits(addr);
@@ -175,6 +183,7 @@ fn wake_some(addr: usize, count: u32, mask: u32) -> usize {
 fn wake_point(addr: usize, count: u32, pc: u64) {
     // Whoever wakes has changed the word before.
     race::futex_wakes(addr);
+    steps::touched_unseen(addr);
     words::wakes();
     engine::point(Op { size: count, ..Op::new(OpKind::FutexWake, addr as u64, pc) });
     race::futex_woke();

@@ -139,6 +139,8 @@ impl RwLock {
         let announce = self.kind.get() == PREFER_WRITER_NONRECURSIVE;
         if announce {
             engine::point(op);
+            // Readers that come later wait for it, even if it has to wait itself.
+            steps::comes();
             if matches!(self.ready_to_write(), Ready::Yes) {
                 if limit == Limit::Never {
                     locks::wants(Class::RwLock, self.addr, pc, false);
