@@ -26,13 +26,6 @@ pub mod marks {
     pub const RETURNED: u32 = 32;
     /// Not asked for: a library's own (driver to runtime). What it does counts for its caller.
     pub const LIBRARY: u32 = 64;
-    /// Asked for although it is a library's: the compiler has put the program's own code into it (driver to runtime).
-    pub const HOST: u32 = 128;
-
-    /// Whether what the function does counts for its caller.
-    pub const fn is_library(marks: u32) -> bool {
-        marks & (LIBRARY | HOST) == LIBRARY
-    }
 }
 
 /// The table. All strands write it at the same time, and only ever add.

@@ -1,8 +1,6 @@
 //! What a campaign covered, kept in its folder.
 
 use crate::conduct::search_text;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,11 +8,11 @@ use threadbare_abi::noise::flags;
 use threadbare_coverage::kept::{FILE, Identity};
 use threadbare_coverage::tasks::{Seen, TaskTable};
 use threadbare_coverage::{Campaign, Kept, Spot};
+use threadbare_explore::Earlier;
 use threadbare_explore::campaign::{Config, Summary};
 use threadbare_explore::store::Store;
-use threadbare_explore::{Around, Earlier};
 use threadbare_findings::places::shown;
-use threadbare_findings::{Place, Places, SymbolPlaces};
+use threadbare_findings::{Places, SymbolPlaces};
 use threadbare_trace::report::Module;
 
 /// Adds the campaign to the folder's coverage. What goes wrong is no reason to fail: it is told.
@@ -66,32 +64,9 @@ pub(crate) fn task_table(config: &Config, summary: &Summary) -> Option<TaskTable
     let covers = config.target.free && config.noise.flags & flags::COVER != 0;
     covers.then(|| {
         let places = SymbolPlaces::new(&summary.modules, &config.target.program);
-        let functions = summary.tasks.functions().iter().map(|function| function.pc);
-        let hosted = hosted(&places, &Around::new(functions, &summary.modules), &summary.known);
-        TaskTable::new(&summary.tasks, |pc| {
-            let spot = spot(&places, &summary.modules, pc);
-            match hosted.get(&pc).filter(|_| spot.library) {
-                Some(own) => Spot { address: spot.address, ..named(own) },
-                None => spot,
-            }
-        })
-        .with_followed(summary.coverage.told_by())
+        TaskTable::new(&summary.tasks, |pc| spot(&places, &summary.modules, pc))
+            .with_followed(summary.coverage.told_by())
     })
-}
-
-/// The program's own code in functions of libraries, by the function, if the compiler has put some there.
-fn hosted(places: &SymbolPlaces, around: &Around<'_>, events: &[u64]) -> HashMap<u64, Place> {
-    let mut hosted = HashMap::new();
-    for (event, function) in events.iter().filter_map(|&event| Some((event, around.function(event)?))) {
-        // The last frame is the function that everything is in.
-        let own = || places.at(event).into_iter().rev().skip(1).find(|frame| !frame.library);
-        if let Entry::Vacant(entry) = hosted.entry(function)
-            && let Some(own) = own()
-        {
-            entry.insert(own);
-        }
-    }
-    hosted
 }
 
 /// What earlier campaigns of free runs of the same program covered.
@@ -138,11 +113,7 @@ fn spot(places: &SymbolPlaces, modules: &[Module], pc: u64) -> Spot {
         None => format!("{pc:#x}"),
     };
     let frames = places.at(pc);
-    Spot { address, ..named(&shown(&frames).cloned().unwrap_or_default()) }
-}
-
-fn named(place: &Place) -> Spot {
-    let Place { file, line, function, .. } = place.clone();
-    let library = place.library || file.is_none();
-    Spot { address: String::new(), file, line, function, library }
+    let place = shown(&frames).cloned().unwrap_or_default();
+    let known = !place.library && place.file.is_some();
+    Spot { address, file: place.file, line: place.line, function: place.function, library: !known }
 }

@@ -42,19 +42,6 @@ impl Quiet for Places {
         }
         Wanted::Nowhere
     }
-
-    fn covers(&self, modules: &[Module], pc: u64) -> bool {
-        let entry = {
-            let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-            is_entry(&places.of(modules, &self.program).at(pc))
-        };
-        !entry && self.wants(modules, pc) == Wanted::Here
-    }
-}
-
-/// Whether this is the `main` that the compiler makes for a program in Rust: it has no source.
-fn is_entry(frames: &[Place]) -> bool {
-    matches!(frames, [frame] if frame.file.is_none() && frame.function.as_deref() == Some("main"))
 }
 
 /// Whether the code at a place is the program's own, what it asked a library for, or a library's own doing.

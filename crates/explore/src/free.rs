@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::outcome::{self, Outcome, Policy, Races, Shown};
 use crate::run::{Ended, Job, Request};
 use crate::server::Server;
-use crate::tasks::{self, Libraries};
+use crate::tasks;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -37,10 +37,6 @@ pub enum Wanted {
 pub trait Quiet: fmt::Debug + Send + Sync {
     /// Whether noise is wanted at this pc.
     fn wants(&self, modules: &[Module], pc: u64) -> Wanted;
-    /// Whether the function that begins at this pc is to be covered.
-    fn covers(&self, modules: &[Module], pc: u64) -> bool {
-        self.wants(modules, pc) == Wanted::Here
-    }
 }
 
 /// What a job of a free campaign keeps between its runs.
@@ -48,7 +44,6 @@ pub trait Quiet: fmt::Debug + Send + Sync {
 pub(crate) struct Places {
     modules: Vec<Module>,
     asked: HashMap<u64, Wanted>,
-    libraries: Libraries,
     from: Option<Arc<[u64]>>,
     marked: Arc<[u64]>,
 }
@@ -62,11 +57,8 @@ impl Places {
     }
 
     /// Marks the functions that are not asked for.
-    pub(crate) fn mark_libraries(&mut self, seen: &mut Seen, events: &[u64], quiet: Option<&dyn Quiet>) {
-        let (Some(quiet), false) = (quiet, self.modules.is_empty()) else { return };
-        let (modules, asked) = (&self.modules, &mut self.asked);
-        let wants = |pc| *asked.entry(pc).or_insert_with(|| quiet.wants(modules, pc)) == Wanted::Here;
-        self.libraries.mark(seen, events, modules, |pc| quiet.covers(modules, pc), wants);
+    pub(crate) fn mark_libraries(&mut self, seen: &mut Seen, quiet: Option<&dyn Quiet>) {
+        tasks::mark_libraries(seen, &self.modules, quiet, &mut self.asked);
     }
 
     pub(crate) fn modules(&self) -> &[Module] {
@@ -137,7 +129,7 @@ pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Fi
     for _ in 0..LOOKS {
         let ended = job.run(&request, &[])?;
         job.see_places(&ended);
-        if let Some(seen) = job.tasks(&ended, config.quiet.as_deref()) {
+        if let Some(seen) = job.tasks(config.quiet.as_deref()) {
             let seen = tasks::known_alone(*seen);
             job.set_tasks(&Arc::new(seen.clone()));
             functions = Some(seen);
@@ -165,7 +157,7 @@ pub(crate) fn one(
 ) -> Result<Outcome, Error> {
     let ended = job.run(request, &[])?;
     job.see_places(&ended);
-    let tasks = job.tasks(&ended, config.quiet.as_deref());
+    let tasks = job.tasks(config.quiet.as_deref());
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut made = Outcome::of(server, request, &ended, policy, wants)?;

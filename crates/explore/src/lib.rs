@@ -44,4 +44,3 @@ pub use outcome::{Filter, Races, of_race};
 pub use predict::{Cycle, Unproved};
 pub use search::Search;
 pub use task_ledger::Earlier;
-pub use tasks::Around;

@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{Plan, PointMode, Record, WORDS_CAPACITY, Watch};
-use threadbare_abi::noise::{QUIET, THROUGH};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
@@ -451,13 +450,10 @@ impl Job {
     }
 
     /// The same with what the free run that has just ended added; `quiet` knows which functions are not asked for.
-    pub(crate) fn tasks(&mut self, ended: &Ended, quiet: Option<&dyn Quiet>) -> Option<Box<Seen>> {
+    pub(crate) fn tasks(&mut self, quiet: Option<&dyn Quiet>) -> Option<Box<Seen>> {
         self.tasks.as_ref()?;
-        let server = self.server.as_ref()?;
-        let mut seen = tasks::read(&server.memory);
-        let known = self.known.iter().map(|pc| pc & !(QUIET | THROUGH));
-        let events: Vec<u64> = known.chain(server.learnt(ended)).collect();
-        self.places.mark_libraries(&mut seen, &events, quiet);
+        let mut seen = tasks::read(&self.server.as_ref()?.memory);
+        self.places.mark_libraries(&mut seen, quiet);
         Some(Box::new(seen))
     }
 

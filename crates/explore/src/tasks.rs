@@ -1,6 +1,7 @@
 //! The tasks of free runs in a job's shared memory: what the campaign has covered goes in before a run, and comes back with
 //! what the run has added.
 
+use crate::free::{Quiet, Wanted};
 use crate::shm::{SharedMemory, TaskRow};
 use std::collections::HashMap;
 use threadbare_abi::tasks::{FUNCTIONS, marks};
@@ -67,70 +68,18 @@ pub(crate) fn read(memory: &SharedMemory) -> Seen {
     seen
 }
 
-/// Which functions are a library's, found out when there are new ones.
-#[derive(Debug, Default)]
-pub(crate) struct Libraries {
-    /// Functions and events at the last look.
-    looked: (usize, usize),
-    marks: HashMap<u64, u32>,
-}
-
-impl Libraries {
-    /// Marks the functions that are not asked for: what a library does counts for its caller. One that the compiler has put
-    /// the program's own code into, as it does with what a strand is started with, is asked for by that; `events` are
-    /// instructions, and `wants` knows of one, as `covers` of a function, whether it is the program's own.
-    pub(crate) fn mark(
-        &mut self,
-        seen: &mut Seen,
-        events: &[u64],
-        modules: &[Module],
-        covers: impl Fn(u64) -> bool,
-        mut wants: impl FnMut(u64) -> bool,
-    ) {
-        let now = (seen.functions.len(), events.len());
-        if self.looked != now {
-            self.looked = now;
-            let functions = || seen.functions.iter().map(|function| function.pc);
-            for pc in functions() {
-                self.marks.entry(pc).or_insert_with(|| if covers(pc) { 0 } else { marks::LIBRARY });
-            }
-            let around = Around::new(functions(), modules);
-            for &event in events {
-                let library = around.function(event).and_then(|function| self.marks.get_mut(&function));
-                if let Some(has) = library.filter(|has| **has == marks::LIBRARY)
-                    && wants(event)
-                {
-                    *has |= marks::HOST;
-                }
-            }
+/// Marks the functions that are not asked for, each new one once: what a library does counts for its caller.
+pub(crate) fn mark_libraries(
+    seen: &mut Seen,
+    modules: &[Module],
+    quiet: Option<&dyn Quiet>,
+    asked: &mut HashMap<u64, Wanted>,
+) {
+    let (Some(quiet), false) = (quiet, modules.is_empty()) else { return };
+    for function in &mut seen.functions {
+        if *asked.entry(function.pc).or_insert_with(|| quiet.wants(modules, function.pc)) != Wanted::Here {
+            function.marks |= marks::LIBRARY;
         }
-        for function in &mut seen.functions {
-            function.marks |= self.marks.get(&function.pc).copied().unwrap_or(0);
-        }
-    }
-}
-
-/// Leads from instructions to the functions they are in.
-#[derive(Debug)]
-pub struct Around<'a> {
-    functions: Vec<u64>,
-    modules: &'a [Module],
-}
-
-impl Around<'_> {
-    /// Of these functions, by a pc near the beginning of each.
-    pub fn new(functions: impl Iterator<Item = u64>, modules: &[Module]) -> Around<'_> {
-        let mut functions: Vec<u64> = functions.collect();
-        functions.sort_unstable();
-        Around { functions, modules }
-    }
-
-    /// The function an instruction is in: the last one that begins before it, in the same module.
-    pub fn function(&self, pc: u64) -> Option<u64> {
-        let before = self.functions.partition_point(|&function| function <= pc).checked_sub(1)?;
-        let found = self.functions[before];
-        let module = self.modules.iter().find(|module| pc.wrapping_sub(module.base) < module.size)?;
-        (found.wrapping_sub(module.base) < module.size).then_some(found)
     }
 }
 
@@ -179,25 +128,5 @@ mod tests {
         // The function is there twice, the other places are empty.
         assert_eq!(seen.functions, [Function { pc: 5, marks: 3, strand: 6 }]);
         assert_eq!((seen.pairs, seen.lost), (vec![(0, 0)], 3));
-    }
-
-    #[test]
-    fn a_library_that_has_own_code_in_it_is_asked_for() {
-        let module = |base, size| Module { base, size, path: String::new() };
-        let modules = [module(0x1000, 0x1000), module(0x8000, 0x1000)];
-        let mut seen =
-            Seen { functions: [0x1100, 0x1200, 0x1300].map(|pc| function(pc, 0)).into(), ..Seen::default() };
-        let mut libraries = Libraries::default();
-        // The second and the third are a library's; the second has own code in it. Code of another module is in none.
-        let own = |pc: u64| pc == 0x1100 || pc == 0x1240 || pc == 0x8010;
-        libraries.mark(&mut seen, &[0x1110, 0x1210, 0x1240, 0x1310, 0x8010, 0x10], &modules, own, own);
-        let marks = |seen: &Seen| seen.functions.iter().map(|it| it.marks).collect::<Vec<_>>();
-        assert_eq!(marks(&seen), [0, marks::LIBRARY | marks::HOST, marks::LIBRARY]);
-        assert_eq!(seen.functions.iter().filter(|it| it.is_asked_for()).count(), 2);
-        // Nothing is asked where nothing is new.
-        let before = marks(&seen);
-        let never = |_| panic!("asked again");
-        libraries.mark(&mut seen, &[0; 6], &modules, never, never);
-        assert_eq!(marks(&seen), before);
     }
 }

@@ -36,7 +36,7 @@ impl Function {
 
     /// Whether it has tasks: a library's own has none.
     pub fn is_asked_for(&self) -> bool {
-        !marks::is_library(self.marks)
+        !self.has(marks::LIBRARY)
     }
 
     /// Whether it ran while another strand lived.

@@ -18,9 +18,9 @@
 //! 2. The same load of the same place once more is no event here: a strand that spins would interrupt everybody for ever.
 
 use super::frames::{Entry, PC};
+use super::functions;
 use super::noise::At;
 use super::thread::{self, Thread};
-use super::{functions, sharing};
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::tasks::marks;
@@ -119,7 +119,7 @@ pub fn own(me: &Thread) -> Option<(u16, &'static mut Entry)> {
     for level in 1..=CALLERS.min(depth) {
         let entry = me.stack.entry(depth - level)?;
         let number = number_of(entry)?;
-        if !marks::is_library(functions::marks_of(table, number)) {
+        if functions::marks_of(table, number) & marks::LIBRARY == 0 {
             return Some((number, entry));
         }
     }
@@ -160,7 +160,7 @@ fn interrupted(me: &Thread, from: u64, to: u64, gap: Gap) {
     }
     if gap != Gap::Chance {
         for (other, second) in others_in(me, is_at_work) {
-            if !marks::is_library(functions::marks_of(table, second)) {
+            if functions::marks_of(table, second) & marks::LIBRARY == 0 {
                 functions::mark(table, other, second, 0);
                 functions::pair(table, first, second);
                 others = true;
@@ -195,7 +195,7 @@ fn others_in(
 pub fn others(me: &Thread) -> impl Iterator<Item = u16> {
     others_in(me, |_| true).filter_map(|(other, number)| {
         let table = functions::table()?;
-        if !marks::is_library(functions::marks_of(table, number)) {
+        if functions::marks_of(table, number) & marks::LIBRARY == 0 {
             return Some(number);
         }
         other.cover.own.load(Ordering::Relaxed).checked_sub(1)
@@ -204,9 +204,6 @@ pub fn others(me: &Thread) -> impl Iterator<Item = u16> {
 
 /// The strand makes an event here and now.
 pub fn event(me: &mut Thread, at: &At) {
-    if !at.op.is_plain_access() {
-        sharing::note(at.pc);
-    }
     if thread::alive() < 2 || is_again(me, at) {
         return;
     }

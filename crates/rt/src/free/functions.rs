@@ -166,7 +166,7 @@ fn can_meet(table: &Tasks, first: u16, second: u16) -> bool {
 }
 
 fn is_asked_for(has: u32) -> bool {
-    has & marks::BESIDE != 0 && !marks::is_library(has)
+    has & marks::BESIDE != 0 && has & marks::LIBRARY == 0
 }
 
 /// Functions that are looked at more closely to find an open pair.
