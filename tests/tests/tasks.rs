@@ -65,7 +65,12 @@ fn functions_of_every_sort_are_told_apart() {
         };
         assert_eq!(states("set_up"), ("alone", "alone"), "{name}");
         assert_eq!(states(leaves).1, "never_returned", "{name}");
-        assert_eq!(states("mix"), ("no_events", "covered"), "{name}");
+        // Noise does not reach it; a busy machine may interrupt it all the same, and that counts.
+        let (interrupted, through) = states("mix");
+        assert!(
+            ["no_events", "covered"].contains(&interrupted) && through == "covered",
+            "{name}: {interrupted}"
+        );
         assert_eq!(states("deposit"), ("covered", "covered"), "{name}");
         let (covered, open) = (pairs(tasks, "covered"), pairs(tasks, "open"));
         // Several strands are in one; only one strand is in the other.
@@ -88,6 +93,25 @@ fn functions_of_every_sort_are_told_apart() {
     let out = tempfile::tempdir().unwrap();
     let campaign = free("noise/tasks.c", out.path(), &["--runs", "2"]);
     assert_eq!(function(&campaign.report["tasks"], "tear_down").1, "alone");
+}
+
+#[test]
+fn what_a_library_has_taken_in_is_the_programs_own() {
+    // Optimised, a strand's code is in the library's function that begins it.
+    let out = tempfile::tempdir().unwrap();
+    let options = ["--mode", "free", "--runs", "8", "--keep-going", "--races", "off"];
+    for flags in [vec![], vec!["-O".to_owned()]] {
+        let program = Program { flags, ..program("noise/move_money.rs") };
+        let campaign = campaign::run(&program, &built(&program), out.path(), &options);
+        let campaign = campaign.unwrap_or_else(|error| panic!("{error}"));
+        let functions = campaign.report["tasks"]["functions"].as_array().unwrap();
+        let names: Vec<&str> = functions.iter().filter_map(|it| it["function"].as_str()).collect();
+        assert!(names.iter().all(|name| name.starts_with("move_money::")), "{names:?}");
+        let strands = functions
+            .iter()
+            .filter(|it| it["function"] != "move_money::main" && it["interrupted"] == "covered");
+        assert!(strands.count() >= 1, "{functions:?}");
+    }
 }
 
 #[test]

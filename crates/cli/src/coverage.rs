@@ -1,6 +1,7 @@
 //! What a campaign covered, kept in its folder.
 
 use crate::conduct::search_text;
+use crate::quiet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -64,7 +65,7 @@ pub(crate) fn task_table(config: &Config, summary: &Summary) -> Option<TaskTable
     let covers = config.target.free && config.noise.flags & flags::COVER != 0;
     covers.then(|| {
         let places = SymbolPlaces::new(&summary.modules, &config.target.program);
-        TaskTable::new(&summary.tasks, |pc| spot(&places, &summary.modules, pc))
+        TaskTable::new(&summary.tasks, |pc| function_spot(&places, &summary.modules, pc))
             .with_followed(summary.coverage.told_by())
     })
 }
@@ -104,6 +105,17 @@ pub(crate) fn earlier(
 
 fn file_name(module: &Module) -> String {
     Path::new(&module.path).file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The spot of a function, named by the program's own code where that is in a library's function.
+fn function_spot(places: &SymbolPlaces, modules: &[Module], pc: u64) -> Spot {
+    let spot = spot(places, modules, pc);
+    match quiet::function(places, pc) {
+        Some(place) => {
+            Spot { file: place.file, line: place.line, function: place.function, library: false, ..spot }
+        }
+        None => spot,
+    }
 }
 
 fn spot(places: &SymbolPlaces, modules: &[Module], pc: u64) -> Spot {

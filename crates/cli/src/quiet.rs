@@ -23,6 +23,11 @@ impl Places {
     pub(crate) fn new(program: PathBuf, patterns: Vec<String>) -> Places {
         Places { program, patterns, places: Mutex::default() }
     }
+
+    fn is_asked_for(&self, frames: &[Place]) -> bool {
+        let named = |frame: &Place| self.patterns.iter().any(|pattern| is_named(pattern, frame));
+        self.patterns.is_empty() || frames.iter().any(named)
+    }
 }
 
 impl fmt::Debug for Places {
@@ -36,12 +41,31 @@ impl Quiet for Places {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         let frames = places.of(modules, &self.program).at(pc);
         let here = by_code(&frames);
-        let named = |frame: &Place| self.patterns.iter().any(|pattern| is_named(pattern, frame));
-        if self.patterns.is_empty() || here != Wanted::Here || frames.iter().any(named) {
-            return here;
-        }
-        Wanted::Nowhere
+        if here != Wanted::Here || self.is_asked_for(&frames) { here } else { Wanted::Nowhere }
     }
+
+    fn owns(&self, modules: &[Module], pc: u64) -> bool {
+        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = places.of(modules, &self.program);
+        function(places, pc).is_some_and(|place| self.is_asked_for(&[place]))
+    }
+}
+
+/// The place of a function of the program's own, by a pc near its beginning: also where a library's function has taken in the program's code.
+pub(crate) fn function(places: &dyn threadbare_findings::Places, pc: u64) -> Option<Place> {
+    let frames = places.at(pc);
+    // Code that stands for no line has the unit's file, whoever wrote it.
+    if let Some(own) = frames.iter().rev().find(|frame| !frame.library && frame.line.is_some()) {
+        return Some(own.clone());
+    }
+    if let Some(taken_in) = places.own_code(pc) {
+        return Some(taken_in);
+    }
+    let outermost = frames.into_iter().next_back()?;
+    // Where the others have their source, these are the Rust compiler's.
+    let is_made = |name: &str| name == "main" || name.starts_with("__rust");
+    let is_made = outermost.function.as_deref().is_some_and(is_made) && places.has_debug_info(pc);
+    (!outermost.library && outermost.file.is_none() && !is_made).then_some(outermost)
 }
 
 /// Whether the code at a place is the program's own, what it asked a library for, or a library's own doing.
@@ -94,6 +118,54 @@ mod tests {
             by_code(&[frame("add", true), frame("spawn_unchecked_", true), frame("main", false)]),
             Nowhere
         );
+    }
+
+    /// A program in which every function is at its own pc.
+    struct Known(bool, Vec<(Place, Option<Place>)>);
+
+    impl threadbare_findings::Places for Known {
+        fn at(&self, pc: u64) -> Vec<Place> {
+            vec![self.1[pc as usize].0.clone()]
+        }
+
+        fn own_code(&self, pc: u64) -> Option<Place> {
+            self.1[pc as usize].1.clone()
+        }
+
+        fn has_debug_info(&self, _pc: u64) -> bool {
+            self.0
+        }
+
+        fn variable(&self, _addr: u64, _size: u64) -> Option<String> {
+            None
+        }
+
+        fn source(&self, _file: &str, _line: u32) -> Option<String> {
+            None
+        }
+    }
+
+    #[test]
+    fn a_librarys_function_with_code_of_the_program_is_the_programs() {
+        let at = |name: &str, line| Place { file: Some("bank.rs".into()), line, ..frame(name, false) };
+        let functions = || {
+            vec![
+                (at("bank::deposit", Some(7)), None),
+                (frame("std::thread::begin", true), Some(at("bank::main::{closure}", Some(9)))),
+                (frame("core::mem::drop", true), None),
+                (at("core::mem::swap", None), None),
+                (frame("main", false), None),
+                (frame("__rust_try", false), None),
+                (frame("helper", false), None),
+            ]
+        };
+        let names = |debug_info| {
+            let known = Known(debug_info, functions());
+            let name = |pc: u64| function(&known, pc).and_then(|place| place.function);
+            (0..7).filter_map(name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(true), ["bank::deposit", "bank::main::{closure}", "helper"]);
+        assert_eq!(names(false)[2..], ["main", "__rust_try", "helper"]);
     }
 
     #[test]

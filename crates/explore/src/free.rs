@@ -37,6 +37,10 @@ pub enum Wanted {
 pub trait Quiet: fmt::Debug + Send + Sync {
     /// Whether noise is wanted at this pc.
     fn wants(&self, modules: &[Module], pc: u64) -> Wanted;
+    /// Whether the function that begins at this pc is asked for.
+    fn owns(&self, modules: &[Module], pc: u64) -> bool {
+        self.wants(modules, pc) == Wanted::Here
+    }
 }
 
 /// What a job of a free campaign keeps between its runs.
@@ -44,6 +48,8 @@ pub trait Quiet: fmt::Debug + Send + Sync {
 pub(crate) struct Places {
     modules: Vec<Module>,
     asked: HashMap<u64, Wanted>,
+    /// Functions that are asked for, and that are not.
+    owned: HashMap<u64, bool>,
     from: Option<Arc<[u64]>>,
     marked: Arc<[u64]>,
 }
@@ -58,7 +64,7 @@ impl Places {
 
     /// Marks the functions that are not asked for.
     pub(crate) fn mark_libraries(&mut self, seen: &mut Seen, quiet: Option<&dyn Quiet>) {
-        tasks::mark_libraries(seen, &self.modules, quiet, &mut self.asked);
+        tasks::mark_libraries(seen, &self.modules, quiet, &mut self.owned);
     }
 
     pub(crate) fn modules(&self) -> &[Module] {

@@ -1,7 +1,7 @@
 //! The tasks of free runs in a job's shared memory: what the campaign has covered goes in before a run, and comes back with
 //! what the run has added.
 
-use crate::free::{Quiet, Wanted};
+use crate::free::Quiet;
 use crate::shm::{SharedMemory, TaskRow};
 use std::collections::HashMap;
 use threadbare_abi::tasks::{FUNCTIONS, marks};
@@ -73,11 +73,11 @@ pub(crate) fn mark_libraries(
     seen: &mut Seen,
     modules: &[Module],
     quiet: Option<&dyn Quiet>,
-    asked: &mut HashMap<u64, Wanted>,
+    owned: &mut HashMap<u64, bool>,
 ) {
     let (Some(quiet), false) = (quiet, modules.is_empty()) else { return };
     for function in &mut seen.functions {
-        if *asked.entry(function.pc).or_insert_with(|| quiet.wants(modules, function.pc)) != Wanted::Here {
+        if !*owned.entry(function.pc).or_insert_with(|| quiet.owns(modules, function.pc)) {
             function.marks |= marks::LIBRARY;
         }
     }

@@ -29,6 +29,14 @@ pub struct Place {
 pub trait Places {
     /// The functions at a return address, innermost first; more than one where code was inlined.
     fn at(&self, pc: u64) -> Vec<Place>;
+    /// The program's own code in the function at a return address, where that is a library's that has taken it in.
+    fn own_code(&self, _pc: u64) -> Option<Place> {
+        None
+    }
+    /// Whether the file that holds an address has debug info.
+    fn has_debug_info(&self, _pc: u64) -> bool {
+        false
+    }
     /// The variable, or the part of one, that `size` bytes at an address belong to.
     fn variable(&self, addr: u64, size: u64) -> Option<String>;
     /// The part of a heap block that an access touches, named by the type of the object: `account.balance`. `stack` are

@@ -45,6 +45,14 @@ impl Places for SymbolPlaces {
         self.symbols.frames(Pc::Return(pc)).iter().map(|frame| self.place(frame)).collect()
     }
 
+    fn own_code(&self, pc: u64) -> Option<Place> {
+        self.symbols.own_code_in(Pc::Return(pc)).map(|frame| self.place(&frame))
+    }
+
+    fn has_debug_info(&self, pc: u64) -> bool {
+        self.symbols.locate(pc).is_some_and(|(module, _)| self.symbols.has_debug_info(module))
+    }
+
     fn field(&self, stack: &[u64], block: u64, offset: u64, size: u64) -> Option<String> {
         let stack: Vec<Pc> = stack.iter().map(|&pc| Pc::Return(pc)).collect();
         self.symbols.field_access(&stack, block, offset, size).map(|field| field.to_string())

@@ -298,6 +298,13 @@ impl<'a> ImageData<'a> {
         }
     }
 
+    /// Calls `each` with the linked address of every row of the line table between two addresses.
+    pub(crate) fn for_each_row(&self, arena: &'a Arena, from: u64, to: u64, mut each: impl FnMut(u64)) {
+        let Some(context) = self.context(arena) else { return };
+        let Ok(rows) = context.find_location_range(from, to) else { return };
+        rows.for_each(|(address, ..)| each(address.max(from)));
+    }
+
     /// The name of the lambda that a function's DIE tells of, made of what is around it.
     pub(crate) fn lambda_name(&self, arena: &'a Arena, address: u64, die: UnitOffset) -> Option<Name> {
         let die = self.unit_of_code(arena, address)?.at(die);

@@ -31,6 +31,7 @@ mod lines;
 mod locals;
 mod map;
 mod naming;
+mod own_code;
 mod program_id;
 mod scan;
 mod source;

@@ -128,7 +128,7 @@ impl Symbols {
         frames
     }
 
-    fn find_frames(&self, pc: Pc) -> Vec<Frame> {
+    pub(crate) fn find_frames(&self, pc: Pc) -> Vec<Frame> {
         let bare = Frame {
             address: pc.value(),
             name: None,

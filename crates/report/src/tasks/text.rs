@@ -207,8 +207,8 @@ fn functions(out: &mut String, tasks: &TasksReport, all: bool, screen: Screen) {
         let names: Vec<String> = rows.iter().map(|tasks| printable(&name(&tasks.spot))).collect();
         let places: Vec<String> = rows.iter().map(|tasks| printable(&place(&tasks.spot))).collect();
         let longest = |texts: &[String]| texts.iter().map(|text| width(text)).max().unwrap_or_default();
-        // Names may be long, and so may paths: each has its half, and what the other leaves.
-        let place_room = longest(&places).min((room / 2).max(room.saturating_sub(longest(&names) + 2)));
+        // Names may be long, and so may paths, whose end says most: they have a third, and what the names leave.
+        let place_room = longest(&places).min((room / 3).max(room.saturating_sub(longest(&names) + 2)));
         let name_room = longest(&names).min(room.saturating_sub(place_room + 2)).max(8);
         let mut line = |one: &str, two: &str, rest: [&str; 3]| {
             let text = format!(
