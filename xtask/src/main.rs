@@ -22,6 +22,8 @@ usage: cargo xtask <chore>
                  names of programs and strategies and a number of seeds narrow it
   bench noise    the experiments of the free mode's paper, and its speed against gcc's ThreadSanitizer;
                  [RUNS] of each experiment, 200 unless told otherwise
+  bench noise replays
+                 recorded failing runs of these experiments, each replayed; [FAILURES], 200 unless told otherwise
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
 ";
 
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
         ["bench"] | ["bench", "engine"] => bench::engine(),
         ["bench", "search", words @ ..] => search::search(words),
         ["bench", "coverage"] => bench::coverage::coverage(),
+        ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),
         ["bench", "noise", words @ ..] => bench::noise::noise(words),
         ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {

@@ -129,7 +129,7 @@ fn check(first: &Session, now: &Session) -> Result<(), Trouble> {
     if first.identity != now.identity {
         return Err(Trouble::usage(
             "with these options it would be another campaign, with other runs",
-            "`--runs`, `--time`, `--until`, `--jobs`, `--keep-going` and `--format` may be given with `--resume`; for the others \
+            "`--runs`, `--time`, `--until`, `--until-coverage`, `--jobs`, `--keep-going` and `--format` may be given with `--resume`; for the others \
              begin a new one",
         ));
     }

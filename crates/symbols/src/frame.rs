@@ -119,7 +119,7 @@ pub fn first_user_frame(frames: &[Frame]) -> Option<&Frame> {
     of(Origin::User).or_else(|| of(Origin::Dependency)).or(frames.first())
 }
 
-fn origin_of_file(file: &Path) -> Origin {
+pub(crate) fn origin_of_file(file: &Path) -> Origin {
     const SYSTEM: [&str; 8] = [
         "/rustc/",
         "/usr/include/",

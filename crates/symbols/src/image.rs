@@ -298,11 +298,20 @@ impl<'a> ImageData<'a> {
         }
     }
 
-    /// Calls `each` with the linked address of every row of the line table between two addresses.
-    pub(crate) fn for_each_row(&self, arena: &'a Arena, from: u64, to: u64, mut each: impl FnMut(u64)) {
+    /// Calls `each` with the linked address and the file of every row of the line table between two addresses.
+    pub(crate) fn for_each_row(
+        &self,
+        arena: &'a Arena,
+        from: u64,
+        to: u64,
+        mut each: impl FnMut(u64, Option<&str>),
+    ) {
         let Some(context) = self.context(arena) else { return };
         let Ok(rows) = context.find_location_range(from, to) else { return };
-        rows.for_each(|(address, ..)| each(address.max(from)));
+        // Code that stands for no line has the unit's file, whoever wrote it.
+        rows.for_each(|(address, _, at)| {
+            each(address.max(from), at.file.filter(|_| at.line.is_some_and(|line| line > 0)));
+        });
     }
 
     /// The name of the lambda that a function's DIE tells of, made of what is around it.

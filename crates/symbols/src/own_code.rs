@@ -3,11 +3,13 @@
 //! Optimised Rust has hardly a strand whose code is in a function of its own name; what the compiler reports as a function is the
 //! library's, and only its inside tells whose it is.
 
-use crate::frame::{Frame, Origin, Pc};
+use crate::frame::{Frame, Origin, Pc, origin_of_file};
+use crate::source::normalized;
 use crate::symbols::Symbols;
+use std::path::Path;
 
-/// Places of a function that are looked at.
-const MOST: usize = 512;
+/// Places of a function that are looked at closely; what it has taken in is more than a few of them.
+const MOST: usize = 64;
 
 impl Symbols {
     /// The program's own code in the function that holds an address: the outermost frame of the first place that has one.
@@ -17,13 +19,17 @@ impl Symbols {
         let rows = self.with_linked(index, inside, |image, arena, address| {
             let function = image.symbols().function(address)?;
             let to_loaded = inside.wrapping_sub(address);
-            let mut rows = Vec::new();
-            image.for_each_row(arena, function.start, function.end, |row| {
-                if rows.len() < MOST {
-                    rows.push(row.wrapping_add(to_loaded));
+            // Where the innermost code is the program's, that is sure; else it may be around a library's.
+            let (mut sure, mut others) = (None, Vec::new());
+            image.for_each_row(arena, function.start, function.end, |row, file| {
+                let row = row.wrapping_add(to_loaded);
+                match file.map(|file| origin_of_file(&normalized(Path::new(file)))) {
+                    Some(Origin::User | Origin::Dependency) if sure.is_none() => sure = Some(row),
+                    _ => others.push(row),
                 }
             });
-            Some(rows)
+            let step = others.len().div_ceil(MOST).max(1);
+            Some(sure.into_iter().chain(others.into_iter().step_by(step)).collect::<Vec<_>>())
         })??;
         rows.into_iter().find_map(|address| {
             let frames = self.find_frames(Pc::At(address));

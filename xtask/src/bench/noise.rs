@@ -30,7 +30,7 @@ const COLUMNS: [(&str, &[&str]); 10] = [
 ];
 
 /// The experiments: program, the paper's bare figure, the paper's best.
-const EXPERIMENTS: [(&str, &str, &str); 6] = [
+pub(super) const EXPERIMENTS: [(&str, &str, &str); 6] = [
     ("flag", "0", "20 (sleep), 0.3 (yield)"),
     ("move_money", "0", "80 (sleep)"),
     ("notify", "0", "35 (sleep or yield)"),
@@ -92,7 +92,13 @@ fn both_models(result: &Value) -> Option<String> {
     Some(format!("{}; {}", model("model1")?, model("model2")?))
 }
 
-fn built(tool: &Path, folder: &Path, wrapper: &str, name: &str, extension: &str) -> Outcome<String> {
+pub(super) fn built(
+    tool: &Path,
+    folder: &Path,
+    wrapper: &str,
+    name: &str,
+    extension: &str,
+) -> Outcome<String> {
     let source = root().join("tests/programs/noise").join(format!("{name}.{extension}"));
     let source = source.to_string_lossy().into_owned();
     let program = format!("./{name}-{extension}");

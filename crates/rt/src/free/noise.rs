@@ -98,26 +98,28 @@ struct Draw {
 fn weigh(at: At, before: Before) -> Draw {
     use OpKind::*;
     let Before { inside, again, shared, written, changed, guarded, unlocks, fresh } = before;
-    if !turns::are_by_rank() {
-        return weigh_plainly(at.op, before);
-    }
     if !inside || fresh {
         return Draw { shift: OUTSIDE, rank: 0 };
+    }
+    // Nobody can come in between this and what was done before.
+    if unlocks {
+        return Draw { shift: 1, rank: 1 };
+    }
+    if !turns::are_by_rank() {
+        return weigh_plainly(at.op, again);
     }
     match at.op {
         // What a lock guards is touched by nobody else, as a rule.
         op if guarded && op.is_plain_access() => Draw { shift: OUTSIDE, rank: 1 },
         Read | ReadRange | AtomicLoad if again && written => Draw { shift: 0, rank: MIDDLE },
         Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE - (changed == Change::Seen) as u32, rank: 1 },
-        // Nobody can come in between this and what was done before.
-        _ if unlocks => Draw { shift: 1, rank: 1 },
         // It may block with a lock in its hands.
         AtomicCas if guarded => Draw { shift: 0, rank: MIDDLE },
         op if guarded && may_block(op) => Draw { shift: 0, rank: MIDDLE },
         CondWait | CondTimedWait => Draw { shift: 0, rank: 2 },
         Write | ReadWrite | WriteRange | AtomicStore | AtomicRmw | AtomicCas | MutexLock | ReadLock
         | WriteLock | SpinLock => Draw {
-            shift: !(again || shared || changed != Change::None) as u32,
+            shift: 0,
             rank: match changed {
                 Change::Seen => MIDDLE + 1,
                 Change::Presumed => MIDDLE,
@@ -129,14 +131,11 @@ fn weigh(at: At, before: Before) -> Draw {
     }
 }
 
-/// The same in runs where strands do not go on by rank: without what may be wrong about what strands share, or locks guard.
-fn weigh_plainly(op: OpKind, before: Before) -> Draw {
+/// The same in runs where that does not count which may be wrong: what strands share, what locks guard, what belongs together.
+fn weigh_plainly(op: OpKind, again: bool) -> Draw {
     use OpKind::*;
-    if !before.inside {
-        return Draw { shift: OUTSIDE, rank: 0 };
-    }
     match op {
-        Read | ReadRange | AtomicLoad if !before.again => Draw { shift: OUTSIDE, rank: 1 },
+        Read | ReadRange | AtomicLoad if !again => Draw { shift: OUTSIDE, rank: 1 },
         Write | ReadWrite | WriteRange | AtomicStore | Read | ReadRange | AtomicLoad | AtomicRmw
         | AtomicCas | MutexLock => Draw { shift: 0, rank: 2 },
         _ => Draw { shift: 1, rank: 1 },

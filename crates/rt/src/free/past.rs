@@ -1,13 +1,13 @@
 //! What strands did lately, as far as noise depends on it.
 //!
 //! Delays decide something where a strand is in the middle: it has touched an object a moment ago that others touch too, and takes
-//! for granted that nobody did since, or it has changed one thing that others see and not yet the other that belongs to it. Objects that no
-//! other strand has touched so far are no such case. Nor is a strand that looks at the same places again and again: it waits for a
-//! change, by polling.
+//! for granted that nobody did since, or it has changed one thing that others see and not yet the other that belongs to it. Memory that it
+//! has just allocated and nobody else has touched is no such case, nor, as a rule, what it touches under a lock that the others took for it
+//! too. A strand that looks at the same places again and again waits for a change, by polling.
 
 use super::noise::At;
 use super::thread;
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 use threadbare_abi::op::{OpKind, Order};
 use threadbare_strategy::rng::mix;
 
@@ -39,8 +39,6 @@ pub struct Past {
     taking: u64,
     /// Blocks of memory it allocated last, each by its beginning and end.
     fresh: [(u64, u64); FRESH],
-    /// It has made an event.
-    begun: bool,
     /// What the run's count of sleeps was when it last looked: see `turns`.
     pub epoch: u64,
 }
@@ -50,7 +48,7 @@ pub struct Past {
 pub enum Change {
     /// None, or none that concerns others.
     None,
-    /// Of something that a strand may touch that has not begun yet.
+    /// Of something that others may touch.
     Presumed,
     /// Of something that another strand has touched.
     Seen,
@@ -69,7 +67,7 @@ pub struct Before {
     pub written: bool,
     /// What the strand's last event changed.
     pub changed: Change,
-    /// The strand holds a lock.
+    /// The strand holds a lock, and others held the same one when they touched the object.
     pub guarded: bool,
     /// It is about to give one back.
     pub unlocks: bool,
@@ -94,22 +92,7 @@ pub fn allocated(block: u64, size: u64) {
     }
 }
 
-/// Strands that have not made an event yet.
-static YOUNG: AtomicUsize = AtomicUsize::new(0);
-
-/// A strand has been made.
-pub fn born() {
-    YOUNG.fetch_add(1, Ordering::Relaxed);
-}
-
 impl Past {
-    /// The strand is young no longer.
-    pub fn begin(&mut self) {
-        if !core::mem::replace(&mut self.begun, true) {
-            YOUNG.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
     /// The strand comes to an event, at this instruction of the code that noise is wanted in.
     pub fn see(&mut self, strand: u16, at: At, pc: u64, inside: bool) -> Before {
         if at.over {
@@ -128,11 +111,8 @@ impl Past {
         let changing = changes(at.op);
         let found = self.recent.iter().position(|&(addr, _)| addr == at.addr);
         self.same = found.is_some_and(|slot| self.recent[slot].1 == pc);
-        self.begin();
-        // What a strand is about to touch that has not begun, nobody knows.
-        let young = YOUNG.load(Ordering::Relaxed) > 0;
-        let others = touch(at.addr, strand, changing);
-        let guarded = self.held.iter().any(|&held| held != 0);
+        let others = touch(at.addr, strand, changing, self.lock());
+        let guarded = self.lock() != 0 && others & UNGUARDED == 0;
         let unlocks = at.order == Order::Release && self.gave_back(at.addr) || is_unlock(at.op);
         let before = Before {
             inside,
@@ -143,7 +123,7 @@ impl Past {
             changed: match self.changed {
                 0 => Change::None,
                 addr if look(addr, strand) & SHARED != 0 => Change::Seen,
-                addr if young && !self.is_fresh(addr) => Change::Presumed,
+                addr if !self.is_fresh(addr) => Change::Presumed,
                 _ => Change::None,
             },
             guarded,
@@ -190,6 +170,11 @@ impl Past {
         place.map(|held| *held = 0).is_some()
     }
 
+    /// Stands for the lock it holds, 0 for none.
+    fn lock(&self) -> u64 {
+        self.held.iter().find(|&&held| held != 0).map_or(0, |&held| (mix(held) % LOCKS) | 1)
+    }
+
     fn is_fresh(&self, addr: u64) -> bool {
         self.fresh.iter().any(|&(from, to)| (from..to).contains(&addr))
     }
@@ -218,7 +203,12 @@ const WRITTEN: u64 = 2;
 /// The strand that touched it last has changed it, or all that did before.
 const CHANGED: u64 = 4;
 const STRAND_SHIFT: u32 = 3;
-const TAG_SHIFT: u32 = 20;
+/// The lock that was held.
+const LOCK_SHIFT: u32 = 20;
+const LOCKS: u64 = 1 << 8;
+const TAG_SHIFT: u32 = 28;
+/// Told, not kept: another strand touched it, and held another lock or none.
+const UNGUARDED: u64 = 8;
 
 fn cell(addr: u64) -> (&'static AtomicU64, u64) {
     let mixed = mix(addr >> 2);
@@ -240,7 +230,7 @@ fn look(addr: u64, strand: u16) -> u64 {
 }
 
 /// The strand touches an object; what others did with it before.
-fn touch(addr: u64, strand: u16, changes: bool) -> u64 {
+fn touch(addr: u64, strand: u16, changes: bool, lock: u64) -> u64 {
     if addr == 0 {
         return 0;
     }
@@ -251,9 +241,14 @@ fn touch(addr: u64, strand: u16, changes: bool) -> u64 {
     if old >> TAG_SHIFT << TAG_SHIFT == tag && (old >> STRAND_SHIFT) as u16 == strand + 1 {
         changed |= old & CHANGED;
     }
-    let new = tag | (strand as u64 + 1) << STRAND_SHIFT | others & (SHARED | WRITTEN) | changed;
+    let new = tag
+        | lock << LOCK_SHIFT
+        | (strand as u64 + 1) << STRAND_SHIFT
+        | others & (SHARED | WRITTEN)
+        | changed;
     if new != old {
         cell.store(new, Ordering::Relaxed);
     }
-    others
+    let guarded = others & SHARED == 0 || old >> LOCK_SHIFT & (LOCKS - 1) == lock;
+    others | if guarded { 0 } else { UNGUARDED }
 }

@@ -7,7 +7,7 @@ use super::cover::{self, Cover};
 use super::frames::Stack;
 use super::past::Past;
 use super::turns::Turn;
-use super::{calls, noise, past, record};
+use super::{calls, noise, record};
 use crate::engine::{Start, live, memory};
 use crate::sys::{c_int, c_void, nr, pthread_t, syscall3};
 use core::arch::{asm, global_asm};
@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsiz
 use threadbare_abi::noise::NoiseKind;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{MAX_STRANDS, StrandPath};
-use threadbare_strategy::rng::{Rng, mix};
+use threadbare_strategy::rng::Rng;
 
 // Stable Rust has no thread-local variable without std.
 global_asm!(
@@ -172,14 +172,12 @@ fn make(parent: Option<&Thread>) -> Option<*mut Thread> {
         (*made).ordinal = ordinal;
         (*made).path = path;
         (*made).rng = Rng::new(noise::seed() ^ path.0);
-        (*made).turn.priority = mix(noise::seed().wrapping_add(path.0));
         (*made).stack.open();
     }
     TABLE[index].store(made, Ordering::Release);
     // SAFETY: just made.
     record::created(unsafe { &*made });
     LIVE.fetch_add(1, Ordering::AcqRel);
-    past::born();
     live::live().strands = count() as u64;
     Some(made)
 }
@@ -253,7 +251,6 @@ fn end(this: &'static mut Thread) {
     if this.ended.swap(true, Ordering::AcqRel) {
         return;
     }
-    this.past.begin();
     record::give_back(this);
     this.stack.close();
     LIVE.fetch_sub(1, Ordering::AcqRel);

@@ -4,7 +4,7 @@
 //! what the others did meanwhile, least of all on a loaded machine. So the time is longer, too, while others want a processor and
 //! do not get it. A strand that polls is not at work, once it has looked after this one fell asleep. Of several sleepers one is let go. In
 //! most runs that is the one with the lowest rank; among these one of those that are about to touch the same object, where the order
-//! decides something. In the others it is by strand, which holds one back for long, or by chance.
+//! decides something, and of these the one that went first there less often. In the others chance has more to say.
 
 use super::noise::{clock, now, seed};
 use super::thread::{self, Thread};
@@ -39,8 +39,6 @@ pub struct Turn {
     polled: AtomicU64,
     /// How often it went first of those that met at an object.
     led: AtomicU64,
-    /// Its place among the strands, in runs where they have one.
-    pub priority: u64,
 }
 
 const ASLEEP: u64 = 1 << 63;
@@ -109,9 +107,13 @@ fn is_next(me: &Thread, epoch: u64) -> bool {
     others(me).all(|other| rests(other, epoch) || other.turn.asleep().is_some() && mine < place(other))
 }
 
-/// Whether those that wait really do: one that has been woken may not have run yet.
+/// Whether those that wait really do: one that has been woken may not have run yet. Who waits for a spin lock never sleeps.
 fn is_so(me: &Thread) -> bool {
-    others(me).filter(|other| waits(other)).take(ASKED).all(|other| watchdog::sleeps(other.index))
+    let spins = |other: &Thread| other.wait.op.load(Ordering::Relaxed) == OpKind::SpinLock as u32;
+    others(me)
+        .filter(|other| waits(other) && !spins(other))
+        .take(ASKED)
+        .all(|other| watchdog::sleeps(other.index))
 }
 
 /// Whether others are at work and had the time to do something: the process has worked until then, or they all wait for
@@ -131,7 +133,6 @@ fn place(this: &Thread) -> (u64, u64, u64, u16) {
     let (rank, chance) = (key >> RANK_SHIFT, key as u32 as u64);
     let (first, second, third) = match Style::of_run() {
         Style::InTurn => (rank << 1 | !is_met(this) as u64, this.turn.led.load(Ordering::Relaxed), chance),
-        Style::Strands => (this.turn.priority, rank, chance),
         Style::Chance => (rank, chance, 0),
     };
     (first, second, third, this.index)
@@ -142,9 +143,7 @@ fn place(this: &Thread) -> (u64, u64, u64, u16) {
 enum Style {
     /// By rank; those that meet at an object, in turn.
     InTurn,
-    /// By strand.
-    Strands,
-    /// By chance.
+    /// By rank, as far as that is certain; then by chance.
     Chance,
 }
 
@@ -156,8 +155,7 @@ pub fn are_by_rank() -> bool {
 impl Style {
     fn of_run() -> Style {
         match mix(seed() ^ 0x7475_726e) % 16 {
-            0..13 => Style::InTurn,
-            13 => Style::Strands,
+            0..12 => Style::InTurn,
             _ => Style::Chance,
         }
     }
