@@ -4,8 +4,8 @@ use super::live::live;
 use super::sched::{Phase, Stop, engine};
 use super::segments::close_segment;
 use super::{controlled, debug, follow, guidance, learn, modules, record, report, steps, strand};
-use crate::sys::{nr, syscall3, syscall6};
-use core::fmt;
+use crate::sys::{Text, nr, syscall3, syscall6};
+use core::fmt::{self, Write};
 use threadbare_abi::layout::flags;
 use threadbare_abi::report::RecordTag;
 use threadbare_abi::verdict::VerdictKind;
@@ -217,7 +217,14 @@ pub fn warn_once(what: &'static str, pc: u64) {
 
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo) -> ! {
-    say("threadbare: the runtime failed\n");
+    let mut room = [0; 256];
+    let mut text = Text::new(&mut room);
+    let _ = match info.location() {
+        Some(at) => writeln!(text, "threadbare: the runtime failed at {}:{}", at.file(), at.line()),
+        None => writeln!(text, "threadbare: the runtime failed"),
+    };
+    let used = text.used();
+    say(core::str::from_utf8(&room[..used]).unwrap_or_default());
     if controlled() && engine().phase == Phase::Running {
         note_verdict(VerdictKind::Internal, 0, 0, 0, format_args!("{info}"));
         end_run();

@@ -23,6 +23,9 @@ static TRIES: [AtomicU16; TASKS] = [const { AtomicU16::new(0) }; TASKS];
 static ANY_OPEN: AtomicBool = AtomicBool::new(false);
 /// How far strands come.
 static REACH: AtomicU64 = AtomicU64::new(0);
+/// By what noise is less likely where a place is hot, and one of how many of its passes is looked at.
+const HOT: u64 = 256;
+const SELDOM: u64 = 16;
 /// One of how many functions is taken.
 const TAKEN: u64 = 4;
 /// More than any usual rank.
@@ -45,8 +48,8 @@ pub fn begin(guidance: Guidance, reach: u64) {
     REACH.store(reach, Ordering::Relaxed);
 }
 
-/// How likely noise is at this event; `usual` by chance alone.
-pub fn likely(me: &mut Thread, noise: &Noise, usual: u64) -> u64 {
+/// How likely noise is at this event; `usual` by chance alone, which falls with the passes of a place.
+pub fn likely(me: &mut Thread, noise: &Noise, usual: u64, random: u64) -> u64 {
     if noise.guidance == Guidance::Random || !cover::on() {
         return usual;
     }
@@ -60,7 +63,9 @@ pub fn likely(me: &mut Thread, noise: &Noise, usual: u64) -> u64 {
             return 0;
         }
     }
-    if !ANY_OPEN.load(Ordering::Relaxed) {
+    // A place that was passed very often is looked at seldom: a look takes longer than an event.
+    let is_hot = usual < noise.probability / HOT && !random.is_multiple_of(SELDOM);
+    if is_hot || !ANY_OPEN.load(Ordering::Relaxed) {
         return usual;
     }
     let (open, task) = look(me, noise.guidance);

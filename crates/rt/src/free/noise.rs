@@ -213,7 +213,7 @@ fn draw(me: &mut Thread, at: At) {
     passed.store(times.saturating_add(1), Ordering::Relaxed);
     let first = noise.probability >> shift;
     let likely = (first * HALF / (HALF + times as u64)).max(first >> FLOOR).min(ALWAYS);
-    if random & (ALWAYS - 1) >= guide::likely(me, &noise, likely) {
+    if random & (ALWAYS - 1) >= guide::likely(me, &noise, likely, random >> 40) {
         return;
     }
     guide::made(me);

@@ -100,8 +100,9 @@ pub fn give_back(me: &mut Thread) {
 
 #[inline(never)]
 fn release(me: &mut Thread) {
-    let holder = &HOLDERS[me.lease as usize - 1];
-    me.lease = 0;
+    // A handler of a signal may have given it back since it was looked at.
+    let lease = core::mem::take(&mut me.lease);
+    let Some(holder) = (lease as usize).checked_sub(1).and_then(|slot| HOLDERS.get(slot)) else { return };
     // It may have been taken away meanwhile.
     let _ = holder.compare_exchange(me.index.wrapping_add(1), 0, Ordering::Release, Ordering::Relaxed);
 }
