@@ -5,6 +5,7 @@
 //! (calls that order nobody, code that nobody sees) it does right before that event, so that it disturbs the others as
 //! little as it can. A strand that cannot go on is passed over until it can. Futex calls that were not recorded are made at once:
 //! precompiled code (the locks of Rust's `std`) got there without them, because a lock that it looked at was given back meanwhile.
+//! One that was woken and waited again found the lock taken, so it goes on right before it waits again.
 //!
 //! A recording may not fit: input was different, or an access that nobody knew to be shared was not recorded. Then events
 //! are skipped where the strand's own order shows that, and the first one that did not fit is told in the notes. What was not
@@ -162,6 +163,15 @@ impl Recorded {
         self.recording().events.get(at as usize).is_some_and(|&event| event & PC == pc & PC)
     }
 
+    /// The event at which a woken strand waits again, if that is the next thing it does: what it was woken for had been taken by
+    /// another strand before it looked.
+    fn again(&mut self, strand: StrandId, pc: u64) -> Option<u64> {
+        let waited = self.room.as_ref()?[LAST + strand.index() % LAST_WORDS] == pc;
+        let woken = self.next(strand) as usize;
+        let after = self.find(self.number(strand)?, woken + 1) as u64;
+        (waited && self.is_at(after, pc)).then_some(after)
+    }
+
     /// When the strand is to go on, compared with others.
     fn key<V: View>(&mut self, strand: StrandId, view: &V) -> u64 {
         let next = self.next(strand);
@@ -176,8 +186,11 @@ impl Recorded {
             return NEVER;
         }
         let op = view.op(strand);
-        if matches!(op.kind, OpKind::FutexWait | OpKind::FutexWake) && !self.is_at(next, op.pc) {
-            return 0;
+        if matches!(op.kind, OpKind::FutexWait | OpKind::FutexWake) {
+            if !self.is_at(next, op.pc) {
+                return 0;
+            }
+            return self.again(strand, op.pc).unwrap_or(next);
         }
         if self.varies && view.op(strand).pc != 0 && !self.is_recorded(view.op(strand).pc) {
             return match self.rng.below(8) {

@@ -1,6 +1,6 @@
 //! The fork server of free runs, and their beginning.
 
-use super::{ON, access, cover, crash, functions, guide, noise, record, sharing, thread};
+use super::{ON, access, cover, crash, functions, guide, noise, record, sharing, thread, turns};
 use crate::engine::{learn, live, modules, orphans, report, server as control, shared};
 use crate::sys::{c_int, nr, syscall3};
 use core::sync::atomic::Ordering;
@@ -61,6 +61,7 @@ fn begin(plan: &Plan) {
     control::close();
     let wanted = Noise::from_params(plan.params);
     noise::begin(wanted, plan.seed);
+    turns::begin(plan.run);
     record::begin(wanted.flags & flags::RECORD != 0);
     cover::begin(wanted.flags & flags::COVER != 0);
     thread::begin_main();

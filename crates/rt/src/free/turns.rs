@@ -4,15 +4,15 @@
 //! what the others did meanwhile, least of all on a loaded machine. So the time is longer, too, while others want a processor and
 //! do not get it. A strand that polls is not at work, once it has looked after this one fell asleep. Of several sleepers one is let go. In
 //! most runs that is the one with the lowest rank; among these one of those that are about to touch the same object, where the order
-//! decides something, and of these the one that went first there less often. In the others chance has more to say.
+//! decides something, and of these the one that went first there less often. In every
+//! fourth run chance has more to say.
 
-use super::noise::{clock, now, seed};
+use super::noise::{clock, now};
 use super::thread::{self, Thread};
 use super::{past, watchdog};
 use crate::sys::{c_int, nr, syscall3, timespec};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use threadbare_abi::op::OpKind;
-use threadbare_strategy::rng::mix;
 
 /// How long a sleeping strand does not look what the others do, in nanoseconds.
 const NAP: u64 = 20_000;
@@ -131,34 +131,25 @@ fn had_time(me: &Thread, epoch: u64, until: u64) -> bool {
 fn place(this: &Thread) -> (u64, u64, u64, u16) {
     let key = this.turn.key.load(Ordering::Relaxed);
     let (rank, chance) = (key >> RANK_SHIFT, key as u32 as u64);
-    let (first, second, third) = match Style::of_run() {
-        Style::InTurn => (rank << 1 | !is_met(this) as u64, this.turn.led.load(Ordering::Relaxed), chance),
-        Style::Chance => (rank, chance, 0),
-    };
-    (first, second, third, this.index)
-}
-
-/// Who goes first among sleepers. No order shows every failure, so the seed decides for each run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Style {
-    /// By rank; those that meet at an object, in turn.
-    InTurn,
-    /// By rank, as far as that is certain; then by chance.
-    Chance,
-}
-
-/// Whether sleepers go on by rank in this run.
-pub fn are_by_rank() -> bool {
-    Style::of_run() == Style::InTurn
-}
-
-impl Style {
-    fn of_run() -> Style {
-        match mix(seed() ^ 0x7475_726e) % 16 {
-            0..12 => Style::InTurn,
-            _ => Style::Chance,
-        }
+    if are_by_rank() {
+        let met = is_met(this);
+        return (rank << 1 | !met as u64, this.turn.led.load(Ordering::Relaxed), chance, this.index);
     }
+    (rank, 0, chance, this.index)
+}
+
+/// Of so many runs of a campaign one goes without what may be wrong about the program.
+const PLAIN: u64 = 4;
+static BY_RANK: AtomicBool = AtomicBool::new(true);
+
+/// The run begins.
+pub fn begin(run: u64) {
+    BY_RANK.store(!run.is_multiple_of(PLAIN), Ordering::Relaxed);
+}
+
+/// Whether who goes first depends on what the program is presumed to do. No order shows every failure.
+pub fn are_by_rank() -> bool {
+    BY_RANK.load(Ordering::Relaxed)
 }
 
 /// Whether another sleeper is about to touch the same object, and one of them changes it.
