@@ -10,7 +10,8 @@
 //! A recording may not fit: input was different, or an access that nobody knew to be shared was not recorded. Then events
 //! are skipped where the strand's own order shows that, and the first one that did not fit is told in the notes. What was not
 //! recorded may have come at another time than right before the strand's next event: with a first parameter above 0 that
-//! is drawn for each of these operations (at once, before the next event, or as late as can be).
+//! is drawn for each of these operations (at once, before the next event, or as late as can be). Two events may have been recorded the
+//! wrong way round: above 32 each event may come a few places late.
 
 use crate::rng::Rng;
 use crate::{Born, Pick, Room, RunInfo, Strategy, View};
@@ -36,6 +37,8 @@ const SHORT_PATIENCE: u32 = 64;
 const GUIDE: usize = FILTER + FILTER_BITS as usize / 64;
 const GUIDE_WORDS: usize = 1 << 15;
 const _: () = assert!(LAST + LAST_WORDS <= crate::ROOM_WORDS);
+/// Up to this value of the first parameter recorded events are made in their order.
+const IN_ORDER: u64 = 32;
 /// No event.
 const NEVER: u64 = u64::MAX;
 
@@ -98,6 +101,8 @@ pub struct Recorded {
     rng: Rng,
     /// What was not recorded is done at other times.
     varies: bool,
+    /// By how many places in the recording an event may come late.
+    late: u64,
     /// The strand that went on last, how often in a row without an event.
     streak: (StrandId, u32),
 }
@@ -112,6 +117,7 @@ impl Recorded {
             lost: 0,
             rng: Rng::new(0),
             varies: false,
+            late: 0,
             streak: (StrandId::NONE, 0),
         }
     }
@@ -199,6 +205,9 @@ impl Recorded {
                 _ => next,
             };
         }
+        if self.late > 0 && !says_nothing {
+            return next + self.rng.below64(self.late + 1);
+        }
         next
     }
 
@@ -256,6 +265,7 @@ impl Strategy for Recorded {
         self.lost = 0;
         self.rng = Rng::new(info.seed ^ info.params[0]);
         self.varies = info.params[0] > 0;
+        self.late = info.params[0].saturating_sub(IN_ORDER) / 4;
         self.streak = (StrandId::NONE, 0);
         self.words = info.guide.len().min(GUIDE_WORDS);
         let Some(room) = self.room.as_mut() else { return };

@@ -10,6 +10,7 @@
 //! When the table is full the rest is not recorded.
 
 use super::thread::{self, Thread};
+use super::turns;
 use crate::engine::shared;
 use core::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use threadbare_abi::layout::{RECORDED_OFFSET, Recorded};
@@ -24,6 +25,9 @@ static HOLDERS: [AtomicU16; LEASES] = [const { AtomicU16::new(0) }; LEASES];
 /// How often a lease is looked at without pause, and how often the processor is given away before it is taken.
 const SPINS: u32 = 200;
 const YIELDS: u32 = 40;
+/// How often it is slept then, and for how long.
+const NAPS: u32 = 40;
+const NAP_NS: u64 = 100_000;
 
 fn table() -> Option<&'static Recorded> {
     // SAFETY: the area is of this type; its fields are atomics.
@@ -75,6 +79,9 @@ pub fn lease(me: &mut Thread, addr: u64) {
         } else if tries < SPINS + YIELDS {
             // SAFETY: touches no memory.
             unsafe { crate::sys::syscall3(crate::sys::nr::SCHED_YIELD, 0, 0, 0) };
+        } else if tries < SPINS + YIELDS + NAPS {
+            // Its holder may want a processor.
+            turns::nap(NAP_NS);
         } else {
             holder.store(mine, Ordering::Relaxed);
             break;

@@ -5,7 +5,7 @@
 //! do not get it. A strand that polls is not at work, once it has looked after this one fell asleep. Of several sleepers one is let go. In
 //! most runs that is the one with the lowest rank; among these one of those that are about to touch the same object, where the order
 //! decides something, and of these the one that went first there less often. In every
-//! fourth run chance has more to say.
+//! fifth run chance has more to say.
 
 use super::noise::{clock, now};
 use super::thread::{self, Thread};
@@ -16,6 +16,8 @@ use threadbare_abi::op::OpKind;
 
 /// How long a sleeping strand does not look what the others do, in nanoseconds.
 const NAP: u64 = 20_000;
+/// The same for one that sleeps for long: looking takes time from the others.
+const LONG_NAP: u64 = 160_000;
 /// Strands up to which objects are compared.
 const COMPARED: usize = 64;
 /// Strands of which the kernel is asked.
@@ -70,15 +72,16 @@ pub fn sleep(me: &Thread, op: OpKind, addr: u64, rank: u32, random: u32, most: u
     me.turn.key.store(ASLEEP | (rank as u64) << RANK_SHIFT | random as u64, Ordering::Relaxed);
     let epoch = EPOCH.fetch_add(1, Ordering::Relaxed) + 1;
     let (began, worked) = (now(), clock(PROCESS_CPU));
+    let mut slept = 0;
     loop {
-        nap(NAP.min(most));
+        nap((slept / 8).clamp(NAP, LONG_NAP).min(most));
         if is_next(me, epoch) && is_so(me) {
             if is_met(me) {
                 me.turn.led.fetch_add(1, Ordering::Relaxed);
             }
             break;
         }
-        let slept = now() - began;
+        slept = now() - began;
         let over = slept >= most * PATIENCE || slept >= most && had_time(me, epoch, worked + most);
         if over {
             break;
@@ -139,7 +142,7 @@ fn place(this: &Thread) -> (u64, u64, u64, u16) {
 }
 
 /// Of so many runs of a campaign one goes without what may be wrong about the program.
-const PLAIN: u64 = 4;
+const PLAIN: u64 = 5;
 static BY_RANK: AtomicBool = AtomicBool::new(true);
 
 /// The run begins.
@@ -166,7 +169,8 @@ fn is_met(this: &Thread) -> bool {
         })
 }
 
-fn nap(ns: u64) {
+/// Sleeps that long.
+pub fn nap(ns: u64) {
     let time = timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 };
     // SAFETY: the struct outlives the call; a signal ends the sleep, which is as good.
     unsafe { syscall3(nr::NANOSLEEP, &raw const time as usize, 0, 0) };
