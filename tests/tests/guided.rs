@@ -64,3 +64,16 @@ fn a_strand_gets_far_while_others_are_interrupted() {
     let (history, chance) = (failed("history", "240"), failed("random", "60"));
     assert!(history > 0 && history > 2 * chance, "{history} of 240 by history, {chance} of 60 by chance");
 }
+
+#[test]
+fn jumps_signals_and_forks_confuse_nobody() {
+    for guide in ["random", "model1", "model2", "history"] {
+        let report = free("noise/jumps.c", guide, &["--runs", "40"]);
+        assert_eq!(number(&report["runs_failed"]), 0, "{guide}: {}", report["findings"]);
+        let functions = report["tasks"]["functions"].as_array().unwrap();
+        let deep =
+            functions.iter().find(|it| it["function"] == "deep").unwrap_or_else(|| panic!("{functions:?}"));
+        // Every call of it ends by a jump.
+        assert_eq!(deep["ran_through"], "never_returned", "{guide}");
+    }
+}

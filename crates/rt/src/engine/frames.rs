@@ -96,13 +96,12 @@ pub unsafe extern "C" fn enter(pc: u64, sp: usize) {
     }
 }
 
-/// `__tsan_func_exit`.
-#[inline]
-pub fn leave() {
+/// `__tsan_func_exit`: `sp` is where the hook's own return address lies.
+pub unsafe extern "C" fn leave(sp: usize) {
     // SAFETY: as above; the sentinel is never popped.
     unsafe {
         if TOP.is_null() {
-            crate::free::frames::leave();
+            crate::free::frames::leave(sp);
         } else if (*TOP.sub(1)).sp != usize::MAX {
             TOP = TOP.sub(1);
         }

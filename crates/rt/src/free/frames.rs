@@ -179,15 +179,45 @@ pub unsafe fn enter(caller: u64, sp: usize) {
     }
 }
 
-/// `__tsan_func_exit` in a free run.
+/// `__tsan_func_exit` in a free run: `sp` is where the hook's own return address lies.
 #[inline]
-pub fn leave() {
+pub unsafe fn leave(sp: usize) {
     let Some(me) = thread::me() else { return };
     record::give_back(me);
+    // SAFETY: the top is null or above the sentinel.
+    if !me.stack.top.is_null() && unsafe { (*me.stack.top.sub(1)).sp } != sp {
+        // SAFETY: as the caller says.
+        unsafe { drop_left_behind(&mut me.stack, sp) };
+    }
     if cover::on() {
         cover::leaves(me);
     }
     leave_of(me);
+}
+
+/// Calls that are looked at to find the one that ends.
+const LOOKS: usize = 64;
+
+/// Drops calls above the one that ends: a jump has left them behind. The one that ends has its hook's return address at the
+/// same place as at its entry; or, where the compiler jumps to the hook at its very end, its own return address there.
+#[cold]
+#[inline(never)]
+unsafe fn drop_left_behind(stack: &mut Stack, sp: usize) {
+    // SAFETY: `sp` is the stub's stack pointer; entries down to the sentinel, which has the highest stack pointer, are there.
+    unsafe {
+        let word = *(sp as *const u64);
+        let mut entry = stack.top.sub(1);
+        for _ in 0..LOOKS {
+            if (*entry).sp == sp || (*entry).sp < sp && (*entry).caller == word {
+                stack.top = entry.add(1);
+                return;
+            }
+            if (*entry).sp > sp {
+                return;
+            }
+            entry = entry.sub(1);
+        }
+    }
 }
 
 #[inline]

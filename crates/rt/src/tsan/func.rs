@@ -21,6 +21,7 @@ pub unsafe extern "C" fn __tsan_func_entry() {
 
 /// `__tsan_func_exit()`.
 #[unsafe(no_mangle)]
+#[unsafe(naked)]
 pub unsafe extern "C" fn __tsan_func_exit() {
-    frames::leave();
+    core::arch::naked_asm!("mov rdi, rsp", "jmp {}", sym frames::leave)
 }
