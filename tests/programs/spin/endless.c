@@ -1,6 +1,7 @@
 //@ expect: timeout
 //@ timeout: 1s
-// A loop that makes no call, touches no memory and never ends, in the order where its bound is read too early.
+// A loop that makes no call, touches no memory and never ends, in the order where its bound is read too early. It is on one
+// line: where in it the time is over is chance.
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -10,10 +11,7 @@ static void *work(void *unused) {
     (void)unused;
     int by = atomic_load(&step);
     long value = 0;
-    while (value < 1000) {
-        value += by;
-        __asm__ volatile("" : "+r"(value));
-    }
+    for (; value < 1000; value += by) __asm__ volatile("" : "+r"(value));
     return 0;
 }
 

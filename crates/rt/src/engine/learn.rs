@@ -297,7 +297,13 @@ pub fn looked_unseen() -> bool {
     if mode == PointMode::Shared {
         learn(last.pc);
     }
+    learn(before_unseen(last.pc));
     true
+}
+
+/// Stands for an instruction behind which precompiled code looks at memory, in the tables of known ones.
+fn before_unseen(pc: u64) -> u64 {
+    1 << 48 | (pc as u32).wrapping_mul(0x9E37_79B1) as u64
 }
 
 /// An access at an instruction that is no point; it may turn out to be one, or a schedule may stop at it.
@@ -327,7 +333,12 @@ fn access_point(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
     if engine().phase != Phase::Running {
         return;
     }
+    let switches = live().switches;
     point(Op { kind, order: Order::Relaxed, size, addr, pc });
+    if live().switches != switches && is_hot(before_unseen(pc)) {
+        // What others did meanwhile, precompiled code may find done, and come after it.
+        race::acquires_unseen();
+    }
     let covered = coverage::is_on() && !is_private(addr);
     if write {
         if covered {
