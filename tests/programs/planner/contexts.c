@@ -1,5 +1,5 @@
 //@ expect: assertion
-//@ preemptions: 1
+//@ preemptions: 2
 // One instruction writes all three values: only its callers tell which.
 #include <assert.h>
 #include <pthread.h>
