@@ -5,7 +5,7 @@
 //! do not get it. A strand that polls is not at work, once it has looked after this one fell asleep. Of several sleepers one is let go. In
 //! most runs that is the one with the lowest rank; among these one of those that are about to touch the same object, where the order
 //! decides something, and of these the one that went first there less often. In every
-//! fifth run chance has more to say.
+//! seventh run chance has more to say.
 
 use super::noise::{clock, now};
 use super::thread::{self, Thread};
@@ -142,7 +142,7 @@ fn place(this: &Thread) -> (u64, u64, u64, u16) {
 }
 
 /// Of so many runs of a campaign one goes without what may be wrong about the program.
-const PLAIN: u64 = 5;
+const PLAIN: u64 = 7;
 static BY_RANK: AtomicBool = AtomicBool::new(true);
 
 /// The run begins.
