@@ -26,7 +26,7 @@ use threadbare_symbols::ProgramId;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
 use threadbare_trace::run::RunFacts;
-use threadbare_trace::schedule::{Names, Schedule, Then};
+use threadbare_trace::schedule::{Names, Schedule, Then, VERSION};
 use threadbare_trace::strands::Strands;
 
 /// A campaign under way.
@@ -376,6 +376,7 @@ fn schedule(
     let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0 && has_choices;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let mut schedule = Schedule {
+        version: VERSION,
         program: target.program.clone().into_os_string(),
         program_id: program_id.to_owned(),
         arg0: target.arg0.clone(),

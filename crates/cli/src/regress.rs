@@ -24,7 +24,7 @@ use threadbare_report::text::counted;
 use threadbare_strategy::{Spec, StrategyId, rng};
 use threadbare_trace::race::RacePair;
 use threadbare_trace::run::RunFacts;
-use threadbare_trace::schedule::Schedule;
+use threadbare_trace::schedule::{Schedule, VERSION};
 use threadbare_trace::strands::Strands;
 
 /// Runs that follow a schedule that does not fit as far as it goes, after one that follows it loosely.
@@ -239,6 +239,7 @@ fn renew(
 ) -> Result<PathBuf, Trouble> {
     let race = facts.verdict.kind == VerdictKind::Race;
     let mut schedule = Schedule {
+        version: VERSION,
         program_id: id.to_owned(),
         verdict: if race { VerdictKind::None } else { facts.verdict.kind },
         message: if race { finding.message.clone() } else { facts.verdict.message.clone() },

@@ -154,7 +154,10 @@ impl Planned {
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
         // A deadline may have come, or begun.
         let timer = matches!(pick, Pick::Timeout(_))
-            || matches!(op.kind, OpKind::CondTimedWait | OpKind::MutexTimedLock | OpKind::FutexWait);
+            || matches!(
+                op.kind,
+                OpKind::CondTimedWait | OpKind::MutexTimedLock | OpKind::TimedJoin | OpKind::FutexWait
+            );
         let path = self.path_of(strand);
         let (mut at, end) = self.sleepers;
         while at + SLEEPER <= end {

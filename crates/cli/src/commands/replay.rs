@@ -172,6 +172,7 @@ pub(crate) fn request(schedule: &Schedule) -> Request {
     let guide = schedule.then.as_ref().map_or(&[][..], |then| &then.guide);
     let livelock = schedule.verdict == VerdictKind::Livelock;
     let flags = if livelock { flags | flags::ENDS_IN_LIVELOCK } else { flags };
+    let flags = if schedule.version < 2 { flags | flags::FEWER_EVENTS } else { flags };
     Request {
         run: schedule.run,
         seed,

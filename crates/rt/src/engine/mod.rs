@@ -110,6 +110,11 @@ pub fn strand(id: StrandId) -> &'static mut Strand {
     unsafe { &mut **engine().strands.get_unchecked(id.index()) }
 }
 
+/// What the driver wants: the flags of the plan.
+pub fn plan_flags() -> u32 {
+    engine().plan.flags
+}
+
 /// Strands of the run so far, ended ones included.
 pub fn strand_count() -> usize {
     engine().strands.len()

@@ -4,7 +4,7 @@
 //! a table of places, the steps, and an end line with their count and a checksum:
 //!
 //! ```text
-//! threadbare schedule 1
+//! threadbare schedule 2
 //! program: /home/me/bank
 //! program-id: build-id:5f3a…
 //! arg0: ./bank
@@ -54,12 +54,16 @@ use threadbare_strategy::Spec;
 
 pub use parse::{ParseError, Problem};
 
-/// The version of the text form.
-pub const VERSION: u32 = 1;
+/// The version of the text form. Before 2, calls with a state that libc keeps out of sight were no events.
+pub const VERSION: u32 = 2;
+/// The oldest version that is read.
+const OLDEST: u32 = 1;
 
 /// A schedule and what it belongs to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
+    /// The version of the text form that it was written in.
+    pub version: u32,
     /// The program's file.
     pub program: OsString,
     /// Which build of it.
