@@ -178,7 +178,9 @@ impl Writer {
                 self.tried(Op::TryWrite(lock, slot), slot, Op::WriteUnlock(lock), body);
             }
             S::Spin(variable, value) => self.marked(Op::Until(variable, value)),
-            S::Grab(variable) => self.marked(Op::Grab(variable)),
+            S::Grabbed(variable, ref body) => {
+                self.held(Op::Grab(variable), Op::Put(variable, Value::Constant(0)), body);
+            }
             S::Poll(variable, value, times, slot) => {
                 // Each look is a step; a slot that holds 1 has found it.
                 let mut exits = Vec::new();

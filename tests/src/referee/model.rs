@@ -530,3 +530,98 @@ impl State {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::parse;
+    use super::*;
+
+    /// The classes of a program whose main creates all strands and joins them.
+    fn classes(head: &str, strands: &[&str]) -> usize {
+        let mut text = format!("{head}\nstrand\n");
+        for word in ["create", "join"] {
+            for at in 1..=strands.len() {
+                text.push_str(&format!("{word} {at}\n"));
+            }
+        }
+        for strand in strands {
+            text.push_str(&format!("strand\n{}\n", strand.replace("; ", "\n")));
+        }
+        account(&parse(&text).expect("a program"), 100_000).expect("it is small").classes
+    }
+
+    const MEMORY: &str = "variable atomic 4 loose\nvariable atomic 4 loose\nvariable plain 4 loose\nmutexes 2\nconditions 1\n\
+                          semaphore 0\nsemaphore 1\nrwlocks 1\nbarrier 2";
+
+    #[test]
+    fn memory() {
+        let is = |strands: &[&str], count| assert_eq!(classes(MEMORY, strands), count, "{strands:?}");
+        is(&["store 0 1", "load 0 0"], 2);
+        is(&["store 0 1; load 1 0", "store 1 1; load 0 0"], 3);
+        is(&["store 0 1; store 1 1", "load 1 0; load 0 1"], 3);
+        is(&["store 0 1; store 0 1", "load 0 0; load 0 1"], 6);
+        is(&["fetch-add 0 1 0; fetch-add 0 1 1", "fetch-add 0 1 0"], 3);
+        is(&["compare 0 0 1 0", "compare 0 0 1 0"], 2);
+        is(&["add 2 1", "add 2 1"], 4);
+        is(&["add 2 1; add 2 1", "add 2 1"], 9);
+        is(&["compare 0 0 1 0; store 1 1", "compare 0 0 1 0; load 1 1", "load 1 0"], 8);
+        // A failed exchange is a read: two of them are not ordered.
+        is(&["compare 0 7 1 0", "compare 0 7 1 0"], 1);
+        is(&["store 0 1"; 5], 120);
+    }
+
+    #[test]
+    fn locks() {
+        let is = |strands: &[&str], count| assert_eq!(classes(MEMORY, strands), count, "{strands:?}");
+        let empty = "locked 0 {; }";
+        is(&[empty, empty], 2);
+        is(&["locked 0 {; }; locked 0 {; }", empty], 3);
+        is(&["locked 0 {; locked 1 {; }; }", "locked 1 {; locked 0 {; }; }"], 3);
+        is(&[empty, "try-locked 0 0 {; }"], 3);
+        is(&["try-locked 0 0 {; }", "try-locked 0 0 {; }"], 4);
+        is(&["locked 0 {; write 2 1; }", "try-locked 0 0 {; write 2 1; }"], 3);
+        is(&["reading 0 {; }", "reading 0 {; }"], 1);
+        is(&["reading 0 {; }", "writing 0 {; }"], 2);
+        is(&["reading 0 {; read 2 0; }", "writing 0 {; write 2 1; }", "reading 0 {; read 2 0; }"], 4);
+        is(&["reading 0 {; }", "writing 0 {; }", "writing 0 {; }"], 6);
+        is(&["locked 0 {; add 2 1; }", "locked 0 {; add 2 1; }", "add 2 1"], 18);
+    }
+
+    #[test]
+    fn waits() {
+        let is = |strands: &[&str], count| assert_eq!(classes(MEMORY, strands), count, "{strands:?}");
+        is(&["locked 0 {; await 0 0 2; }", "locked 0 {; write 2 1; signal 0; }"], 2);
+        is(&["locked 0 {; await 0 0 2; }", "locked 0 {; write 2 1; }; signal 0"], 2);
+        is(
+            &[
+                "locked 0 {; await 0 0 2; }",
+                "locked 0 {; await 0 0 2; }",
+                "locked 0 {; write 2 1; broadcast 0; }",
+            ],
+            10,
+        );
+        is(&["up 0", "down 0"], 1);
+        is(&["up 0; up 0", "down 0"], 2);
+        is(&["down 1; up 1", "down 1; up 1"], 2);
+        is(&["try-down 0 0", "up 0"], 2);
+        is(&["try-down 1 0", "try-down 1 0", "up 1"], 6);
+        is(&["barrier 0", "barrier 0"], 2);
+        is(&["store 0 1; barrier 0; load 1 0", "store 1 1; barrier 0; load 0 0"], 2);
+        is(&["spin 0 1", "store 0 1"], 1);
+        is(&["spin 0 1; load 1 0", "store 1 1; store 0 1"], 1);
+        is(&["grabbed 0 {; add 2 1; }", "grabbed 0 {; add 2 1; }"], 2);
+        is(&["poll 0 1 12 0", "store 0 1"], 13);
+    }
+
+    #[test]
+    fn ends() {
+        let count = |text: &str| account(&parse(text).expect("a program"), 100_000).expect("it is small").classes;
+        let head = "variable atomic 4 loose\n";
+        // Nothing, one store, two.
+        assert_eq!(count(&format!("{head}strand\ncreate 1\nstrand\nstore 0 1\nstore 0 2")), 3);
+        assert_eq!(count(&format!("{head}strand\ncreate 1\nleave\nstrand\nstore 0 1\nstore 0 2")), 1);
+        assert_eq!(count(&format!("{head}strand\ncreate 1\njoin 1\nstrand\nstore 0 1\nexit")), 1);
+        // Whether the strand has ended when it is asked.
+        assert_eq!(count(&format!("{head}strand\ncreate 1\ntry-join 1 0\nif 0 0 {{\njoin 1\n}}\nstrand\nstore 0 1")), 2);
+    }
+}
