@@ -133,10 +133,14 @@ pub(crate) struct Planner {
     lost: Option<String>,
     /// Precompiled code looked at something where nobody could come in between.
     blind: bool,
+    /// A loop was taken to wait that may end by itself.
+    runs_out: bool,
 }
 
 /// The most steps of a run that are looked at: the time that takes grows with their square.
 const MOST_EVENTS: usize = 1 << 14;
+/// What is said of loops that end by themselves after too many rounds.
+const RUNS_OUT: &str = "what comes when a loop has looked in vain more than 256 times";
 /// What is said of precompiled code that nobody could come in between.
 const BLIND: &str = "what others do right before a wait of precompiled code";
 
@@ -153,6 +157,7 @@ impl Planner {
             next: None,
             lost: None,
             blind: false,
+            runs_out: false,
         };
         planner.advance();
         planner
@@ -170,7 +175,7 @@ impl Planner {
 
     /// Whether it can no longer be complete.
     pub(crate) fn is_cut(&self) -> bool {
-        self.lost.is_some() || self.blind || self.search.bound().is_some()
+        self.lost.is_some() || self.blind || self.runs_out || self.search.bound().is_some()
     }
 
     /// How far it is.
@@ -179,6 +184,7 @@ impl Planner {
         status.bounds.extend(self.search.bound());
         status.bounds.extend(self.lost.clone());
         status.bounds.extend(self.blind.then(|| BLIND.to_owned()));
+        status.bounds.extend(self.runs_out.then(|| RUNS_OUT.to_owned()));
         status.bounds.dedup();
         status.complete = self.is_done() && status.bounds.is_empty();
         status
@@ -191,6 +197,7 @@ impl Planner {
         let steps: Vec<Step> = words.iter().map(|words| Step::from_words(*words)).collect();
         let trace = Trace::read(&steps);
         self.blind |= trace.blind;
+        self.runs_out |= trace.spins.iter().any(|spin| spin.ends);
         let most = steps.len().min(MOST_EVENTS);
         if lessons.steps_lost > 0 || trace.events.len() > MOST_EVENTS {
             self.cut(format!("what could come of a run of more than {most} steps"));

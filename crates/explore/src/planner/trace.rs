@@ -91,6 +91,8 @@ pub(crate) struct Spin {
     pub(crate) at: usize,
     /// What it loads.
     pub(crate) places: Vec<Place>,
+    /// It may end by itself, after many rounds.
+    pub(crate) ends: bool,
 }
 
 /// A run.
@@ -180,7 +182,10 @@ impl Trace {
                     let place = Place { pc: step.pc, addr: step.addr, size, value: step.before };
                     match trace.spins.last_mut().filter(|_| goes_on) {
                         Some(spin) => spin.places.push(place),
-                        None => trace.spins.push(Spin { strand, at, places: vec![place] }),
+                        None => {
+                            let ends = step.flags & flags::ENDS != 0;
+                            trace.spins.push(Spin { strand, at, places: vec![place], ends });
+                        }
                     }
                 }
                 StepKind::Pending => {

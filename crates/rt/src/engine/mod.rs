@@ -11,7 +11,7 @@
 //! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
-//! | `spin` | strands that wait for memory |
+//! | `spin`, `loops` | strands that wait for memory; which loops end by themselves |
 //! | `shadow` | what is known of the program's memory |
 //! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
@@ -47,6 +47,7 @@ pub mod lenient;
 pub mod lists;
 pub mod live;
 pub mod locks;
+pub mod loops;
 pub mod lost;
 pub mod memory;
 pub mod modules;

@@ -203,11 +203,12 @@ pub fn chose(kind: ChoiceKind, taken: u64, options: u64) {
     });
 }
 
-/// The running strand spins: one of the places it loads again and again.
-pub fn spins(pc: u64, addr: u64, size: u8, value: u64) {
+/// The running strand waits in a loop: one of the places it loads again and again. `ends`: it may end by itself.
+pub fn spins(pc: u64, addr: u64, size: u8, value: u64, ends: bool) {
     if is_on() {
         let op = Op { size: size as u32, ..Op::new(OpKind::AtomicLoad, addr, pc) };
-        push(Step { before: value, ..of(StepKind::Spin, super::me(), op) });
+        let flags = if ends { flags::ENDS } else { 0 };
+        push(Step { before: value, flags, ..of(StepKind::Spin, super::me(), op) });
     }
 }
 
