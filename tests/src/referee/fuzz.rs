@@ -3,7 +3,7 @@
 use super::generate::{self, Case, Feature};
 use super::judge::{self, Batch, Bench, Build, Claim, Fault, Verdict};
 use super::program::Program;
-use super::shrink;
+use super::{rust, shrink};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
@@ -20,6 +20,8 @@ pub struct Order {
     pub seed: u64,
     /// The features; all if there are none.
     pub only: Vec<Feature>,
+    /// What they are written in and compiled with; taken in turns if it is not said.
+    pub build: Option<Build>,
     /// How many campaigns at a time.
     pub jobs: usize,
     /// How many surprises are made smaller.
@@ -142,7 +144,7 @@ impl Tally {
 }
 
 /// Programs that are compiled into one file.
-const BATCH: usize = 200;
+const BATCH: usize = 100;
 
 /// Asks the tool about all programs. `tell` gets a line now and then.
 ///
@@ -160,13 +162,18 @@ pub fn run(order: &Order, folder: &Path, tell: &(dyn Fn(String) + Sync)) -> Resu
                 return Ok(());
             }
             let last = (first + BATCH).min(order.count);
-            let cases: Vec<Case> =
-                (first..last).map(|at| generate::case(order.seed + at as u64, &order.only)).collect();
-            let build = build_of(first / BATCH);
+            let build = order.build.unwrap_or_else(|| build_of(first / BATCH));
+            let fits = |program: &Program| build != Build::Rust || rust::fits(program);
+            let case = |at: usize| generate::case(order.seed + at as u64, &order.only, &fits);
+            let cases: Vec<Case> = (first..last).map(case).collect();
             let batch = compile(&cases, build, &folder.join(job.to_string()))?;
             for (number, case) in cases.iter().enumerate() {
                 for strategy in STRATEGIES {
+                    let begun = std::time::Instant::now();
                     let verdict = bench.judge(&batch, number, case, strategy);
+                    if begun.elapsed().as_secs() >= 5 {
+                        tell(format!("seed {} takes {} {:?}", case.seed, name(strategy), begun.elapsed()));
+                    }
                     let mut tally = tally.lock().map_err(|_| "a job has panicked")?;
                     tally.add(case, build, strategy, verdict);
                 }
@@ -209,9 +216,13 @@ pub fn run(order: &Order, folder: &Path, tell: &(dyn Fn(String) + Sync)) -> Resu
     Ok(tally)
 }
 
-/// Every fifth batch is compiled with clang.
+/// Of five batches, one is compiled with clang, and one is written in Rust.
 fn build_of(batch: usize) -> Build {
-    if batch % 5 == 4 && crate::compile::has_clang() { Build::Clang } else { Build::Gcc }
+    match batch % 5 {
+        2 if crate::compile::has_clang() => Build::Clang,
+        4 => Build::Rust,
+        _ => Build::Gcc,
+    }
 }
 
 /// Compiles the programs of cases.

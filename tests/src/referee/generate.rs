@@ -139,13 +139,13 @@ pub struct Case {
     pub account: Account,
 }
 
-/// The program of a seed, about some of these features, or of all if there are none.
-pub fn case(seed: u64, only: &[Feature]) -> Case {
+/// The program of a seed, about some of these features, or of all if there are none, that `fits`.
+pub fn case(seed: u64, only: &[Feature], fits: &dyn Fn(&Program) -> bool) -> Case {
     let mut random = Random::new(seed);
     loop {
         let features = choose(&mut random, only);
         let program = Maker::new(&mut random, &features).make();
-        if !program.is_sound() {
+        if !program.is_sound() || !fits(&program) {
             continue;
         }
         let Some(account) = model::account(&program, PREFIXES) else { continue };

@@ -4,9 +4,9 @@
 //! that says complete must have seen every outcome of the model; `dpor` must have counted as many orders as the model has classes. No run
 //! may have an outcome that the model has not.
 
-use super::c;
 use super::generate::Case;
-use super::program::{Program, RECORD, Record};
+use super::program::{self, Program, RECORD, Record, STRANDS};
+use super::{c, rust};
 use crate::tool;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -27,6 +27,8 @@ pub enum Build {
     Gcc,
     /// C with clang.
     Clang,
+    /// Rust.
+    Rust,
 }
 
 impl Build {
@@ -35,7 +37,24 @@ impl Build {
         match self {
             Build::Gcc => "gcc",
             Build::Clang => "clang",
+            Build::Rust => "rust",
         }
+    }
+
+    /// The build of this name.
+    pub fn named(name: &str) -> Option<Build> {
+        [Build::Gcc, Build::Clang, Build::Rust].into_iter().find(|build| build.name() == name)
+    }
+
+    /// What of a record is compared: in Rust a statement may be several steps.
+    fn known(self, record: &Record) -> Record {
+        let mut known = *record;
+        if self == Build::Rust {
+            for strand in 0..STRANDS {
+                known[strand * program::STRIDE] = 0;
+            }
+        }
+        known
     }
 }
 
@@ -43,6 +62,7 @@ impl Build {
 #[derive(Debug)]
 pub struct Batch {
     executable: PathBuf,
+    build: Build,
 }
 
 /// Compiles programs into one executable in this folder.
@@ -55,13 +75,22 @@ pub fn compile(programs: &[Program], build: Build, folder: &Path) -> Result<Batc
     let (slate, object) = (folder.join("slate.c"), folder.join("slate.o"));
     fs::write(&slate, include_str!("slate.c")).map_err(trouble)?;
     must(Command::new("gcc").args(["-O1", "-c"]).arg(&slate).arg("-o").arg(&object))?;
-    let (source, executable) = (folder.join("programs.c"), folder.join("programs"));
-    fs::write(&source, c::source(programs)).map_err(trouble)?;
-    let compiler = if build == Build::Clang { "clang-19" } else { "gcc" };
-    let mut command = tool::command(["cc", "-O1", "-pthread", "-w"]);
-    command.env("THREADBARE_CC", compiler).arg(&source).arg(&object).arg("-o").arg(&executable);
-    must(&mut command)?;
-    Ok(Batch { executable })
+    let executable = folder.join("programs");
+    if build == Build::Rust {
+        let source = folder.join("programs.rs");
+        fs::write(&source, rust::source(programs)).map_err(trouble)?;
+        let mut command = tool::command(["rustc", "--edition", "2024", "-Copt-level=1"]);
+        command.arg(format!("-Clink-arg={}", object.display())).arg(&source).arg("-o").arg(&executable);
+        must(&mut command)?;
+    } else {
+        let source = folder.join("programs.c");
+        fs::write(&source, c::source(programs)).map_err(trouble)?;
+        let compiler = if build == Build::Clang { "clang-19" } else { "gcc" };
+        let mut command = tool::command(["cc", "-O1", "-pthread", "-w"]);
+        command.env("THREADBARE_CC", compiler).arg(&source).arg(&object).arg("-o").arg(&executable);
+        must(&mut command)?;
+    }
+    Ok(Batch { executable, build })
 }
 
 fn must(command: &mut Command) -> Result<(), String> {
@@ -169,7 +198,7 @@ impl Bench {
     /// Makes a campaign over a program of a batch and judges it. Without a strategy, the default is asked.
     pub fn judge(&self, batch: &Batch, number: usize, case: &Case, strategy: Option<&str>) -> Verdict {
         match self.ask(batch, number, case, strategy) {
-            Ok((report, records)) => judge(case, strategy, &report, &records),
+            Ok((report, records)) => judge(case, batch.build, &report, &records),
             Err(why) => {
                 let faults = vec![(Fault::Broken, why)];
                 Verdict { claim: Claim::Open, faults, repeated: 0, runs: 0 }
@@ -188,6 +217,8 @@ impl Bench {
         let runs = (case.account.classes * 3 + 150).to_string();
         let mut command = tool::command(["run", "--format", "json", "--jobs", "1", "--seed", "1"]);
         command.args(["--keep-going", "--shrink", "off", "--races", "off", "--runs", &runs]);
+        // Only what hangs takes as long.
+        command.args(["--timeout", "3s", "--time", "20s"]);
         if let Some(strategy) = strategy {
             command.args(["--no-predict", "--strategy", strategy]);
         }
@@ -205,7 +236,7 @@ impl Bench {
     }
 }
 
-fn judge(case: &Case, strategy: Option<&str>, report: &Value, records: &HashSet<Record>) -> Verdict {
+fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -> Verdict {
     let planner = &report["planner"];
     let account = &case.account;
     let claims = planner["complete"] == true
@@ -218,23 +249,26 @@ fn judge(case: &Case, strategy: Option<&str>, report: &Value, records: &HashSet<
         false => Claim::Withdrawn(bounds.join("; ")),
     };
     let mut faults = Vec::new();
-    let missing: Vec<&Record> = account.outcomes.difference(records).collect();
+    let known = |records: &HashSet<Record>| -> HashSet<Record> {
+        records.iter().map(|record| build.known(record)).collect()
+    };
+    let (records, outcomes, cut_short) = (known(records), known(&account.outcomes), known(&account.cut_short));
+    let missing: Vec<&Record> = outcomes.difference(&records).collect();
     if claims && !missing.is_empty() {
         let told = format!(
             "complete after {} runs with {} of {} outcomes; told {} orders, there are {}",
             report["runs"],
-            account.outcomes.len() - missing.len(),
-            account.outcomes.len(),
+            outcomes.len() - missing.len(),
+            outcomes.len(),
             planner["classes"],
             account.classes
         );
         faults.push((Fault::Claim, told));
-    } else if claims && account.cut_short.is_empty() && planner["classes"] != account.classes {
+    } else if claims && cut_short.is_empty() && planner["classes"] != account.classes {
         let told = format!("told {} orders, there are {}", planner["classes"], account.classes);
         faults.push((Fault::Count, told));
     }
-    let foreign = records.iter().filter(|record| !account.outcomes.contains(*record));
-    let foreign = foreign.filter(|record| !account.cut_short.contains(*record)).count();
+    let foreign = records.iter().filter(|record| !outcomes.contains(*record) && !cut_short.contains(*record)).count();
     if foreign > 0 {
         faults.push((Fault::Foreign, format!("{foreign} outcomes that the model has not")));
     }
@@ -244,7 +278,6 @@ fn judge(case: &Case, strategy: Option<&str>, report: &Value, records: &HashSet<
             faults.push((Fault::Foreign, format!("{kind}: {}", finding["message"].as_str().unwrap_or_default())));
         }
     }
-    let _ = strategy;
     let repeated = planner["repeated_runs"].as_u64().unwrap_or(0);
     Verdict { claim, faults, repeated, runs: report["runs"].as_u64().unwrap_or(0) }
 }

@@ -58,6 +58,10 @@ fn count(body: &[Statement]) -> usize {
 fn edit(body: &mut Vec<Statement>, left: &mut usize, unwrap: bool) -> bool {
     for at in 0..body.len() {
         if *left == 0 {
+            // Without a join it would be another sort of program.
+            if matches!(body[at], Statement::Join(_)) {
+                return false;
+            }
             let statement = body.remove(at);
             if unwrap {
                 for (place, inside) in statement.body().iter().cloned().enumerate() {
