@@ -69,8 +69,8 @@ pub struct Planned {
     gave_way: u32,
     /// Decisions in a row for the same strand.
     in_a_row: u32,
-    /// The operation of the last step after the plan.
-    last: Option<(Pick, Op)>,
+    /// The operation of the last step after the plan, and what was in memory there before it.
+    last: Option<(Pick, Op, u64)>,
 }
 
 /// A planner that tries every order.
@@ -146,8 +146,12 @@ impl Planned {
     }
 
     /// Wakes the sleepers whose operation depends on what was just done.
-    fn wake_sleepers(&mut self) {
-        let Some((pick, op)) = self.last.take() else { return };
+    fn wake_sleepers<V: View>(&mut self, view: &V) {
+        let Some((pick, mut op, before)) = self.last.take() else { return };
+        // An exchange that fails or changes nothing only looks.
+        if exchanges(&op) && view.value(op.addr, op.size as u8) == before {
+            op.kind = OpKind::AtomicLoad;
+        }
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
         // A deadline may have come, or begun.
         let timer = matches!(pick, Pick::Timeout(_))
@@ -256,7 +260,6 @@ impl Planned {
     }
 
     fn policy<V: View>(&mut self, view: &V) -> Pick {
-        self.wake_sleepers();
         let free = |strand: StrandId, this: &Self| !this.sleeps(strand) && !this.waits(strand, view);
         let current = view.current();
         if view.current_enabled() && !view.yields(current) && free(current, self) {
@@ -327,13 +330,25 @@ impl Planned {
             }
             self.depart();
         }
+        self.wake_sleepers(view);
         let pick = self.interrupt(view).unwrap_or_else(|| self.policy(view));
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
         self.in_a_row = if strand == view.current() { self.in_a_row + 1 } else { 0 };
         self.gave_way = if view.op(strand).kind == OpKind::Yield { self.gave_way + 1 } else { 0 };
-        self.last = Some((pick, view.op(strand)));
+        self.last = Some(before(pick, strand, view));
         pick
     }
+}
+
+/// Whether the operation may change memory or not, by what is there.
+fn exchanges(op: &Op) -> bool {
+    matches!(op.kind, OpKind::AtomicCas | OpKind::AtomicRmw) && op.size <= 8
+}
+
+/// What the strand is about to do, and what is in memory there.
+fn before<V: View>(pick: Pick, strand: StrandId, view: &V) -> (Pick, Op, u64) {
+    let op = view.op(strand);
+    (pick, op, if exchanges(&op) { view.value(op.addr, op.size as u8) } else { 0 })
 }
 
 impl Default for Planned {
@@ -406,11 +421,11 @@ impl Strategy for Planned {
             Some((path, _)) if self.path_of(strand) == path => {}
             Some(_) => self.depart(),
             None => {
-                self.wake_sleepers();
+                self.wake_sleepers(view);
                 if self.sleeps(strand) && self.notes.asleep == 0 {
                     self.notes.asleep = self.decisions;
                 }
-                self.last = Some((Pick::Run(strand), view.op(strand)));
+                self.last = Some(before(Pick::Run(strand), strand, view));
             }
         }
     }
