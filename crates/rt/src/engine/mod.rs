@@ -9,6 +9,7 @@
 //! | `wait` | the two kinds of wait all models are made of |
 //! | `follow` | a schedule instead of a strategy |
 //! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
+//! | `ending` | the end of the process, and whether others go first |
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
 //! | `spin`, `loops` | strands that wait for memory; which loops end by themselves |
@@ -37,6 +38,7 @@ pub mod coverage;
 pub mod deadlock;
 pub mod debug;
 pub mod due;
+pub mod ending;
 pub mod follow;
 pub mod frames;
 pub mod guidance;

@@ -247,7 +247,13 @@ pub fn finish() {
         if this.state == State::Ended || this.id == e.current && this.state != State::Blocked {
             continue;
         }
-        let mut pending = Step { context: context(this), ..of(StepKind::Pending, this.id, this.op) };
+        let value = value_at(this.op.kind as u8, this.op.addr, this.op.size);
+        let mut pending = Step {
+            context: context(this),
+            before: value,
+            after: value,
+            ..of(StepKind::Pending, this.id, this.op)
+        };
         if this.state == State::Blocked && this.wait.key.class != Class::Memory {
             pending.flags |= flags::BLOCKED;
             if !this.wait.acquire {

@@ -179,6 +179,11 @@ impl Track {
         self.turns(self.left, by)
     }
 
+    /// The hash of where a strand stands that does not run; `asleep`: it has begun the wait it came to.
+    pub fn stands(&self, asleep: bool) -> u64 {
+        fold(self.step(self.left), asleep as u64 + 1)
+    }
+
     /// The view of a strand that this one creates. Settle before.
     pub fn child(&self, strand: u16, events: u64, ordinal: u32) -> Track {
         Track::new(strand, fold(self.step(events), ordinal as u64), events)
