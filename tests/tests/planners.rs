@@ -116,6 +116,17 @@ const TEXTBOOK: &[(&str, &str, u64, bool)] = &[
     ("planner/exclusion.c", "busy", 1, false),
 ];
 
+/// Programs whose strands have instructions of their own, all of which have to be learnt, and how many classes they have.
+const LEARNING: &[(&str, u64)] = &[
+    ("learning/lost_read.c", 4),
+    ("learning/lost_read_locked.c", 2),
+    ("learning/neighbours.c", 3),
+    ("learning/neighbours_apart.c", 1),
+    ("learning/main_stack.c", 4),
+    ("learning/strand_stack.c", 4),
+    ("learning/atomic_and_plain.c", 3),
+];
+
 /// Algorithms that wait in loops, some of which look at several places: all of them are counted by brute force, too.
 const EXCLUSION: &[(&str, u64)] = &[("peterson", 4), ("dekker", 4), ("lamport", 9), ("szymanski", 29)];
 
@@ -133,6 +144,9 @@ fn main() -> ExitCode {
     }
     for &(scripts, classes) in LARGER {
         add(format!("{scripts} (pcb:64)"), Box::new(move || agree(scripts, classes, "pcb:64")));
+    }
+    for &(program, classes) in LEARNING {
+        add(format!("{program} (pcb:64)"), Box::new(move || agree_on(program, "", classes, "pcb:64")));
     }
     for writers in 1..=5u64 {
         let scripts = ["W0"; 5][..writers as usize].join(" ");
@@ -252,10 +266,14 @@ fn exclusion(algorithm: &str, classes: u64) -> Result<(), String> {
 }
 
 fn agree(scripts: &str, classes: u64, brute: &str) -> Result<(), String> {
-    once_each("planner/script.c", scripts, classes)?;
+    agree_on("planner/script.c", scripts, classes, brute)
+}
+
+fn agree_on(program: &str, arguments: &str, classes: u64, brute: &str) -> Result<(), String> {
+    once_each(program, arguments, classes)?;
     // Loops that wait make brute force look in vain again and again.
     let runs = if is_full() { "200000" } else { "6000" };
-    let campaign = plan("planner/script.c", scripts, brute, runs)?;
+    let campaign = plan(program, arguments, brute, runs)?;
     if campaign.text("ended_by")? == "runs" && !is_full() {
         let found = number(&campaign, "classes")?;
         return if found <= classes {
