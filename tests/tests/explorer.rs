@@ -30,7 +30,10 @@ fn main() -> ExitCode {
         trials.push(Trial::test(name, move || check().map_err(Failed::from)));
     };
     for &build in &builds {
-        add(format!("kept programs ({})", build.name()), Box::new(move || check(kept(build)?, build, "kept")));
+        add(
+            format!("kept programs ({})", build.name()),
+            Box::new(move || check(kept(build)?, build, "kept")),
+        );
     }
     for (feature, name) in Feature::ALL {
         // In turns, so that every feature has a build of its own and all of them have each.
