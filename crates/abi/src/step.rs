@@ -85,6 +85,8 @@ pub mod flags {
     pub const ASLEEP: u32 = 128;
     /// It does not wait, although operations of its kind do: others can see that it has come.
     pub const COMES: u32 = 512;
+    /// The loop that waits may end by itself, after many rounds.
+    pub const ENDS: u32 = 1024;
 }
 
 /// Words of a record.

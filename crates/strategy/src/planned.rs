@@ -3,7 +3,7 @@
 //! The guide of a run says who goes on at each of its first decisions, forced ones included; which options other choices
 //! take; who sleeps after that (a planner has been there: the strand stays back until a step that depends on its
 //! operation wakes it); and which values keep strands waiting in loops. After the plan, the strand that runs goes on while it
-//! can, and the oldest one follows it.
+//! can, and the oldest one follows it; the end of the process comes last.
 //!
 //! The words of a guide, each list after its length:
 //! - the plan: pairs of a strand's path and how many decisions it has, doubled, with 1 added for a deadline;
@@ -69,6 +69,8 @@ pub struct Planned {
     gave_way: u32,
     /// Decisions in a row for the same strand.
     in_a_row: u32,
+    /// Decisions for others while a strand stood before the end of the process.
+    held: u32,
     /// The operation of the last step after the plan, and what was in memory there before it.
     last: Option<(Pick, Op, u64)>,
 }
@@ -99,6 +101,7 @@ impl Planned {
             notes: Notes { departed: 0, asleep: 0 },
             gave_way: 0,
             in_a_row: 0,
+            held: 0,
             last: None,
         }
     }
@@ -262,19 +265,29 @@ impl Planned {
     fn policy<V: View>(&mut self, view: &V) -> Pick {
         let free = |strand: StrandId, this: &Self| !this.sleeps(strand) && !this.waits(strand, view);
         let current = view.current();
-        if view.current_enabled() && !view.yields(current) && free(current, self) {
-            return Pick::Run(current);
-        }
         let oldest = |accepts: &dyn Fn(StrandId) -> bool| {
             view.enabled().iter().copied().filter(|&strand| accepts(strand)).min()
         };
-        if let Some(strand) = oldest(&|strand| free(strand, self) && !view.yields(strand)) {
+        // The process ends when the others have come as far as they can: that shows most of what they do.
+        let ends = |strand: StrandId| view.op(strand).kind == OpKind::End;
+        let end = oldest(&|strand| ends(strand) && free(strand, self));
+        if let Some(strand) = end {
+            self.held += 1;
+            if self.held > LONG || self.gave_way >= PATIENCE {
+                return Pick::Run(strand);
+            }
+        }
+        if view.current_enabled() && !view.yields(current) && !ends(current) && free(current, self) {
+            return Pick::Run(current);
+        }
+        if let Some(strand) = oldest(&|strand| free(strand, self) && !view.yields(strand) && !ends(strand)) {
             return Pick::Run(strand);
         }
         // A strand that gives way again and again waits for the others: if those sleep, the rest of the run is known.
         let sleeper = oldest(&|strand| self.sleeps(strand));
         let waits_for_sleepers = sleeper.is_some() && self.gave_way >= PATIENCE;
-        if let Some(strand) = oldest(&|strand| free(strand, self)).filter(|_| !waits_for_sleepers) {
+        let able = oldest(&|strand| free(strand, self) && !ends(strand));
+        if let Some(strand) = able.filter(|_| !waits_for_sleepers).or(end) {
             return Pick::Run(strand);
         }
         if let Some(&strand) = view.timed().iter().find(|&&strand| !self.sleeps(strand)) {

@@ -62,6 +62,8 @@ pub enum Reason {
     ManyStrands(usize),
     /// So many classes of runs were seen that are none of the planner's.
     MoreClasses(u64),
+    /// A loop was taken to wait, and may end by itself after many rounds.
+    LongPoll,
     /// A run did something that cannot be followed.
     Seen(Doubt),
 }
@@ -75,6 +77,7 @@ impl Reason {
             Reason::LongPlan => "long-plan",
             Reason::ManyStrands(_) => "many-strands",
             Reason::MoreClasses(_) => "more-classes",
+            Reason::LongPoll => "long-poll",
             Reason::Seen(doubt) => doubt.name(),
         }
     }
@@ -89,6 +92,7 @@ impl Reason {
             Reason::ManyStrands(most) => format!("strands beyond the first {most}"),
             Reason::MoreClasses(1) => "one class of runs that no planned run showed".to_owned(),
             Reason::MoreClasses(n) => format!("{n} classes of runs that no planned run showed"),
+            Reason::LongPoll => "what comes when a loop has looked in vain more than 256 times".to_owned(),
             Reason::Seen(Doubt::Unseen) => {
                 "what others do right before a wait of precompiled code".to_owned()
             }

@@ -248,6 +248,9 @@ impl Planner {
         for &(doubt, pc) in &trace.doubts {
             self.withdraw(Reason::Seen(doubt), pc);
         }
+        for spin in trace.spins.iter().filter(|spin| spin.ends) {
+            self.withdraw(Reason::LongPoll, spin.places.first().map_or(0, |place| place.pc));
+        }
         let most = steps.len().min(MOST_EVENTS);
         if lessons.steps_lost > 0 || trace.events.len() > MOST_EVENTS {
             self.withdraw(Reason::LongRun(most), 0);

@@ -112,6 +112,8 @@ pub(crate) struct Spin {
     pub(crate) at: usize,
     /// What it loads.
     pub(crate) places: Vec<Place>,
+    /// It may end by itself, after many rounds.
+    pub(crate) ends: bool,
 }
 
 /// A run.
@@ -120,6 +122,8 @@ pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
     /// What strands were about to do when the run ended; whether they could have.
     pending: Vec<(Event, bool)>,
+    /// Who was asleep then.
+    sleeping: Vec<Event>,
     /// For each event, events of other strands that made it possible.
     after: Vec<Vec<usize>>,
     /// Waits with a deadline that somebody ended: by which event, and what the deadline would have been.
@@ -135,6 +139,17 @@ pub(crate) struct Trace {
 fn op_of(step: &Step) -> Op {
     let kind = OpKind::from_code(step.op).unwrap_or(OpKind::Start);
     Op { kind, order: Order::SeqCst, size: step.size, addr: step.addr, pc: step.pc }
+}
+
+/// The step of a strand whose wait ends by its deadline.
+fn deadline_of(waiting: &Event) -> Event {
+    Event {
+        by_deadline: true,
+        resumed: true,
+        choices: Vec::new(),
+        touches: vec![Touch { op: waiting.op, shut: 0 }, TIMER],
+        ..waiting.clone()
+    }
 }
 
 impl Trace {
@@ -205,13 +220,18 @@ impl Trace {
                     let place = Place { pc: step.pc, addr: step.addr, size, value: step.before };
                     match trace.spins.last_mut().filter(|_| goes_on) {
                         Some(spin) => spin.places.push(place),
-                        None => trace.spins.push(Spin { strand, at, places: vec![place] }),
+                        None => {
+                            let ends = step.flags & flags::ENDS != 0;
+                            trace.spins.push(Spin { strand, at, places: vec![place], ends });
+                        }
                     }
                 }
                 StepKind::Pending => {
                     let event = trace.event(step);
                     if step.flags & flags::ASLEEP == 0 {
                         trace.pending.push((event, step.flags & flags::BLOCKED == 0));
+                    } else {
+                        trace.sleeping.push(event);
                     }
                 }
                 StepKind::Doubt => trace.doubts.extend(Doubt::from_code(step.op).map(|it| (it, step.pc))),
@@ -264,14 +284,7 @@ impl Trace {
             && let Some(&waits) = last.get(&woken)
         {
             let waiting = &self.events[waits];
-            let deadline = Event {
-                by_deadline: true,
-                resumed: true,
-                choices: Vec::new(),
-                touches: vec![Touch { op: waiting.op, shut: 0 }, TIMER],
-                ..waiting.clone()
-            };
-            self.woken.push((at, deadline));
+            self.woken.push((at, deadline_of(waiting)));
         }
     }
 
@@ -319,12 +332,16 @@ impl Trace {
             analysis.races.push(Race { first: *at, second: deadline.clone(), made: None, vain: Vec::new() });
         }
         let last = self.events.len().checked_sub(1);
+        let end = last.filter(|&last| self.events[last].op.kind == OpKind::End);
         for (event, enabled) in &self.pending {
             let before = analysis.last.get(&event.index).copied();
             let mut found = Vec::new();
             let clock = before.map(|at| analysis.clocks[at].clone()).unwrap_or_default();
+            // Who waits could not have gone on before the process ended, either.
+            analysis.ended = end.filter(|_| !enabled);
             analysis.races_of(self, event, before, &clock, waits, &mut found);
             if *enabled
+                && end.is_none()
                 && let Some(last) = last.filter(|&last| self.events[last].index != event.index)
                 && !found.iter().any(|(first, _)| *first == last)
             {
@@ -335,7 +352,20 @@ impl Trace {
                 analysis.races.push(Race { first, second, made: None, vain: Vec::new() });
             }
         }
+        // The next deadline could have come before the end.
+        if let Some(first) = end
+            && let Some(waiting) = self.events[first].timed.and_then(|next| self.left_waiting(next))
+        {
+            let second = deadline_of(waiting);
+            analysis.races.push(Race { first, second, made: None, vain: Vec::new() });
+        }
         analysis
+    }
+
+    /// What a strand waited for when the run ended.
+    fn left_waiting(&self, index: u16) -> Option<&Event> {
+        let pending = self.pending.iter().map(|(event, _)| event);
+        pending.chain(&self.sleeping).find(|event| event.index == index)
     }
 }
 
@@ -352,6 +382,8 @@ pub(crate) struct Analysis {
     pub(crate) races: Vec<Race>,
     last: HashMap<u16, usize>,
     history: HashMap<u64, Vec<usize>>,
+    /// The end of the process, if what is looked at could not have come before it.
+    ended: Option<usize>,
 }
 
 /// Bytes that share a list of accesses.
@@ -368,7 +400,7 @@ fn join(clock: &mut Vec<u32>, other: &[u32]) {
     }
 }
 
-/// The list of signals and cancellations.
+/// The list of what depends on everything: signals, cancellations, the end of the process.
 const SIGNALS: u64 = u64::MAX - 1;
 
 /// The lists that an operation belongs to.
@@ -378,7 +410,8 @@ fn grains(op: &Op) -> std::ops::Range<u64> {
             let list = u64::MAX - 2 - op.addr.min(3);
             list..list + 1
         }
-        OpKind::Signal | OpKind::Cancel => SIGNALS..SIGNALS + 1,
+        OpKind::Signal | OpKind::Cancel | OpKind::End => SIGNALS..SIGNALS + 1,
+        OpKind::Quit => u64::MAX - 9..u64::MAX - 8,
         OpKind::Sleep => u64::MAX - 8..u64::MAX - 7,
         _ if !op.kind.has_memory_address() => 0..0,
         kind => {
@@ -482,8 +515,9 @@ impl Analysis {
                 }
             }
         }
-        // Signals depend on everything.
-        if event.touches.iter().any(|touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel)) {
+        let everything =
+            |touch: &Touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End);
+        if event.touches.iter().any(everything) {
             candidates.extend(0..self.clocks.len());
         } else {
             candidates.extend(self.history.get(&SIGNALS).into_iter().flatten());
@@ -508,7 +542,7 @@ impl Analysis {
         };
         let mut sources = Vec::new();
         for at in candidates {
-            if trace.events[at].index == event.index {
+            if trace.events[at].index == event.index || self.ended == Some(at) {
                 continue;
             }
             let depends = trace.events[at].depends(event);
@@ -575,7 +609,9 @@ impl Analysis {
 
     /// The run's class as a number: the same for all runs of a class.
     pub(crate) fn class(&self, trace: &Trace) -> u64 {
-        (0..trace.events.len()).fold(0, |sum: u64, at| sum.wrapping_add(self.mark(trace, at)))
+        // That a strand is over is told by those who see it, and makes no difference else.
+        let told = |at: &usize| trace.events[*at].op.kind != OpKind::Exit;
+        (0..trace.events.len()).filter(told).fold(0, |sum: u64, at| sum.wrapping_add(self.mark(trace, at)))
     }
 
     /// What an event adds to the number of a class.

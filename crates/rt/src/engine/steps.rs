@@ -223,11 +223,12 @@ pub fn chose(kind: ChoiceKind, taken: u64, options: u64) {
     });
 }
 
-/// The running strand spins: one of the places it loads again and again.
-pub fn spins(pc: u64, addr: u64, size: u8, value: u64) {
+/// The running strand waits in a loop: one of the places it loads again and again. `ends`: it may end by itself.
+pub fn spins(pc: u64, addr: u64, size: u8, value: u64, ends: bool) {
     if is_on() {
         let op = Op { size: size as u32, ..Op::new(OpKind::AtomicLoad, addr, pc) };
-        push(Step { before: value, ..of(StepKind::Spin, super::me(), op) });
+        let flags = if ends { flags::ENDS } else { 0 };
+        push(Step { before: value, flags, ..of(StepKind::Spin, super::me(), op) });
     }
 }
 
@@ -246,7 +247,13 @@ pub fn finish() {
         if this.state == State::Ended || this.id == e.current && this.state != State::Blocked {
             continue;
         }
-        let mut pending = Step { context: context(this), ..of(StepKind::Pending, this.id, this.op) };
+        let value = value_at(this.op.kind as u8, this.op.addr, this.op.size);
+        let mut pending = Step {
+            context: context(this),
+            before: value,
+            after: value,
+            ..of(StepKind::Pending, this.id, this.op)
+        };
         if this.state == State::Blocked && this.wait.key.class != Class::Memory {
             pending.flags |= flags::BLOCKED;
             if !this.wait.acquire {
