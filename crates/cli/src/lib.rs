@@ -5,6 +5,7 @@
 
 mod commands;
 mod conduct;
+mod cost;
 mod coverage;
 mod embedded;
 mod exit;
@@ -18,6 +19,7 @@ mod output;
 mod quiet;
 mod refine;
 mod regress;
+mod said;
 mod streams;
 mod values;
 
