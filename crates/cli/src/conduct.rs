@@ -52,6 +52,9 @@ struct Conductor<'a> {
     restored: Vec<(String, Arc<[u64]>)>,
 }
 
+/// More races on one variable than this are one finding.
+const RACES_ON_ONE: usize = 20;
+
 /// The build a program is.
 pub(crate) fn program_id(program: &Path) -> Result<String, Trouble> {
     let id = ProgramId::of(program).map_err(|error| {
@@ -99,6 +102,12 @@ pub(crate) fn campaign(
     };
     let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
+    for id in conductor.findings.fold_races(RACES_ON_ONE) {
+        conductor.found.retain(|(other, _)| *other != id);
+        conductor.restored.retain(|(other, _)| *other != id);
+        store.forget(&format!("{id}.{}", threadbare_explore::store::SCHEDULE))?;
+        store.forget(&format!("{id}.json"))?;
+    }
     refine::recall(store, &mut conductor.findings);
     let in_vain = matches!(summary.ending, Ending::Interrupt | Ending::Internal(..));
     if let Some(time) = config.shrink.filter(|_| !in_vain) {
@@ -476,8 +485,9 @@ fn target_words(what: &str, target: &Target, here: Option<&Path>) -> String {
     if here != Some(&target.cwd) {
         words.push_str(&format!(" in {}:", shell_word(target.cwd.as_os_str())));
     }
-    let short =
-        here.and_then(|here| target.program.strip_prefix(here).ok()).map(|short| Path::new(".").join(short));
+    let here = here.filter(|here| *here == target.cwd);
+    let short = here.and_then(|here| target.program.strip_prefix(here).ok());
+    let short = short.map(|short| Path::new(".").join(short));
     words.push(' ');
     words.push_str(&shell_word(short.as_deref().unwrap_or(&target.program).as_os_str()));
     for arg in &target.args {

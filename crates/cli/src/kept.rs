@@ -116,7 +116,7 @@ pub(crate) fn resume(
     config.runs = config.runs.map(|runs| runs.max(overview.runs));
     let session = session(&config, &suppressions, given)?;
     check(first, &session)?;
-    conduct::tell_target("going on with", &config.target);
+    conduct::tell_target("resuming", &config.target);
     tell_what_is_left(&overview, &config);
     journal.add_session(&session);
     Ok(Resumed { config, suppressions, journal })

@@ -136,6 +136,12 @@ impl Store {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes a file away that was kept.
+    pub fn forget(&self, name: &str) -> Result<(), Error> {
+        self.kept().remove(name);
+        self.remove(name)
+    }
+
     /// Takes a file of the folder away, if it is there.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
         match fs::remove_file(self.folder.join(name)) {
@@ -223,6 +229,9 @@ mod tests {
         assert_eq!(fs::read(folder.join("a.schedule")).unwrap(), b"one");
         fs::remove_dir_all(&folder).unwrap();
         assert!(store.write_missing().unwrap() && !store.write_missing().unwrap());
+        store.keep("d.schedule", b"four").unwrap();
+        store.forget("d.schedule").unwrap();
+        assert!(!store.write_missing().unwrap() && !folder.join("d.schedule").exists());
         // Something else is in the way: it goes elsewhere.
         fs::remove_dir_all(&folder).unwrap();
         fs::write(&folder, b"").unwrap();

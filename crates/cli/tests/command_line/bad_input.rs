@@ -127,7 +127,8 @@ fn programs_that_cannot_be_controlled() {
     assert!(cc(&["-pthread", "bank.c", "-o", "plain"]));
     refused(&bench, &["run", "--", "./plain"], "was not built with threadbare");
     refused(&bench, &["run", "--", "./bank.c"], "is not an ELF program");
-    refused(&bench, &["run", "--", "."], "not");
+    refused(&bench, &["run", "--", "."], ". is not a file");
+    refused(&bench, &["run", "--", "./"], "is not a file");
     refused(&bench, &["run", "--", "/bin/sh"], "was not built with threadbare");
     // A system without static libraries cannot make one.
     if cc(&["-static", "-pthread", "bank.c", "-o", "static"]) {

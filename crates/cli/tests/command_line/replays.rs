@@ -185,7 +185,7 @@ fn a_campaign_that_goes_on_says_of_what() {
     let tool = env!("CARGO_BIN_EXE_threadbare");
     assert_eq!(bench.tool(&["run", "--runs", "2", "--seed", "9", "--", "./bank", "x y"]).code(), 0);
     let said = bench.tool(&["run", "--resume", "--runs", "4"]);
-    assert!(said.stderr().starts_with("going on with ./bank 'x y'\n"), "{}", said.stderr());
+    assert!(said.stderr().starts_with("resuming ./bank 'x y'\n"), "{}", said.stderr());
     assert_eq!(said.code(), 0, "{}", said.stdout());
     // It goes on as it began, whatever is set now.
     let mut command = bench.command(tool, &["run", "--resume", "--runs", "6"]);
