@@ -1,5 +1,6 @@
 //! A campaign as the commands conduct it: findings explained and stored as they come.
 
+use crate::claim;
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
 use crate::refine::{self, Found};
@@ -20,7 +21,7 @@ use threadbare_explore::{Error, Failure, surroundings};
 use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
 use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
-use threadbare_report::campaign::{Coverage, FORMAT_VERSION, Planner};
+use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_report::tasks::TasksReport;
 use threadbare_report::{CampaignReport, Style};
@@ -349,30 +350,31 @@ impl Conductor<'_> {
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
             regress: Vec::new(),
-            ended_by: match summary.ending {
-                Ending::Runs => "runs",
-                Ending::Time => "time",
-                Ending::Failure => "failure",
-                Ending::Enough => "until",
-                Ending::Covered => "coverage",
-                Ending::Complete => "complete",
-                Ending::Interrupt => "interrupt",
-                Ending::Internal(..) => "internal",
-            }
-            .to_owned(),
-            planner: summary.planner.clone().map(|status| Planner {
-                complete: status.complete,
-                runs: status.runs,
-                learning_runs: status.learning,
-                classes: status.classes,
-                repeated_runs: status.repeated,
-                bounds: status.bounds,
-            }),
+            ended_by: ended_by(&summary.ending).to_owned(),
+            planner: summary.planner.as_ref().map(|status| claim::planner(status, places)),
+            claim: summary
+                .planner
+                .as_ref()
+                .map(|status| claim::claim(status, ended_by(&summary.ending), places)),
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         };
         report.verdict = report.word().to_owned();
         report
+    }
+}
+
+/// Why a campaign ended, as others read it.
+fn ended_by(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Runs => "runs",
+        Ending::Time => "time",
+        Ending::Failure => "failure",
+        Ending::Enough => "until",
+        Ending::Covered => "coverage",
+        Ending::Complete => "complete",
+        Ending::Interrupt => "interrupt",
+        Ending::Internal(..) => "internal",
     }
 }
 

@@ -196,7 +196,7 @@ impl Standing {
         match self {
             Standing::Open => "yes".to_owned(),
             Standing::Complete(option) => format!("with {option}"),
-            Standing::Exhausted => "no: complete".to_owned(),
+            Standing::Exhausted => "no: all made".to_owned(),
             Standing::UnderWay => "under way".to_owned(),
             Standing::OtherBuild => "no: other build".to_owned(),
             Standing::NoProgram => "no: program gone".to_owned(),

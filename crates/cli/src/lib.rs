@@ -3,6 +3,7 @@
 //! Results go to standard output, progress and diagnostics to standard error. Exit codes: 0 nothing found, 1 a
 //! failure was found or reproduced, 2 the request or the set-up is wrong, 3 Threadbare itself failed.
 
+mod claim;
 mod commands;
 mod conduct;
 mod cost;

@@ -55,8 +55,10 @@ pub(crate) struct Lessons {
     pub(crate) reads: Vec<u64>,
     /// The same for the same pairs of write and read; known in the books.
     pub(crate) combination: Option<u64>,
-    /// Its steps, as words.
+    /// Its steps, as words. In the books only where a planner learns from them.
     pub(crate) steps: Vec<u64>,
+    /// Its class as planners name it, if it is none of a planner's own runs; known in the books.
+    pub(crate) class: Option<u64>,
     /// Records of steps that did not fit.
     pub(crate) steps_lost: u64,
     /// Whether it learnt of more shared memory.
@@ -105,6 +107,14 @@ impl Advice {
                 Assignment { guide: planner.guide(), flags: flags::STEPS, ..Assignment::of(*spec) }
             }
             Advice::Portfolio(portfolio) => portfolio.assign(run),
+        }
+    }
+
+    /// A run of this epoch has ended, and is not in the books yet: if it is none of the planner's own, its class is compared with
+    /// those. Runs come in their order.
+    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) {
+        if let Advice::Portfolio(portfolio) = self {
+            portfolio.witness(knew_all, lessons);
         }
     }
 

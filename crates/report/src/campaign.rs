@@ -1,5 +1,6 @@
 //! What a campaign came to, as data: the JSON that other tools read.
 
+use crate::claim::Claim;
 use crate::tasks::TasksReport;
 use serde::{Deserialize, Serialize};
 use threadbare_coverage::{Counts, Estimate};
@@ -59,6 +60,9 @@ pub struct CampaignReport {
     /// How far the planner came, if one chose the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planner: Option<Planner>,
+    /// What is known of orders that were not run, if a planner chose runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
     /// The program.
     pub program: String,
     /// Its arguments.
@@ -81,8 +85,11 @@ pub struct Regressed {
 /// How far a planner came.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Planner {
-    /// Whether every run that it promises was made.
+    /// Whether every order that makes a difference was run.
     pub complete: bool,
+    /// Whether it had no other run to make.
+    #[serde(default)]
+    pub finished: bool,
     /// Runs it chose, knowing what it knew in the end.
     pub runs: u64,
     /// Runs before that, which taught it what strands share and where they wait.

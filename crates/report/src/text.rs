@@ -9,6 +9,7 @@ mod why;
 pub mod words;
 
 use crate::campaign::{CampaignReport, Planner, Regressed};
+use crate::claim::Claim;
 use crate::columns::{pieces, printable, wrap};
 use crate::coverage;
 use crate::excerpt::{Sources, excerpts};
@@ -78,9 +79,9 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     if report.ended_by == "interrupt" {
         out.push_str("ended early: interrupted\n");
     }
-    if let Some(planner) = &report.planner {
+    if let Some(claim) = &report.claim {
         let mut edge = "";
-        for row in wrap(&self::planner(planner, report), screen.width.saturating_sub(2)) {
+        for row in wrap(&self::claim(claim, report.planner.as_ref()), screen.width.saturating_sub(2)) {
             let _ = writeln!(out, "{edge}{row}");
             edge = "  ";
         }
@@ -133,34 +134,17 @@ pub fn kept(kept: &Regressed, style: Style) -> String {
     format!("{word}: kept finding {} {}\n", kept.id, kept.message)
 }
 
-/// What a planner can say: that there is nothing else, or what it has not looked at.
-fn planner(planner: &Planner, report: &CampaignReport) -> String {
-    let classes = counted(planner.classes, "different order");
-    let mut out = match (planner.complete, report.strategy.as_str()) {
-        (true, "dpor" | "portfolio") => format!(
-            "complete: every order that makes a difference was run, {} in {}",
-            counted(planner.classes, "order"),
-            counted(planner.runs, "run")
-        ),
-        (true, _) => format!("complete: {classes} in {}", counted(planner.runs, "run")),
-        (false, _) => {
-            let mut out = format!("not complete: {classes} in {}", counted(planner.runs, "run"));
-            let cut = match report.ended_by.as_str() {
-                "runs" => "; cut by the number of runs (`--runs`)",
-                "time" => "; cut by the time (`--time`)",
-                "failure" => "; cut by the first failure (`--keep-going`)",
-                "interrupt" => "; cut by the interruption",
-                _ => "",
-            };
-            out.push_str(cut);
-            if !planner.bounds.is_empty() {
-                let _ = write!(out, "; left out: {}", planner.bounds.join(", "));
-            }
-            out
+/// What is known of other orders, and what it took.
+fn claim(claim: &Claim, planner: Option<&Planner>) -> String {
+    let mut out = claim.line();
+    if let Some(planner) = planner {
+        if claim.kind == "complete" && planner.repeated_runs > 0 {
+            let _ = write!(out, "; {} showed an order again", counted(planner.repeated_runs, "run"));
         }
-    };
-    if planner.learning_runs > 0 {
-        let _ = write!(out, "; {} before that to learn the program", counted(planner.learning_runs, "run"));
+        if planner.learning_runs > 0 {
+            let _ =
+                write!(out, "; {} before that to learn the program", counted(planner.learning_runs, "run"));
+        }
     }
     out
 }

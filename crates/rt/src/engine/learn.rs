@@ -9,7 +9,7 @@ use super::live::live;
 use super::race::{self, SYNC};
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
-use super::{addressable, coverage, memory, record, shadow, shared, spin, strand};
+use super::{addressable, coverage, loops, memory, record, shadow, shared, spin, strand};
 use threadbare_abi::layout::{self, PointMode, STACKS_SHARED};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::strand::StrandId;
@@ -87,7 +87,9 @@ pub fn load_known(count: u64) {
     // SAFETY: the known table holds PCS_CAPACITY pcs; single kernel thread.
     unsafe {
         while KNOWN_LOADED < count {
-            insert((base as *const u64).add(KNOWN_LOADED).read());
+            let entry = (base as *const u64).add(KNOWN_LOADED).read();
+            insert(entry);
+            loops::loaded(entry);
             KNOWN_LOADED += 1;
         }
     }
@@ -99,7 +101,13 @@ pub fn begin(mode: PointMode) {
     unsafe { MODE = mode }
 }
 
-fn learn(pc: u64) {
+/// Whether the driver, or this run, knows of an instruction or of something else that is kept with them.
+pub fn is_known(entry: u64) -> bool {
+    is_hot(entry)
+}
+
+/// This is known from now on, in this run and in later ones.
+pub fn learn(pc: u64) {
     if !insert(pc) {
         return;
     }

@@ -454,13 +454,23 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
         spin::check();
     }
     if bits & attention::FOLLOW == 0 {
-        return None;
+        return spins_alone(bits);
     }
     let decided = follow::next(how);
     if let Some((id, by_timeout)) = decided {
         executed(id, by_timeout, bits);
     }
     decided
+}
+
+/// The running strand, if it goes on alone in a loop. What it does then is no step of a plan.
+fn spins_alone(bits: u32) -> Option<(StrandId, bool)> {
+    let this = this();
+    let alone = this.spin.is_alone() && this.state == State::Ready && engine().phase == Phase::Running;
+    if alone && bits & attention::READS != 0 {
+        reads::executed(this.id);
+    }
+    alone.then_some((this.id, false))
 }
 
 /// The running strand has ended: it is out of every list, and others go on.

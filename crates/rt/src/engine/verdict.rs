@@ -97,6 +97,10 @@ pub fn end_run() {
         follow::check_end();
         report::strands(false);
     }
+    let endless = [VerdictKind::Livelock as u32, VerdictKind::Timeout as u32];
+    if !endless.contains(&live().verdict) {
+        super::spin::finish();
+    }
     close_segment(Stop::Final);
     guidance::finish();
     steps::finish();
