@@ -6,7 +6,7 @@
 use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::op::{Op, OpKind, Order};
-use threadbare_abi::step::{Step, StepKind, flags};
+use threadbare_abi::step::{Doubt, Step, StepKind, flags};
 use threadbare_strategy::conflict::{self, Effect, depends};
 
 /// A place that an operation of a step concerns.
@@ -61,6 +61,27 @@ impl Event {
         self.touches.iter().any(|touch| touch.op.addr == addr && touch.shut & mode != 0)
     }
 
+    /// An exchange that fails or changes nothing only looks.
+    fn look_only(&mut self) {
+        if self.op.size <= 8 && self.before == self.after {
+            for touch in self.touches.iter_mut().filter(|touch| touch.op.addr == self.op.addr) {
+                if matches!(touch.op.kind, OpKind::AtomicCas | OpKind::AtomicRmw) {
+                    touch.op.kind = OpKind::AtomicLoad;
+                }
+            }
+        }
+    }
+
+    /// The same step before something that it came after: what an exchange would do there is not known.
+    fn earlier(&self, by_deadline: bool) -> Event {
+        let mut event = Event { by_deadline, ..self.clone() };
+        let op = self.op;
+        if matches!(op.kind, OpKind::AtomicCas | OpKind::AtomicRmw) {
+            event.touches.iter_mut().filter(|it| it.op.addr == op.addr).for_each(|it| it.op.kind = op.kind);
+        }
+        event
+    }
+
     /// Whether it is the same step of the same strand, as far as that can be told before it is made.
     pub(crate) fn is(&self, other: &Event) -> bool {
         self.path == other.path
@@ -91,6 +112,8 @@ pub(crate) struct Spin {
     pub(crate) at: usize,
     /// What it loads.
     pub(crate) places: Vec<Place>,
+    /// It may end by itself, after many rounds.
+    pub(crate) ends: bool,
 }
 
 /// A run.
@@ -109,8 +132,8 @@ pub(crate) struct Trace {
     pub(crate) spins: Vec<Spin>,
     /// Paths by strand index.
     pub(crate) paths: Vec<u64>,
-    /// Precompiled code looked at something where nobody could come in between.
-    pub(crate) blind: bool,
+    /// What cannot be followed, and at which instruction.
+    pub(crate) doubts: Vec<(Doubt, u64)>,
 }
 
 fn op_of(step: &Step) -> Op {
@@ -144,13 +167,17 @@ impl Trace {
         let mut last: HashMap<u16, usize> = HashMap::new();
         let mut creators: HashMap<u16, usize> = HashMap::new();
         let mut spins = false;
-        for step in steps {
+        let last_step = steps.iter().rposition(|step| step.kind == StepKind::Step as u8);
+        for (place, step) in steps.iter().enumerate() {
             let kind = StepKind::from_code(step.kind).unwrap_or(StepKind::Born);
             let goes_on = std::mem::replace(&mut spins, kind == StepKind::Spin);
             match kind {
                 StepKind::Step => {
-                    trace.blind |= step.flags & flags::BLIND != 0;
-                    let event = trace.event(step);
+                    let mut event = trace.event(step);
+                    // What the last step left in memory is not told.
+                    if Some(place) != last_step {
+                        event.look_only();
+                    }
                     // What nobody decided belongs to the step before it.
                     if step.flags & flags::PINNED != 0
                         && let Some(before) = trace.events.last_mut().filter(|it| it.index == step.strand)
@@ -190,10 +217,14 @@ impl Trace {
                 StepKind::Spin => {
                     let (strand, at) = (step.strand, trace.events.len());
                     let size = step.size as u8;
-                    let place = Place { pc: step.pc, addr: step.addr, size, value: step.before };
+                    let (value, context) = (step.before, step.context);
+                    let place = Place { pc: step.pc, addr: step.addr, size, value, context };
                     match trace.spins.last_mut().filter(|_| goes_on) {
                         Some(spin) => spin.places.push(place),
-                        None => trace.spins.push(Spin { strand, at, places: vec![place] }),
+                        None => {
+                            let ends = step.flags & flags::ENDS != 0;
+                            trace.spins.push(Spin { strand, at, places: vec![place], ends });
+                        }
                     }
                 }
                 StepKind::Pending => {
@@ -204,6 +235,7 @@ impl Trace {
                         trace.sleeping.push(event);
                     }
                 }
+                StepKind::Doubt => trace.doubts.extend(Doubt::from_code(step.op).map(|it| (it, step.pc))),
                 StepKind::Born => {}
             }
         }
@@ -441,7 +473,7 @@ impl Analysis {
         let ordinal = before.map_or(0, |at| self.ordinals[at]) + 1;
         clock[strand] = ordinal;
         for (first, by_deadline) in found {
-            let second = Event { by_deadline, ..event.clone() };
+            let second = event.earlier(by_deadline);
             let vain = waits.vain(trace, first, &second);
             self.races.push(Race { first, second, made: Some(at), vain });
         }
@@ -596,7 +628,7 @@ impl Analysis {
         use threadbare_strategy::rng::mix;
         let event = &trace.events[at];
         let mut mark = mix(event.path ^ u64::from(self.ordinals[at]).rotate_left(32));
-        mark = mix(mark ^ u64::from(event.by_deadline) ^ (event.op.kind as u64) << 8);
+        mark = mix(mark ^ u64::from(event.by_deadline) ^ (event.op.kind as u64) << 8 ^ event.op.pc << 16);
         for &(taken, options) in &event.choices {
             mark = mix(mark ^ u64::from(taken) ^ u64::from(options) << 32);
         }

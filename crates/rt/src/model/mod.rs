@@ -35,6 +35,7 @@ pub mod state;
 pub mod stdio;
 pub mod syscall;
 pub mod thread;
+pub mod throw;
 pub mod time;
 pub mod timeout;
 pub mod tls;
@@ -66,6 +67,8 @@ pub struct PerStrand {
     pub signal: signal::PerStrand,
     /// Its name and numbers.
     pub identity: identity::PerStrand,
+    /// Exceptions it throws.
+    pub throw: throw::PerStrand,
 }
 
 /// The program has forked, and this is the child: only this strand exists.
