@@ -15,6 +15,7 @@
 
 use super::sched::engine;
 use super::{frames, learn as known, steps};
+use threadbare_abi::layout::{self, Plan};
 use threadbare_strategy::rng::mix;
 
 /// Rounds up to which a loop that ends is short: every one of them counts.
@@ -27,6 +28,8 @@ const TRIED_AGAIN: u32 = 1 << 10;
 const RUN_OUT: u32 = 1 << 20;
 /// Events of a loop that is not known, after which it is taken to work.
 pub const WORK: u64 = 1 << 20;
+/// How often a strand is hasty in a run.
+pub const HASTE: u32 = 64;
 /// Callers that a load is told apart by.
 const CALLERS: usize = 6;
 
@@ -159,4 +162,12 @@ pub fn decide(key: u64, rounds: u32) -> Option<Purpose> {
         Nature::Long => (drawn & 7 == 0).then_some(Purpose::RunOut),
         _ => (drawn & 31 == 0).then_some(Purpose::LearnAgain),
     }
+}
+
+/// Whether a poll that gives way or sleeps between its looks may run out in this run: giving way lets nobody else go first
+/// then, and a sleep is over at once, for a few times of each strand. In one of eight runs, and not where a driver plans.
+pub fn is_hasty(plan: &Plan) -> bool {
+    const SALT: u64 = 0x7068_6173_7465;
+    let planned = plan.flags & (layout::flags::STEPS | layout::flags::LENIENT) != 0 || plan.follow != 0;
+    !planned && mix(plan.seed ^ SALT) >> 61 == 0
 }

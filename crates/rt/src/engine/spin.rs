@@ -365,7 +365,7 @@ pub fn check() {
             at += 1;
         }
     }
-    if e.spinners.is_empty() && !sched::this().spin.is_alone() {
+    if e.spinners.is_empty() && !e.hasty && !sched::this().spin.is_alone() {
         ATTENTION.fetch_and(!attention::SPIN, Ordering::Relaxed);
     }
 }
