@@ -16,6 +16,7 @@
 use super::sched::engine;
 use super::{frames, learn as known, steps};
 use threadbare_abi::layout::{self, Plan};
+use threadbare_strategy::IN_ORDER;
 use threadbare_strategy::rng::mix;
 
 /// Rounds up to which a loop that ends is short: every one of them counts.
@@ -169,5 +170,6 @@ pub fn decide(key: u64, rounds: u32) -> Option<Purpose> {
 pub fn is_hasty(plan: &Plan) -> bool {
     const SALT: u64 = 0x7068_6173_7465;
     let planned = plan.flags & (layout::flags::STEPS | layout::flags::LENIENT) != 0 || plan.follow != 0;
-    !planned && mix(plan.seed ^ SALT) >> 61 == 0
+    let in_order = plan.params[IN_ORDER] != 0;
+    !planned && !in_order && mix(plan.seed ^ SALT) >> 61 == 0
 }

@@ -247,7 +247,8 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
 #[cold]
 pub fn wait() {
     let this = sched::this();
-    if this.spin.is_alone() && !goes_on_alone(this) {
+    let tried = this.spin.is_alone();
+    if tried && !goes_on_alone(this) {
         return reschedule(Stop::Preempted);
     }
     this.spin.due = false;
@@ -255,7 +256,7 @@ pub fn wait() {
         this.op.kind,
         OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::AtomicRmw | OpKind::Read | OpKind::Yield
     );
-    if !spins || this.pinned > 0 || this.spin.changed() || !waits(this) {
+    if !spins || this.pinned > 0 || this.spin.changed() || !(tried || waits(this)) {
         return reschedule(Stop::Preempted);
     }
     block(this);
@@ -297,6 +298,8 @@ fn goes_on_alone(this: &mut Strand) -> bool {
         let learns = track.alone == Purpose::Learn;
         if learns && live().events - track.since > loops::WORK {
             loops::learn(track.key(), Nature::Work);
+            track.forget();
+            return false;
         } else if track.rounds() <= loops::most(track.alone) {
             return false;
         } else if learns {
