@@ -158,7 +158,8 @@ impl Waits {
         self.rounds_of(trace, event, before).any(|(place, rest)| {
             let value = match place.is_of(other) {
                 true => Some(other.before),
-                false => value_of(trace, place, comes_before),
+                // What nobody has touched is what the event itself finds.
+                false => value_of(trace, place, comes_before).or(Some(event.before)),
             };
             value == Some(place.value)
                 && rest.iter().all(|rest| stays(trace, rest, event.index, comes_before))

@@ -235,6 +235,31 @@ pub fn sees_end(strand: usize, pc: u64) {
     object((strand as u64) << 3, STRAND, false, pc);
 }
 
+/// The end of the process is asked for: who comes first decides how it ends.
+pub fn quits(pc: u64) {
+    object(8, OTHER, true, pc);
+}
+
+/// The process ends: how far every other strand has come is part of the run. That one is over makes no difference to its
+/// standing before that.
+pub fn process_ends() {
+    // SAFETY: single kernel thread.
+    if !unsafe { WANTED } {
+        return;
+    }
+    let me = super::me();
+    let mut by = 0u64;
+    for index in 0..engine().strands.len() {
+        let other = super::strand(super::StrandId(index as u16));
+        if other.id != me {
+            let asleep = other.state == State::Blocked && !other.wait.acquire;
+            by = by.wrapping_add(other.track.stands(other.op.pc, asleep));
+        }
+    }
+    let delta = this().track.turns(live().events, by);
+    live().class = live().class.wrapping_add(delta);
+}
+
 /// Input, output or a signal: one object for all of them.
 pub fn meets_world() {
     object(0, OTHER, true, this().op.pc);

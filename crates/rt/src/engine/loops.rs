@@ -14,10 +14,10 @@
 //! | does much between its looks | is made of ordinary steps | the same |
 
 use super::sched::engine;
-use super::{frames, learn as known, steps};
+use super::{frames, learn as known};
 use threadbare_abi::layout::{self, Plan};
-use threadbare_strategy::IN_ORDER;
 use threadbare_strategy::rng::mix;
+use threadbare_strategy::{IN_ORDER, StrategyId};
 
 /// Rounds up to which a loop that ends is short: every one of them counts.
 pub const SHORT: u32 = 256;
@@ -150,7 +150,7 @@ pub fn decide(key: u64, rounds: u32) -> Option<Purpose> {
         Nature::Short if rounds > SHORT => return Some(Purpose::Learn),
         _ => {}
     }
-    if steps::is_on() {
+    if is_planned(&engine().plan) {
         return (nature == Nature::Short).then_some(Purpose::None);
     }
     let drawn = mix(engine().plan.seed ^ key) >> 32;
@@ -165,11 +165,16 @@ pub fn decide(key: u64, rounds: u32) -> Option<Purpose> {
     }
 }
 
+/// Whether a planner decides.
+fn is_planned(plan: &Plan) -> bool {
+    StrategyId::from_code(plan.strategy).is_some_and(StrategyId::is_planner)
+}
+
 /// Whether a poll that gives way or sleeps between its looks may run out in this run: giving way lets nobody else go first
 /// then, and a sleep is over at once, for a few times of each strand. In one of eight runs, and not where a driver plans.
 pub fn is_hasty(plan: &Plan) -> bool {
     const SALT: u64 = 0x7068_6173_7465;
-    let planned = plan.flags & (layout::flags::STEPS | layout::flags::LENIENT) != 0 || plan.follow != 0;
+    let planned = is_planned(plan) || plan.flags & layout::flags::LENIENT != 0 || plan.follow != 0;
     let in_order = plan.params[IN_ORDER] != 0;
     !planned && !in_order && mix(plan.seed ^ SALT) >> 61 == 0
 }

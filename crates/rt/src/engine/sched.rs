@@ -75,6 +75,8 @@ pub struct Engine {
     pub first_timed: Option<StrandId>,
     /// Waiting strands.
     pub blocked: usize,
+    /// The same, in no order: what concerns them must not cost as much as there are strands.
+    pub waiters: Vec<StrandId>,
     /// Strands that have not ended.
     pub live: usize,
     /// Waits begun, for the order of arrival.
@@ -152,6 +154,7 @@ pub fn init() {
         timed: Vec::with_capacity(64),
         first_timed: None,
         blocked: 0,
+        waiters: Vec::new(),
         live: 0,
         arrivals: 0,
         time_offset: 0,
@@ -466,8 +469,8 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
     decided
 }
 
-/// The running strand, if nobody else is to be asked: it goes on alone in a loop, or does not sleep. What it does then is no
-/// step of a plan.
+/// The running strand, if nobody else is to be asked: it goes on alone in a loop, or does not sleep. What it does to
+/// learn of a loop is no step: there may be too many, and planners begin anew then.
 fn goes_on(bits: u32) -> Option<(StrandId, bool)> {
     let this = this();
     let asleep = this.state == State::Blocked && this.wait.key.class == Class::Sleep;
@@ -476,8 +479,9 @@ fn goes_on(bits: u32) -> Option<(StrandId, bool)> {
         Phase::Running => this.spin.is_alone() && this.state == State::Ready,
         _ => false,
     };
-    if goes_on && bits & attention::READS != 0 {
-        reads::executed(this.id);
+    if goes_on {
+        let told = if this.spin.learns() { attention::READS } else { attention::READS | attention::STEPS };
+        executed(this.id, asleep, bits & told);
     }
     goes_on.then_some((this.id, asleep))
 }

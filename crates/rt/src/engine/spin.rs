@@ -123,6 +123,11 @@ impl SpinTrack {
         self.alone != Purpose::None
     }
 
+    /// Whether it goes on alone to learn of its loop.
+    pub fn learns(&self) -> bool {
+        self.alone == Purpose::Learn
+    }
+
     /// The places of the loop.
     fn looped(&self) -> impl Iterator<Item = &Place> {
         self.places[..self.used as usize].iter().filter(|place| place.again)
@@ -322,6 +327,21 @@ fn goes_on_alone(this: &mut Strand) -> bool {
 fn left(track: &SpinTrack) {
     let nature = if track.rounds() <= loops::SHORT { Nature::Short } else { Nature::Long };
     loops::learn(track.key(), nature);
+    if loops::nature(track.key()) == Nature::Long {
+        tell(track);
+    }
+}
+
+/// Planners are told of a loop that waits, or is taken to. A short one has been left to wait by a draw, and makes ordinary steps.
+fn tell(track: &SpinTrack) {
+    let nature = loops::nature(track.key());
+    if !steps::is_on() || nature == Nature::Short {
+        return;
+    }
+    for place in track.looped() {
+        let op = Op { size: place.size as u32, ..Op::new(OpKind::AtomicLoad, place.addr, place.pc) };
+        steps::spins(op, place.value, place.context, nature == Nature::Long);
+    }
 }
 
 /// The run is over; a strand that went on alone has come to the end of its loop.
@@ -340,13 +360,7 @@ fn block(this: &mut Strand) {
         acquire: true,
         ..Wait::NONE
     };
-    if steps::is_on() {
-        let long = loops::nature(this.spin.key()) == Nature::Long;
-        for place in this.spin.looped() {
-            let op = Op { size: place.size as u32, ..Op::new(OpKind::AtomicLoad, place.addr, place.pc) };
-            steps::spins(op, place.value, place.context, long);
-        }
-    }
+    tell(&this.spin);
     e.spinners.push(e.current);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
     lists::set_blocked(this);

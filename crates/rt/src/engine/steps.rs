@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
 use threadbare_abi::op::{Op, OpKind};
-use threadbare_abi::step::{Step, StepKind, flags};
+use threadbare_abi::step::{Doubt, Step, StepKind, flags};
 use threadbare_abi::strand::StrandId;
 use threadbare_strategy::rng::mix;
 
@@ -170,7 +170,27 @@ pub fn blind(addr: usize) {
         && step.addr != addr as u64
         && !matches!(OpKind::from_code(step.op), Some(OpKind::FutexWait | OpKind::FutexWake))
     {
-        step.flags |= flags::BLIND;
+        let pc = step.pc;
+        doubt(Doubt::Unseen, pc);
+    }
+}
+
+/// The last doubts that were told: a loop has one, not one a round.
+static mut DOUBTS: [(u8, u64); 16] = [(u8::MAX, 0); 16];
+
+/// The running strand does something here that a planner cannot follow.
+#[cold]
+pub fn doubt(why: Doubt, pc: u64) {
+    if !is_on() || engine().strands.len() < 2 {
+        return;
+    }
+    // SAFETY: single kernel thread.
+    let told = unsafe { &mut *(&raw mut DOUBTS) };
+    if !told.contains(&(why as u8, pc)) {
+        told.rotate_right(1);
+        told[0] = (why as u8, pc);
+        let op = Op::new(OpKind::Start, 0, pc);
+        push(Step { op: why as u8, ..of(StepKind::Doubt, super::me(), op) });
     }
 }
 
@@ -231,7 +251,13 @@ pub fn finish() {
         if this.state == State::Ended || this.id == e.current && this.state != State::Blocked {
             continue;
         }
-        let mut pending = Step { context: context(this), ..of(StepKind::Pending, this.id, this.op) };
+        let value = value_at(this.op.kind as u8, this.op.addr, this.op.size);
+        let mut pending = Step {
+            context: context(this),
+            before: value,
+            after: value,
+            ..of(StepKind::Pending, this.id, this.op)
+        };
         if this.state == State::Blocked && this.wait.key.class != Class::Memory {
             pending.flags |= flags::BLOCKED;
             if !this.wait.acquire {
