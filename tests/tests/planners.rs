@@ -97,6 +97,25 @@ const LARGER: &[(&str, u64)] = &[
     ("z0Z0 z0Z0 R1", 2),
 ];
 
+/// Polls of `poll/variants.c` that end by themselves, with the number of classes: one for each look that the store may come
+/// before, and one for none. Brute force counts them, too, where that is small.
+const POLLS: &[(&str, u64)] = &[
+    ("yield", 13),
+    ("sleep", 13),
+    ("pause", 13),
+    ("memory", 13),
+    // The look that finds the count too large is one more, and so is the last look at the count.
+    ("shared", 15),
+    ("plain", 13),
+    ("trylock", 13),
+    ("trywait", 13),
+    ("cas", 13),
+    ("exchange", 13),
+];
+
+/// Its polls without an end: how often they looked makes no difference.
+const WAITS: &[&str] = &["YIELD", "PAUSE", "MEMORY", "BACKOFF", "CAS"];
+
 /// Programs of the literature: which, with what argument, and how many classes. `full`: only when everything was asked for.
 const TEXTBOOK: &[(&str, &str, u64, bool)] = &[
     ("planner/indexer.c", "12", 8, false),
@@ -167,6 +186,15 @@ fn main() -> ExitCode {
     for &(algorithm, classes) in EXCLUSION {
         add(format!("planner/exclusion.c {algorithm}"), Box::new(move || exclusion(algorithm, classes)));
     }
+    for &(shape, classes) in POLLS {
+        add(format!("poll/variants.c {shape}"), Box::new(move || runs_out(shape, classes)));
+    }
+    for shape in WAITS {
+        add(format!("poll/variants.c {shape}"), Box::new(|| once_each("poll/variants.c", shape, 1)));
+    }
+    add("two places are polled".to_owned(), Box::new(two_places));
+    add("a long poll is told".to_owned(), Box::new(long_poll));
+    add("strands that try in turn".to_owned(), Box::new(try_in_turn));
     add("the busy wait of figure 8".to_owned(), Box::new(busy_wait));
     add("a bound is told".to_owned(), Box::new(bounds_are_told));
     for planner in ["dpor", "pcb", "hapset"] {
@@ -324,6 +352,46 @@ fn agree_on(program: &str, arguments: &str, classes: u64, brute: &str) -> Result
         };
     }
     check_classes(&campaign, classes)
+}
+
+/// `dpor` makes one run for each look that the store can come before, coverage agrees, and one of them fails.
+fn runs_out(shape: &str, classes: u64) -> Result<(), String> {
+    once_each("poll/variants.c", shape, classes)?;
+    let campaign = plan("poll/variants.c", shape, "dpor", "1000")?;
+    if campaign.findings().is_empty() {
+        return Err(campaign.complain("the poll does not run out"));
+    }
+    let seen = campaign.report["coverage"]["classes"].as_u64();
+    if seen.is_some_and(|seen| seen > classes) {
+        return Err(campaign.complain(&format!("coverage has {seen:?} classes, not {classes}")));
+    }
+    Ok(())
+}
+
+/// Two stores against twelve looks at two places, the second of which is stored to first: counted by hand for one look, three
+/// orders, and by brute force here.
+fn two_places() -> Result<(), String> {
+    let dpor = plan("poll/variants.c", "two", "dpor", "1000")?;
+    check_classes(&dpor, number(&plan("poll/variants.c", "two", "pcb:64", "100000")?, "classes")?)
+}
+
+/// What a poll of three thousand looks leads to is left out, and that is told.
+fn long_poll() -> Result<(), String> {
+    let campaign = plan("poll/variants.c", "long", "dpor", "1000")?;
+    let bounds = campaign.report["planner"]["bounds"].to_string();
+    if is_complete(&campaign) || !bounds.contains("looked in vain more than 256 times") {
+        return Err(campaign.complain("the bound is not told"));
+    }
+    Ok(())
+}
+
+/// Two strands try a lock again and again and give way in between, while its holder is to stay back: no run lasts for ever.
+fn try_in_turn() -> Result<(), String> {
+    let campaign = plan("poll/try_in_turn.c", "", "dpor", "300")?;
+    match campaign.findings().is_empty() {
+        true => Ok(()),
+        false => Err(campaign.complain("it is right")),
+    }
 }
 
 /// Udon's figure 8: two runs show all that there is, whoever plans.

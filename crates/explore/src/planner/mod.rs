@@ -226,6 +226,7 @@ impl Planner {
         if trace.events.is_empty() || trace.events.len() > MOST_EVENTS || lessons.steps_lost > 0 {
             return false;
         }
+        self.look_for_polls(&trace);
         let taught = self.waits.learn(&trace);
         if taught {
             self.begin_anew();
@@ -240,6 +241,13 @@ impl Planner {
         taught
     }
 
+    /// A loop that is taken to wait may end by itself.
+    fn look_for_polls(&mut self, trace: &Trace) {
+        for spin in trace.spins.iter().filter(|spin| spin.ends) {
+            self.withdraw(Reason::LongPoll, spin.places.first().map_or(0, |place| place.pc));
+        }
+    }
+
     /// A run has ended.
     pub(crate) fn learn(&mut self, lessons: &Lessons) {
         self.status.runs += 1;
@@ -248,9 +256,7 @@ impl Planner {
         for &(doubt, pc) in &trace.doubts {
             self.withdraw(Reason::Seen(doubt), pc);
         }
-        for spin in trace.spins.iter().filter(|spin| spin.ends) {
-            self.withdraw(Reason::LongPoll, spin.places.first().map_or(0, |place| place.pc));
-        }
+        self.look_for_polls(&trace);
         let most = steps.len().min(MOST_EVENTS);
         if lessons.steps_lost > 0 || trace.events.len() > MOST_EVENTS {
             self.withdraw(Reason::LongRun(most), 0);

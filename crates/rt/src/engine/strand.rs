@@ -50,6 +50,8 @@ pub struct Strand {
     pub stack_shared: bool,
     /// Not to be preempted while above 0.
     pub pinned: u32,
+    /// How often it was hasty.
+    pub haste: u32,
     /// Place in the enabled list, `u32::MAX` if not in it.
     pub enabled_at: u32,
     /// Place in the list of waiters, `u32::MAX` if not in it.
@@ -100,6 +102,7 @@ impl Strand {
             yields: false,
             ended: false,
             pinned: 0,
+            haste: 0,
             enabled_at: u32::MAX,
             timed_at: u32::MAX,
             waits_at: u32::MAX,
