@@ -125,6 +125,7 @@ pub(crate) struct Portfolio {
     made: u64,
     look: u64,
     look_for_pairs: u64,
+    look_whether_small: u64,
     /// Steps that were told, and those that came after being woken.
     steps: u64,
     woken: u64,
@@ -158,6 +159,7 @@ impl Portfolio {
             made: 0,
             look: FIRST_ORDERS,
             look_for_pairs: FIRST_PAIRS,
+            look_whether_small: LOOK,
             steps: 0,
             woken: 0,
         };
@@ -206,17 +208,17 @@ impl Portfolio {
     }
 
     /// A run of this epoch has ended, and is not in the books yet. The planner looks at the classes of all runs.
-    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) {
+    pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
         self.large |= lessons.steps.len() > SMALL * STEP_WORDS || lessons.steps_lost > 0;
         self.see_waits(&lessons.steps);
         let taught = match self.plans {
             _ if self.large => false,
             Plans::Orders(_) => true,
             Plans::Pairs(_) => {
-                self.planner.witness(knew_all, lessons);
+                self.planner.witness(comparable, lessons);
                 true
             }
-            Plans::None => self.planner.witness(knew_all, lessons),
+            Plans::None => self.planner.witness(comparable, lessons),
         };
         // Only what a planner learns from has to be in the books.
         if !taught {
@@ -288,11 +290,7 @@ impl Portfolio {
             Plans::Orders(left) if left > 1 && !self.planner.is_done() && !self.large => {
                 Plans::Orders(left - 1)
             }
-            Plans::Pairs(_) => Plans::None,
-            Plans::Orders(_) => {
-                self.look = self.made * 2;
-                Plans::None
-            }
+            Plans::Pairs(_) | Plans::Orders(_) => Plans::None,
             Plans::None => self.next_plans(news),
         };
     }
@@ -306,10 +304,18 @@ impl Portfolio {
             self.look_for_pairs = next;
             return Plans::Pairs((self.made / PART).max(LEAST_PAIRS));
         }
-        if self.made >= self.look && !self.planner.is_done() {
-            let new = news.values().filter(|news| news.combination).count();
-            let small = self.made >= LOOK && new * FEW <= news.len();
-            return Plans::Orders(if small { self.made } else { (self.made / PART).max(LEAST_ORDERS) });
+        if self.planner.is_done() {
+            return Plans::None;
+        }
+        let new = news.values().filter(|news| news.combination).count();
+        if self.made >= self.look_whether_small && new * FEW <= news.len() {
+            // The members go on when it has had as many.
+            self.look_whether_small = self.made * 4;
+            return Plans::Orders(self.made);
+        }
+        if self.made >= self.look {
+            self.look = self.made * 2;
+            return Plans::Orders((self.made / PART).max(LEAST_ORDERS));
         }
         Plans::None
     }
