@@ -8,8 +8,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 use std::process::ExitCode;
 use threadbare_tests::campaign::{self, Campaign};
-use threadbare_tests::compile;
-use threadbare_tests::corpus::{self, Program};
+use threadbare_tests::compile::{self, Compiler};
+use threadbare_tests::corpus::{self, Language, Program};
 use threadbare_tests::exclusion;
 use threadbare_tests::extent::is_full;
 
@@ -151,6 +151,11 @@ fn main() -> ExitCode {
     for &(program, classes) in LEARNING {
         add(format!("{program} (pcb:64)"), Box::new(move || agree_on(program, "", classes, "pcb:64")));
     }
+    for name in ["lost-update/in_place.c", "lost-update/in_place.rs"] {
+        for level in 0..=3 {
+            add(format!("{name} at level {level}"), Box::new(move || in_place(name, level)));
+        }
+    }
     for writers in 1..=5u64 {
         let scripts = ["W0"; 5][..writers as usize].join(" ");
         let classes = (1..=writers).product();
@@ -203,13 +208,35 @@ fn is_found_or_left_open(program: &Program) -> Result<(), String> {
     }
 }
 
+/// One expression that reads and writes is two steps, whoever compiles it and however well.
+fn in_place(name: &str, level: u32) -> Result<(), String> {
+    let program = program(name)?;
+    let flag = if program.language == Language::Rust { "-Copt-level=" } else { "-O" };
+    let program = Program { flags: vec![format!("{flag}{level}")], ..program };
+    for compiler in compile::compilers(&program) {
+        let campaign = plan_of(&program, compiler, "dpor", "1000")?;
+        check_classes(&campaign, 4)?;
+        if campaign.findings().is_empty() {
+            return Err(campaign.complain("no update was lost"));
+        }
+    }
+    Ok(())
+}
+
+fn program(name: &str) -> Result<Program, String> {
+    let program = corpus::programs().into_iter().find(|program| program.name == name);
+    program.ok_or_else(|| format!("there is no {name}"))
+}
+
 /// Makes a campaign with a planner.
 fn plan(name: &str, arguments: &str, planner: &str, runs: &str) -> Result<Campaign, String> {
-    let program = corpus::programs().into_iter().find(|program| program.name == name);
-    let program = program.ok_or_else(|| format!("there is no {name}"))?;
-    let program = Program { args: arguments.split(' ').map(str::to_owned).collect(), ..program };
+    let program = Program { args: arguments.split(' ').map(str::to_owned).collect(), ..program(name)? };
+    plan_of(&program, compile::compilers(&program)[0], planner, runs)
+}
+
+fn plan_of(program: &Program, compiler: Compiler, planner: &str, runs: &str) -> Result<Campaign, String> {
     let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
-    let executable = compile::instrumented(&program, compile::compilers(&program)[0], &builds)?;
+    let executable = compile::instrumented(program, compiler, &builds)?;
     let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
     let options = [
         "--runs",
@@ -223,7 +250,7 @@ fn plan(name: &str, arguments: &str, planner: &str, runs: &str) -> Result<Campai
         "--shrink",
         "off",
     ];
-    campaign::run(&program, &executable, out.path(), &options)
+    campaign::run(program, &executable, out.path(), &options)
 }
 
 fn number(campaign: &Campaign, field: &str) -> Result<u64, String> {

@@ -1,9 +1,7 @@
 //! Random programs by seed, each about a few features.
 
 use super::model::{self, Account};
-use super::program::{
-    Exit, Home, Place, Program, SLOTS, STRANDS, Statement, Strand, Value, Variable,
-};
+use super::program::{Exit, Home, Place, Program, SLOTS, STRANDS, Statement, Strand, Value, Variable};
 
 /// What a program is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -155,6 +153,11 @@ pub fn case(seed: u64, only: &[Feature], fits: &dyn Fn(&Program) -> bool) -> Cas
     }
 }
 
+/// Whether Rust's std has what the feature is about.
+pub fn has_rust(feature: Feature) -> bool {
+    !matches!(feature, Feature::Semaphore | Feature::TryJoin | Feature::Renew)
+}
+
 fn choose(random: &mut Random, only: &[Feature]) -> Vec<Feature> {
     let all: Vec<Feature> = Feature::ALL.iter().map(|(feature, _)| *feature).collect();
     let from = if only.is_empty() { &all[..] } else { only };
@@ -177,6 +180,8 @@ struct Maker<'a> {
     program: Program,
     plain: Vec<u8>,
     atomic: Vec<u8>,
+    /// The variable of spin locks.
+    grabbed: u8,
     /// The next free slot of the strand that is being made.
     slot: u8,
     /// Locks that are held where the next statement comes: mutexes, and locks for reading and writing.
@@ -195,7 +200,16 @@ impl<'a> Maker<'a> {
             barriers: Vec::new(),
             strands: Vec::new(),
         };
-        Maker { random, features, program, plain: Vec::new(), atomic: Vec::new(), slot: 0, held: Vec::new() }
+        Maker {
+            random,
+            features,
+            program,
+            plain: Vec::new(),
+            atomic: Vec::new(),
+            grabbed: 0,
+            slot: 0,
+            held: Vec::new(),
+        }
     }
 
     fn is(&self, feature: Feature) -> bool {
@@ -315,7 +329,8 @@ impl<'a> Maker<'a> {
     fn objects(&mut self) {
         use Feature as F;
         let home = [(F::Heap, Home::Heap), (F::Stack, Home::Stack)];
-        let homes: Vec<Home> = home.iter().filter(|(feature, _)| self.is(*feature)).map(|(_, home)| *home).collect();
+        let homes: Vec<Home> =
+            home.iter().filter(|(feature, _)| self.is(*feature)).map(|(_, home)| *home).collect();
         self.program.home = match homes.is_empty() {
             true => self.random.pick(&[Home::Static, Home::Static, Home::Static, Home::Heap]),
             false => self.random.pick(&homes),
@@ -351,6 +366,10 @@ impl<'a> Maker<'a> {
             self.atomic.push(self.program.variables.len() as u8);
             self.program.variables.push(Variable { width, atomic: true, place });
         }
+        if self.is(F::Spin) {
+            self.grabbed = self.program.variables.len() as u8;
+            self.program.variables.push(Variable { width: 4, atomic: true, place: Place::Loose });
+        }
         if self.is(F::Mutex) || self.is(F::Try) || self.is(F::Condition) {
             self.program.mutexes = if self.random.chance(40) { 2 } else { 1 };
         }
@@ -362,7 +381,8 @@ impl<'a> Maker<'a> {
             self.program.conditions = 1;
         }
         if self.is(F::Semaphore) || self.is(F::Renew) {
-            self.program.semaphores = (0..1 + self.random.below(2)).map(|_| self.random.below(3) as u8).collect();
+            self.program.semaphores =
+                (0..1 + self.random.below(2)).map(|_| self.random.below(3) as u8).collect();
         }
         if self.is(F::RwLock) {
             self.program.rwlocks = 1;
@@ -554,10 +574,10 @@ impl<'a> Maker<'a> {
         match self.random.below(10) {
             0..=2 => body.push(Statement::Spin(variable, 1)),
             3..=6 => body.push(Statement::Store(variable, Value::Constant(1))),
-            7 => {
-                body.push(Statement::Grab(variable));
-                self.access(body);
-                body.push(Statement::Store(variable, Value::Constant(0)));
+            7 | 8 => {
+                let mut inside = Vec::new();
+                self.access(&mut inside);
+                body.push(Statement::Grabbed(self.grabbed, inside));
             }
             _ => self.access(body),
         }
@@ -568,7 +588,8 @@ impl<'a> Maker<'a> {
         let slot = self.slot();
         match self.random.below(6) {
             0 => {
-                let (at, value) = (self.random.below(self.program.semaphores.len()) as u8, self.random.below(3) as u8);
+                let (at, value) =
+                    (self.random.below(self.program.semaphores.len()) as u8, self.random.below(3) as u8);
                 body.push(Statement::Renew(at, value));
             }
             1 | 2 => self.semaphore(body),
@@ -600,7 +621,11 @@ impl Program {
     /// Whether the program means the same in the model and in a language: it shares what it accesses plainly, holds no lock twice, creates
     /// each strand once and joins what can be joined, and does not use main's stack when that is gone.
     pub fn is_sound(&self) -> bool {
-        self.strands.len() <= STRANDS && self.shares() && self.creates() && self.ends_last() && self.destroys_only()
+        self.strands.len() <= STRANDS
+            && self.shares()
+            && self.creates()
+            && self.ends_last()
+            && self.destroys_only()
     }
 
     /// Every plain variable is accessed by two strands and written by one: else its accesses are no points.
@@ -649,7 +674,8 @@ impl Program {
                 super::program::walk(&creator.body, &mut |statement| inside |= creates(statement));
                 return !inside;
             };
-            let tries = |statement: &Statement| matches!(*statement, Statement::TryJoin(made, _) if made == strand);
+            let tries =
+                |statement: &Statement| matches!(*statement, Statement::TryJoin(made, _) if made == strand);
             let tried = creator.body.iter().position(tries);
             creator.body.iter().enumerate().all(|(place, statement)| match statement {
                 Statement::Join(made) if *made == strand => place > at && tried.is_none(),

@@ -164,7 +164,7 @@ pub fn pthread_of(id: StrandId) -> pthread_t {
 
 /// The latest strand with this handle.
 pub fn by_pthread(pthread: pthread_t) -> Option<StrandId> {
-    (0..strand_count() as u16).rev().map(StrandId).find(|&id| strand(id).pthread == pthread)
+    lists::by_handle(pthread)
 }
 
 /// The lowest and highest address of a strand's stack.

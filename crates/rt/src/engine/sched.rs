@@ -75,6 +75,8 @@ pub struct Engine {
     pub first_timed: Option<StrandId>,
     /// Waiting strands.
     pub blocked: usize,
+    /// The same, in no order: what concerns them must not cost as much as there are strands.
+    pub waiters: Vec<StrandId>,
     /// Strands that have not ended.
     pub live: usize,
     /// Waits begun, for the order of arrival.
@@ -150,6 +152,7 @@ pub fn init() {
         timed: Vec::with_capacity(64),
         first_timed: None,
         blocked: 0,
+        waiters: Vec::new(),
         live: 0,
         arrivals: 0,
         time_offset: 0,
@@ -215,6 +218,9 @@ impl View for EngineView {
     }
     fn value(&self, addr: u64, size: u8) -> u64 {
         spin::load(addr, size)
+    }
+    fn context(&self, id: StrandId) -> u64 {
+        steps::context(strand(id))
     }
 }
 
