@@ -164,6 +164,9 @@ fn main() -> ExitCode {
     for &(scripts, classes) in LARGER {
         add(format!("{scripts} (pcb:64)"), Box::new(move || agree(scripts, classes, "pcb:64")));
     }
+    for &(scripts, classes) in SMALL.iter().chain(LARGER) {
+        add(format!("{scripts} (classes)"), Box::new(move || one_relation(scripts, classes)));
+    }
     for &(program, classes) in LEARNING {
         add(format!("{program} (pcb:64)"), Box::new(move || agree_on(program, "", classes, "pcb:64")));
     }
@@ -197,6 +200,7 @@ fn main() -> ExitCode {
     add("strands that try in turn".to_owned(), Box::new(try_in_turn));
     add("the busy wait of figure 8".to_owned(), Box::new(busy_wait));
     add("a bound is told".to_owned(), Box::new(bounds_are_told));
+    add("words".to_owned(), Box::new(words));
     for planner in ["dpor", "pcb", "hapset"] {
         add(format!("{planner} finds a bug"), Box::new(move || finds_bugs(planner)));
     }
@@ -391,6 +395,53 @@ fn try_in_turn() -> Result<(), String> {
     match campaign.findings().is_empty() {
         true => Ok(()),
         false => Err(campaign.complain("it is right")),
+    }
+}
+
+/// Coverage counts the classes that planners count. Loops that wait are told apart there by their first looks, and what waits by its
+/// deadline is not ordered by it: of those only the campaign's claim is checked.
+fn one_relation(scripts: &str, classes: u64) -> Result<(), String> {
+    let has = |letters: &str| scripts.contains(|letter| letters.contains(letter));
+    if !has("azTx") {
+        let campaign = plan("planner/script.c", scripts, "pcb:64", "20000")?;
+        let seen = campaign.report["coverage"]["classes"].as_u64();
+        if seen != Some(classes) {
+            return Err(campaign.complain(&format!("coverage has {seen:?} classes of {classes}")));
+        }
+    }
+    // The default makes its own runs and compares them with those of `dpor`.
+    let campaign = plan("planner/script.c", scripts, "portfolio", "400")?;
+    let claim = &campaign.report["claim"];
+    match claim["kind"].as_str() {
+        Some("complete") if claim["orders"] == classes && claim["withdrawn"][0].is_null() => Ok(()),
+        Some("none") if claim["withdrawn"][0]["reason"] == "runs" => Ok(()),
+        _ => Err(campaign.complain(&format!("it has {classes} classes, and the claim is {claim}"))),
+    }
+}
+
+/// What is claimed is what the planner has done, and nothing is called complete that leaves orders out.
+fn words() -> Result<(), String> {
+    for (planner, kind, text) in [
+        ("dpor", "complete", "every order that makes a difference was run"),
+        ("dfs", "complete", "every order that makes a difference was run"),
+        ("pcb:1", "bounded", "all orders with at most one preemption were run"),
+        ("pcb", "bounded", "all orders with at most 2 preemptions were run"),
+        ("hapset", "pairs", "no new predecessor pair"),
+    ] {
+        let campaign = plan("planner/script.c", "W0R1 W1R0", planner, "10000")?;
+        let (claim, planner) = (&campaign.report["claim"], &campaign.report["planner"]);
+        let complete = (kind == "complete") == (planner["complete"] == true);
+        let proved = (kind == "complete") == (campaign.report["coverage"]["estimate"]["method"] == "complete");
+        let holds = claim["holds_for"].as_array().is_some_and(|list| list.len() == 3);
+        if claim["kind"] != kind || claim["text"] != text || !complete || !proved || !holds {
+            return Err(campaign.complain(&format!("{planner} claims {claim}")));
+        }
+    }
+    let campaign = plan("planner/indexer.c", "13", "dpor", "10")?;
+    let claim = &campaign.report["claim"];
+    match claim["kind"] == "none" && claim["withdrawn"][0]["reason"] == "runs" {
+        true => Ok(()),
+        false => Err(campaign.complain("ten runs are not all")),
     }
 }
 

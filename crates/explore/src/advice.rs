@@ -112,9 +112,9 @@ impl Advice {
 
     /// A run of this epoch has ended, and is not in the books yet: if it is none of the planner's own, its class is compared with
     /// those. Runs come in their order.
-    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) {
+    pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
         if let Advice::Portfolio(portfolio) = self {
-            portfolio.witness(knew_all, lessons);
+            portfolio.witness(comparable, lessons);
         }
     }
 

@@ -214,7 +214,7 @@ impl Planner {
 
     /// A run has ended that others chose. If it shows a class that the planner does not know when it is done, the planner has
     /// missed something, whatever it is. What the run teaches of loops that wait is learnt; whether there was such a thing.
-    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) -> bool {
+    pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) -> bool {
         if lessons.news {
             self.begin_anew();
         }
@@ -231,7 +231,7 @@ impl Planner {
         if taught {
             self.begin_anew();
         }
-        if knew_all && !lessons.news {
+        if comparable && !lessons.news {
             let void = self.waits.void(&trace);
             let trace = trace.without(&void);
             let class = trace.analyse(&self.waits).class(&trace);
