@@ -8,8 +8,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::Path;
 use std::process::ExitCode;
 use threadbare_tests::campaign::{self, Campaign};
-use threadbare_tests::compile;
-use threadbare_tests::corpus::{self, Program};
+use threadbare_tests::compile::{self, Compiler};
+use threadbare_tests::corpus::{self, Language, Program};
 use threadbare_tests::exclusion;
 use threadbare_tests::extent::is_full;
 
@@ -116,6 +116,17 @@ const TEXTBOOK: &[(&str, &str, u64, bool)] = &[
     ("planner/exclusion.c", "busy", 1, false),
 ];
 
+/// Programs whose strands have instructions of their own, all of which have to be learnt, and how many classes they have.
+const LEARNING: &[(&str, u64)] = &[
+    ("learning/lost_read.c", 4),
+    ("learning/lost_read_locked.c", 2),
+    ("learning/neighbours.c", 3),
+    ("learning/neighbours_apart.c", 1),
+    ("learning/main_stack.c", 4),
+    ("learning/strand_stack.c", 4),
+    ("learning/atomic_and_plain.c", 3),
+];
+
 /// Algorithms that wait in loops, some of which look at several places: all of them are counted by brute force, too.
 const EXCLUSION: &[(&str, u64)] = &[("peterson", 4), ("dekker", 4), ("lamport", 9), ("szymanski", 29)];
 
@@ -133,6 +144,14 @@ fn main() -> ExitCode {
     }
     for &(scripts, classes) in LARGER {
         add(format!("{scripts} (pcb:64)"), Box::new(move || agree(scripts, classes, "pcb:64")));
+    }
+    for &(program, classes) in LEARNING {
+        add(format!("{program} (pcb:64)"), Box::new(move || agree_on(program, "", classes, "pcb:64")));
+    }
+    for name in ["lost-update/in_place.c", "lost-update/in_place.rs"] {
+        for level in 0..=3 {
+            add(format!("{name} at level {level}"), Box::new(move || in_place(name, level)));
+        }
     }
     for writers in 1..=5u64 {
         let scripts = ["W0"; 5][..writers as usize].join(" ");
@@ -185,13 +204,35 @@ fn is_found_or_left_open(program: &Program) -> Result<(), String> {
     }
 }
 
+/// One expression that reads and writes is two steps, whoever compiles it and however well.
+fn in_place(name: &str, level: u32) -> Result<(), String> {
+    let program = program(name)?;
+    let flag = if program.language == Language::Rust { "-Copt-level=" } else { "-O" };
+    let program = Program { flags: vec![format!("{flag}{level}")], ..program };
+    for compiler in compile::compilers(&program) {
+        let campaign = plan_of(&program, compiler, "dpor", "1000")?;
+        check_classes(&campaign, 4)?;
+        if campaign.findings().is_empty() {
+            return Err(campaign.complain("no update was lost"));
+        }
+    }
+    Ok(())
+}
+
+fn program(name: &str) -> Result<Program, String> {
+    let program = corpus::programs().into_iter().find(|program| program.name == name);
+    program.ok_or_else(|| format!("there is no {name}"))
+}
+
 /// Makes a campaign with a planner.
 fn plan(name: &str, arguments: &str, planner: &str, runs: &str) -> Result<Campaign, String> {
-    let program = corpus::programs().into_iter().find(|program| program.name == name);
-    let program = program.ok_or_else(|| format!("there is no {name}"))?;
-    let program = Program { args: arguments.split(' ').map(str::to_owned).collect(), ..program };
+    let program = Program { args: arguments.split(' ').map(str::to_owned).collect(), ..program(name)? };
+    plan_of(&program, compile::compilers(&program)[0], planner, runs)
+}
+
+fn plan_of(program: &Program, compiler: Compiler, planner: &str, runs: &str) -> Result<Campaign, String> {
     let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
-    let executable = compile::instrumented(&program, compile::compilers(&program)[0], &builds)?;
+    let executable = compile::instrumented(program, compiler, &builds)?;
     let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
     let options = [
         "--runs",
@@ -205,7 +246,7 @@ fn plan(name: &str, arguments: &str, planner: &str, runs: &str) -> Result<Campai
         "--shrink",
         "off",
     ];
-    campaign::run(&program, &executable, out.path(), &options)
+    campaign::run(program, &executable, out.path(), &options)
 }
 
 fn number(campaign: &Campaign, field: &str) -> Result<u64, String> {
@@ -252,10 +293,14 @@ fn exclusion(algorithm: &str, classes: u64) -> Result<(), String> {
 }
 
 fn agree(scripts: &str, classes: u64, brute: &str) -> Result<(), String> {
-    once_each("planner/script.c", scripts, classes)?;
+    agree_on("planner/script.c", scripts, classes, brute)
+}
+
+fn agree_on(program: &str, arguments: &str, classes: u64, brute: &str) -> Result<(), String> {
+    once_each(program, arguments, classes)?;
     // Loops that wait make brute force look in vain again and again.
     let runs = if is_full() { "200000" } else { "6000" };
-    let campaign = plan("planner/script.c", scripts, brute, runs)?;
+    let campaign = plan(program, arguments, brute, runs)?;
     if campaign.text("ended_by")? == "runs" && !is_full() {
         let found = number(&campaign, "classes")?;
         return if found <= classes {

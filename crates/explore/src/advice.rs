@@ -143,12 +143,11 @@ impl Advice {
 
     /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
     pub(crate) fn longest_epoch(&self) -> Option<u64> {
-        let plans = match self {
-            Advice::Planner(..) => true,
-            Advice::Portfolio(portfolio) => portfolio.is_planning(),
-            _ => false,
-        };
-        plans.then_some(1)
+        match self {
+            Advice::Planner(..) => Some(1),
+            Advice::Portfolio(portfolio) => portfolio.longest_epoch(),
+            _ => None,
+        }
     }
 
     /// How far the planner is, if there is one.

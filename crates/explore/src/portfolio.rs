@@ -13,8 +13,9 @@
 //! 4. *All learn from all.* Every run tells who read from whom and what its strands do, so what one member has shown is not
 //!    asked for by another, and weights are known whoever went first.
 //!
-//! 5. *Planners have turns.* After the opening `hapset` has a few runs, a little later `dpor`, and each again whenever the number of
-//!    runs has doubled, a quarter of the runs so far, until it is done: a pair that nobody asks for by chance is there soon by plan.
+//! 5. *Planners have turns.* After the opening `hapset` and the members take turns of two runs, a little later `dpor` has a few, and
+//!    each again whenever the number of runs has doubled, a quarter of the runs so far, until it is done: a pair that nobody asks for by
+//!    chance is there soon by plan.
 //! 6. *Small programs are finished.* When few runs of an epoch show a combination that is new, `dpor` gets as many runs as all
 //!    members have had: if the program is small, it comes to an end with them, and nothing is left to look for. An order that it
 //!    cannot make is no reason to leave it: what it says in the end is another matter.
@@ -71,7 +72,9 @@ const LONG_AGO: f64 = 64.0;
 
 /// Runs after which `hapset` and `dpor` have their first turns, and the least runs of a turn.
 const FIRST_PAIRS: u64 = 4;
-const LEAST_PAIRS: u64 = 6;
+const LEAST_PAIRS: u64 = 2;
+/// Up to so many runs, `hapset` and the members take turns of [`LEAST_PAIRS`].
+const IN_TURNS: u64 = 20;
 const FIRST_ORDERS: u64 = 16;
 const LEAST_ORDERS: u64 = 8;
 /// The part of the runs so far that a later turn has.
@@ -255,6 +258,12 @@ impl Portfolio {
         }
     }
 
+    /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
+    pub(crate) fn longest_epoch(&self) -> Option<u64> {
+        let in_turns = (FIRST_PAIRS..IN_TURNS).contains(&self.made) && !self.large && !self.pairs.is_done();
+        if self.is_planning() { Some(1) } else { in_turns.then_some(LEAST_PAIRS) }
+    }
+
     /// Whether the planner chooses the next run, by the one before it.
     pub(crate) fn is_planning(&self) -> bool {
         self.plans != Plans::None
@@ -293,7 +302,8 @@ impl Portfolio {
             return Plans::None;
         }
         if self.made >= self.look_for_pairs && !self.pairs.is_done() {
-            self.look_for_pairs = self.made * 2;
+            let next = if self.made < IN_TURNS { self.made + 2 * LEAST_PAIRS } else { self.made * 2 };
+            self.look_for_pairs = next;
             return Plans::Pairs((self.made / PART).max(LEAST_PAIRS));
         }
         if self.made >= self.look && !self.planner.is_done() {
@@ -328,7 +338,7 @@ impl Portfolio {
         let waits = self.woken * MUCH > self.steps;
         let promise = |it: &Member| match it.spec.id {
             // It counts what strands do, and who waits does nothing.
-            StrategyId::Surw if waits => it.promise / 4.0,
+            StrategyId::Surw if waits => it.promise / 2.0,
             _ => it.promise,
         };
         let rate = |it: &Member| (it.gain + TRUST * promise(it)) / (it.runs + TRUST);

@@ -217,7 +217,8 @@ impl Trace {
                 StepKind::Spin => {
                     let (strand, at) = (step.strand, trace.events.len());
                     let size = step.size as u8;
-                    let place = Place { pc: step.pc, addr: step.addr, size, value: step.before };
+                    let (value, context) = (step.before, step.context);
+                    let place = Place { pc: step.pc, addr: step.addr, size, value, context };
                     match trace.spins.last_mut().filter(|_| goes_on) {
                         Some(spin) => spin.places.push(place),
                         None => {

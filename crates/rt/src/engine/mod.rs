@@ -68,6 +68,7 @@ pub mod start;
 pub mod steps;
 pub mod stops;
 pub mod strand;
+pub mod touched;
 pub mod unseen;
 pub mod verdict;
 pub mod wait;

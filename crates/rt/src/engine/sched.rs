@@ -219,6 +219,9 @@ impl View for EngineView {
     fn value(&self, addr: u64, size: u8) -> u64 {
         spin::load(addr, size)
     }
+    fn context(&self, id: StrandId) -> u64 {
+        steps::context(strand(id))
+    }
 }
 
 /// Counts an event and says what the running strand is about to do.

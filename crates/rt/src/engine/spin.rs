@@ -46,6 +46,8 @@ struct Place {
     again: bool,
     /// Stands for the instruction and its callers, once it has been loaded again.
     key: u64,
+    /// The callers, as planners know them.
+    context: u64,
 }
 
 /// What a strand has lately loaded without progress.
@@ -74,7 +76,7 @@ impl SpinTrack {
     /// Nothing loaded yet.
     pub const fn new() -> Self {
         SpinTrack {
-            places: [Place { pc: 0, addr: 0, value: 0, size: 0, again: false, key: 0 }; PLACES],
+            places: [Place { pc: 0, addr: 0, value: 0, size: 0, again: false, key: 0, context: 0 }; PLACES],
             used: 0,
             next: 0,
             alone: Purpose::None,
@@ -203,7 +205,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
         return;
     }
     let track = &mut sched::this().spin;
-    let place = Place { pc, addr, value, size: size.min(8), again: false, key: 0 };
+    let place = Place { pc, addr, value, size: size.min(8), again: false, key: 0, context: 0 };
     let used = track.used as usize;
     if used == 0 {
         (track.repeats, track.total) = (0, 0);
@@ -214,6 +216,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
             if !track.places[at].again {
                 track.places[at].again = true;
                 track.places[at].key = loops::place(pc);
+                track.places[at].context = steps::context_here();
             }
             track.repeats += 1;
             track.total += 1;
@@ -337,7 +340,8 @@ fn block(this: &mut Strand) {
     if steps::is_on() {
         let long = loops::nature(this.spin.key()) == Nature::Long;
         for place in this.spin.looped() {
-            steps::spins(place.pc, place.addr, place.size, place.value, long);
+            let op = Op { size: place.size as u32, ..Op::new(OpKind::AtomicLoad, place.addr, place.pc) };
+            steps::spins(op, place.value, place.context, long);
         }
     }
     e.spinners.push(e.current);
