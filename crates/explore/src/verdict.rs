@@ -89,7 +89,7 @@ fn exception(verdict: &Verdict, stderr: &Output) -> Option<String> {
     let mut lines = text.lines().skip_while(|line| !line.contains(THROWN));
     let (_, kind) = lines.next()?.split_once(THROWN)?;
     let kind = kind.trim_end().trim_end_matches('\'');
-    let mut message = format!("uncaught exception {kind}");
+    let mut message = format!("SIGABRT: uncaught exception {kind}");
     // Several threads may have come to their ends at once.
     let mut what = lines.filter(|line| !line.contains(AGAIN));
     if let Some((_, what)) = what.next().and_then(|line| line.split_once(WHAT)) {
@@ -305,9 +305,9 @@ mod tests {
         let text = "hello\nterminate called after throwing an instance of 'std::runtime_error'\n  what():  no money\n";
         let verdict = judged(End::Signalled(6), text);
         assert_eq!(verdict.kind, VerdictKind::Crash);
-        assert_eq!(verdict.message, "uncaught exception std::runtime_error: no money");
+        assert_eq!(verdict.message, "SIGABRT: uncaught exception std::runtime_error: no money");
         let bare = judged(End::Signalled(6), "terminate called after throwing an instance of 'int'\n");
-        assert_eq!(bare.message, "uncaught exception int");
+        assert_eq!(bare.message, "SIGABRT: uncaught exception int");
         let none = judged(End::Signalled(6), "terminate called without an active exception\n");
         assert!(none.message.starts_with("SIGABRT"), "{}", none.message);
     }
