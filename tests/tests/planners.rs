@@ -431,7 +431,8 @@ fn words() -> Result<(), String> {
         let campaign = plan("planner/script.c", "W0R1 W1R0", planner, "10000")?;
         let (claim, planner) = (&campaign.report["claim"], &campaign.report["planner"]);
         let complete = (kind == "complete") == (planner["complete"] == true);
-        let proved = (kind == "complete") == (campaign.report["coverage"]["estimate"]["method"] == "complete");
+        let proved =
+            (kind == "complete") == (campaign.report["coverage"]["estimate"]["method"] == "complete");
         let holds = claim["holds_for"].as_array().is_some_and(|list| list.len() == 3);
         if claim["kind"] != kind || claim["text"] != text || !complete || !proved || !holds {
             return Err(campaign.complain(&format!("{planner} claims {claim}")));
