@@ -98,7 +98,7 @@ const LARGER: &[(&str, u64)] = &[
 ];
 
 /// Polls of `poll/variants.c` that end by themselves, with the number of classes: one for each look that the store may come
-/// before, and one for none. Brute force counts them, too, where that is small.
+/// before, and one for none.
 const POLLS: &[(&str, u64)] = &[
     ("yield", 13),
     ("sleep", 13),
@@ -195,7 +195,6 @@ fn main() -> ExitCode {
     for shape in WAITS {
         add(format!("poll/variants.c {shape}"), Box::new(|| once_each("poll/variants.c", shape, 1)));
     }
-    add("two places are polled".to_owned(), Box::new(two_places));
     add("a long poll is told".to_owned(), Box::new(long_poll));
     add("strands that try in turn".to_owned(), Box::new(try_in_turn));
     add("the busy wait of figure 8".to_owned(), Box::new(busy_wait));
@@ -370,13 +369,6 @@ fn runs_out(shape: &str, classes: u64) -> Result<(), String> {
         return Err(campaign.complain(&format!("coverage has {seen:?} classes, not {classes}")));
     }
     Ok(())
-}
-
-/// Two stores against twelve looks at two places, the second of which is stored to first: counted by hand for one look, three
-/// orders, and by brute force here.
-fn two_places() -> Result<(), String> {
-    let dpor = plan("poll/variants.c", "two", "dpor", "1000")?;
-    check_classes(&dpor, number(&plan("poll/variants.c", "two", "pcb:64", "100000")?, "classes")?)
 }
 
 /// What a poll of three thousand looks leads to is left out, and that is told.
