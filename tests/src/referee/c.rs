@@ -3,11 +3,8 @@
 //! What a strand finds out is put down at a fixed address (`slate.c`) by instructions that the compiler does not instrument, so that
 //! the engine sees nothing of it. It happens in the same step as the operation.
 
-use super::program::{
-    Exit, Home, MEMORY, Place, Program, STRIDE, Statement, Value, Variable,
-};
+use super::program::{Exit, Home, MEMORY, Place, Program, STRIDE, Statement, Value, Variable};
 use std::fmt::Write;
-
 
 const HEAD: &str = r#"#define _GNU_SOURCE
 #include <pthread.h>
@@ -34,7 +31,9 @@ pub fn source(programs: &[Program]) -> String {
     for number in 0..programs.len() {
         let _ = write!(text, "p{number}_0,");
     }
-    text.push_str("};\nint main(int count, char **words) {\n    (void)count;\n    int chosen = atoi(words[1]);\n");
+    text.push_str(
+        "};\nint main(int count, char **words) {\n    (void)count;\n    int chosen = atoi(words[1]);\n",
+    );
     text.push_str("    slate_begin();\n    return programs[chosen]();\n}\n");
     text
 }
@@ -258,7 +257,8 @@ impl Emitter<'_> {
                 self.keep(slot);
             }
             S::Compare(variable, old, new, slot) => {
-                let (name, width) = (self.variable(variable), self.program.variables[variable as usize].width);
+                let (name, width) =
+                    (self.variable(variable), self.program.variables[variable as usize].width);
                 let kind = format!("u{}", 8 * width);
                 self.line(&format!(
                     "{{ {kind} old = {old}; r{slot} = atomic_compare_exchange_strong(&{name}, &old, {new}); }}"
@@ -268,17 +268,22 @@ impl Emitter<'_> {
             }
             S::Locked(at, ref body) => {
                 let mutex = object(self, "m", at);
-                let (take, give) = (format!("pthread_mutex_lock({mutex});"), format!("pthread_mutex_unlock({mutex});"));
+                let (take, give) =
+                    (format!("pthread_mutex_lock({mutex});"), format!("pthread_mutex_unlock({mutex});"));
                 self.held(&take, &give, body);
             }
             S::TryLocked(at, slot, ref body) => {
                 let mutex = object(self, "m", at);
-                let (take, give) = (format!("pthread_mutex_trylock({mutex})"), format!("pthread_mutex_unlock({mutex});"));
+                let (take, give) =
+                    (format!("pthread_mutex_trylock({mutex})"), format!("pthread_mutex_unlock({mutex});"));
                 self.tried(slot, &take, &give, body);
             }
             S::Await(condition, mutex, variable) => {
                 let (condition, mutex) = (object(self, "c", condition), object(self, "m", mutex));
-                self.marked(&format!("while (!{}) pthread_cond_wait({condition}, {mutex});", self.variable(variable)));
+                self.marked(&format!(
+                    "while (!{}) pthread_cond_wait({condition}, {mutex});",
+                    self.variable(variable)
+                ));
             }
             S::Wait(condition, mutex) => {
                 let (condition, mutex) = (object(self, "c", condition), object(self, "m", mutex));
@@ -290,7 +295,10 @@ impl Emitter<'_> {
             S::Up(at) => self.marked(&format!("sem_post({});", object(self, "q", at))),
             S::TryDown(at, slot) => self.kept(slot, &format!("sem_trywait({}) == 0", object(self, "q", at))),
             S::Count(at, slot) => {
-                self.line(&format!("{{ int value; sem_getvalue({}, &value); r{slot} = value; }}", object(self, "q", at)));
+                self.line(&format!(
+                    "{{ int value; sem_getvalue({}, &value); r{slot} = value; }}",
+                    object(self, "q", at)
+                ));
                 self.keep(slot);
             }
             S::Renew(at, value) => self.marked(&format!("sem_init({}, 0, {value});", object(self, "q", at))),

@@ -1,9 +1,7 @@
 //! Random programs by seed, each about a few features.
 
 use super::model::{self, Account};
-use super::program::{
-    Exit, Home, Place, Program, SLOTS, STRANDS, Statement, Strand, Value, Variable,
-};
+use super::program::{Exit, Home, Place, Program, SLOTS, STRANDS, Statement, Strand, Value, Variable};
 
 /// What a program is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -315,7 +313,8 @@ impl<'a> Maker<'a> {
     fn objects(&mut self) {
         use Feature as F;
         let home = [(F::Heap, Home::Heap), (F::Stack, Home::Stack)];
-        let homes: Vec<Home> = home.iter().filter(|(feature, _)| self.is(*feature)).map(|(_, home)| *home).collect();
+        let homes: Vec<Home> =
+            home.iter().filter(|(feature, _)| self.is(*feature)).map(|(_, home)| *home).collect();
         self.program.home = match homes.is_empty() {
             true => self.random.pick(&[Home::Static, Home::Static, Home::Static, Home::Heap]),
             false => self.random.pick(&homes),
@@ -362,7 +361,8 @@ impl<'a> Maker<'a> {
             self.program.conditions = 1;
         }
         if self.is(F::Semaphore) || self.is(F::Renew) {
-            self.program.semaphores = (0..1 + self.random.below(2)).map(|_| self.random.below(3) as u8).collect();
+            self.program.semaphores =
+                (0..1 + self.random.below(2)).map(|_| self.random.below(3) as u8).collect();
         }
         if self.is(F::RwLock) {
             self.program.rwlocks = 1;
@@ -568,7 +568,8 @@ impl<'a> Maker<'a> {
         let slot = self.slot();
         match self.random.below(6) {
             0 => {
-                let (at, value) = (self.random.below(self.program.semaphores.len()) as u8, self.random.below(3) as u8);
+                let (at, value) =
+                    (self.random.below(self.program.semaphores.len()) as u8, self.random.below(3) as u8);
                 body.push(Statement::Renew(at, value));
             }
             1 | 2 => self.semaphore(body),
@@ -600,7 +601,11 @@ impl Program {
     /// Whether the program means the same in the model and in a language: it shares what it accesses plainly, holds no lock twice, creates
     /// each strand once and joins what can be joined, and does not use main's stack when that is gone.
     pub fn is_sound(&self) -> bool {
-        self.strands.len() <= STRANDS && self.shares() && self.creates() && self.ends_last() && self.destroys_only()
+        self.strands.len() <= STRANDS
+            && self.shares()
+            && self.creates()
+            && self.ends_last()
+            && self.destroys_only()
     }
 
     /// Every plain variable is accessed by two strands and written by one: else its accesses are no points.
@@ -649,7 +654,8 @@ impl Program {
                 super::program::walk(&creator.body, &mut |statement| inside |= creates(statement));
                 return !inside;
             };
-            let tries = |statement: &Statement| matches!(*statement, Statement::TryJoin(made, _) if made == strand);
+            let tries =
+                |statement: &Statement| matches!(*statement, Statement::TryJoin(made, _) if made == strand);
             let tried = creator.body.iter().position(tries);
             creator.body.iter().enumerate().all(|(place, statement)| match statement {
                 Statement::Join(made) if *made == strand => place > at && tried.is_none(),

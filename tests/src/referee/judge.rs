@@ -165,7 +165,8 @@ impl Bench {
     pub fn new() -> Result<Bench, String> {
         let folder = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
         let mut options = fs::OpenOptions::new();
-        let slate = options.create(true).truncate(true).read(true).write(true).open(folder.path().join("slate"));
+        let slate =
+            options.create(true).truncate(true).read(true).write(true).open(folder.path().join("slate"));
         Ok(Bench { slate: slate.map_err(|error| format!("a file: {error}"))?, folder })
     }
 
@@ -230,7 +231,8 @@ impl Bench {
         if !matches!(outcome.code, Some(0 | 1)) {
             return Err(outcome.describe());
         }
-        let report = serde_json::from_str(&outcome.stdout).map_err(|error| format!("no JSON object: {error}"))?;
+        let report =
+            serde_json::from_str(&outcome.stdout).map_err(|error| format!("no JSON object: {error}"))?;
         let records = self.records().map_err(|error| format!("the slate: {error}"))?;
         Ok((report, records))
     }
@@ -242,7 +244,8 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
     let claims = planner["complete"] == true
         || report["ended_by"] == "complete"
         || report["coverage"]["estimate"]["method"] == "complete";
-    let bounds: Vec<&str> = planner["bounds"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let bounds: Vec<&str> =
+        planner["bounds"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let claim = match claims {
         true => Claim::Complete,
         false if bounds.is_empty() => Claim::Open,
@@ -252,7 +255,8 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
     let known = |records: &HashSet<Record>| -> HashSet<Record> {
         records.iter().map(|record| build.known(record)).collect()
     };
-    let (records, outcomes, cut_short) = (known(records), known(&account.outcomes), known(&account.cut_short));
+    let (records, outcomes, cut_short) =
+        (known(records), known(&account.outcomes), known(&account.cut_short));
     let missing: Vec<&Record> = outcomes.difference(&records).collect();
     if claims && !missing.is_empty() {
         let told = format!(
@@ -268,14 +272,18 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
         let told = format!("told {} orders, there are {}", planner["classes"], account.classes);
         faults.push((Fault::Count, told));
     }
-    let foreign = records.iter().filter(|record| !outcomes.contains(*record) && !cut_short.contains(*record)).count();
+    let foreign =
+        records.iter().filter(|record| !outcomes.contains(*record) && !cut_short.contains(*record)).count();
     if foreign > 0 {
         faults.push((Fault::Foreign, format!("{foreign} outcomes that the model has not")));
     }
     for finding in report["findings"].as_array().into_iter().flatten() {
         let kind = finding["kind"].as_str().unwrap_or_default();
         if !(account.stuck && matches!(kind, "deadlock" | "livelock")) {
-            faults.push((Fault::Foreign, format!("{kind}: {}", finding["message"].as_str().unwrap_or_default())));
+            faults.push((
+                Fault::Foreign,
+                format!("{kind}: {}", finding["message"].as_str().unwrap_or_default()),
+            ));
         }
     }
     let repeated = planner["repeated_runs"].as_u64().unwrap_or(0);

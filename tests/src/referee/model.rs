@@ -57,7 +57,8 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
         }
         let next = state.successors(&code);
         if next.is_empty() {
-            account.stuck |= state.strands.iter().any(|strand| strand.life != Life::Ended && strand.life != Life::Unborn);
+            account.stuck |=
+                state.strands.iter().any(|strand| strand.life != Life::Ended && strand.life != Life::Unborn);
             ends.insert(state.class);
             account.outcomes.insert(state.record);
         } else if state.has_cycle(&code) {
@@ -203,8 +204,7 @@ impl Step<'_> {
 
 impl State {
     fn new(program: &Program) -> State {
-        let strand =
-            Strand { life: Life::Unborn, pc: 0, scratch: 0, slots: [0; SLOTS], steps: 0, last: 0 };
+        let strand = Strand { life: Life::Unborn, pc: 0, scratch: 0, slots: [0; SLOTS], steps: 0, last: 0 };
         let mut strands = vec![strand; program.strands.len()];
         strands[0].life = Life::Runs;
         State {

@@ -53,7 +53,9 @@ pub fn source(programs: &[Program]) -> String {
     for number in 0..programs.len() {
         let _ = write!(text, "p{number}_0,");
     }
-    text.push_str("];\nfn main() {\n    let chosen: usize = std::env::args().nth(1).unwrap().parse().unwrap();\n");
+    text.push_str(
+        "];\nfn main() {\n    let chosen: usize = std::env::args().nth(1).unwrap().parse().unwrap();\n",
+    );
     text.push_str("    unsafe {\n        slate_begin();\n        PROGRAMS[chosen]();\n    }\n}\n");
     text
 }
@@ -117,7 +119,10 @@ impl Emitter<'_> {
         }
         // Fields lie in the order in which they are named, as in C.
         let _ = writeln!(self.text, "#[repr(C)]\nstruct P{number} {{ {fields} last: u64 }}");
-        let _ = writeln!(self.text, "impl P{number} {{ const ZERO: P{number} = P{number} {{ {zeroes} last: 0 }}; }}");
+        let _ = writeln!(
+            self.text,
+            "impl P{number} {{ const ZERO: P{number} = P{number} {{ {zeroes} last: 0 }}; }}"
+        );
         if program.home == Home::Static {
             let _ = writeln!(self.text, "static mut P{number}_S: P{number} = P{number}::ZERO;");
         }
@@ -249,9 +254,15 @@ impl Emitter<'_> {
                 let line = format!("{} += {by};", self.variable(variable));
                 self.written(variable, &line);
             }
-            S::Load(variable, slot) => self.kept(slot, &format!("{}.load(SeqCst) as u64", self.variable(variable))),
+            S::Load(variable, slot) => {
+                self.kept(slot, &format!("{}.load(SeqCst) as u64", self.variable(variable)))
+            }
             S::Store(variable, value) => {
-                let line = format!("{}.store({}, SeqCst);", self.variable(variable), self.expression(variable, value));
+                let line = format!(
+                    "{}.store({}, SeqCst);",
+                    self.variable(variable),
+                    self.expression(variable, value)
+                );
                 self.written(variable, &line);
             }
             S::FetchAdd(variable, by, slot) => {
@@ -284,8 +295,12 @@ impl Emitter<'_> {
             }
             S::Signal(at) => self.line(&format!("P{number}_C{at}.notify_one();")),
             S::Broadcast(at) => self.line(&format!("P{number}_C{at}.notify_all();")),
-            S::Reading(at, ref body) => self.held(&format!("w{at}"), &format!("P{number}_W{at}.read()"), body),
-            S::Writing(at, ref body) => self.held(&format!("w{at}"), &format!("P{number}_W{at}.write()"), body),
+            S::Reading(at, ref body) => {
+                self.held(&format!("w{at}"), &format!("P{number}_W{at}.read()"), body)
+            }
+            S::Writing(at, ref body) => {
+                self.held(&format!("w{at}"), &format!("P{number}_W{at}.write()"), body)
+            }
             S::TryWriting(at, slot, ref body) => {
                 self.tried(&format!("w{at}"), &format!("P{number}_W{at}.try_write()"), slot, body);
             }
@@ -309,11 +324,17 @@ impl Emitter<'_> {
             }
             S::Create(strand) => {
                 self.line("let shared = s as usize;");
-                let name = if self.program.strands[strand as usize].detached { "_".to_owned() } else { format!("t{strand}") };
+                let name = if self.program.strands[strand as usize].detached {
+                    "_".to_owned()
+                } else {
+                    format!("t{strand}")
+                };
                 self.line(&format!("let {name} = std::thread::spawn(move || p{number}_{strand}(shared));"));
             }
             S::Join(strand) => self.line(&format!("t{strand}.join();")),
-            S::Allocate(size) => self.line(&format!("drop(std::hint::black_box(Vec::<u8>::with_capacity({size})));")),
+            S::Allocate(size) => {
+                self.line(&format!("drop(std::hint::black_box(Vec::<u8>::with_capacity({size})));"))
+            }
             S::If(slot, value, ref body) => {
                 self.inside(&format!("if r{slot} == {value}"), |this| this.body(body));
             }
