@@ -320,8 +320,13 @@ impl Emitter<'_> {
             S::Spin(variable, value) => {
                 self.marked(&format!("while (atomic_load(&{}) != {value}) {{}}", self.variable(variable)));
             }
-            S::Grab(variable) => {
-                self.line(&format!("while (atomic_exchange(&{}, 1)) {{}}", self.variable(variable)));
+            S::Grabbed(variable, ref body) => {
+                let name = self.variable(variable);
+                self.line(&format!("while (atomic_exchange(&{name}, 1)) {{}}"));
+                self.copy(variable);
+                self.mark();
+                self.body(body);
+                self.line(&format!("atomic_store(&{name}, 0);"));
                 self.copy(variable);
                 self.mark();
             }

@@ -3,7 +3,7 @@
 //! An operation is what other strands can see, one step each. What lies between two operations (branches, slots, marks of how far the
 //! strand has come) belongs to the step before it.
 
-use super::program::{Program, Statement, Value};
+use super::program::{Exit, Program, Statement, Value};
 
 /// What other strands can see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,6 +50,8 @@ pub(super) enum Op {
     TryJoin(u8, u8),
     /// The strand's end, where somebody looks for it.
     End,
+    /// Asks for the process's end; waits for ever if another does that already, and this call waits for it.
+    Ask(bool),
     /// The process's end.
     Exit,
 }
@@ -82,6 +84,7 @@ pub(super) fn compile(program: &Program) -> Vec<Vec<Instruction>> {
         let mut writer = Writer { list: Vec::new(), marks: 0, leave: Vec::new() };
         writer.body(&strand.body);
         if at == 0 {
+            writer.op(Op::Ask(true));
             writer.op(Op::Exit);
         }
         let end = writer.list.len();
@@ -178,7 +181,9 @@ impl Writer {
                 self.tried(Op::TryWrite(lock, slot), slot, Op::WriteUnlock(lock), body);
             }
             S::Spin(variable, value) => self.marked(Op::Until(variable, value)),
-            S::Grab(variable) => self.marked(Op::Grab(variable)),
+            S::Grabbed(variable, ref body) => {
+                self.held(Op::Grab(variable), Op::Put(variable, Value::Constant(0)), body);
+            }
             S::Poll(variable, value, times, slot) => {
                 // Each look is a step; a slot that holds 1 has found it.
                 let mut exits = Vec::new();
@@ -201,7 +206,14 @@ impl Writer {
             S::TryJoin(strand, slot) => self.op(Op::TryJoin(strand, slot)),
             S::Allocate(_) => {}
             S::If(slot, value, ref body) => self.branch(slot, value, |writer| writer.body(body)),
-            S::Exit(_) => self.op(Op::Exit),
+            S::Exit(kind) => {
+                match kind {
+                    Exit::Exit => self.op(Op::Ask(true)),
+                    Exit::Quick => self.op(Op::Ask(false)),
+                    Exit::Now => {}
+                }
+                self.op(Op::Exit);
+            }
             S::Leave => {
                 self.leave.push(self.list.len());
                 self.list.push(Instruction::Jump(0));

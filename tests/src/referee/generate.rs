@@ -153,6 +153,11 @@ pub fn case(seed: u64, only: &[Feature], fits: &dyn Fn(&Program) -> bool) -> Cas
     }
 }
 
+/// Whether Rust's std has what the feature is about.
+pub fn has_rust(feature: Feature) -> bool {
+    !matches!(feature, Feature::Semaphore | Feature::TryJoin | Feature::Renew)
+}
+
 fn choose(random: &mut Random, only: &[Feature]) -> Vec<Feature> {
     let all: Vec<Feature> = Feature::ALL.iter().map(|(feature, _)| *feature).collect();
     let from = if only.is_empty() { &all[..] } else { only };
@@ -175,6 +180,8 @@ struct Maker<'a> {
     program: Program,
     plain: Vec<u8>,
     atomic: Vec<u8>,
+    /// The variable of spin locks.
+    grabbed: u8,
     /// The next free slot of the strand that is being made.
     slot: u8,
     /// Locks that are held where the next statement comes: mutexes, and locks for reading and writing.
@@ -193,7 +200,16 @@ impl<'a> Maker<'a> {
             barriers: Vec::new(),
             strands: Vec::new(),
         };
-        Maker { random, features, program, plain: Vec::new(), atomic: Vec::new(), slot: 0, held: Vec::new() }
+        Maker {
+            random,
+            features,
+            program,
+            plain: Vec::new(),
+            atomic: Vec::new(),
+            grabbed: 0,
+            slot: 0,
+            held: Vec::new(),
+        }
     }
 
     fn is(&self, feature: Feature) -> bool {
@@ -349,6 +365,10 @@ impl<'a> Maker<'a> {
             let place = if fields { Place::Field } else { self.random.pick(&[Place::Loose, Place::Field]) };
             self.atomic.push(self.program.variables.len() as u8);
             self.program.variables.push(Variable { width, atomic: true, place });
+        }
+        if self.is(F::Spin) {
+            self.grabbed = self.program.variables.len() as u8;
+            self.program.variables.push(Variable { width: 4, atomic: true, place: Place::Loose });
         }
         if self.is(F::Mutex) || self.is(F::Try) || self.is(F::Condition) {
             self.program.mutexes = if self.random.chance(40) { 2 } else { 1 };
@@ -554,10 +574,10 @@ impl<'a> Maker<'a> {
         match self.random.below(10) {
             0..=2 => body.push(Statement::Spin(variable, 1)),
             3..=6 => body.push(Statement::Store(variable, Value::Constant(1))),
-            7 => {
-                body.push(Statement::Grab(variable));
-                self.access(body);
-                body.push(Statement::Store(variable, Value::Constant(0)));
+            7 | 8 => {
+                let mut inside = Vec::new();
+                self.access(&mut inside);
+                body.push(Statement::Grabbed(self.grabbed, inside));
             }
             _ => self.access(body),
         }

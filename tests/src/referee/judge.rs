@@ -5,7 +5,7 @@
 //! may have an outcome that the model has not.
 
 use super::generate::Case;
-use super::program::{self, Program, RECORD, Record, STRANDS};
+use super::program::{self, Program, RECORD, Record, STRANDS, Statement};
 use super::{c, rust};
 use crate::tool;
 use serde_json::Value;
@@ -218,8 +218,6 @@ impl Bench {
         let runs = (case.account.classes * 3 + 150).to_string();
         let mut command = tool::command(["run", "--format", "json", "--jobs", "1", "--seed", "1"]);
         command.args(["--keep-going", "--shrink", "off", "--races", "off", "--runs", &runs]);
-        // Only what hangs takes as long.
-        command.args(["--timeout", "3s", "--time", "20s"]);
         if let Some(strategy) = strategy {
             command.args(["--no-predict", "--strategy", strategy]);
         }
@@ -238,18 +236,44 @@ impl Bench {
     }
 }
 
+/// Whether the number of orders is known. What Rust's std does in its locks, barriers and strands is its own matter: there are more steps than the
+/// model has, which can be ordered in more ways; so it is when a strand is created or ends beside another.
+fn is_counted(build: Build, program: &Program) -> bool {
+    use Statement as S;
+    let joined = |at: usize| program.strands[0].body.contains(&S::Join(at as u8));
+    let hidden = |statement: &S| {
+        matches!(
+            statement,
+            S::Locked(..)
+                | S::TryLocked(..)
+                | S::Reading(..)
+                | S::Writing(..)
+                | S::TryWriting(..)
+                | S::Signal(_)
+                | S::Broadcast(_)
+                | S::Barrier(_)
+                | S::Exit(_)
+        )
+    };
+    build != Build::Rust || (1..program.strands.len()).all(joined) && !program.has(hidden)
+}
+
 fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -> Verdict {
     let planner = &report["planner"];
     let account = &case.account;
-    let claims = planner["complete"] == true
-        || report["ended_by"] == "complete"
+    let claims = report["claim"]["kind"] == "complete"
+        || planner["complete"] == true
         || report["coverage"]["estimate"]["method"] == "complete";
-    let bounds: Vec<&str> =
-        planner["bounds"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let withdrawn = report["claim"]["withdrawn"].as_array().into_iter().flatten();
+    let reasons = withdrawn.filter_map(|why| why["reason"].as_str());
+    // Others only say that more runs would tell more.
+    let mut reasons: Vec<&str> =
+        reasons.filter(|why| !matches!(*why, "runs" | "time" | "unfinished")).collect();
+    reasons.dedup();
     let claim = match claims {
         true => Claim::Complete,
-        false if bounds.is_empty() => Claim::Open,
-        false => Claim::Withdrawn(bounds.join("; ")),
+        false if reasons.is_empty() => Claim::Open,
+        false => Claim::Withdrawn(reasons.join(", ")),
     };
     let mut faults = Vec::new();
     let known = |records: &HashSet<Record>| -> HashSet<Record> {
@@ -268,7 +292,11 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
             account.classes
         );
         faults.push((Fault::Claim, told));
-    } else if claims && cut_short.is_empty() && planner["classes"] != account.classes {
+    } else if claims
+        && cut_short.is_empty()
+        && is_counted(build, &case.program)
+        && planner["classes"] != account.classes
+    {
         let told = format!("told {} orders, there are {}", planner["classes"], account.classes);
         faults.push((Fault::Count, told));
     }

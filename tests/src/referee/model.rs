@@ -10,7 +10,9 @@
 //!   one step: when it is taken. A condition's wait is two: it gives the mutex back and sleeps, and takes it again.
 //! - Readers of a lock do not concern each other; a try to write that fails because of readers is ordered against them.
 //! - The end of a strand comes before its join. It is a step of its own only where somebody tries to join.
-//! - The end of the process comes after every step that was made; steps that were not made because of it make another class.
+//! - The end of the process comes after every step that was made; steps that were not made because of it make another class. `exit`,
+//!   `quick_exit` and the return from main ask for it first, which is a step on the process; then handlers run, and others go on. A second
+//!   strand that asks by `exit` waits for ever.
 //! - Which waiter a signal wakes is part of the class.
 //! - A loop that waits without a bound is one step, made when it finds what it waits for: looking in vain for longer is nothing new. A loop
 //!   with a bound may run out, so each of its looks is a step.
@@ -80,6 +82,8 @@ enum Life {
     Asleep(u8),
     /// Waits at a barrier.
     Stopped(u8),
+    /// Waits for the process's end.
+    Waits,
     Ended,
 }
 
@@ -121,6 +125,7 @@ enum Object {
     RwLock(u8),
     Barrier(u8),
     Strand(u8),
+    Process,
 }
 
 const KIND: usize = 16;
@@ -135,6 +140,7 @@ impl Object {
             Object::RwLock(at) => 4 * KIND + at as usize,
             Object::Barrier(at) => 5 * KIND + at as usize,
             Object::Strand(at) => 6 * KIND + at as usize,
+            Object::Process => 7 * KIND - 1,
         }
     }
 }
@@ -152,6 +158,8 @@ struct State {
     pasts: [Past; 7 * KIND],
     record: Record,
     class: u64,
+    /// A strand is inside `exit`.
+    asked: bool,
     over: bool,
 }
 
@@ -219,6 +227,7 @@ impl State {
             pasts: [Past::default(); 7 * KIND],
             record: [0; RECORD],
             class: 0,
+            asked: false,
             over: false,
         }
     }
@@ -484,6 +493,13 @@ impl State {
                 step.state.keep(me, slot, ended.into());
             }
             Op::End => step.on(Object::Strand(me as u8), Write),
+            Op::Ask(waits) => {
+                step.on(Object::Process, Write);
+                if waits && step.state.asked {
+                    step.state.strands[me].life = Life::Waits;
+                }
+                step.state.asked |= waits;
+            }
             Op::Exit => {
                 step.state.over = true;
                 step.also(step.state.class);
@@ -528,5 +544,104 @@ impl State {
             }
             false
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::parse;
+    use super::*;
+
+    /// The classes of a program whose main creates all strands and joins them.
+    fn classes(head: &str, strands: &[&str]) -> usize {
+        let mut text = format!("{head}\nstrand\n");
+        for word in ["create", "join"] {
+            for at in 1..=strands.len() {
+                text.push_str(&format!("{word} {at}\n"));
+            }
+        }
+        for strand in strands {
+            text.push_str(&format!("strand\n{}\n", strand.replace("; ", "\n")));
+        }
+        account(&parse(&text).expect("a program"), 100_000).expect("it is small").classes
+    }
+
+    const MEMORY: &str = "variable atomic 4 loose\nvariable atomic 4 loose\nvariable plain 4 loose\nmutexes 2\nconditions 1\n\
+                          semaphore 0\nsemaphore 1\nrwlocks 1\nbarrier 2";
+
+    #[test]
+    fn memory() {
+        let is = |strands: &[&str], count| assert_eq!(classes(MEMORY, strands), count, "{strands:?}");
+        is(&["store 0 1", "load 0 0"], 2);
+        is(&["store 0 1; load 1 0", "store 1 1; load 0 0"], 3);
+        is(&["store 0 1; store 1 1", "load 1 0; load 0 1"], 3);
+        is(&["store 0 1; store 0 1", "load 0 0; load 0 1"], 6);
+        is(&["fetch-add 0 1 0; fetch-add 0 1 1", "fetch-add 0 1 0"], 3);
+        is(&["compare 0 0 1 0", "compare 0 0 1 0"], 2);
+        is(&["add 2 1", "add 2 1"], 4);
+        is(&["add 2 1; add 2 1", "add 2 1"], 9);
+        is(&["compare 0 0 1 0; store 1 1", "compare 0 0 1 0; load 1 1", "load 1 0"], 8);
+        // A failed exchange is a read: two of them are not ordered.
+        is(&["compare 0 7 1 0", "compare 0 7 1 0"], 1);
+        is(&["store 0 1"; 5], 120);
+    }
+
+    #[test]
+    fn locks() {
+        let is = |strands: &[&str], count| assert_eq!(classes(MEMORY, strands), count, "{strands:?}");
+        let empty = "locked 0 {; }";
+        is(&[empty, empty], 2);
+        is(&["locked 0 {; }; locked 0 {; }", empty], 3);
+        is(&["locked 0 {; locked 1 {; }; }", "locked 1 {; locked 0 {; }; }"], 3);
+        is(&[empty, "try-locked 0 0 {; }"], 3);
+        is(&["try-locked 0 0 {; }", "try-locked 0 0 {; }"], 4);
+        is(&["locked 0 {; write 2 1; }", "try-locked 0 0 {; write 2 1; }"], 3);
+        is(&["reading 0 {; }", "reading 0 {; }"], 1);
+        is(&["reading 0 {; }", "writing 0 {; }"], 2);
+        is(&["reading 0 {; read 2 0; }", "writing 0 {; write 2 1; }", "reading 0 {; read 2 0; }"], 4);
+        is(&["reading 0 {; }", "writing 0 {; }", "writing 0 {; }"], 6);
+        is(&["locked 0 {; add 2 1; }", "locked 0 {; add 2 1; }", "add 2 1"], 18);
+    }
+
+    #[test]
+    fn waits() {
+        let is = |strands: &[&str], count| assert_eq!(classes(MEMORY, strands), count, "{strands:?}");
+        is(&["locked 0 {; await 0 0 2; }", "locked 0 {; write 2 1; signal 0; }"], 2);
+        is(&["locked 0 {; await 0 0 2; }", "locked 0 {; write 2 1; }; signal 0"], 2);
+        is(
+            &[
+                "locked 0 {; await 0 0 2; }",
+                "locked 0 {; await 0 0 2; }",
+                "locked 0 {; write 2 1; broadcast 0; }",
+            ],
+            10,
+        );
+        is(&["up 0", "down 0"], 1);
+        is(&["up 0; up 0", "down 0"], 2);
+        is(&["down 1; up 1", "down 1; up 1"], 2);
+        is(&["try-down 0 0", "up 0"], 2);
+        is(&["try-down 1 0", "try-down 1 0", "up 1"], 6);
+        is(&["barrier 0", "barrier 0"], 2);
+        is(&["store 0 1; barrier 0; load 1 0", "store 1 1; barrier 0; load 0 0"], 2);
+        is(&["spin 0 1", "store 0 1"], 1);
+        is(&["spin 0 1; load 1 0", "store 1 1; store 0 1"], 1);
+        is(&["grabbed 0 {; add 2 1; }", "grabbed 0 {; add 2 1; }"], 2);
+        is(&["poll 0 1 12 0", "store 0 1"], 13);
+    }
+
+    #[test]
+    fn ends() {
+        let count =
+            |text: &str| account(&parse(text).expect("a program"), 100_000).expect("it is small").classes;
+        let head = "variable atomic 4 loose\n";
+        // Nothing, one store, two.
+        assert_eq!(count(&format!("{head}strand\ncreate 1\nstrand\nstore 0 1\nstore 0 2")), 3);
+        assert_eq!(count(&format!("{head}strand\ncreate 1\nleave\nstrand\nstore 0 1\nstore 0 2")), 1);
+        assert_eq!(count(&format!("{head}strand\ncreate 1\njoin 1\nstrand\nstore 0 1\nexit")), 1);
+        // Whether the strand has ended when it is asked.
+        assert_eq!(
+            count(&format!("{head}strand\ncreate 1\ntry-join 1 0\nif 0 0 {{\njoin 1\n}}\nstrand\nstore 0 1")),
+            2
+        );
     }
 }

@@ -110,8 +110,8 @@ pub enum Statement {
     TryWriting(u8, u8, Vec<Statement>),
     /// `while (load(x) != k);`.
     Spin(u8, u8),
-    /// `while (exchange(x, 1));`.
-    Grab(u8),
+    /// `while (exchange(x, 1));`, a body, and `store(x, 0)`. The variable is used for nothing else.
+    Grabbed(u8, Vec<Statement>),
     /// Looks at most so often whether the variable has the value: variable, value, times, slot (whether it had).
     Poll(u8, u8, u8, u8),
     /// Waits at a barrier.
@@ -185,6 +185,7 @@ impl Statement {
         use Statement::*;
         match self {
             Locked(_, body)
+            | Grabbed(_, body)
             | TryLocked(_, _, body)
             | Reading(_, body)
             | Writing(_, body)
@@ -200,6 +201,7 @@ impl Statement {
         use Statement::*;
         match self {
             Locked(_, body)
+            | Grabbed(_, body)
             | TryLocked(_, _, body)
             | Reading(_, body)
             | Writing(_, body)

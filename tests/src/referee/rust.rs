@@ -7,7 +7,7 @@ use super::c::slots_of;
 use super::program::{Exit, Home, MEMORY, Place, Program, SLOTS, STRIDE, Statement, Value, Variable, walk};
 use std::fmt::Write;
 
-const HEAD: &str = r#"#![allow(warnings)]
+const HEAD: &str = r#"#![allow(warnings, static_mut_refs)]
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering::SeqCst};
 use std::sync::{Barrier, Condvar, LazyLock, Mutex, RwLock};
 unsafe extern "C" {
@@ -307,9 +307,11 @@ impl Emitter<'_> {
             S::Spin(variable, value) => {
                 self.line(&format!("while {}.load(SeqCst) != {value} {{}}", self.variable(variable)));
             }
-            S::Grab(variable) => {
-                let line = format!("while {}.swap(1, SeqCst) != 0 {{}}", self.variable(variable));
-                self.written(variable, &line);
+            S::Grabbed(variable, ref body) => {
+                let name = self.variable(variable);
+                self.written(variable, &format!("while {name}.swap(1, SeqCst) != 0 {{}}"));
+                self.body(body);
+                self.written(variable, &format!("{name}.store(0, SeqCst);"));
             }
             S::Poll(variable, value, times, slot) => {
                 let name = self.variable(variable);
