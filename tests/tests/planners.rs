@@ -144,6 +144,9 @@ const LEARNING: &[(&str, u64)] = &[
     ("learning/main_stack.c", 4),
     ("learning/strand_stack.c", 4),
     ("learning/atomic_and_plain.c", 3),
+    ("torn/assigned.c", 3),
+    ("torn/assigned_locked.c", 2),
+    ("torn/copied_locked.c", 2),
 ];
 
 /// Algorithms that wait in loops, some of which look at several places: all of them are counted by brute force, too.
@@ -199,6 +202,7 @@ fn main() -> ExitCode {
     add("strands that try in turn".to_owned(), Box::new(try_in_turn));
     add("the busy wait of figure 8".to_owned(), Box::new(busy_wait));
     add("a bound is told".to_owned(), Box::new(bounds_are_told));
+    add("what may be torn is not proved".to_owned(), Box::new(torn));
     add("words".to_owned(), Box::new(words));
     for planner in ["dpor", "pcb", "hapset"] {
         add(format!("{planner} finds a bug"), Box::new(move || finds_bugs(planner)));
@@ -247,6 +251,16 @@ fn is_found_or_left_open(program: &Program, by_default: bool) -> Result<(), Stri
         }
     }
     Ok(())
+}
+
+/// An access of several words that others may come in the midst of, and that the compiler makes at once, leaves the claim open.
+fn torn() -> Result<(), String> {
+    let campaign = plan("torn/assigned_large.c", "", "dpor", "1000")?;
+    let told = campaign.report["claim"].to_string();
+    match !is_complete(&campaign) && told.contains("torn-access") && told.contains("assigned_large.c:13") {
+        true => Ok(()),
+        false => Err(campaign.complain(&format!("the claim is {told}"))),
+    }
 }
 
 /// One expression that reads and writes is two steps, whoever compiles it and however well.

@@ -62,6 +62,12 @@ codes! {
     Doubt {
         /// Precompiled code looked at something right after an operation, and nobody could come in between.
         Unseen = 0, "precompiled-code";
+        /// More instructions touch shared memory, or more memory is touched, than there is room to note.
+        Full = 1, "table-full";
+        /// An access of several words may be torn, and was made as one.
+        Torn = 2, "torn-access";
+        /// Plain accesses are no points, as was asked for.
+        Plain = 3, "plain-accesses";
     }
 }
 

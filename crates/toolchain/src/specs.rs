@@ -33,15 +33,23 @@ pub(crate) fn place(runtime: &PlacedRuntime, additions: Additions) -> Result<Pat
     Ok(path)
 }
 
+/// Functions that gcc would make accesses of which its pass announces nothing. As calls they are seen.
+const CALLS: [&str; 12] = [
+    "memcpy", "memmove", "mempcpy", "memset", "memcmp", "bcmp", "bzero", "bcopy", "strcpy", "stpcpy",
+    "strncpy", "strcat",
+];
+
 fn text(link_folder: &Path, additions: Additions) -> Vec<u8> {
     let mut text = Vec::new();
     if additions.instrument {
         // Both come after the user's own `-f` flags, so that the last word is ours. The second is for `-E`,
         // which must see the same __SANITIZE_THREAD__. The blank at the end parts them from what a distribution adds.
         // A fence is told as one the sanitizer does not understand; ours does.
+        let calls = CALLS.map(|name| format!("-fno-builtin-{name} ")).concat();
         text.extend_from_slice(
-            b"*cc1_options:\n+ -fsanitize=thread -Wno-tsan \n\n*cpp_options:\n+ -fsanitize=thread \n\n",
+            format!("*cc1_options:\n+ -fsanitize=thread -Wno-tsan {calls}\n\n").as_bytes(),
         );
+        text.extend_from_slice(b"*cpp_options:\n+ -fsanitize=thread \n\n");
     }
     if additions.link {
         let folder = escaped(link_folder);

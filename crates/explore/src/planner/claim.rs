@@ -96,6 +96,11 @@ impl Reason {
             Reason::Seen(Doubt::Unseen) => {
                 "what others do right before a wait of precompiled code".to_owned()
             }
+            Reason::Seen(Doubt::Full) => {
+                "accesses to shared memory beyond the most that are noted".to_owned()
+            }
+            Reason::Seen(Doubt::Plain) => "orders of plain accesses (`--points sync`)".to_owned(),
+            Reason::Seen(Doubt::Torn) => "what others do between two words of one access".to_owned(),
         }
     }
 }

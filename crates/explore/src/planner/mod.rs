@@ -15,7 +15,7 @@ mod waits;
 use crate::advice::Lessons;
 use std::collections::HashSet;
 use std::sync::Arc;
-use threadbare_abi::step::Step;
+use threadbare_abi::step::{Doubt, Step};
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::planned::Notes;
 use trace::{Analysis, Event, Trace};
@@ -272,6 +272,9 @@ impl Planner {
         let whole = self.search.takes_waits().then(|| trace.clone());
         let trace = trace.without(&void);
         let analysis = trace.analyse(&self.waits);
+        for pc in analysis.torn(&trace) {
+            self.withdraw(Reason::Seen(Doubt::Torn), pc);
+        }
         if self.classes.insert(analysis.class(&trace)) {
             self.status.classes += 1;
         } else {

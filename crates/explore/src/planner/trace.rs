@@ -383,13 +383,15 @@ pub(crate) struct Analysis {
     pub(crate) races: Vec<Race>,
     last: HashMap<u16, usize>,
     history: HashMap<u64, Vec<usize>>,
+    /// Events with a range too long for that: candidates for everything.
+    large: Vec<usize>,
     /// The end of the process, if what is looked at could not have come before it.
     ended: Option<usize>,
 }
 
 /// Bytes that share a list of accesses.
 const GRAIN: u64 = 8;
-/// The longest range that is looked at in full.
+/// The longest range that is in the list of each of its grains; longer ones have a list of their own.
 const LONGEST: u64 = 1 << 16;
 
 fn join(clock: &mut Vec<u32>, other: &[u32]) {
@@ -424,10 +426,16 @@ fn grains(op: &Op) -> std::ops::Range<u64> {
         _ if !op.kind.has_memory_address() => 0..0,
         kind => {
             let plain = (kind as u8) < OpKind::Fence as u8 || kind == OpKind::Free;
-            let length = if plain { (op.size as u64).clamp(1, LONGEST) } else { 1 };
+            let length = if plain { u64::from(op.size).max(1) } else { 1 };
             op.addr / GRAIN..op.addr.saturating_add(length - 1) / GRAIN + 1
         }
     }
+}
+
+/// Whether the operation is in the list of large ones.
+fn is_large(op: &Op) -> bool {
+    let grains = grains(op);
+    grains.end - grains.start > LONGEST / GRAIN
 }
 
 /// Whether the operation waits until it can take its object: alone, or together with others.
@@ -445,7 +453,30 @@ fn acquires(kind: OpKind) -> Option<u32> {
     }
 }
 
+/// An access that a machine may make in several parts.
+fn in_parts(op: &Op) -> bool {
+    op.kind.is_plain_access() && u64::from(op.size) > GRAIN
+}
+
 impl Analysis {
+    /// The instructions of accesses of more than a word that nothing keeps others from coming in the midst of.
+    pub(crate) fn torn(&self, trace: &Trace) -> Vec<u64> {
+        let mut found = Vec::new();
+        for race in &self.races {
+            for a in &trace.events[race.first].touches {
+                for b in &race.second.touches {
+                    let accesses = [&a.op, &b.op]
+                        .iter()
+                        .all(|op| op.kind.is_plain_access() || op.kind.is_atomic_access());
+                    if accesses && depends(&a.op, &b.op) {
+                        found.extend([&a.op, &b.op].iter().filter(|op| in_parts(op)).map(|op| op.pc));
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// Whether the first event comes before the second in every run of this class.
     pub(crate) fn precedes(&self, first: usize, second: usize, trace: &Trace) -> bool {
         let strand = trace.events[first].index as usize;
@@ -482,6 +513,10 @@ impl Analysis {
         self.sources.push(sources);
         self.last.insert(event.index, at);
         for touch in &event.touches {
+            if is_large(&touch.op) {
+                self.large.push(at);
+                continue;
+            }
             for grain in grains(&touch.op) {
                 let list = self.history.entry(grain).or_default();
                 if list.last() != Some(&at) {
@@ -503,8 +538,16 @@ impl Analysis {
         found: &mut Vec<(usize, bool)>,
     ) -> Vec<usize> {
         let mut candidates: Vec<usize> = Vec::new();
+        let concerned = |touch: &Touch| {
+            let range = grains(&touch.op);
+            match is_large(&touch.op) {
+                true => self.history.keys().copied().filter(|grain| range.contains(grain)).collect(),
+                false => range.collect::<Vec<u64>>(),
+            }
+        };
+        candidates.extend(&self.large);
         for touch in &event.touches {
-            for grain in grains(&touch.op) {
+            for grain in concerned(touch) {
                 let Some(list) = self.history.get(&grain) else { continue };
                 let mut reversible = false;
                 for &other in list.iter().rev() {

@@ -11,11 +11,14 @@
 //! accesses in an order that makes no difference; in it the strand comes to the second one, too, and the pair is learnt there.
 //! So planners begin anew after a run with news, and where a table was full they do not claim to be complete ([`is_bounded`]).
 
+use super::copies::Access;
 use super::live::live;
 use super::race;
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
-use super::{addressable, coverage, loops, memory, modules, record, shared, spin, strand, touched};
+use super::{
+    addressable, copies, coverage, loops, memory, modules, record, shared, spin, steps, strand, touched,
+};
 use threadbare_abi::layout::{self, PointMode, STACKS_SHARED};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::strand::StrandId;
@@ -36,6 +39,9 @@ const HOT_MOST: usize = HOT_SLOTS / 2;
 /// Low halves of the known pcs, open addressing; a clash makes one more point, the same in every run.
 static mut HOT: *mut u32 = core::ptr::null_mut();
 static mut HOT_COUNT: usize = 0;
+static mut BOUNDED: bool = false;
+/// Whether writes are put off anywhere.
+static mut COPIES: bool = false;
 static mut KNOWN_LOADED: usize = 0;
 static mut MODE: PointMode = PointMode::Shared;
 
@@ -71,6 +77,7 @@ fn insert(pc: u64) -> bool {
     // SAFETY: as above.
     unsafe {
         if HOT_COUNT >= HOT_MOST {
+            BOUNDED = true;
             if MODE == PointMode::Shared {
                 MODE = PointMode::All;
             }
@@ -82,6 +89,7 @@ fn insert(pc: u64) -> bool {
         }
         *HOT.add(at) = pc as u32;
         HOT_COUNT += 1;
+        COPIES |= copies::is_marker(pc);
     }
     true
 }
@@ -162,6 +170,18 @@ pub fn atomic(addr: u64, size: u32, write: bool) {
     }
 }
 
+/// Whether plain accesses are never points.
+pub fn is_off() -> bool {
+    // SAFETY: single kernel thread.
+    unsafe { MODE == PointMode::Sync }
+}
+
+/// Whether something was not learnt: there was no room for it.
+pub fn is_bounded() -> bool {
+    // SAFETY: single kernel thread.
+    unsafe { BOUNDED || touched::has_lost() || live().learnt as usize >= layout::PCS_CAPACITY }
+}
+
 /// Whether strands of this program have been seen touching each other's stacks.
 pub fn stacks_shared() -> bool {
     // SAFETY: single kernel thread; null before the fork server runs.
@@ -223,10 +243,41 @@ pub fn freed_early(pc: u64) {
     learn(pc);
 }
 
-/// A plain access while several strands are alive.
+/// A plain access while several strands are alive; it is made right after this.
 #[inline]
 pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
     addressable::check(kind, addr, size, pc);
+    made(kind, addr, size, pc);
+}
+
+/// The same, announced by the compiler's pass: a write may be made only with the read that is announced next.
+#[inline]
+pub fn announced(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    addressable::check(kind, addr, size, pc);
+    if matches!(kind, OpKind::Read | OpKind::ReadRange) {
+        if let Some(write) = copies::take() {
+            return made_with(write, Access { kind, addr, size, pc });
+        }
+        let before = copies::found(pc);
+        made(kind, addr, size, pc);
+        if let Some(before) = before
+            && (is_hot(before) || is_hot(pc))
+        {
+            learn(copies::marker(before));
+        }
+        return;
+    }
+    // SAFETY: single kernel thread.
+    if unsafe { COPIES } && is_hot(copies::marker(pc)) {
+        live().events += 1;
+        return copies::put_off(Access { kind, addr, size, pc });
+    }
+    made(kind, addr, size, pc);
+    copies::announced(pc);
+}
+
+#[inline]
+fn made(kind: OpKind, addr: u64, size: u32, pc: u64) {
     // SAFETY: single kernel thread.
     let mode = unsafe { MODE };
     let write = !matches!(kind, OpKind::Read | OpKind::ReadRange);
@@ -241,6 +292,48 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
     }
     if race::is_on() && !is_private(addr) {
         race::access(kind, addr, size, pc);
+    }
+}
+
+/// A copy: a write that was put off, and the read that it is made with. One point for both, which is the write's if that
+/// makes one.
+#[inline(never)]
+fn made_with(write: Access, read: Access) {
+    // SAFETY: single kernel thread.
+    let mode = unsafe { MODE };
+    let event = live().events + 1;
+    let is_point = |it: &Access, writes: bool| match mode {
+        PointMode::Shared => {
+            let known = is_hot(it.pc);
+            if note(it.addr, it.size, writes, if known { 0 } else { it.pc }) {
+                learn(it.pc);
+            }
+            is_hot(it.pc)
+        }
+        PointMode::All => true,
+        PointMode::Sync => false,
+    };
+    let (writes, reads) = (is_point(&write, true), is_point(&read, false));
+    // SAFETY: single kernel thread.
+    let stops = event >= unsafe { STOP_AT } && must_stop(event);
+    if writes {
+        access_point(write.kind, write.addr, write.size, write.pc, true);
+        if reads {
+            let Access { kind, addr, size, pc } = read;
+            steps::accesses(Op { kind, order: Order::Relaxed, size, addr, pc });
+            if coverage::is_on() && !is_private(addr) {
+                coverage::read(addr, size, pc);
+            }
+        }
+    } else if reads || stops {
+        access_point(read.kind, read.addr, read.size, read.pc, false);
+    } else {
+        live().events = event;
+    }
+    for it in [read, write] {
+        if race::is_on() && !is_private(it.addr) {
+            race::access(it.kind, it.addr, it.size, it.pc);
+        }
     }
 }
 

@@ -34,6 +34,7 @@
 
 pub mod addressable;
 pub mod carriers;
+pub mod copies;
 pub mod coverage;
 pub mod deadlock;
 pub mod debug;

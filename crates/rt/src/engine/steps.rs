@@ -7,7 +7,7 @@ use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::strand::{State, Strand};
 use super::wait::{Class, Wake};
-use super::{frames, shared, strand};
+use super::{frames, learn, shared, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
@@ -145,6 +145,13 @@ pub fn touches(kind: OpKind, addr: u64, shut: u32) {
     }
 }
 
+/// The step under way makes another access, too.
+pub fn accesses(op: Op) {
+    if is_on() && live().steps != 0 {
+        push(of(StepKind::Touch, super::me(), op));
+    }
+}
+
 /// The step under way does not wait, although operations of its kind do.
 pub fn comes() {
     if is_on()
@@ -240,6 +247,12 @@ pub fn context_here() -> u64 {
 pub fn finish() {
     if !is_on() {
         return;
+    }
+    if learn::is_bounded() {
+        doubt(Doubt::Full, 0);
+    }
+    if learn::is_off() {
+        doubt(Doubt::Plain, 0);
     }
     let e = engine();
     for index in 0..e.strands.len() {

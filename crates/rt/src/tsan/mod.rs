@@ -4,5 +4,6 @@ pub mod annotate;
 pub mod atomic;
 pub mod func;
 pub mod memory;
+mod parts;
 pub mod plain;
 pub mod strings;

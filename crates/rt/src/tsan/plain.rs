@@ -51,7 +51,7 @@ macro_rules! accesses {
 
 unsafe extern "C" fn hook<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
     if let Some(kind) = OpKind::from_code(KIND) {
-        learn::access(kind, addr, SIZE, pc);
+        learn::announced(kind, addr, SIZE, pc);
     }
 }
 
@@ -113,9 +113,14 @@ accesses_with_pc! {
     Write 16 __tsan_write16_pc;
 }
 
-/// An access if it can matter.
+/// An access if it can matter, which is made right after this.
 #[inline]
 pub fn gated(kind: OpKind, addr: u64, size: u64, pc: u64) {
+    gated_to(learn::access, kind, addr, size, pc);
+}
+
+#[inline(always)]
+fn gated_to(access: fn(OpKind, u64, u32, u64), kind: OpKind, addr: u64, size: u64, pc: u64) {
     // SAFETY: a byte that only the single kernel thread writes.
     let gate = unsafe { GATE };
     let bytes = size.min(u32::MAX as u64) as u32;
@@ -123,7 +128,7 @@ pub fn gated(kind: OpKind, addr: u64, size: u64, pc: u64) {
     } else if gate == crate::free::access::OPEN {
         crate::free::access::plain(kind, addr, bytes, pc);
     } else if gate != 0 {
-        learn::access(kind, addr, bytes, pc);
+        access(kind, addr, bytes, pc);
     } else {
         addressable::check(kind, addr, bytes, pc);
     }
@@ -138,11 +143,11 @@ unsafe extern "C" fn vptr_update(addr: *const u64, new: u64, pc: u64) {
 }
 
 unsafe extern "C" fn read_range(addr: u64, size: u64, pc: u64) {
-    gated(OpKind::ReadRange, addr, size, pc);
+    gated_to(learn::announced, OpKind::ReadRange, addr, size, pc);
 }
 
 unsafe extern "C" fn write_range(addr: u64, size: u64, pc: u64) {
-    gated(OpKind::WriteRange, addr, size, pc);
+    gated_to(learn::announced, OpKind::WriteRange, addr, size, pc);
 }
 
 interpose!(__tsan_vptr_update, 2, vptr_update);

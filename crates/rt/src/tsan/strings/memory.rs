@@ -19,26 +19,76 @@ fn copies(to: Out, from: In, n: usize, by: Caller) {
 }
 
 ranged! {
-    memcpy / 3 (to: Out, from: In, n: usize; by) -> Out { copies(to, from, n, by) }
-    memmove / 3 (to: Out, from: In, n: usize; by) -> Out { copies(to, from, n, by) }
-    mempcpy / 3 (to: Out, from: In, n: usize; by) -> Out { copies(to, from, n, by) }
-    __mempcpy / 3 (to: Out, from: In, n: usize; by) -> Out { copies(to, from, n, by) }
-    bcopy / 3 (from: In, to: Out, n: usize; by) -> () { copies(to, from, n, by) }
+    memcpy / 3 (to: Out, from: In, n: usize; by) -> Out {
+        if by.copies(to, from, n) {
+            return to;
+        }
+        copies(to, from, n, by)
+    }
+    memmove / 3 (to: Out, from: In, n: usize; by) -> Out {
+        if by.copies(to, from, n) {
+            return to;
+        }
+        copies(to, from, n, by)
+    }
+    mempcpy / 3 (to: Out, from: In, n: usize; by) -> Out {
+        if by.copies(to, from, n) {
+            return to.wrapping_byte_add(n);
+        }
+        copies(to, from, n, by)
+    }
+    __mempcpy / 3 (to: Out, from: In, n: usize; by) -> Out {
+        if by.copies(to, from, n) {
+            return to.wrapping_byte_add(n);
+        }
+        copies(to, from, n, by)
+    }
+    bcopy / 3 (from: In, to: Out, n: usize; by) -> () {
+        if by.copies(to, from, n) {
+            return;
+        }
+        copies(to, from, n, by)
+    }
     __memcpy_chk / 4 (to: Out, from: In, n: usize, room: usize; by) -> Out {
-        if n <= room { copies(to, from, n, by) }
+        if n <= room {
+            if by.copies(to, from, n) {
+                return to;
+            }
+            copies(to, from, n, by)
+        }
     }
     __memmove_chk / 4 (to: Out, from: In, n: usize, room: usize; by) -> Out {
-        if n <= room { copies(to, from, n, by) }
+        if n <= room {
+            if by.copies(to, from, n) {
+                return to;
+            }
+            copies(to, from, n, by)
+        }
     }
     __mempcpy_chk / 4 (to: Out, from: In, n: usize, room: usize; by) -> Out {
         if n <= room { copies(to, from, n, by) }
     }
     memccpy / 4 (to: Out, from: In, byte: c_int, n: usize; by) -> Out { copies(to, from, up_to(byte, from, n), by) }
-    memset / 3 (to: Out, byte: c_int, n: usize; by) -> Out { by.writes(to, n) }
-    __memset_chk / 4 (to: Out, byte: c_int, n: usize, room: usize; by) -> Out {
-        if n <= room { by.writes(to, n) }
+    memset / 3 (to: Out, byte: c_int, n: usize; by) -> Out {
+        if by.fills(to, byte, n) {
+            return to;
+        }
+        by.writes(to, n)
     }
-    bzero / 2 (to: Out, n: usize; by) -> () { by.writes(to, n) }
+    __memset_chk / 4 (to: Out, byte: c_int, n: usize, room: usize; by) -> Out {
+        if n <= room {
+            if by.fills(to, byte, n) {
+                return to;
+            }
+            by.writes(to, n)
+        }
+    }
+    bzero / 2 (to: Out, n: usize; by) -> () {
+        if by.fills(to, 0, n) {
+            return;
+        }
+        by.writes(to, n)
+    }
     explicit_bzero / 2 (to: Out, n: usize; by) -> () { by.writes(to, n) }
     __explicit_bzero_chk / 3 (to: Out, n: usize, room: usize; by) -> () {
         if n <= room { by.writes(to, n) }

@@ -18,6 +18,7 @@ mod wide;
 
 use crate::engine::{addressable, frames, modules};
 use crate::sys::real::Entry;
+use crate::tsan::parts;
 use crate::tsan::plain::gated;
 use threadbare_abi::op::OpKind;
 
@@ -51,6 +52,18 @@ impl Caller {
     #[inline]
     pub fn writes<T>(self, to: *const T, bytes: usize) {
         self.touches(OpKind::WriteRange, to as u64, bytes);
+    }
+
+    /// The bytes are copied, here; false if that is libc's to do.
+    #[inline]
+    pub fn copies<T, U>(self, to: *mut T, from: *const U, bytes: usize) -> bool {
+        self.direct && parts::copies(to as usize, from as usize, bytes, self.pc)
+    }
+
+    /// The bytes are filled, here; false if that is libc's to do.
+    #[inline]
+    pub fn fills<T>(self, to: *mut T, byte: i32, bytes: usize) -> bool {
+        self.direct && parts::fills(to as usize, byte as u8, bytes, self.pc)
     }
 
     /// There must be memory for the bytes, which will be written later.
