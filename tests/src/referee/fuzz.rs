@@ -28,6 +28,25 @@ pub struct Order {
     pub shrinks: usize,
 }
 
+impl Order {
+    /// What the programs of a batch are written in, and what they are about. Of five batches, one is compiled with clang, and one is
+    /// written in Rust.
+    fn of(&self, batch: usize) -> (Build, Vec<Feature>) {
+        let build = self.build.unwrap_or(match batch % 5 {
+            2 if crate::compile::has_clang() => Build::Clang,
+            4 => Build::Rust,
+            _ => Build::Gcc,
+        });
+        let all = || Feature::ALL.map(|(feature, _)| feature).to_vec();
+        let mut only = if self.only.is_empty() { all() } else { self.only.clone() };
+        if build != Build::Rust {
+            return (build, only);
+        }
+        only.retain(|feature| generate::has_rust(*feature));
+        if only.is_empty() { (Build::Gcc, self.only.clone()) } else { (build, only) }
+    }
+}
+
 /// The strategies that are asked; `None` is the default.
 pub const STRATEGIES: [Option<&str>; 2] = [Some("dpor"), None];
 
@@ -162,9 +181,9 @@ pub fn run(order: &Order, folder: &Path, tell: &(dyn Fn(String) + Sync)) -> Resu
                 return Ok(());
             }
             let last = (first + BATCH).min(order.count);
-            let build = order.build.unwrap_or_else(|| build_of(first / BATCH));
+            let (build, only) = order.of(first / BATCH);
             let fits = |program: &Program| build != Build::Rust || rust::fits(program);
-            let case = |at: usize| generate::case(order.seed + at as u64, &order.only, &fits);
+            let case = |at: usize| generate::case(order.seed + at as u64, &only, &fits);
             let cases: Vec<Case> = (first..last).map(case).collect();
             let batch = compile(&cases, build, &folder.join(job.to_string()))?;
             for (number, case) in cases.iter().enumerate() {
@@ -214,15 +233,6 @@ pub fn run(order: &Order, folder: &Path, tell: &(dyn Fn(String) + Sync)) -> Resu
         }
     }
     Ok(tally)
-}
-
-/// Of five batches, one is compiled with clang, and one is written in Rust.
-fn build_of(batch: usize) -> Build {
-    match batch % 5 {
-        2 if crate::compile::has_clang() => Build::Clang,
-        4 => Build::Rust,
-        _ => Build::Gcc,
-    }
 }
 
 /// Compiles the programs of cases.

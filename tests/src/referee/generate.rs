@@ -147,6 +147,10 @@ pub fn case(seed: u64, only: &[Feature], fits: &dyn Fn(&Program) -> bool) -> Cas
             continue;
         }
         let Some(account) = model::account(&program, PREFIXES) else { continue };
+        // A run that spins for ever takes a thousand times as long as others.
+        if account.stuck && program.has(|it| matches!(it, Statement::Spin(..))) && !random.chance(2) {
+            continue;
+        }
         if account.classes <= CLASSES && (account.classes > 1 || random.chance(3)) {
             return Case { seed, features, program, account };
         }
