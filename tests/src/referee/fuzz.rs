@@ -51,7 +51,7 @@ impl Order {
 pub const STRATEGIES: [Option<&str>; 2] = [Some("dpor"), None];
 
 /// The name of a strategy.
-pub fn name(strategy: Option<&str>) -> &str {
+pub fn name(strategy: Option<&'static str>) -> &'static str {
     strategy.unwrap_or("default")
 }
 
@@ -92,8 +92,8 @@ pub struct Row {
 pub struct Tally {
     /// By strategy, and by feature; the whole is under `None`.
     pub rows: BTreeMap<(&'static str, Option<Feature>), Row>,
-    /// Why claims were withdrawn.
-    pub reasons: BTreeMap<String, usize>,
+    /// Why claims were withdrawn, how often, and some programs by the name of who was asked.
+    pub reasons: BTreeMap<String, (usize, Vec<(&'static str, Program)>)>,
     /// What was wrong.
     pub surprises: Vec<Surprise>,
     /// Programs that were looked at.
@@ -119,7 +119,11 @@ impl Tally {
             }
         }
         if let Claim::Withdrawn(why) = verdict.claim {
-            *self.reasons.entry(why).or_default() += 1;
+            let (count, some) = self.reasons.entry(why).or_default();
+            *count += 1;
+            if some.len() < EXAMPLES {
+                some.push((name(strategy), case.program.clone()));
+            }
         }
         for (fault, why) in verdict.faults {
             self.surprises.push(Surprise { case: case.clone(), build, strategy, fault, why });
@@ -155,13 +159,15 @@ impl Tally {
                 fault(Fault::Broken)
             );
         }
-        for (why, count) in &self.reasons {
+        for (why, (count, _)) in &self.reasons {
             let _ = writeln!(text, "withdrawn in {count}: {why}");
         }
         text
     }
 }
 
+/// Programs that are shown for each reason of a withdrawn claim.
+const EXAMPLES: usize = 10;
 /// Programs that are compiled into one file.
 const BATCH: usize = 100;
 
