@@ -167,6 +167,8 @@ pub mod flags {
     pub const LENIENT: u32 = 256;
     /// Steps are told.
     pub const STEPS: u32 = 1 << 16;
+    /// The schedule is of a time when calls with a state of libc's were no events.
+    pub const FEWER_EVENTS: u32 = 1 << 17;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.

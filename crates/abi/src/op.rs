@@ -113,6 +113,10 @@ codes! {
         Detach = 43, "detach";
         /// Asking a strand to cancel; `addr` is its index.
         Cancel = 44, "cancel";
+        /// Asking whether a strand has ended; `addr` is its index.
+        TryJoin = 45, "try-join";
+        /// Waiting for a strand's end with a deadline; `addr` is its index.
+        TimedJoin = 46, "timed-join";
         /// Giving way to others.
         Yield = 48, "yield";
         /// Sleeping until a time.
@@ -137,6 +141,14 @@ codes! {
         Quit = 58, "exit-call";
         /// The end of the process, after its handlers: what other strands have not done by then is never done.
         End = 59, "process-end";
+        /// Making an object of synchronisation.
+        Init = 60, "init";
+        /// Destroying an object of synchronisation.
+        Destroy = 61, "destroy";
+        /// A call that looks at a state which libc keeps out of sight; `addr` is a stream's address or a number of [`state`].
+        StateRead = 62, "state-read";
+        /// A call that changes such a state.
+        StateWrite = 63, "state-write";
     }
 }
 
@@ -156,6 +168,46 @@ impl OpKind {
         (self as u8) < OpKind::Fence as u8 && (self as u8) >= OpKind::Read as u8
             || (self as u8) >= OpKind::MutexLock as u8 && (self as u8) <= OpKind::ReadUnlock as u8
             || matches!(self, OpKind::SpinWait | OpKind::Annotate | OpKind::Alloc | OpKind::Free)
+            || (self as u8) >= OpKind::Init as u8 && (self as u8) <= OpKind::StateWrite as u8
+    }
+}
+
+/// States that libc keeps out of sight, by numbers in the page that no program has.
+pub mod state {
+    macro_rules! states {
+        ($($name:ident = $number:literal, $text:literal;)*) => {
+            $(
+                #[doc = $text]
+                pub const $name: u64 = $number;
+            )*
+
+            /// The state in words.
+            pub const fn name(number: u64) -> Option<&'static str> {
+                match number {
+                    $($number => Some($text),)*
+                    _ => None,
+                }
+            }
+        };
+    }
+
+    states! {
+        RANDOM = 0x100, "the state of `rand`";
+        RANDOM48 = 0x108, "the state of `drand48`";
+        ENVIRONMENT = 0x110, "the environment";
+        TOKENS = 0x118, "the state of `strtok`";
+        CALENDAR = 0x120, "the buffer of `localtime`";
+        LOCALE = 0x128, "the locale";
+        ACCOUNTS = 0x130, "the buffer of `getpwnam`";
+        HOSTS = 0x138, "the buffer of `gethostbyname`";
+        OPTIONS = 0x140, "the state of `getopt`";
+        TABLE = 0x148, "the table of `hsearch`";
+        FOLDER = 0x150, "the working directory";
+        MASK = 0x158, "the file mode mask";
+        NAMES = 0x160, "the buffer of `ttyname`";
+        DIGITS = 0x168, "the buffer of `ecvt`";
+        SHIFT = 0x170, "the shift state of `mbtowc`";
+        STREAMS = 0x178, "all streams";
     }
 }
 

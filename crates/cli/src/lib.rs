@@ -6,6 +6,7 @@
 mod claim;
 mod commands;
 mod conduct;
+mod cost;
 mod coverage;
 mod embedded;
 mod exit;
@@ -19,6 +20,7 @@ mod output;
 mod quiet;
 mod refine;
 mod regress;
+mod said;
 mod streams;
 mod values;
 

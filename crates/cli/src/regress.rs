@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use threadbare_abi::layout::{STACKS_SHARED, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
+use threadbare_explore::files;
 use threadbare_explore::run::{Follow, Request};
 use threadbare_explore::server::Server;
 use threadbare_explore::store::{self, SCHEDULE, Store};
@@ -24,7 +25,7 @@ use threadbare_report::text::counted;
 use threadbare_strategy::{Spec, StrategyId, rng};
 use threadbare_trace::race::RacePair;
 use threadbare_trace::run::RunFacts;
-use threadbare_trace::schedule::Schedule;
+use threadbare_trace::schedule::{Schedule, VERSION};
 use threadbare_trace::strands::Strands;
 
 /// Runs that follow a schedule that does not fit as far as it goes, after one that follows it loosely.
@@ -66,7 +67,7 @@ pub(crate) fn all(config: &Config, store: &Store) -> Result<Regress, Trouble> {
 }
 
 fn read(path: &Path) -> Option<Schedule> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let text = files::read_text(path).map_err(|error| error.to_string());
     match text.and_then(|text| Schedule::parse(&text).map_err(|error| error.to_string())) {
         Ok(schedule) => Some(schedule),
         Err(error) => {
@@ -239,6 +240,7 @@ fn renew(
 ) -> Result<PathBuf, Trouble> {
     let race = facts.verdict.kind == VerdictKind::Race;
     let mut schedule = Schedule {
+        version: VERSION,
         program_id: id.to_owned(),
         verdict: if race { VerdictKind::None } else { facts.verdict.kind },
         message: if race { finding.message.clone() } else { facts.verdict.message.clone() },

@@ -112,9 +112,9 @@ impl Advice {
 
     /// A run of this epoch has ended, and is not in the books yet: if it is none of the planner's own, its class is compared with
     /// those. Runs come in their order.
-    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) {
+    pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
         if let Advice::Portfolio(portfolio) = self {
-            portfolio.witness(knew_all, lessons);
+            portfolio.witness(comparable, lessons);
         }
     }
 
@@ -143,12 +143,11 @@ impl Advice {
 
     /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
     pub(crate) fn longest_epoch(&self) -> Option<u64> {
-        let plans = match self {
-            Advice::Planner(..) => true,
-            Advice::Portfolio(portfolio) => portfolio.is_planning(),
-            _ => false,
-        };
-        plans.then_some(1)
+        match self {
+            Advice::Planner(..) => Some(1),
+            Advice::Portfolio(portfolio) => portfolio.longest_epoch(),
+            _ => None,
+        }
     }
 
     /// How far the planner is, if there is one.

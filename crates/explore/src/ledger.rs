@@ -305,9 +305,10 @@ impl Ledger {
     fn take(&mut self, run: u64, mut outcome: Outcome) {
         self.digest.take(&mut outcome.lessons);
         outcome.lessons.news = outcome.learnt.iter().any(|pc| !self.learnt_set.contains(pc));
-        // A run that knew less than is known by now tells nothing of classes.
+        // A run that knew less than is known by now tells nothing of classes, nor does one that others did not come to the end of.
         let knew_all = self.known.len() == self.learnt.len().min(PCS_CAPACITY);
-        self.advice.witness(knew_all, &mut outcome.lessons);
+        let whole = outcome.verdict.kind == VerdictKind::None;
+        self.advice.witness(knew_all && whole, &mut outcome.lessons);
         self.log.run(run, &outcome);
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;

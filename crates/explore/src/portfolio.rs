@@ -13,8 +13,9 @@
 //! 4. *All learn from all.* Every run tells who read from whom and what its strands do, so what one member has shown is not
 //!    asked for by another, and weights are known whoever went first.
 //!
-//! 5. *Planners have turns.* After the opening `hapset` has a few runs, a little later `dpor`, and each again whenever the number of
-//!    runs has doubled, a quarter of the runs so far, until it is done: a pair that nobody asks for by chance is there soon by plan.
+//! 5. *Planners have turns.* After a few runs `hapset` and the members take turns of two runs, a little later `dpor` has a few, and
+//!    each again whenever the number of runs has doubled, a quarter of the runs so far, until it is done: a pair that nobody asks for by
+//!    chance is there soon by plan.
 //! 6. *Small programs are finished.* When few runs of an epoch show a combination that is new, `dpor` gets as many runs as all
 //!    members have had: if the program is small, it comes to an end with them, and nothing is left to look for. An order that it
 //!    cannot make is no reason to leave it: what it says in the end is another matter.
@@ -70,8 +71,10 @@ const FADE: f64 = 0.8;
 const LONG_AGO: f64 = 64.0;
 
 /// Runs after which `hapset` and `dpor` have their first turns, and the least runs of a turn.
-const FIRST_PAIRS: u64 = 4;
-const LEAST_PAIRS: u64 = 6;
+const FIRST_PAIRS: u64 = 8;
+const LEAST_PAIRS: u64 = 2;
+/// Up to so many runs, `hapset` and the members take turns of [`LEAST_PAIRS`].
+const IN_TURNS: u64 = 24;
 const FIRST_ORDERS: u64 = 16;
 const LEAST_ORDERS: u64 = 8;
 /// The part of the runs so far that a later turn has.
@@ -85,6 +88,9 @@ const SMALL: usize = 2048;
 
 /// Strands wait much if more than one of so many steps comes after being woken.
 const MUCH: u64 = 16;
+
+/// Of so many runs one may be long before the program is taken to be large.
+const FEW_LONG: u64 = 4;
 
 /// What a new pair is worth, how many of one run count, and what a finding is worth; a new combination is worth 1.
 const PAIR: f64 = 4.0;
@@ -122,6 +128,12 @@ pub(crate) struct Portfolio {
     made: u64,
     look: u64,
     look_for_pairs: u64,
+    look_whether_small: u64,
+    /// Few runs of the members' last epoch showed a combination that is new.
+    small: bool,
+    /// Member runs that were too long to be looked at, and whether their steps are told in this epoch.
+    long: u64,
+    told: bool,
     /// Steps that were told, and those that came after being woken.
     steps: u64,
     woken: u64,
@@ -155,6 +167,10 @@ impl Portfolio {
             made: 0,
             look: FIRST_ORDERS,
             look_for_pairs: FIRST_PAIRS,
+            look_whether_small: LOOK,
+            small: false,
+            long: 0,
+            told: true,
             steps: 0,
             woken: 0,
         };
@@ -183,7 +199,7 @@ impl Portfolio {
             StrategyId::Rff => Assignment::steered(spec, run, &mut self.fuzz, &self.profile),
             _ => Assignment::of(spec),
         };
-        let steps = if self.large { 0 } else { flags::STEPS };
+        let steps = if self.told { flags::STEPS } else { 0 };
         Assignment { flags: flags::READS | steps, ..assignment }
     }
 
@@ -203,17 +219,19 @@ impl Portfolio {
     }
 
     /// A run of this epoch has ended, and is not in the books yet. The planner looks at the classes of all runs.
-    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) {
-        self.large |= lessons.steps.len() > SMALL * STEP_WORDS || lessons.steps_lost > 0;
+    pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
+        let long = lessons.steps.len() > SMALL * STEP_WORDS || lessons.steps_lost > 0;
+        self.large |= long && self.is_planning();
+        self.long += u64::from(long);
         self.see_waits(&lessons.steps);
         let taught = match self.plans {
-            _ if self.large => false,
+            _ if self.large || long => false,
             Plans::Orders(_) => true,
             Plans::Pairs(_) => {
-                self.planner.witness(knew_all, lessons);
+                self.planner.witness(comparable, lessons);
                 true
             }
-            Plans::None => self.planner.witness(knew_all, lessons),
+            Plans::None => self.planner.witness(comparable, lessons),
         };
         // Only what a planner learns from has to be in the books.
         if !taught {
@@ -255,6 +273,12 @@ impl Portfolio {
         }
     }
 
+    /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
+    pub(crate) fn longest_epoch(&self) -> Option<u64> {
+        let in_turns = (FIRST_PAIRS..IN_TURNS).contains(&self.made) && !self.large && !self.pairs.is_done();
+        if self.is_planning() { Some(1) } else { in_turns.then_some(LEAST_PAIRS) }
+    }
+
     /// Whether the planner chooses the next run, by the one before it.
     pub(crate) fn is_planning(&self) -> bool {
         self.plans != Plans::None
@@ -279,27 +303,37 @@ impl Portfolio {
             Plans::Orders(left) if left > 1 && !self.planner.is_done() && !self.large => {
                 Plans::Orders(left - 1)
             }
-            Plans::Pairs(_) => Plans::None,
-            Plans::Orders(_) => {
-                self.look = self.made * 2;
-                Plans::None
+            Plans::Orders(_) => Plans::None,
+            Plans::Pairs(_) => self.next_orders(),
+            Plans::None => {
+                let new = news.values().filter(|news| news.combination).count();
+                self.small = self.made >= LOOK && new * FEW <= news.len();
+                self.next_pairs().unwrap_or_else(|| self.next_orders())
             }
-            Plans::None => self.next_plans(news),
         };
     }
 
-    fn next_plans(&mut self, news: &BTreeMap<u64, News>) -> Plans {
-        if self.large {
+    fn next_pairs(&mut self) -> Option<Plans> {
+        if self.large || self.pairs.is_done() || self.made < self.look_for_pairs {
+            return None;
+        }
+        let next = if self.made < IN_TURNS { self.made + 2 * LEAST_PAIRS } else { self.made * 2 };
+        self.look_for_pairs = next;
+        Some(Plans::Pairs((self.made / PART).max(LEAST_PAIRS)))
+    }
+
+    fn next_orders(&mut self) -> Plans {
+        if self.large || self.planner.is_done() {
             return Plans::None;
         }
-        if self.made >= self.look_for_pairs && !self.pairs.is_done() {
-            self.look_for_pairs = self.made * 2;
-            return Plans::Pairs((self.made / PART).max(LEAST_PAIRS));
+        if self.small && self.made >= self.look_whether_small {
+            // The members go on when it has had as many.
+            self.look_whether_small = self.made * 4;
+            return Plans::Orders(self.made);
         }
-        if self.made >= self.look && !self.planner.is_done() {
-            let new = news.values().filter(|news| news.combination).count();
-            let small = self.made >= LOOK && new * FEW <= news.len();
-            return Plans::Orders(if small { self.made } else { (self.made / PART).max(LEAST_ORDERS) });
+        if self.made >= self.look {
+            self.look = self.made * 2;
+            return Plans::Orders((self.made / PART).max(LEAST_ORDERS));
         }
         Plans::None
     }
@@ -308,7 +342,10 @@ impl Portfolio {
     pub(crate) fn open_epoch(&mut self) {
         self.profile.open_epoch();
         let news = self.fuzz.open_epoch();
+        let made = self.made + news.len() as u64;
+        self.large |= self.long * FEW_LONG > made.max(FEW_LONG);
         self.take_turns(&news.iter().copied().collect());
+        self.told = !self.large;
         let fade = FADE.powf(news.len() as f64 / LONG_AGO);
         for member in &mut self.members {
             member.runs *= fade;
@@ -328,7 +365,7 @@ impl Portfolio {
         let waits = self.woken * MUCH > self.steps;
         let promise = |it: &Member| match it.spec.id {
             // It counts what strands do, and who waits does nothing.
-            StrategyId::Surw if waits => it.promise / 4.0,
+            StrategyId::Surw if waits => it.promise / 2.0,
             _ => it.promise,
         };
         let rate = |it: &Member| (it.gain + TRUST * promise(it)) / (it.runs + TRUST);

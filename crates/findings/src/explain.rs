@@ -6,7 +6,7 @@ use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
 use crate::steps::{Focus, steps_about};
 use crate::{memory, race, waits};
-use threadbare_abi::op::OpKind;
+use threadbare_abi::op::{OpKind, state};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
@@ -208,12 +208,18 @@ fn held_locks(strand: &StrandReport, places: &dyn Places) -> Vec<HeldLock> {
 /// What an operation concerns, in words.
 pub fn object(op: OpKind, addr: u64, strands: &Strands, places: &dyn Places) -> Option<String> {
     match op {
-        OpKind::Create | OpKind::Join | OpKind::Detach | OpKind::Cancel => {
-            Some(format!("strand {}", strands.name(StrandId(addr as u16))))
-        }
+        OpKind::Create
+        | OpKind::Join
+        | OpKind::TryJoin
+        | OpKind::TimedJoin
+        | OpKind::Detach
+        | OpKind::Cancel => Some(format!("strand {}", strands.name(StrandId(addr as u16)))),
         OpKind::Io | OpKind::IoWait => Some(format!("fd {}", addr as i64)),
         OpKind::Signal => Some(format!("signal {addr}")),
-        op if op.has_memory_address() && addr != 0 => Some(variable(op, addr, places)),
+        op if op.has_memory_address() && addr != 0 => match state::name(addr) {
+            Some(name) => Some(name.to_owned()),
+            None => Some(variable(op, addr, places)),
+        },
         _ => None,
     }
 }

@@ -14,7 +14,7 @@ pub const FORMAT_VERSION: u32 = 1;
 pub struct CampaignReport {
     /// [`FORMAT_VERSION`].
     pub format_version: u32,
-    /// `clean` or `failure`.
+    /// `clean`, `failure`, or `none` if no run ended.
     pub verdict: String,
     /// Runs made.
     pub runs: u64,
@@ -122,6 +122,20 @@ impl CampaignReport {
     /// Whether something failed, be it a run or a kept schedule.
     pub fn has_failed(&self) -> bool {
         self.runs_failed > 0 || self.regress.iter().any(|kept| kept.outcome == "failure")
+    }
+
+    /// Whether nothing can be said: no run came to its end, and no kept schedule failed.
+    pub fn says_nothing(&self) -> bool {
+        self.runs == 0 && !self.has_failed()
+    }
+
+    /// What can be said, in a word.
+    pub fn word(&self) -> &'static str {
+        match self.has_failed() {
+            true => "failure",
+            false if self.says_nothing() => "none",
+            false => "clean",
+        }
     }
 
     /// How many findings make runs fail; the others are only told.

@@ -381,6 +381,7 @@ pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {
         regress: Vec::new(),
         ended_by: "runs".into(),
         planner: None,
+        claim: None,
         program: "/home/me/bank".into(),
         args: vec!["3".into()],
     }

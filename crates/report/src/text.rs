@@ -31,6 +31,7 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     let mut out = String::new();
     let elapsed = Duration::from_secs_f64(report.elapsed_s.max(0.0));
     let outcome = match (report.failures(), report.findings.len()) {
+        _ if report.says_nothing() => style.warn("no verdict").to_string(),
         (0, 0) => style.good("clean").to_string(),
         (0, told) => format!("{}, {} told", style.good("clean"), counted(told as u64, "finding")),
         (_, told) => style.bad(counted(told as u64, "finding")).to_string(),
@@ -45,6 +46,13 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         report.strategy,
         report.seed,
     );
+    if let Some(hint) = hint(report) {
+        let mut edge = "";
+        for row in wrap(&format!("hint: {hint}"), screen.width.saturating_sub(2)) {
+            let _ = writeln!(out, "{edge}{row}");
+            edge = "  ";
+        }
+    }
     if report.ended_by == "until" {
         out.push_str("ended early: something new is unlikely enough\n");
     }
@@ -100,6 +108,20 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         out.push_str(&self::finding(finding, screen, true));
     }
     out
+}
+
+/// What the reader of a result that says little is to know.
+fn hint(report: &CampaignReport) -> Option<&'static str> {
+    if report.says_nothing() {
+        return Some(
+            "no run came to its end: give it more `--time`, a longer `--timeout`, or a smaller input",
+        );
+    }
+    let alone = report.strands == 1 && !report.has_failed();
+    alone.then_some(
+        "the program started no second thread, so there was one schedule only: is this the right program, and are these the \
+         right arguments?",
+    )
 }
 
 /// What became of a kept finding, a line.

@@ -22,11 +22,14 @@ pub const fn effect(kind: OpKind) -> Effect {
         | OpKind::AtomicLoad
         | OpKind::ReadLock
         | OpKind::ReadTryLock
-        | OpKind::ReadUnlock => Effect::Read,
+        | OpKind::ReadUnlock
+        | OpKind::StateRead => Effect::Read,
         OpKind::Start
         | OpKind::Fence
         | OpKind::Create
         | OpKind::Join
+        | OpKind::TryJoin
+        | OpKind::TimedJoin
         | OpKind::Exit
         | OpKind::Detach
         | OpKind::Cancel
@@ -81,6 +84,12 @@ pub fn depends(a: &Op, b: &Op) -> bool {
     };
     // What another strand has not done when the process ends is never done; only that it is over makes no difference.
     let ends = |end: &Op, op: &Op| end.kind == OpKind::End && op.kind != OpKind::Exit;
+    // Whether a strand is over already decides for who does not wait for it.
+    let joins = |join: &Op, exit: &Op| {
+        matches!(join.kind, OpKind::TryJoin | OpKind::TimedJoin)
+            && exit.kind == OpKind::Exit
+            && join.addr == exit.addr
+    };
     // Which deadline comes first depends on who began to wait first.
     let timers = a.kind == OpKind::Sleep && b.kind == OpKind::Sleep;
     // Where a strand is when it is interrupted or cancelled can make any difference.
@@ -93,6 +102,8 @@ pub fn depends(a: &Op, b: &Op) -> bool {
         || frees(b, a)
         || ends(a, b)
         || ends(b, a)
+        || joins(a, b)
+        || joins(b, a)
 }
 
 #[cfg(test)]
@@ -124,6 +135,24 @@ mod tests {
         assert!(!conflict(&lock, &op(OpKind::Join, 0x100, 0)));
         assert!(!conflict(&op(OpKind::ReadLock, 0x100, 0), &op(OpKind::ReadLock, 0x100, 0)));
         assert!(!conflict(&op(OpKind::Io, 3, 0), &op(OpKind::Write, 3, 1)));
+    }
+
+    #[test]
+    fn a_strand_s_end_matters_to_who_asks_for_it() {
+        let exit = op(OpKind::Exit, 2, 0);
+        for kind in [OpKind::TryJoin, OpKind::TimedJoin] {
+            assert!(depends(&exit, &op(kind, 2, 0)) && depends(&op(kind, 2, 0), &exit));
+            assert!(!depends(&exit, &op(kind, 1, 0)));
+        }
+        assert!(!depends(&exit, &op(OpKind::Join, 2, 0)));
+    }
+
+    #[test]
+    fn states_conflict_if_one_changes_them() {
+        let (read, write) = (op(OpKind::StateRead, 0x110, 0), op(OpKind::StateWrite, 0x110, 0));
+        assert!(conflict(&read, &write) && conflict(&write, &write) && !conflict(&read, &read));
+        assert!(!conflict(&write, &op(OpKind::StateWrite, 0x118, 0)));
+        assert!(conflict(&op(OpKind::Destroy, 0x1000, 0), &op(OpKind::MutexLock, 0x1000, 0)));
     }
 
     #[test]

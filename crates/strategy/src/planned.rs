@@ -9,7 +9,7 @@
 //! - the plan: pairs of a strand's path and how many decisions it has, doubled, with 1 added for a deadline;
 //! - the options;
 //! - the sleepers: path, kind of operation with its size above, address;
-//! - the waits: for each its number of places, then for each place pc, address, size, value.
+//! - the waits: for each its number of places, then for each place pc, address, size, value, callers.
 
 use crate::conflict::depends;
 use crate::{Born, Pick, ROOM_WORDS, Room, RunInfo, Strategy, View};
@@ -23,7 +23,7 @@ const PATIENCE: u32 = 64;
 /// Decisions in a row for one strand before another has its turn.
 const LONG: u32 = 1_000;
 /// Words of a place of a wait.
-const PLACE: usize = 4;
+const PLACE: usize = 5;
 /// Where the guide is kept in the room; the strands' paths come before it, and what they loaded last.
 const GUIDE_AT: usize = ROOM_WORDS / 2;
 /// Strands whose last loads are kept, how many loads of each, and the words of a load: pc, address, value.
@@ -67,6 +67,8 @@ pub struct Planned {
     notes: Notes,
     /// Steps in a row in which a strand only gave way.
     gave_way: u32,
+    /// Steps in which a strand gave way since a sleeper was last woken.
+    patience: u32,
     /// Decisions in a row for the same strand.
     in_a_row: u32,
     /// Decisions for others while a strand stood before the end of the process.
@@ -100,6 +102,7 @@ impl Planned {
             decisions: 0,
             notes: Notes { departed: 0, asleep: 0 },
             gave_way: 0,
+            patience: 0,
             in_a_row: 0,
             held: 0,
             last: None,
@@ -158,7 +161,10 @@ impl Planned {
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
         // A deadline may have come, or begun.
         let timer = matches!(pick, Pick::Timeout(_))
-            || matches!(op.kind, OpKind::CondTimedWait | OpKind::MutexTimedLock | OpKind::FutexWait);
+            || matches!(
+                op.kind,
+                OpKind::CondTimedWait | OpKind::MutexTimedLock | OpKind::TimedJoin | OpKind::FutexWait
+            );
         let path = self.path_of(strand);
         let (mut at, end) = self.sleepers;
         while at + SLEEPER <= end {
@@ -252,6 +258,7 @@ impl Planned {
             let stands = |place: usize| {
                 word(place, 0) == op.pc
                     && word(place, 1) == op.addr
+                    && word(place, 4) == view.context(strand)
                     && (place..places).all(holds)
                     && self.came_by(strand, first, place)
             };
@@ -311,10 +318,18 @@ impl Planned {
     /// that one was to stay back, the plan is not kept.
     fn interrupt<V: View>(&mut self, view: &V) -> Option<Pick> {
         let current = view.current();
-        if self.in_a_row < LONG || !view.current_enabled() {
+        // Strands that try again and again, and give way in between, take turns.
+        if self.in_a_row < LONG && self.patience < LONG || !view.current_enabled() {
             return None;
         }
-        self.in_a_row = 0;
+        let sleeper = view.enabled().iter().copied().filter(|&strand| self.sleeps(strand)).min();
+        if let Some(sleeper) = sleeper.filter(|_| self.patience >= LONG) {
+            self.wake(self.path_of(sleeper));
+            self.depart();
+            (self.in_a_row, self.patience) = (0, 0);
+            return Some(Pick::Run(sleeper));
+        }
+        (self.in_a_row, self.patience) = (0, 0);
         let others = || view.enabled().iter().copied().filter(|&strand| strand != current);
         let next = others().filter(|&strand| strand > current).min().or_else(|| others().min())?;
         if self.sleeps(next) {
@@ -347,7 +362,9 @@ impl Planned {
         let pick = self.interrupt(view).unwrap_or_else(|| self.policy(view));
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
         self.in_a_row = if strand == view.current() { self.in_a_row + 1 } else { 0 };
-        self.gave_way = if view.op(strand).kind == OpKind::Yield { self.gave_way + 1 } else { 0 };
+        let gives_way = view.op(strand).kind == OpKind::Yield;
+        self.gave_way = if gives_way { self.gave_way + 1 } else { 0 };
+        self.patience += u32::from(gives_way);
         self.last = Some(before(pick, strand, view));
         pick
     }

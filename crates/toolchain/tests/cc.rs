@@ -146,6 +146,18 @@ fn one_step_with_several_sources_leaves_no_stray_files() {
 }
 
 #[test]
+fn fences_are_no_errors() {
+    for kit in kits() {
+        let bench = kit.bench();
+        let fence =
+            "#include <atomic>\nint main() { std::atomic_thread_fence(std::memory_order_seq_cst); }\n";
+        std::fs::write(bench.path("fence.cc"), fence).unwrap();
+        cxx(&bench, "-Wall -Wextra -Werror -O1 fence.cc -o prog");
+        is_ours(&bench, "prog");
+    }
+}
+
+#[test]
 fn two_steps_and_a_link_of_objects_only() {
     for kit in kits() {
         let bench = kit.bench();

@@ -1,5 +1,5 @@
 //@ expect: crash
-//@ message: SIGABRT
+//@ message: SIGABRT: uncaught exception std::
 //@ preemptions: 1
 //@ pair: look set
 // Two strands race to answer; the slower one throws promise_already_satisfied.

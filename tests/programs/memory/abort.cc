@@ -1,5 +1,5 @@
 //@ expect: crash
-//@ message: SIGABRT
+//@ message: SIGABRT: uncaught exception std::
 // An exception that nobody catches, thrown only when the queue was closed first.
 #include <mutex>
 #include <stdexcept>

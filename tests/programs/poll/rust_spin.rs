@@ -1,4 +1,4 @@
-//@ expect: exit
+//@ expect: panic
 //@ bare: any
 // A poll with a bound, and a wait without one on the same flag: the loads of both are one function's.
 use std::sync::atomic::{AtomicBool, Ordering};

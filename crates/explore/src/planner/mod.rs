@@ -214,7 +214,7 @@ impl Planner {
 
     /// A run has ended that others chose. If it shows a class that the planner does not know when it is done, the planner has
     /// missed something, whatever it is. What the run teaches of loops that wait is learnt; whether there was such a thing.
-    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) -> bool {
+    pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) -> bool {
         if lessons.news {
             self.begin_anew();
         }
@@ -226,11 +226,12 @@ impl Planner {
         if trace.events.is_empty() || trace.events.len() > MOST_EVENTS || lessons.steps_lost > 0 {
             return false;
         }
+        self.look_for_polls(&trace);
         let taught = self.waits.learn(&trace);
         if taught {
             self.begin_anew();
         }
-        if knew_all && !lessons.news {
+        if comparable && !lessons.news {
             let void = self.waits.void(&trace);
             let trace = trace.without(&void);
             let class = trace.analyse(&self.waits).class(&trace);
@@ -238,6 +239,13 @@ impl Planner {
             self.witnessed.insert(class);
         }
         taught
+    }
+
+    /// A loop that is taken to wait may end by itself.
+    fn look_for_polls(&mut self, trace: &Trace) {
+        for spin in trace.spins.iter().filter(|spin| spin.ends) {
+            self.withdraw(Reason::LongPoll, spin.places.first().map_or(0, |place| place.pc));
+        }
     }
 
     /// A run has ended.
@@ -248,9 +256,7 @@ impl Planner {
         for &(doubt, pc) in &trace.doubts {
             self.withdraw(Reason::Seen(doubt), pc);
         }
-        for spin in trace.spins.iter().filter(|spin| spin.ends) {
-            self.withdraw(Reason::LongPoll, spin.places.first().map_or(0, |place| place.pc));
-        }
+        self.look_for_polls(&trace);
         let most = steps.len().min(MOST_EVENTS);
         if lessons.steps_lost > 0 || trace.events.len() > MOST_EVENTS {
             self.withdraw(Reason::LongRun(most), 0);

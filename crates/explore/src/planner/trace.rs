@@ -217,7 +217,8 @@ impl Trace {
                 StepKind::Spin => {
                     let (strand, at) = (step.strand, trace.events.len());
                     let size = step.size as u8;
-                    let place = Place { pc: step.pc, addr: step.addr, size, value: step.before };
+                    let (value, context) = (step.before, step.context);
+                    let place = Place { pc: step.pc, addr: step.addr, size, value, context };
                     match trace.spins.last_mut().filter(|_| goes_on) {
                         Some(spin) => spin.places.push(place),
                         None => {
@@ -403,6 +404,9 @@ fn join(clock: &mut Vec<u32>, other: &[u32]) {
 /// The list of what depends on everything: signals, cancellations, the end of the process.
 const SIGNALS: u64 = u64::MAX - 1;
 
+/// The first list of strands' ends.
+const STRANDS: u64 = u64::MAX - (1 << 20);
+
 /// The lists that an operation belongs to.
 fn grains(op: &Op) -> std::ops::Range<u64> {
     match op.kind {
@@ -412,6 +416,10 @@ fn grains(op: &Op) -> std::ops::Range<u64> {
         }
         OpKind::Signal | OpKind::Cancel | OpKind::End => SIGNALS..SIGNALS + 1,
         OpKind::Quit => u64::MAX - 9..u64::MAX - 8,
+        OpKind::Exit | OpKind::TryJoin | OpKind::TimedJoin => {
+            let list = STRANDS + op.addr.min(u64::from(u16::MAX));
+            list..list + 1
+        }
         OpKind::Sleep => u64::MAX - 8..u64::MAX - 7,
         _ if !op.kind.has_memory_address() => 0..0,
         kind => {
@@ -430,6 +438,7 @@ fn acquires(kind: OpKind) -> Option<u32> {
         | OpKind::WriteLock
         | OpKind::SpinLock
         | OpKind::SemWait
+        | OpKind::TimedJoin
         | OpKind::Once => Some(flags::SHUT),
         OpKind::ReadLock => Some(flags::SHUT_SHARED),
         _ => None,

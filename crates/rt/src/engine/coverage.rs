@@ -253,7 +253,7 @@ pub fn process_ends() {
         let other = super::strand(super::StrandId(index as u16));
         if other.id != me {
             let asleep = other.state == State::Blocked && !other.wait.acquire;
-            by = by.wrapping_add(other.track.stands(asleep));
+            by = by.wrapping_add(other.track.stands(other.op.pc, asleep));
         }
     }
     let delta = this().track.turns(live().events, by);

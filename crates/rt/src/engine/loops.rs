@@ -14,8 +14,10 @@
 //! | does much between its looks | is made of ordinary steps | the same |
 
 use super::sched::engine;
-use super::{frames, learn as known, steps};
+use super::{frames, learn as known};
+use threadbare_abi::layout::{self, Plan};
 use threadbare_strategy::rng::mix;
+use threadbare_strategy::{IN_ORDER, StrategyId};
 
 /// Rounds up to which a loop that ends is short: every one of them counts.
 pub const SHORT: u32 = 256;
@@ -27,6 +29,8 @@ const TRIED_AGAIN: u32 = 1 << 10;
 const RUN_OUT: u32 = 1 << 20;
 /// Events of a loop that is not known, after which it is taken to work.
 pub const WORK: u64 = 1 << 20;
+/// How often a strand is hasty in a run.
+pub const HASTE: u32 = 64;
 /// Callers that a load is told apart by.
 const CALLERS: usize = 6;
 
@@ -146,7 +150,7 @@ pub fn decide(key: u64, rounds: u32) -> Option<Purpose> {
         Nature::Short if rounds > SHORT => return Some(Purpose::Learn),
         _ => {}
     }
-    if steps::is_on() {
+    if is_planned(&engine().plan) {
         return (nature == Nature::Short).then_some(Purpose::None);
     }
     let drawn = mix(engine().plan.seed ^ key) >> 32;
@@ -159,4 +163,18 @@ pub fn decide(key: u64, rounds: u32) -> Option<Purpose> {
         Nature::Long => (drawn & 7 == 0).then_some(Purpose::RunOut),
         _ => (drawn & 31 == 0).then_some(Purpose::LearnAgain),
     }
+}
+
+/// Whether a planner decides.
+fn is_planned(plan: &Plan) -> bool {
+    StrategyId::from_code(plan.strategy).is_some_and(StrategyId::is_planner)
+}
+
+/// Whether a poll that gives way or sleeps between its looks may run out in this run: giving way lets nobody else go first
+/// then, and a sleep is over at once, for a few times of each strand. In one of eight runs, and not where a driver plans.
+pub fn is_hasty(plan: &Plan) -> bool {
+    const SALT: u64 = 0x7068_6173_7465;
+    let planned = is_planned(plan) || plan.flags & layout::flags::LENIENT != 0 || plan.follow != 0;
+    let in_order = plan.params[IN_ORDER] != 0;
+    !planned && !in_order && mix(plan.seed ^ SALT) >> 61 == 0
 }

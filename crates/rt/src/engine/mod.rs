@@ -112,6 +112,11 @@ pub fn strand(id: StrandId) -> &'static mut Strand {
     unsafe { &mut **engine().strands.get_unchecked(id.index()) }
 }
 
+/// What the driver wants: the flags of the plan.
+pub fn plan_flags() -> u32 {
+    engine().plan.flags
+}
+
 /// Strands of the run so far, ended ones included.
 pub fn strand_count() -> usize {
     engine().strands.len()
@@ -164,7 +169,7 @@ pub fn pthread_of(id: StrandId) -> pthread_t {
 
 /// The latest strand with this handle.
 pub fn by_pthread(pthread: pthread_t) -> Option<StrandId> {
-    (0..strand_count() as u16).rev().map(StrandId).find(|&id| strand(id).pthread == pthread)
+    lists::by_handle(pthread)
 }
 
 /// The lowest and highest address of a strand's stack.

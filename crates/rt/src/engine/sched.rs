@@ -7,8 +7,8 @@ use super::lists::{disable, set_gate};
 use super::live::live;
 use super::segments::close_segment;
 use super::strand::{State, Strand};
-use super::wait::Wake;
-use super::{addressable, coverage, frames, idle, reads, record, spin, steps, strand, watch};
+use super::wait::{Class, Wake};
+use super::{addressable, coverage, frames, idle, loops, reads, record, spin, steps, strand, watch};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -75,6 +75,8 @@ pub struct Engine {
     pub first_timed: Option<StrandId>,
     /// Waiting strands.
     pub blocked: usize,
+    /// The same, in no order: what concerns them must not cost as much as there are strands.
+    pub waiters: Vec<StrandId>,
     /// Strands that have not ended.
     pub live: usize,
     /// Waits begun, for the order of arrival.
@@ -91,6 +93,8 @@ pub struct Engine {
     pub io_recent: bool,
     /// Some strand gives way.
     pub yielding: bool,
+    /// Strands give way, and sleep, for nobody's good: see [`loops::is_hasty`].
+    pub hasty: bool,
     /// Where the run stands.
     pub phase: Phase,
     /// The schedule that is followed.
@@ -150,6 +154,7 @@ pub fn init() {
         timed: Vec::with_capacity(64),
         first_timed: None,
         blocked: 0,
+        waiters: Vec::new(),
         live: 0,
         arrivals: 0,
         time_offset: 0,
@@ -158,6 +163,7 @@ pub fn init() {
         io: Vec::new(),
         io_recent: false,
         yielding: false,
+        hasty: false,
         phase: Phase::Before,
         follow: Follow::NONE,
         recorded: false,
@@ -215,6 +221,9 @@ impl View for EngineView {
     }
     fn value(&self, addr: u64, size: u8) -> u64 {
         spin::load(addr, size)
+    }
+    fn context(&self, id: StrandId) -> u64 {
+        steps::context(strand(id))
     }
 }
 
@@ -326,7 +335,7 @@ fn chosen_slow() {
 
 /// A point at which the strand gives way to others.
 pub fn yield_point(pc: u64) {
-    let yields = engine().enabled.len() > 1;
+    let yields = engine().enabled.len() > 1 && !(engine().hasty && spends_haste());
     this().yields = yields;
     engine().yielding = yields;
     point(Op::new(OpKind::Yield, 0, pc));
@@ -451,7 +460,7 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
         spin::check();
     }
     if bits & attention::FOLLOW == 0 {
-        return spins_alone(bits);
+        return goes_on(bits);
     }
     let decided = follow::next(how);
     if let Some((id, by_timeout)) = decided {
@@ -460,14 +469,29 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
     decided
 }
 
-/// The running strand, if it goes on alone in a loop. What it does then is no step of a plan.
-fn spins_alone(bits: u32) -> Option<(StrandId, bool)> {
+/// The running strand, if nobody else is to be asked: it goes on alone in a loop, or does not sleep. What it does to
+/// learn of a loop is no step: there may be too many, and planners begin anew then.
+fn goes_on(bits: u32) -> Option<(StrandId, bool)> {
     let this = this();
-    let alone = this.spin.is_alone() && this.state == State::Ready && engine().phase == Phase::Running;
-    if alone && bits & attention::READS != 0 {
-        reads::executed(this.id);
+    let asleep = this.state == State::Blocked && this.wait.key.class == Class::Sleep;
+    let goes_on = match engine().phase {
+        Phase::Running if asleep => engine().hasty && EngineView.timed() == [this.id] && spends_haste(),
+        Phase::Running => this.spin.is_alone() && this.state == State::Ready,
+        _ => false,
+    };
+    if goes_on {
+        let told = if this.spin.learns() { attention::READS } else { attention::READS | attention::STEPS };
+        executed(this.id, asleep, bits & told);
     }
-    alone.then_some((this.id, false))
+    goes_on.then_some((this.id, asleep))
+}
+
+/// Whether the running strand may be hasty once more.
+#[cold]
+fn spends_haste() -> bool {
+    let haste = &mut this().haste;
+    *haste += 1;
+    *haste <= loops::HASTE
 }
 
 /// The running strand has ended: it is out of every list, and others go on.

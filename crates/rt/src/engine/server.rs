@@ -270,6 +270,10 @@ fn begin(plan: Plan) {
     if plan.flags & layout::flags::STEPS != 0 {
         bits |= attention::STEPS;
     }
+    e.hasty = !e.recorded && super::loops::is_hasty(&plan);
+    if e.hasty {
+        bits |= attention::SPIN;
+    }
     if plan.record != Record::Nothing as u32 {
         bits |= attention::RECORD;
     }

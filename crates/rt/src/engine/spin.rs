@@ -46,6 +46,8 @@ struct Place {
     again: bool,
     /// Stands for the instruction and its callers, once it has been loaded again.
     key: u64,
+    /// The callers, as planners know them.
+    context: u64,
 }
 
 /// What a strand has lately loaded without progress.
@@ -74,7 +76,7 @@ impl SpinTrack {
     /// Nothing loaded yet.
     pub const fn new() -> Self {
         SpinTrack {
-            places: [Place { pc: 0, addr: 0, value: 0, size: 0, again: false, key: 0 }; PLACES],
+            places: [Place { pc: 0, addr: 0, value: 0, size: 0, again: false, key: 0, context: 0 }; PLACES],
             used: 0,
             next: 0,
             alone: Purpose::None,
@@ -119,6 +121,11 @@ impl SpinTrack {
     /// Whether nobody else is to go on.
     pub fn is_alone(&self) -> bool {
         self.alone != Purpose::None
+    }
+
+    /// Whether it goes on alone to learn of its loop.
+    pub fn learns(&self) -> bool {
+        self.alone == Purpose::Learn
     }
 
     /// The places of the loop.
@@ -203,7 +210,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
         return;
     }
     let track = &mut sched::this().spin;
-    let place = Place { pc, addr, value, size: size.min(8), again: false, key: 0 };
+    let place = Place { pc, addr, value, size: size.min(8), again: false, key: 0, context: 0 };
     let used = track.used as usize;
     if used == 0 {
         (track.repeats, track.total) = (0, 0);
@@ -214,6 +221,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
             if !track.places[at].again {
                 track.places[at].again = true;
                 track.places[at].key = loops::place(pc);
+                track.places[at].context = steps::context_here();
             }
             track.repeats += 1;
             track.total += 1;
@@ -244,7 +252,8 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
 #[cold]
 pub fn wait() {
     let this = sched::this();
-    if this.spin.is_alone() && !goes_on_alone(this) {
+    let tried = this.spin.is_alone();
+    if tried && !goes_on_alone(this) {
         return reschedule(Stop::Preempted);
     }
     this.spin.due = false;
@@ -252,7 +261,7 @@ pub fn wait() {
         this.op.kind,
         OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::AtomicRmw | OpKind::Read | OpKind::Yield
     );
-    if !spins || this.pinned > 0 || this.spin.changed() || !waits(this) {
+    if !spins || this.pinned > 0 || this.spin.changed() || !(tried || waits(this)) {
         return reschedule(Stop::Preempted);
     }
     block(this);
@@ -294,6 +303,8 @@ fn goes_on_alone(this: &mut Strand) -> bool {
         let learns = track.alone == Purpose::Learn;
         if learns && live().events - track.since > loops::WORK {
             loops::learn(track.key(), Nature::Work);
+            track.forget();
+            return false;
         } else if track.rounds() <= loops::most(track.alone) {
             return false;
         } else if learns {
@@ -316,6 +327,21 @@ fn goes_on_alone(this: &mut Strand) -> bool {
 fn left(track: &SpinTrack) {
     let nature = if track.rounds() <= loops::SHORT { Nature::Short } else { Nature::Long };
     loops::learn(track.key(), nature);
+    if loops::nature(track.key()) == Nature::Long {
+        tell(track);
+    }
+}
+
+/// Planners are told of a loop that waits, or is taken to. A short one has been left to wait by a draw, and makes ordinary steps.
+fn tell(track: &SpinTrack) {
+    let nature = loops::nature(track.key());
+    if !steps::is_on() || nature == Nature::Short {
+        return;
+    }
+    for place in track.looped() {
+        let op = Op { size: place.size as u32, ..Op::new(OpKind::AtomicLoad, place.addr, place.pc) };
+        steps::spins(op, place.value, place.context, nature == Nature::Long);
+    }
 }
 
 /// The run is over; a strand that went on alone has come to the end of its loop.
@@ -334,12 +360,7 @@ fn block(this: &mut Strand) {
         acquire: true,
         ..Wait::NONE
     };
-    if steps::is_on() {
-        let long = loops::nature(this.spin.key()) == Nature::Long;
-        for place in this.spin.looped() {
-            steps::spins(place.pc, place.addr, place.size, place.value, long);
-        }
-    }
+    tell(&this.spin);
     e.spinners.push(e.current);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
     lists::set_blocked(this);
@@ -361,7 +382,7 @@ pub fn check() {
             at += 1;
         }
     }
-    if e.spinners.is_empty() && !sched::this().spin.is_alone() {
+    if e.spinners.is_empty() && !e.hasty && !sched::this().spin.is_alone() {
         ATTENTION.fetch_and(!attention::SPIN, Ordering::Relaxed);
     }
 }

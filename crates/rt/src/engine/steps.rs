@@ -79,7 +79,7 @@ fn value_at(kind: u8, addr: u64, size: u32) -> u64 {
 const CALLERS: usize = 3;
 
 /// Stands for the strand's innermost callers.
-fn context(this: &Strand) -> u64 {
+pub fn context(this: &Strand) -> u64 {
     let (mut found, mut left) = (0, CALLERS);
     frames::walk(this, this.id == super::me(), |caller| {
         if left > 0 {
@@ -224,12 +224,16 @@ pub fn chose(kind: ChoiceKind, taken: u64, options: u64) {
 }
 
 /// The running strand waits in a loop: one of the places it loads again and again. `ends`: it may end by itself.
-pub fn spins(pc: u64, addr: u64, size: u8, value: u64, ends: bool) {
+pub fn spins(op: Op, value: u64, context: u64, ends: bool) {
     if is_on() {
-        let op = Op { size: size as u32, ..Op::new(OpKind::AtomicLoad, addr, pc) };
         let flags = if ends { flags::ENDS } else { 0 };
-        push(Step { before: value, flags, ..of(StepKind::Spin, super::me(), op) });
+        push(Step { before: value, context, flags, ..of(StepKind::Spin, super::me(), op) });
     }
+}
+
+/// Stands for the running strand's innermost callers, if anybody wants to know.
+pub fn context_here() -> u64 {
+    if is_on() { context(super::sched::this()) } else { 0 }
 }
 
 /// The run has come to its end: who exists, and what each was about to do.

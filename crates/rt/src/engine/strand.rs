@@ -50,8 +50,12 @@ pub struct Strand {
     pub stack_shared: bool,
     /// Not to be preempted while above 0.
     pub pinned: u32,
+    /// How often it was hasty.
+    pub haste: u32,
     /// Place in the enabled list, `u32::MAX` if not in it.
     pub enabled_at: u32,
+    /// Place in the list of waiters, `u32::MAX` if not in it.
+    pub waits_at: u32,
     /// Place in the timed list, `u32::MAX` if not in it.
     pub timed_at: u32,
     /// Its part of the run's class.
@@ -98,8 +102,10 @@ impl Strand {
             yields: false,
             ended: false,
             pinned: 0,
+            haste: 0,
             enabled_at: u32::MAX,
             timed_at: u32::MAX,
+            waits_at: u32::MAX,
             id,
             parent,
             ordinal,

@@ -80,8 +80,8 @@ hook! {
 
 hook! {
     /// Safe before init and after fork (libc's).
-    pthread_barrier_init / 3 => on_init(barrier: *mut c_void, attr: *const c_void, count: u32; _pc) -> c_int {
-        engine::event();
+    pthread_barrier_init / 3 => on_init(barrier: *mut c_void, attr: *const c_void, count: u32; pc) -> c_int {
+        super::makes(barrier, pc);
         // SAFETY: libc only fills the barrier in.
         unsafe { crate::real!(pthread_barrier_init: fn(*mut c_void, *const c_void, u32) -> c_int)(barrier, attr, count) }
     }
@@ -90,7 +90,7 @@ hook! {
 hook! {
     /// Waits, as glibc does, for strands that are inside.
     pthread_barrier_destroy / 1 => on_destroy(barrier: *mut c_void; pc) -> c_int {
-        engine::event();
+        super::destroys(barrier, pc);
         let op = Op::new(OpKind::BarrierWait, barrier as u64, pc);
         let barrier = Barrier::at(barrier);
         while barrier.arrived.get() != 0 {

@@ -96,7 +96,7 @@ fn request(id: StrandId) {
 /// Whether a strand that waits in this operation waits at a cancellation point.
 fn cancellable(kind: OpKind) -> bool {
     use OpKind::*;
-    matches!(kind, CondWait | CondTimedWait | SemWait | Join | Sleep | Io | IoWait | Signal)
+    matches!(kind, CondWait | CondTimedWait | SemWait | Join | TimedJoin | Sleep | Io | IoWait | Signal)
 }
 
 /// Whether this strand, about to wait in such an operation, is to be cancelled there instead.

@@ -140,8 +140,8 @@ hook! {
 
 hook! {
     /// Safe before init and after fork (libc's).
-    pthread_cond_init @ "GLIBC_2.3.2" / 2 => on_init(cond: *mut c_void, attr: *const c_void; _pc) -> c_int {
-        engine::event();
+    pthread_cond_init @ "GLIBC_2.3.2" / 2 => on_init(cond: *mut c_void, attr: *const c_void; pc) -> c_int {
+        super::makes(cond, pc);
         // SAFETY: libc only fills the variable in.
         unsafe { crate::real!(pthread_cond_init @ "GLIBC_2.3.2": fn(*mut c_void, *const c_void) -> c_int)(cond, attr) }
     }
@@ -150,7 +150,7 @@ hook! {
 hook! {
     /// Waits, as glibc does, until no strand waits on the variable.
     pthread_cond_destroy @ "GLIBC_2.3.2" / 1 => on_destroy(cond: *mut c_void; pc) -> c_int {
-        engine::event();
+        super::destroys(cond, pc);
         while engine::waiting(key(cond)) != 0 {
             let op = Op::new(OpKind::CondBroadcast, cond as u64, pc);
             engine::acquire(op, destroy_key(cond), None, &mut || {

@@ -9,6 +9,7 @@ pub mod stub;
 
 pub mod barrier;
 pub mod c11;
+pub mod calendar;
 pub mod cancel;
 pub mod cond;
 pub mod dynamic;
@@ -30,14 +31,18 @@ pub mod sem;
 pub mod signal;
 pub mod single;
 pub mod spin;
+pub mod state;
 pub mod stdio;
 pub mod syscall;
 pub mod thread;
+pub mod throw;
 pub mod time;
 pub mod timeout;
 pub mod tls;
 pub mod waitv;
 pub mod word;
+
+use threadbare_abi::op::{Op, OpKind};
 
 /// What the models keep for each strand.
 #[derive(Default)]
@@ -62,6 +67,8 @@ pub struct PerStrand {
     pub signal: signal::PerStrand,
     /// Its name and numbers.
     pub identity: identity::PerStrand,
+    /// Exceptions it throws.
+    pub throw: throw::PerStrand,
 }
 
 /// The program has forked, and this is the child: only this strand exists.
@@ -69,6 +76,18 @@ pub fn after_fork_child() {
     exit::after_fork_child();
     waitv::after_fork_child();
     signal::after_fork_child();
+}
+
+/// An object of synchronisation is made.
+pub fn makes(object: *mut crate::sys::c_void, pc: u64) {
+    crate::engine::point(Op::new(OpKind::Init, object as u64, pc));
+    crate::engine::coverage::changes(object as usize, pc);
+}
+
+/// An object of synchronisation is destroyed.
+pub fn destroys(object: *mut crate::sys::c_void, pc: u64) {
+    crate::engine::point(Op::new(OpKind::Destroy, object as u64, pc));
+    crate::engine::coverage::changes(object as usize, pc);
 }
 
 /// A cancellation point of POSIX: does not return if the running strand is to be cancelled here.

@@ -303,8 +303,8 @@ hook! {
 
 hook! {
     /// Safe before init and after fork (libc's).
-    pthread_mutex_init / 2 => on_init(mutex: *mut c_void, attr: *const c_void; _pc) -> c_int {
-        engine::event();
+    pthread_mutex_init / 2 => on_init(mutex: *mut c_void, attr: *const c_void; pc) -> c_int {
+        super::makes(mutex, pc);
         forget(engine::me(), mutex as usize);
         // SAFETY: libc only fills the mutex in.
         unsafe { crate::real!(pthread_mutex_init: fn(*mut c_void, *const c_void) -> c_int)(mutex, attr) }
@@ -313,8 +313,8 @@ hook! {
 
 hook! {
     /// Safe before init and after fork (libc's).
-    pthread_mutex_destroy / 1 => on_destroy(mutex: *mut c_void; _pc) -> c_int {
-        engine::event();
+    pthread_mutex_destroy / 1 => on_destroy(mutex: *mut c_void; pc) -> c_int {
+        super::destroys(mutex, pc);
         // SAFETY: the program passes a mutex.
         let mutex = unsafe { Mutex::at(mutex) };
         if mutex.held() && !mutex.robust() {

@@ -288,8 +288,8 @@ hook! {
 
 hook! {
     /// Safe before init and after fork (libc's).
-    pthread_rwlock_init / 2 => on_init(lock: *mut c_void, attr: *const c_void; _pc) -> c_int {
-        engine::event();
+    pthread_rwlock_init / 2 => on_init(lock: *mut c_void, attr: *const c_void; pc) -> c_int {
+        super::makes(lock, pc);
         // SAFETY: libc only fills the lock in.
         unsafe { crate::real!(pthread_rwlock_init: fn(*mut c_void, *const c_void) -> c_int)(lock, attr) }
     }
@@ -297,8 +297,8 @@ hook! {
 
 hook! {
     /// Safe before init and after fork (libc's). Does nothing, as in glibc.
-    pthread_rwlock_destroy / 1 => on_destroy(_lock: *mut c_void; _pc) -> c_int {
-        engine::event();
+    pthread_rwlock_destroy / 1 => on_destroy(lock: *mut c_void; pc) -> c_int {
+        super::destroys(lock, pc);
         0
     }
 }

@@ -130,8 +130,8 @@ hook! {
 
 hook! {
     /// Safe before init and after fork (libc's).
-    sem_init / 3 => on_init(sem: *mut c_void, shared: c_int, count: u32; _pc) -> c_int {
-        engine::event();
+    sem_init / 3 => on_init(sem: *mut c_void, shared: c_int, count: u32; pc) -> c_int {
+        super::makes(sem, pc);
         // SAFETY: libc only fills the semaphore in.
         unsafe { crate::real!(sem_init: fn(*mut c_void, c_int, u32) -> c_int)(sem, shared, count) }
     }
@@ -139,8 +139,8 @@ hook! {
 
 hook! {
     /// Safe before init and after fork (libc's). Does nothing, as in glibc.
-    sem_destroy / 1 => on_destroy(_sem: *mut c_void; _pc) -> c_int {
-        engine::event();
+    sem_destroy / 1 => on_destroy(sem: *mut c_void; pc) -> c_int {
+        super::destroys(sem, pc);
         0
     }
 }

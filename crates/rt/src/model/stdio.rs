@@ -10,11 +10,12 @@
 //! Safe before init and after fork, where libc's own calls serve.
 
 use crate::engine;
-use crate::model::io;
 use crate::model::kernel::{S_IFBLK, S_IFDIR, S_IFREG};
+use crate::model::{io, state};
 use crate::sys::errno::{EINVAL, ENOMEM};
 use crate::sys::{c_char, c_int, c_void, fail};
 use crate::tsan::strings::Caller;
+use threadbare_abi::op::OpKind;
 
 const EOF: c_int = -1;
 /// The first size of a line's buffer.
@@ -31,6 +32,31 @@ pub struct File {
 #[link(name = "c")]
 unsafe extern "C" {
     static stdin: *mut File;
+    static stdout: *mut File;
+    static stderr: *mut File;
+}
+
+/// A stream is read or written: its place and its buffer change.
+pub fn used(file: *const c_void, pc: u64) {
+    state::uses(OpKind::StateWrite, file as u64, pc);
+}
+
+/// The address of `stdin`.
+pub fn standard_input() -> u64 {
+    // SAFETY: libc's variable.
+    unsafe { stdin as u64 }
+}
+
+/// The address of `stdout`.
+pub fn standard_output() -> u64 {
+    // SAFETY: libc's variable.
+    unsafe { stdout as u64 }
+}
+
+/// The address of `stderr`.
+pub fn standard_error() -> u64 {
+    // SAFETY: libc's variable.
+    unsafe { stderr as u64 }
 }
 
 interpose!(flockfile, 1, flockfile_hook);
@@ -101,6 +127,7 @@ unsafe fn next(file: *mut File, fd: c_int, pc: u64) -> c_int {
 }
 
 unsafe extern "C" fn fgetc_hook(file: *mut File, pc: u64) -> c_int {
+    used(file.cast(), pc);
     // SAFETY: the caller's stream.
     unsafe {
         match blocking(file) {
@@ -135,6 +162,7 @@ unsafe extern "C" fn fgets_hook(
 /// # Safety
 /// As for `fgets`.
 unsafe fn read_line(buffer: *mut c_char, room: c_int, file: *mut File, pc: u64) -> *mut c_char {
+    used(file.cast(), pc);
     let Some(fd) = blocking(file).filter(|_| room > 1) else {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(fgets: fn(*mut c_char, c_int, *mut File) -> *mut c_char)(buffer, room, file) };
@@ -179,6 +207,7 @@ unsafe extern "C" fn fread_hook(
 /// # Safety
 /// As for `fread`.
 unsafe fn read_items(buffer: *mut c_void, size: usize, count: usize, file: *mut File, pc: u64) -> usize {
+    used(file.cast(), pc);
     let total = size.saturating_mul(count);
     let Some(fd) = blocking(file).filter(|_| total > 0) else {
         let call = real!(fread: fn(*mut c_void, usize, usize, *mut File) -> usize);
@@ -207,6 +236,7 @@ unsafe extern "C" fn getdelim_hook(
     file: *mut File,
     pc: u64,
 ) -> isize {
+    used(file.cast(), pc);
     let Some(fd) = blocking(file) else {
         let call = real!(getdelim: fn(*mut *mut c_char, *mut usize, c_int, *mut File) -> isize);
         // SAFETY: the caller's request, unchanged.

@@ -5,6 +5,7 @@
 
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::{cancel, exit, hook, identity, keys, mutex, signal, tls};
+use crate::engine::steps::{self, EXCLUSIVE};
 use crate::engine::{self, Class, Ready, StackWish, Start, WaitKey, Wake, coverage, race};
 use crate::free;
 use crate::sys::errno::*;
@@ -108,6 +109,7 @@ pub fn strand_end(result: *mut c_void) -> ! {
     }
     mutex::owner_ended(me);
     coverage::ends(me.index(), 0);
+    steps::touches(OpKind::Exit, me.0 as u64, EXCLUSIVE);
     of(me).done = true;
     engine::notify(key(me));
     engine::deadlock::ended(me);
@@ -208,7 +210,8 @@ pub(crate) fn join(thread: pthread_t, out: *mut *mut c_void, limit: Limit, pc: u
         return EINVAL;
     }
     of(id).joiner = me;
-    let op = Op::new(OpKind::Join, id.0 as u64, pc);
+    let kind = if limit == Limit::Never { OpKind::Join } else { OpKind::TimedJoin };
+    let op = Op::new(kind, id.0 as u64, pc);
     loop {
         let wake = engine::acquire(op, key(id), limit.deadline(), &mut || ready(id));
         if cancel::due() {
@@ -275,7 +278,7 @@ hook! {
     /// As `pthread_join`.
     pthread_tryjoin_np / 2 => on_tryjoin(thread: pthread_t, out: *mut *mut c_void; pc) -> c_int {
         let id = find(thread);
-        engine::point(Op::new(OpKind::Join, id.map_or(u64::MAX, |id| id.0 as u64), pc));
+        engine::point(Op::new(OpKind::TryJoin, id.map_or(u64::MAX, |id| id.0 as u64), pc));
         match find(thread) {
             None => ESRCH,
             Some(id) if !of(id).done => {

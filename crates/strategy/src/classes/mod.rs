@@ -179,9 +179,18 @@ impl Track {
         self.turns(self.left, by)
     }
 
-    /// The hash of where a strand stands that does not run; `asleep`: it has begun the wait it came to.
-    pub fn stands(&self, asleep: bool) -> u64 {
-        fold(self.step(self.left), asleep as u64 + 1)
+    /// The hash of where a strand stands that does not run: before this instruction; `asleep`: it has begun the wait it came
+    /// to. One that has looked in vain stands where its round began.
+    pub fn stands(&self, pc: u64, asleep: bool) -> u64 {
+        let mut here = *self;
+        let mut events = self.left;
+        let kept = &self.looks[..self.kept as usize];
+        if let Some(at) = kept.iter().position(|look| look.word == self.word(pc)) {
+            here.kept = at as u32;
+            events = self.base.wrapping_add(kept[at].come);
+        }
+        here.settle();
+        fold(here.step(events), asleep as u64 + 1)
     }
 
     /// The view of a strand that this one creates. Settle before.

@@ -4,7 +4,7 @@
 //! a table of places, the steps, and an end line with their count and a checksum:
 //!
 //! ```text
-//! threadbare schedule 1
+//! threadbare schedule 2
 //! program: /home/me/bank
 //! program-id: build-id:5f3a…
 //! arg0: ./bank
@@ -33,6 +33,9 @@
 //! `race: 1201.write 1:40b1.read` names the two places of the data race that the schedule is kept for; `races: off` says
 //! that none were looked for.
 //!
+//! `env: NAME=VALUE` is a variable the run had; `env-seen: NAME=5f3a …` names those that passed from the user's own environment,
+//! with 16 bits of a hash of each value, so that a run that is another can say what differs.
+//!
 //! A strategy is written with its parameters, if it has any: `pct 3`. `then: STRATEGY SEED` lets one decide after the
 //! steps; with no steps it is the whole run, for runs that are too long to list or were killed. Such a run depends on what
 //! its strategy was told (`estimates:`, `guide:`), and, like one that ended because it made too many points, on the
@@ -54,12 +57,16 @@ use threadbare_strategy::Spec;
 
 pub use parse::{ParseError, Problem};
 
-/// The version of the text form.
-pub const VERSION: u32 = 1;
+/// The version of the text form. Before 2, calls with a state that libc keeps out of sight were no events.
+pub const VERSION: u32 = 2;
+/// The oldest version that is read.
+const OLDEST: u32 = 1;
 
 /// A schedule and what it belongs to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Schedule {
+    /// The version of the text form that it was written in.
+    pub version: u32,
     /// The program's file.
     pub program: OsString,
     /// Which build of it.
@@ -68,8 +75,10 @@ pub struct Schedule {
     pub arg0: Option<OsString>,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables added to the environment.
+    /// Variables added to the environment; all that are the run's own.
     pub env: Vec<(OsString, OsString)>,
+    /// The other variables of the environment by name, with a few bits of their values: what may differ.
+    pub env_seen: Vec<(String, u16)>,
     /// The folder it ran in.
     pub cwd: OsString,
     /// What it read as standard input.

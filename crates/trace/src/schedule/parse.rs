@@ -4,7 +4,7 @@
 //! its line and what belongs there.
 
 use super::text::{CHOICES, MARKS, OFFSET_BITS, TITLE, checksum, place_name, unescape};
-use super::{Names, Schedule, Then, VERSION};
+use super::{Names, OLDEST, Schedule, Then, VERSION};
 use crate::race::{RacePair, RacePlace};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -33,7 +33,9 @@ pub enum Problem {
     #[error("this is no schedule: the first line is to be `{TITLE} {VERSION}`")]
     NotASchedule,
     /// Another version of the format.
-    #[error("this is a schedule of format version {0}, and this threadbare reads version {VERSION}")]
+    #[error(
+        "this is a schedule of format version {0}, and this threadbare reads versions {OLDEST} to {VERSION}"
+    )]
     Version(String),
     /// Something else was expected.
     #[error("expected {expected}, found `{found}`")]
@@ -99,13 +101,14 @@ pub(super) fn parse(text: &str) -> Result<Schedule> {
     let (first, title) = lines.by_ref().find(|(_, line)| !line.is_empty()).unwrap_or((1, ""));
     let title: Vec<&str> = title.split_whitespace().collect();
     let title = title.join(" ");
-    match title.strip_prefix(TITLE).map(str::trim) {
-        Some(version) if version == VERSION.to_string() => {}
-        Some(version) if version.parse::<u32>().is_ok() => {
-            return fail(first, Problem::Version(version.to_owned()));
-        }
-        _ => return fail(first, Problem::NotASchedule),
-    }
+    let version = match title.strip_prefix(TITLE).map(str::trim) {
+        Some(text) => match text.parse::<u32>() {
+            Ok(version) if (OLDEST..=VERSION).contains(&version) => version,
+            Ok(_) => return fail(first, Problem::Version(text.to_owned())),
+            Err(_) => return fail(first, Problem::NotASchedule),
+        },
+        None => return fail(first, Problem::NotASchedule),
+    };
     // A cut file is told as such, not by the word it was cut in.
     let is_end = |line: &str| line.trim() == "end" || line.trim_start().starts_with("end ");
     if !text.lines().any(is_end) {
@@ -131,7 +134,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule> {
                 if let Some((number, _)) = lines.find(|(_, line)| !line.is_empty()) {
                     return fail(number, Problem::Trailing);
                 }
-                let schedule = header.finish(number, steps)?;
+                let schedule = Schedule { version, ..header.finish(number, steps)? };
                 let length: usize = text.split_inclusive('\n').take(number - 1).map(str::len).sum();
                 let found = checksum(&text[..length]);
                 if found != told {
@@ -194,11 +197,15 @@ fn race_pair(text: &str) -> Option<RacePair> {
     places.next().is_none().then_some(pair)
 }
 
+/// More variables than any environment has.
+const MOST_VARIABLES: usize = 1 << 16;
+
 #[derive(Default)]
 struct Header {
     single: HashMap<&'static str, (usize, String)>,
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
+    env_seen: Vec<(String, u16)>,
     known: Vec<u64>,
     guide: Vec<u64>,
 }
@@ -242,6 +249,17 @@ impl Header {
                 };
                 let (name, rest) = pair.as_bytes().split_at(at);
                 self.env.push((OsString::from_vec(name.to_vec()), OsString::from_vec(rest[1..].to_vec())));
+            }
+            "env-seen" => {
+                for word in value.split_whitespace() {
+                    let sign = word
+                        .split_once('=')
+                        .and_then(|(name, sign)| Some((name.to_owned(), u16::try_from(hex(sign)?).ok()?)));
+                    match sign {
+                        Some(sign) if self.env_seen.len() < MOST_VARIABLES => self.env_seen.push(sign),
+                        _ => return expected(number, "`env-seen: NAME=SIGN …`", word),
+                    }
+                }
             }
             "known" => {
                 for word in value.split_whitespace() {
@@ -349,6 +367,7 @@ impl Header {
             }
         };
         Ok(Schedule {
+            version: VERSION,
             program: self.text(end, "program")?,
             program_id: self.words(end, "program-id")?,
             cwd: self.text(end, "cwd")?,
@@ -374,6 +393,7 @@ impl Header {
             known: self.known,
             args: self.args,
             env: self.env,
+            env_seen: self.env_seen,
         })
     }
 }

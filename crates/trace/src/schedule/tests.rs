@@ -75,11 +75,13 @@ prop_compose! {
         race in proptest::option::of((0u64..1 << 40, 0u64..4)),
     ) -> Schedule {
         let mut schedule = Schedule {
+            version: super::VERSION,
             program: program.clone(),
             program_id: "build-id:00ff".to_owned(),
             arg0,
             args,
             env: env.into_iter().map(|(name, value)| (OsString::from(name), value)).collect(),
+            env_seen: (0..numbers[0] % 19).map(|sign| (format!("VARIABLE_{sign}"), sign as u16 * 3001)).collect(),
             cwd: program,
             stdin,
             strategy: strategies.0,
@@ -136,11 +138,13 @@ fn small() -> Schedule {
     let mut strands = Strands::new();
     strands.created(StrandId(1), StrandId(0), 1);
     let mut schedule = Schedule {
+        version: super::VERSION,
         program: "/home/me/bank".into(),
         program_id: "build-id:5f3a".into(),
         arg0: Some("./bank".into()),
         args: vec!["3".into(), " a\tb ".into()],
         env: Vec::new(),
+        env_seen: Vec::new(),
         cwd: "/home/me".into(),
         stdin: None,
         strategy: Spec::of(StrategyId::Random),
@@ -228,14 +232,21 @@ fn a_pasted_text_is_read() {
 }
 
 #[test]
+fn schedules_of_an_older_version_are_read() {
+    let older = Schedule { version: 1, ..small() };
+    assert!(older.to_text().starts_with("threadbare schedule 1\n"));
+    assert_eq!(Schedule::parse(&older.to_text()).unwrap(), older);
+}
+
+#[test]
 fn what_is_wrong_is_told_with_its_line() {
     let text = small().to_text();
     let said = |text: &str| Schedule::parse(text).unwrap_err().to_string();
     assert!(said("").contains("no schedule"));
     assert!(said("hello\n").starts_with("line 1: this is no schedule"));
     assert_eq!(
-        said(&text.replace("schedule 1", "schedule 2")),
-        "line 1: this is a schedule of format version 2, and this threadbare reads version 1"
+        said(&text.replace("schedule 2", "schedule 3")),
+        "line 1: this is a schedule of format version 3, and this threadbare reads versions 1 to 2"
     );
     assert_eq!(said(&text.replace("seed: 7", "seed: x")), "line 9: expected a number, found `x`");
     assert_eq!(

@@ -1,7 +1,7 @@
 //! A schedule to text.
 
 use super::text::{CHOICES, MARKS, OFFSET_BITS, TITLE, checksum, escape, is_strand, place_name};
-use super::{Schedule, Then, VERSION};
+use super::{Schedule, Then};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ const WIDTH: usize = 100;
 const LONGEST_REPEAT: usize = 16;
 
 pub(super) fn write(schedule: &Schedule) -> String {
-    let mut out = format!("{TITLE} {VERSION}\n");
+    let mut out = format!("{TITLE} {}\n", schedule.version);
     header(&mut out, schedule);
     let places = Places::of(&schedule.segments);
     if !places.list.is_empty() {
@@ -50,6 +50,10 @@ fn header(out: &mut String, schedule: &Schedule) {
         pair.push("=");
         pair.push(value);
         line("env", &escape(&pair));
+    }
+    for chunk in schedule.env_seen.chunks(8) {
+        let words: Vec<String> = chunk.iter().map(|(name, sign)| format!("{name}={sign:04x}")).collect();
+        line("env-seen", &words.join(" "));
     }
     line("cwd", &escape(&schedule.cwd));
     if let Some(stdin) = &schedule.stdin {

@@ -67,7 +67,9 @@ unsafe extern "C" fn before_execlp(pc: u64) -> usize {
 /// The run ends here; if the program cannot be executed, what follows takes no part in it.
 pub fn about_to_execute(pc: u64) {
     if engine::controlled() {
-        engine::event();
+        if !engine::ending::comes(pc) {
+            engine::event();
+        }
         engine::warn_once("exec: the program that is executed is not controlled", pc);
         engine::end_run();
     }

@@ -36,6 +36,11 @@ impl Caller {
         Caller { pc: unsafe { *slot }, direct: frames::is_innermost(slot as usize) }
     }
 
+    /// Where it calls from.
+    pub fn pc(self) -> u64 {
+        self.pc
+    }
+
     /// The bytes are read.
     #[inline]
     pub fn reads<T>(self, from: *const T, bytes: usize) {
@@ -100,7 +105,7 @@ static AT_LOAD: extern "C" fn() = look_up_all;
 
 /// `r11` is an entry that has not been looked up: does that, and goes on to the function with all arguments as they are.
 #[unsafe(naked)]
-unsafe extern "C" fn look_up_first() {
+pub(crate) unsafe extern "C" fn look_up_first() {
     core::arch::naked_asm!(
         "push rdi",
         "push rsi",

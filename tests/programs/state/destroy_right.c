@@ -1,0 +1,20 @@
+//@ expect: pass
+// A mutex is destroyed when nobody uses it any more.
+#include <assert.h>
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *uses(void *unused) {
+    assert(pthread_mutex_lock(&lock) == 0);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void) {
+    pthread_t strand;
+    pthread_create(&strand, 0, uses, 0);
+    pthread_join(strand, 0);
+    assert(pthread_mutex_destroy(&lock) == 0);
+    return 0;
+}
