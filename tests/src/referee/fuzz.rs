@@ -87,13 +87,16 @@ pub struct Row {
     pub faults: BTreeMap<Fault, usize>,
 }
 
+/// How often claims were withdrawn for a reason, and some programs by the name of who was asked.
+pub type Withdrawn = (usize, Vec<(&'static str, Program)>);
+
 /// What came of all.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// By strategy, and by feature; the whole is under `None`.
     pub rows: BTreeMap<(&'static str, Option<Feature>), Row>,
     /// Why claims were withdrawn, how often, and some programs by the name of who was asked.
-    pub reasons: BTreeMap<String, (usize, Vec<(&'static str, Program)>)>,
+    pub reasons: BTreeMap<String, Withdrawn>,
     /// What was wrong.
     pub surprises: Vec<Surprise>,
     /// Programs that were looked at.
