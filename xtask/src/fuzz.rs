@@ -73,6 +73,14 @@ pub(crate) fn explorer(words: &[&str]) -> Outcome {
         let file = kept.join(format!("{at}.txt"));
         std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     }
+    for (reason, (_, programs)) in &tally.reasons {
+        let name = reason.replace(", ", "+");
+        for (at, (strategy, program)) in programs.iter().enumerate() {
+            let file = kept.join(format!("withdrawn-{name}-{at}.txt"));
+            std::fs::write(&file, format!("# withdrawn by {strategy}: {reason}\n{program}"))
+                .map_err(|error| format!("{}: {error}", file.display()))?;
+        }
+    }
     match tally.faults() {
         0 => Ok(()),
         faults => Err(format!("{faults} surprises in {} programs: see {}", tally.programs, kept.display())),

@@ -28,11 +28,30 @@ pub struct Order {
     pub shrinks: usize,
 }
 
+impl Order {
+    /// What the programs of a batch are written in, and what they are about. Of five batches, one is compiled with clang, and one is
+    /// written in Rust.
+    fn of(&self, batch: usize) -> (Build, Vec<Feature>) {
+        let build = self.build.unwrap_or(match batch % 5 {
+            2 if crate::compile::has_clang() => Build::Clang,
+            4 => Build::Rust,
+            _ => Build::Gcc,
+        });
+        let all = || Feature::ALL.map(|(feature, _)| feature).to_vec();
+        let mut only = if self.only.is_empty() { all() } else { self.only.clone() };
+        if build != Build::Rust {
+            return (build, only);
+        }
+        only.retain(|feature| generate::has_rust(*feature));
+        if only.is_empty() { (Build::Gcc, self.only.clone()) } else { (build, only) }
+    }
+}
+
 /// The strategies that are asked; `None` is the default.
 pub const STRATEGIES: [Option<&str>; 2] = [Some("dpor"), None];
 
 /// The name of a strategy.
-pub fn name(strategy: Option<&str>) -> &str {
+pub fn name(strategy: Option<&'static str>) -> &'static str {
     strategy.unwrap_or("default")
 }
 
@@ -68,13 +87,16 @@ pub struct Row {
     pub faults: BTreeMap<Fault, usize>,
 }
 
+/// How often claims were withdrawn for a reason, and some programs by the name of who was asked.
+pub type Withdrawn = (usize, Vec<(&'static str, Program)>);
+
 /// What came of all.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// By strategy, and by feature; the whole is under `None`.
     pub rows: BTreeMap<(&'static str, Option<Feature>), Row>,
-    /// Why claims were withdrawn.
-    pub reasons: BTreeMap<String, usize>,
+    /// Why claims were withdrawn, how often, and some programs by the name of who was asked.
+    pub reasons: BTreeMap<String, Withdrawn>,
     /// What was wrong.
     pub surprises: Vec<Surprise>,
     /// Programs that were looked at.
@@ -100,7 +122,11 @@ impl Tally {
             }
         }
         if let Claim::Withdrawn(why) = verdict.claim {
-            *self.reasons.entry(why).or_default() += 1;
+            let (count, some) = self.reasons.entry(why).or_default();
+            *count += 1;
+            if some.len() < EXAMPLES {
+                some.push((name(strategy), case.program.clone()));
+            }
         }
         for (fault, why) in verdict.faults {
             self.surprises.push(Surprise { case: case.clone(), build, strategy, fault, why });
@@ -136,13 +162,15 @@ impl Tally {
                 fault(Fault::Broken)
             );
         }
-        for (why, count) in &self.reasons {
+        for (why, (count, _)) in &self.reasons {
             let _ = writeln!(text, "withdrawn in {count}: {why}");
         }
         text
     }
 }
 
+/// Programs that are shown for each reason of a withdrawn claim.
+const EXAMPLES: usize = 10;
 /// Programs that are compiled into one file.
 const BATCH: usize = 100;
 
@@ -162,9 +190,9 @@ pub fn run(order: &Order, folder: &Path, tell: &(dyn Fn(String) + Sync)) -> Resu
                 return Ok(());
             }
             let last = (first + BATCH).min(order.count);
-            let build = order.build.unwrap_or_else(|| build_of(first / BATCH));
+            let (build, only) = order.of(first / BATCH);
             let fits = |program: &Program| build != Build::Rust || rust::fits(program);
-            let case = |at: usize| generate::case(order.seed + at as u64, &order.only, &fits);
+            let case = |at: usize| generate::case(order.seed + at as u64, &only, &fits);
             let cases: Vec<Case> = (first..last).map(case).collect();
             let batch = compile(&cases, build, &folder.join(job.to_string()))?;
             for (number, case) in cases.iter().enumerate() {
@@ -214,15 +242,6 @@ pub fn run(order: &Order, folder: &Path, tell: &(dyn Fn(String) + Sync)) -> Resu
         }
     }
     Ok(tally)
-}
-
-/// Of five batches, one is compiled with clang, and one is written in Rust.
-fn build_of(batch: usize) -> Build {
-    match batch % 5 {
-        2 if crate::compile::has_clang() => Build::Clang,
-        4 => Build::Rust,
-        _ => Build::Gcc,
-    }
 }
 
 /// Compiles the programs of cases.

@@ -12,4 +12,5 @@ pub mod model;
 pub mod program;
 pub mod rust;
 pub mod shrink;
+mod sound;
 pub mod text;

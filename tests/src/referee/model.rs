@@ -359,7 +359,8 @@ impl State {
             }
             Op::Compare(variable, old, new, slot) => {
                 let found = step.state.memory[variable as usize];
-                step.on(Object::Variable(variable), if found == old { Write } else { Read });
+                let mode = if found == old && old != new { Write } else { Read };
+                step.on(Object::Variable(variable), mode);
                 step.state.keep(me, slot, (found == old).into());
                 if found == old {
                     step.state.put(variable, new);
