@@ -1,5 +1,5 @@
 // Both look whether the work was done, and both do it; a test of libtest.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ flags: --test
 //@ pair: look mark
 //@ pattern: check-then-act|lost-update

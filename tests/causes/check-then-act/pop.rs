@@ -1,5 +1,5 @@
 // The stack is not empty when it is asked, and is when it is popped; calls are counted beside it.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ pair: ask pop
 //@ pair: pop pop
 //@ pattern: check-then-act

@@ -1,17 +1,20 @@
-// A name is looked for and put into a map, each under the lock; a logger counts its lines beside it.
+// A name is looked for and put into a list, each under the lock; a logger counts its lines beside it.
 //@ expect: assertion
 //@ pair: look put
 //@ pattern: check-then-act
-//@ object: any
+//@ object: names.count
 #include <atomic>
 #include <cassert>
-#include <map>
 #include <mutex>
-#include <string>
 #include <thread>
 
+struct Names {
+    int count = 0;
+    int keys[4] = {};
+};
+
 static std::mutex lock;
-static std::map<int, int> names;
+static Names names;
 static std::atomic<int> lines;
 static std::atomic<int> created;
 
@@ -21,7 +24,10 @@ static void note() {
 
 static bool has(int key) {
     std::lock_guard<std::mutex> hold(lock);
-    return names.count(key) != 0; //~ look
+    for (int i = 0; i < names.count; i++) { //~ look
+        if (names.keys[i] == key) return true; //~ match
+    }
+    return false;
 }
 
 static void enter(int key) {
@@ -30,7 +36,8 @@ static void enter(int key) {
         created.fetch_add(1); //~ made
         note();
         std::lock_guard<std::mutex> hold(lock);
-        names[key] = 1; //~ put
+        names.keys[names.count] = key; //~ fill
+        names.count++; //~ put
     }
 }
 

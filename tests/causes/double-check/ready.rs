@@ -1,5 +1,5 @@
 // A test of libtest whose helper says that it is ready too early.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ flags: --test
 //@ pair: fill use
 //@ pair: mark look

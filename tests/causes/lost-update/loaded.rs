@@ -1,5 +1,5 @@
 // A load and a store where an addition is meant; a test of libtest.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ flags: --test
 //@ pair: load store
 //@ pattern: lost-update

@@ -1,5 +1,5 @@
 // The guard is given back between the look and the change; a counter of calls beside it, in a test of libtest.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ flags: --test
 //@ pair: look change
 //@ pattern: lost-update

@@ -3,7 +3,7 @@
 //@ pair: close look
 //@ pair: lock lock
 //@ pair: lock main_lock
-//@ pattern: order-violation|lock-order-cycle
+//@ pattern: order-violation
 //@ object: closed|lock
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 //@ flags: --test
 //@ pair: close look
 //@ pair: lock test_lock
-//@ pattern: order-violation|lock-order-cycle
+//@ pattern: order-violation
 //@ object: any
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

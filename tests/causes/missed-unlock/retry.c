@@ -2,7 +2,7 @@
 //@ expect: deadlock
 //@ pair: full look
 //@ pair: lock lock
-//@ pattern: order-violation|lock-order-cycle
+//@ pattern: order-violation
 //@ object: pool.full|pool.lock
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
 //@ expect: deadlock
 //@ pair: stop look
 //@ pair: lock main_lock
-//@ pattern: order-violation|lock-order-cycle
+//@ pattern: order-violation
 //@ object: stopped|lock
 #include <atomic>
 #include <mutex>

@@ -1,5 +1,5 @@
 // The channel's end says that it is closed before the last message was sent; a test of libtest.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ flags: --test
 //@ pair: close send
 //@ pattern: order-violation

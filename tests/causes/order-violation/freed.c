@@ -11,7 +11,7 @@ struct buffer {
     int bytes[4];
 };
 
-static int kept;
+static volatile int kept;
 
 static void *worker(void *arg) {
     struct buffer *buffer = arg;

@@ -2,6 +2,7 @@
 //@ expect: assertion
 //@ pair: keep shorten
 //@ pair: shorten use
+//@ pair: clear use
 //@ pattern: check-then-act|torn-pair|order-violation
 //@ object: list.length|list.used[2]|list.used
 #include <assert.h>

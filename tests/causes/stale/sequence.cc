@@ -16,7 +16,7 @@ static struct {
 } pair;
 static std::atomic<int> waits, rounds;
 
-static void write() {
+static void set() {
     rounds++;
     sequence++; //~ odd
     pair.left = 7; //~ left
@@ -25,7 +25,7 @@ static void write() {
     rounds++;
 }
 
-static void read() {
+static void get() {
     rounds++;
     while (sequence % 2 == 1) waits++; //~ look
     int left = pair.left; //~ get_left
@@ -35,7 +35,7 @@ static void read() {
 }
 
 int main() {
-    std::thread a(write), b(read);
+    std::thread a(set), b(get);
     a.join();
     b.join();
 }

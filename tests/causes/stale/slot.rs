@@ -1,5 +1,5 @@
 // An index is kept while its slot goes to somebody else; a test of libtest.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ flags: --test
 //@ pair: owner give
 //@ pair: give bill

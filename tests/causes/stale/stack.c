@@ -7,7 +7,6 @@
 //@ pair: head push
 //@ pair: next push
 //@ pair: swap push
-//@ pair: next set_next
 //@ pair: take give
 //@ pair: link swap
 //@ pattern: check-then-act|lost-update

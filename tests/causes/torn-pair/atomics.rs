@@ -1,5 +1,5 @@
 // Two atomics that belong together; a test of libtest.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ flags: --test
 //@ pair: set_low get_low
 //@ pair: set_high get_high

@@ -1,5 +1,5 @@
 // Name and number have a lock each; a log with a third one beside them.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ pair: set_name get_name
 //@ pair: set_number get_number
 //@ pattern: torn-pair

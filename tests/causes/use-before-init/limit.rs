@@ -1,5 +1,5 @@
 // The limit is set after the worker has begun; a test of libtest.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ flags: --test
 //@ pair: set use
 //@ pattern: use-before-init

@@ -9,7 +9,7 @@
 
 static struct thread_data {
     int id;
-    int offset;
+    volatile int offset;
     int done;
 } thread_data[2];
 static atomic_int steps;

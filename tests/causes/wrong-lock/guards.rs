@@ -1,5 +1,5 @@
 // Two locks around one value; a test of libtest with a log beside it.
-//@ expect: panic|exit
+//@ expect: panic|exit|assertion
 //@ flags: --test
 //@ pair: read_one write_two
 //@ pair: read_two write_one
