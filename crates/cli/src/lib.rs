@@ -20,6 +20,7 @@ mod refine;
 mod regress;
 mod streams;
 mod values;
+mod why;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Trouble};
