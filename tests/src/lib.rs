@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod exclusion;
 pub mod extent;
 pub mod races;
+pub mod referee;
 pub mod sanitizer;
 pub mod tool;
 pub mod transcript;

@@ -46,8 +46,9 @@ fn find() -> Result<PathBuf, String> {
         };
     }
     let own = std::env::current_exe().map_err(|error| format!("the test's own path: {error}"))?;
-    // target/PROFILE/deps/TEST
-    let target = own.ancestors().nth(3).ok_or("the test is not in a target folder")?;
+    // target/PROFILE/deps/TEST, or target/PROFILE/xtask
+    let deep = if own.parent().is_some_and(|folder| folder.ends_with("deps")) { 3 } else { 2 };
+    let target = own.ancestors().nth(deep).ok_or("the test is not in a target folder")?;
     let candidates = ["release", "debug"].map(|profile| target.join(profile).join("threadbare"));
     candidates.iter().find(|path| path.is_file()).cloned().ok_or_else(|| {
         format!(

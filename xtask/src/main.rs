@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod fuzz;
 mod packages;
 mod search;
 mod steps;
@@ -25,6 +26,8 @@ usage: cargo xtask <chore>
   bench noise replays
                  recorded failing runs of these experiments, each replayed; [FAILURES], 200 unless told otherwise
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
+  fuzz explorer  random small programs, every order of each in a model, and whether what the tool claims is right;
+                 [COUNT] of them, 20,000 unless told otherwise, [--seed N], [--only FEATURE..]
 ";
 
 fn main() -> ExitCode {
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         ["bench", "coverage"] => bench::coverage::coverage(),
         ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),
         ["bench", "noise", words @ ..] => bench::noise::noise(words),
+        ["fuzz", "explorer", words @ ..] => fuzz::explorer(words),
         ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {
             eprint!("{USAGE}");

@@ -133,6 +133,10 @@ codes! {
         Alloc = 56, "alloc";
         /// Freeing memory; `addr` is the block.
         Free = 57, "free";
+        /// Asking for the end of the process (`exit`, the return of `main`): the handlers come next.
+        Quit = 58, "exit-call";
+        /// The end of the process, after its handlers: what other strands have not done by then is never done.
+        End = 59, "process-end";
     }
 }
 

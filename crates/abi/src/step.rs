@@ -52,6 +52,16 @@ codes! {
         Pending = 5, "pending";
         /// A strand was created: `addr` is its path, `before` its parent's index.
         Born = 6, "born";
+        /// Something that a planner cannot follow, at `pc`: `op` is a [`Doubt`].
+        Doubt = 7, "doubt";
+    }
+}
+
+codes! {
+    /// What a run did that a planner cannot follow: nothing is proved by runs that did it.
+    Doubt {
+        /// Precompiled code looked at something right after an operation, and nobody could come in between.
+        Unseen = 0, "precompiled-code";
     }
 }
 
@@ -73,10 +83,10 @@ pub mod flags {
     pub const BLOCKED: u32 = 64;
     /// It waits to be woken by name, not to acquire.
     pub const ASLEEP: u32 = 128;
-    /// Precompiled code looked at something right after the operation, and nobody could come in between.
-    pub const BLIND: u32 = 256;
     /// It does not wait, although operations of its kind do: others can see that it has come.
     pub const COMES: u32 = 512;
+    /// The loop that waits may end by itself, after many rounds.
+    pub const ENDS: u32 = 1024;
 }
 
 /// Words of a record.

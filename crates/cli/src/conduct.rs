@@ -1,10 +1,13 @@
 //! A campaign as the commands conduct it: findings explained and stored as they come.
 
-use crate::coverage;
+use crate::claim;
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
 use crate::refine::{self, Found};
 use crate::regress::Regress;
+use crate::said;
+use crate::{cost, coverage};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threadbare_abi::layout::STACKS_SHARED;
@@ -12,12 +15,13 @@ use threadbare_abi::noise::Guidance;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
 use threadbare_explore::journal::{Close, Journal};
+use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
-use threadbare_explore::{Error, Failure};
+use threadbare_explore::{Error, Failure, surroundings};
 use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
 use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
-use threadbare_report::campaign::{Coverage, FORMAT_VERSION, Planner};
+use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_report::tasks::TasksReport;
 use threadbare_report::{CampaignReport, Style};
@@ -41,11 +45,16 @@ struct Conductor<'a> {
     used: Used,
     places: KeptPlaces,
     line: ProgressLine,
+    /// What a run costs was told, or need not be.
+    cost_told: bool,
     /// Findings to be shrunk when the campaign is over, by id.
     found: Vec<(String, Found)>,
     /// Findings of earlier sittings, with what their runs knew.
     restored: Vec<(String, Arc<[u64]>)>,
 }
+
+/// More races on one variable than this are one finding.
+const RACES_ON_ONE: usize = 20;
 
 /// The build a program is.
 pub(crate) fn program_id(program: &Path) -> Result<String, Trouble> {
@@ -88,11 +97,18 @@ pub(crate) fn campaign(
         used: Used::default(),
         places: KeptPlaces::default(),
         line,
+        cost_told: false,
         found: Vec::new(),
         restored: Vec::new(),
     };
     let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
     conductor.line.clear();
+    for id in conductor.findings.fold_races(RACES_ON_ONE) {
+        conductor.found.retain(|(other, _)| *other != id);
+        conductor.restored.retain(|(other, _)| *other != id);
+        store.forget(&format!("{id}.{}", threadbare_explore::store::SCHEDULE))?;
+        store.forget(&format!("{id}.json"))?;
+    }
     refine::recall(store, &mut conductor.findings);
     let in_vain = matches!(summary.ending, Ending::Interrupt | Ending::Internal(..));
     if let Some(time) = config.shrink.filter(|_| !in_vain) {
@@ -252,6 +268,13 @@ impl Observer for Conductor<'_> {
     }
 
     fn progress(&mut self, progress: &Progress) {
+        if !self.cost_told
+            && let Some(hint) = cost::hint(progress, self.config.jobs)
+        {
+            self.cost_told = true;
+            self.line.clear();
+            eprintln!("{}: {hint}", Style::for_stream(&std::io::stderr()).strong("hint"));
+        }
         self.line.show(&State {
             runs: progress.runs,
             of: self.config.runs,
@@ -294,9 +317,9 @@ impl Conductor<'_> {
         let elapsed = progress.elapsed.as_secs_f64();
         let target = &self.config.target;
         let places = self.places.of(&summary.modules, &target.program);
-        CampaignReport {
+        let mut report = CampaignReport {
             format_version: FORMAT_VERSION,
-            verdict: if progress.failed > 0 { "failure" } else { "clean" }.to_owned(),
+            verdict: String::new(),
             runs: progress.runs,
             runs_failed: progress.failed,
             first_failure_run: summary.first_failure,
@@ -327,28 +350,31 @@ impl Conductor<'_> {
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
             regress: Vec::new(),
-            ended_by: match summary.ending {
-                Ending::Runs => "runs",
-                Ending::Time => "time",
-                Ending::Failure => "failure",
-                Ending::Enough => "until",
-                Ending::Covered => "coverage",
-                Ending::Complete => "complete",
-                Ending::Interrupt => "interrupt",
-                Ending::Internal(..) => "internal",
-            }
-            .to_owned(),
-            planner: summary.planner.clone().map(|status| Planner {
-                complete: status.complete,
-                runs: status.runs,
-                learning_runs: status.learning,
-                classes: status.classes,
-                repeated_runs: status.repeated,
-                bounds: status.bounds,
-            }),
+            ended_by: ended_by(&summary.ending).to_owned(),
+            planner: summary.planner.as_ref().map(|status| claim::planner(status, places)),
+            claim: summary
+                .planner
+                .as_ref()
+                .map(|status| claim::claim(status, ended_by(&summary.ending), places)),
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
-        }
+        };
+        report.verdict = report.word().to_owned();
+        report
+    }
+}
+
+/// Why a campaign ended, as others read it.
+fn ended_by(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Runs => "runs",
+        Ending::Time => "time",
+        Ending::Failure => "failure",
+        Ending::Enough => "until",
+        Ending::Covered => "coverage",
+        Ending::Complete => "complete",
+        Ending::Interrupt => "interrupt",
+        Ending::Internal(..) => "internal",
     }
 }
 
@@ -381,6 +407,7 @@ fn schedule(
         arg0: target.arg0.clone(),
         args: target.args.clone(),
         env: target.env.clone(),
+        env_seen: surroundings::signs(),
         cwd: target.cwd.clone().into_os_string(),
         stdin: target.stdin.clone().map(PathBuf::into_os_string),
         strategy: failure.strategy,
@@ -449,12 +476,64 @@ pub(crate) fn divergence(facts: &RunFacts, places: &dyn Places) -> String {
     )
 }
 
+/// Tells which program is about to be run, on whose word soever: arguments, folder and input with it.
+pub(crate) fn tell_target(what: &str, target: &Target) {
+    eprintln!("{}", said::clean(&target_words(what, target, std::env::current_dir().ok().as_deref())));
+}
+
+/// A folder that is not the present one comes first.
+fn target_words(what: &str, target: &Target, here: Option<&Path>) -> String {
+    let mut words = what.to_owned();
+    if here != Some(&target.cwd) {
+        words.push_str(&format!(" in {}:", shell_word(target.cwd.as_os_str())));
+    }
+    let here = here.filter(|here| *here == target.cwd);
+    let short = here.and_then(|here| target.program.strip_prefix(here).ok());
+    let short = short.map(|short| Path::new(".").join(short));
+    words.push(' ');
+    words.push_str(&shell_word(short.as_deref().unwrap_or(&target.program).as_os_str()));
+    for arg in &target.args {
+        words.push(' ');
+        words.push_str(&shell_word(arg));
+    }
+    if let Some(input) = &target.stdin {
+        words.push_str(&format!(" < {}", shell_word(input.as_os_str())));
+    }
+    words
+}
+
+/// A word as a shell would take it.
+fn shell_word(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 /// Tells something on standard error that is no end.
 pub(crate) fn warn(message: &str) {
-    eprintln!("{}: {message}", Style::for_stream(&std::io::stderr()).warn("warning"));
+    eprintln!("{}: {}", Style::for_stream(&std::io::stderr()).warn("warning"), said::clean(message));
 }
 
 /// A system error with what was tried.
 pub(crate) fn cannot(what: &str, error: &std::io::Error) -> Trouble {
     Trouble::usage(format!("cannot {what}: {}", chain(error)), "check the path and its permissions")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_run_is_told() {
+        let mut target = Target::new("/home/me/bank", vec!["3".into(), "a b".into()]);
+        target.cwd = PathBuf::from("/home/me");
+        let told = |target: &Target, here: &str| target_words("replaying", target, Some(Path::new(here)));
+        assert_eq!(told(&target, "/home/me"), "replaying ./bank 3 'a b'");
+        target.stdin = Some(PathBuf::from("/in"));
+        assert_eq!(told(&target, "/tmp"), "replaying in /home/me: /home/me/bank 3 'a b' < /in");
+    }
 }

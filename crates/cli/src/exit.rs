@@ -1,5 +1,6 @@
 //! How a command ends: exit codes, and errors for the reader.
 
+use crate::said;
 use std::error::Error as StdError;
 use std::process::ExitCode;
 use threadbare_report::Style;
@@ -15,6 +16,17 @@ pub(crate) enum Exit {
     Usage = 2,
     /// Threadbare itself failed.
     Internal = 3,
+}
+
+impl Exit {
+    /// The end of a campaign that has failed or not, or of which nothing can be said.
+    pub(crate) fn of(failed: bool, says_nothing: bool) -> Exit {
+        match (failed, says_nothing) {
+            (true, _) => Exit::Failure,
+            (false, true) => Exit::Usage,
+            (false, false) => Exit::Clean,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -60,10 +72,10 @@ impl Trouble {
     pub(crate) fn tell(&self) -> Exit {
         let style = Style::for_stream(&std::io::stderr());
         if !self.message.is_empty() {
-            eprintln!("{}: {}", style.bad("error"), self.message);
+            eprintln!("{}: {}", style.bad("error"), said::clean(&self.message));
         }
         if let Some(help) = &self.help {
-            eprintln!("{}: {help}", style.strong("help"));
+            eprintln!("{}: {}", style.strong("help"), said::clean(help));
         }
         self.exit
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use threadbare_abi::event::Segment;
 use threadbare_abi::layout::flags;
+use threadbare_explore::files;
 use threadbare_explore::run::{Follow, Request, Stopped};
 use threadbare_explore::server::Server;
 use threadbare_report::Style;
@@ -87,7 +88,7 @@ struct Script {
 
 impl Script {
     fn write() -> Result<Script, Trouble> {
-        let path = std::env::temp_dir().join(format!("threadbare-gdb-{}.py", std::process::id()));
+        let path = std::env::temp_dir().join(format!("threadbare-gdb-{}.py", files::unforeseen()));
         // A new file only: the folder is everybody's, and gdb runs what it finds there.
         File::create_new(&path)
             .and_then(|mut file| file.write_all(SCRIPT.as_bytes()))

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use threadbare_explore::Filter;
+use threadbare_explore::files;
 use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, Suppressions};
 use threadbare_trace::run::RunFacts;
@@ -16,7 +17,7 @@ pub(crate) fn read(files: &[PathBuf]) -> Result<Arc<Suppressions>, Trouble> {
     let mut suppressions = Suppressions::new();
     for file in files {
         let name = file.display().to_string();
-        let bytes = std::fs::read(file).map_err(|error| {
+        let bytes = files::read(file).map_err(|error| {
             Trouble::usage(
                 format!("cannot read the suppressions `{name}`: {error}"),
                 "`--suppressions FILE` takes a file with a `TYPE:PATTERN` a line, such as `race:log_line`",

@@ -66,6 +66,22 @@ pub(crate) fn begin(
     Ok(journal)
 }
 
+/// The journal of one test of many: without it, `--resume` begins the test anew. So it does where another process makes the same.
+pub(crate) fn begin_quietly(
+    store: &Store,
+    config: &Config,
+    suppressions: &Suppressions,
+    given: &[OsString],
+) -> Option<Journal> {
+    let session = session(config, suppressions, given).ok()?;
+    Journal::create(&store.folder().join(file_name(config, session.identity)), &session).ok()
+}
+
+/// The campaign of a test, if there is one that can go on.
+pub(crate) fn resume_if_any(folder: &Path, command: &Target, given: &[OsString]) -> Option<Resumed> {
+    resume(folder, "", Some(command), given).ok()
+}
+
 fn others_under_way(folder: &Path, own: &Path) -> Vec<Overview> {
     let files = store::files(folder, CAMPAIGN).unwrap_or_default();
     let others = files.iter().filter(|path| *path != own);
@@ -100,6 +116,7 @@ pub(crate) fn resume(
     config.runs = config.runs.map(|runs| runs.max(overview.runs));
     let session = session(&config, &suppressions, given)?;
     check(first, &session)?;
+    conduct::tell_target("resuming", &config.target);
     tell_what_is_left(&overview, &config);
     journal.add_session(&session);
     Ok(Resumed { config, suppressions, journal })
@@ -179,7 +196,7 @@ impl Standing {
         match self {
             Standing::Open => "yes".to_owned(),
             Standing::Complete(option) => format!("with {option}"),
-            Standing::Exhausted => "no: complete".to_owned(),
+            Standing::Exhausted => "no: all made".to_owned(),
             Standing::UnderWay => "under way".to_owned(),
             Standing::OtherBuild => "no: other build".to_owned(),
             Standing::NoProgram => "no: program gone".to_owned(),

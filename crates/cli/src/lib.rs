@@ -3,8 +3,10 @@
 //! Results go to standard output, progress and diagnostics to standard error. Exit codes: 0 nothing found, 1 a
 //! failure was found or reproduced, 2 the request or the set-up is wrong, 3 Threadbare itself failed.
 
+mod claim;
 mod commands;
 mod conduct;
+mod cost;
 mod coverage;
 mod embedded;
 mod exit;
@@ -18,6 +20,7 @@ mod output;
 mod quiet;
 mod refine;
 mod regress;
+mod said;
 mod streams;
 mod values;
 mod why;

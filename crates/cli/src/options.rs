@@ -103,22 +103,22 @@ pub(crate) struct CampaignOptions {
           long_help = values::strategy_help())]
     pub(crate) strategy: Search,
     /// The most runs [default: 1000, or 100000 for a planner; without a bound if --time is given].
-    #[arg(long, value_name = "N", value_parser = values::runs)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::runs)]
     pub(crate) runs: Option<u64>,
     /// The most time, such as 30s, 5m or 1h.
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::duration)]
     pub(crate) time: Option<Duration>,
     /// The seed: the same seed makes the same runs.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0, value_parser = values::number)]
     pub(crate) seed: u64,
     /// Runs at a time [default: one for each processor]. The result does not depend on it.
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true, value_parser = values::jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Go on after a failure, and tell every different one.
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// How long one run may take.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
+    /// How much processor time one run may take. One that takes more is made again with 4 times as much before it is a failure.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, default_value = "10s", value_parser = values::duration)]
     pub(crate) timeout: Duration,
     /// Where a strand may be stopped: `shared` (synchronisation and accesses to memory that strands
     /// share), `sync` (synchronisation only) or `all` (every access).
@@ -128,20 +128,21 @@ pub(crate) struct CampaignOptions {
     #[arg(long, value_enum, default_value = "controlled")]
     pub(crate) mode: Mode,
     /// End a run as a livelock after this many points [default: no bound].
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0, hide_default_value = true,
+          value_parser = values::number)]
     pub(crate) max_points: u64,
     /// When sleeps and timed waits end: `early` (also while other strands can go on, as on a slow machine) or
     /// `in-order` (only when nothing else can go on).
     #[arg(long, value_enum, default_value = "early")]
     pub(crate) deadlines: Deadlines,
     /// How much heap a run may have at a time, such as 512M or 4G; 0 for no bound.
-    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = values::size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "2G", value_parser = values::size)]
     pub(crate) memory: u64,
     /// How much of each output stream of a run is kept while it goes on; of more, the end.
-    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = values::size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "16M", value_parser = values::size)]
     pub(crate) output: u64,
     /// How large a file that a run writes may become; 0 for no bound.
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = values::size)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "1G", value_parser = values::size)]
     pub(crate) file_size: u64,
     /// Data races: not looked for, told without failing, or failures.
     #[arg(long, value_enum, default_value = "fail")]
@@ -158,13 +159,13 @@ pub(crate) struct CampaignOptions {
     #[arg(long)]
     pub(crate) regress: bool,
     /// How long a new finding's schedule is made smaller before it is told: a time, or `off`.
-    #[arg(long, value_name = "TIME|off", default_value = "2s", value_parser = values::time_or_off)]
+    #[arg(long, value_name = "TIME|off", allow_hyphen_values = true, default_value = "2s", value_parser = values::time_or_off)]
     pub(crate) shrink: values::TimeOrOff,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
     /// Stop when a run that shows something new is less likely than this: `0.1%`, `1/1000` or `0.001`.
-    #[arg(long, value_name = "CHANCE", value_parser = values::chance)]
+    #[arg(long, value_name = "CHANCE", allow_hyphen_values = true, value_parser = values::chance)]
     pub(crate) until: Option<f64>,
     /// Whether coverage is told.
     #[arg(long, value_enum, default_value = "on", hide = true)]
@@ -188,6 +189,9 @@ pub(crate) struct RunOptions {
     /// What every run reads as its standard input [default: nothing].
     #[arg(long, value_name = "FILE")]
     pub(crate) stdin: Option<PathBuf>,
+    /// Go on with a campaign where it ended.
+    #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) resume: Option<String>,
 }
 
 impl RunOptions {

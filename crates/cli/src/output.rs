@@ -1,11 +1,21 @@
 //! Results in the form that was asked for.
 
+use crate::exit::Trouble;
 use crate::options::ReportFormat;
+use crate::said;
 use std::path::PathBuf;
 use threadbare_findings::Finding;
 use threadbare_report::sarif::Shown;
 use threadbare_report::tests::TestsReport;
 use threadbare_report::{CampaignReport, Screen, github, junit, sarif, tests, text};
+
+/// Writes a result to standard output.
+pub(crate) fn say(text: &str, format: ReportFormat) -> Result<(), Trouble> {
+    match format {
+        ReportFormat::Text | ReportFormat::Github => said::text(text),
+        ReportFormat::Json | ReportFormat::Sarif | ReportFormat::Junit => said::data(text),
+    }
+}
 
 /// A campaign.
 pub(crate) fn of_campaign(report: &CampaignReport, format: ReportFormat, screen: Screen) -> String {

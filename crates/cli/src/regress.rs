@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use threadbare_abi::layout::{STACKS_SHARED, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
+use threadbare_explore::files;
 use threadbare_explore::run::{Follow, Request};
 use threadbare_explore::server::Server;
 use threadbare_explore::store::{self, SCHEDULE, Store};
@@ -66,7 +67,7 @@ pub(crate) fn all(config: &Config, store: &Store) -> Result<Regress, Trouble> {
 }
 
 fn read(path: &Path) -> Option<Schedule> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let text = files::read_text(path).map_err(|error| error.to_string());
     match text.and_then(|text| Schedule::parse(&text).map_err(|error| error.to_string())) {
         Ok(schedule) => Some(schedule),
         Err(error) => {

@@ -1,5 +1,6 @@
 //! Values of options, read from text.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 use threadbare_abi::layout::PointMode;
 use threadbare_explore::Search;
@@ -45,6 +46,22 @@ pub(crate) fn runs(text: &str) -> Result<u64, String> {
         Ok(runs) => Ok(runs),
         Err(_) => Err("expected a number of runs such as 1000".to_owned()),
     }
+}
+
+/// More jobs than that are of no use on any machine, and each is a process with memory of its own.
+const MOST_JOBS: usize = 1024;
+
+/// A number of jobs.
+pub(crate) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    match text.parse::<NonZeroUsize>() {
+        Ok(jobs) if jobs.get() <= MOST_JOBS => Ok(jobs),
+        _ => Err(format!("expected a number of jobs from 1 to {MOST_JOBS}")),
+    }
+}
+
+/// A number that is not negative.
+pub(crate) fn number(text: &str) -> Result<u64, String> {
+    text.replace('_', "").parse().map_err(|_| format!("expected a number from 0 to {}", u64::MAX))
 }
 
 /// A number of bytes such as `512M`, `2G` or `4096`.
@@ -129,6 +146,16 @@ mod tests {
         for bad in ["", "0", "0%", "100%", "1", "2", "-1%", "1/0", "0/5", "nan", "inf%", "x"] {
             assert!(chance(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn numbers_have_bounds() {
+        assert_eq!(jobs("8").map(NonZeroUsize::get), Ok(8));
+        for bad in ["0", "-1", "100000", "x", ""] {
+            assert!(jobs(bad).is_err_and(|why| why.contains("from 1 to")), "{bad}");
+        }
+        assert_eq!(number("7_000"), Ok(7000));
+        assert!(number("-1").is_err() && number("99999999999999999999").is_err());
     }
 
     #[test]

@@ -47,7 +47,8 @@ pub struct Books {
     points_known: (usize, usize),
     /// Runs were not independent: their strategy learns, or there were several.
     learns: bool,
-    complete: bool,
+    /// All there is was seen: so many classes.
+    complete: Option<u64>,
 }
 
 /// Whether a strategy draws each run anew, whatever earlier runs showed.
@@ -119,9 +120,10 @@ impl Books {
         counts.points = self.points.len() as u64;
     }
 
-    /// Every class was seen, by a search that leaves none out.
-    pub fn set_complete(&mut self) {
-        self.complete = true;
+    /// Every class was seen, by a search that leaves none out: so many. Runs that knew less of the program may have shown others,
+    /// which are none by what is known now.
+    pub fn set_complete(&mut self, classes: Option<u64>) {
+        self.complete = classes;
     }
 
     /// Whether runs were independent of each other.
@@ -141,7 +143,7 @@ impl Books {
 
     /// How much was covered.
     pub fn counts(&self) -> Counts {
-        self.counts
+        Counts { classes: self.complete.unwrap_or(self.counts.classes), ..self.counts }
     }
 
     /// The classes.
@@ -151,8 +153,8 @@ impl Books {
 
     /// How likely something new is; `None` while too little is known.
     pub fn estimate(&self) -> Option<Estimate> {
-        if self.complete {
-            Some(Estimate::complete(self.species.classes()))
+        if let Some(classes) = self.complete {
+            Some(Estimate::complete(classes))
         } else if self.learns {
             Estimate::recent(&self.species)
         } else {
@@ -244,7 +246,7 @@ mod tests {
         assert_eq!(method(&books), Method::GoodTuring);
         assert_eq!(method(&runs(&[StrategyId::Rff])), Method::RecentRuns);
         assert_eq!(method(&runs(&[StrategyId::Random, StrategyId::Pos])), Method::RecentRuns);
-        books.set_complete();
+        books.set_complete(Some(10));
         let estimate = books.estimate().unwrap();
         assert!(estimate.is_proved() && estimate.high == 0.0 && estimate.classes == 10);
     }

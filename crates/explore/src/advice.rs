@@ -55,8 +55,10 @@ pub(crate) struct Lessons {
     pub(crate) reads: Vec<u64>,
     /// The same for the same pairs of write and read; known in the books.
     pub(crate) combination: Option<u64>,
-    /// Its steps, as words.
+    /// Its steps, as words. In the books only where a planner learns from them.
     pub(crate) steps: Vec<u64>,
+    /// Its class as planners name it, if it is none of a planner's own runs; known in the books.
+    pub(crate) class: Option<u64>,
     /// Records of steps that did not fit.
     pub(crate) steps_lost: u64,
     /// Whether it learnt of more shared memory.
@@ -108,6 +110,14 @@ impl Advice {
         }
     }
 
+    /// A run of this epoch has ended, and is not in the books yet: if it is none of the planner's own, its class is compared with
+    /// those. Runs come in their order.
+    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) {
+        if let Advice::Portfolio(portfolio) = self {
+            portfolio.witness(knew_all, lessons);
+        }
+    }
+
     /// A run of this epoch has ended. Runs come in their order.
     pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
         match self {
@@ -133,12 +143,11 @@ impl Advice {
 
     /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
     pub(crate) fn longest_epoch(&self) -> Option<u64> {
-        let plans = match self {
-            Advice::Planner(..) => true,
-            Advice::Portfolio(portfolio) => portfolio.is_planning(),
-            _ => false,
-        };
-        plans.then_some(1)
+        match self {
+            Advice::Planner(..) => Some(1),
+            Advice::Portfolio(portfolio) => portfolio.longest_epoch(),
+            _ => None,
+        }
     }
 
     /// How far the planner is, if there is one.

@@ -14,6 +14,7 @@ use crate::free::{self, FirstLook, Quiet, Replayer};
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
+use crate::patience::Pace;
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
 use crate::search::Search;
@@ -51,7 +52,7 @@ pub struct Config {
     pub jobs: usize,
     /// Go on after a failure.
     pub keep_going: bool,
-    /// How long one run may take.
+    /// How much processor time one run may take.
     pub timeout: Duration,
     /// Which operations are points.
     pub points: PointMode,
@@ -203,6 +204,8 @@ struct Shared {
     news: Condvar,
     /// Runs under way are to be given up.
     cancel: Arc<AtomicBool>,
+    /// Whether runs that use up their time are slow or stuck.
+    pace: Arc<Pace>,
 }
 
 impl Shared {
@@ -253,14 +256,24 @@ pub fn run_kept(
         ledger.see_modules(modules);
         ledger.tasks.know(&functions.unwrap_or_default());
     }
-    let shared = Shared { ledger: Mutex::new(ledger), epoch: Condvar::new(), news: Condvar::new(), cancel };
+    let (ledger, pace) = (Mutex::new(ledger), Arc::default());
+    let shared = Shared { ledger, epoch: Condvar::new(), news: Condvar::new(), cancel, pace };
     let watched = std::thread::scope(|scope| {
-        let jobs: Vec<_> = (0..config.jobs.max(1))
-            .map(|job| {
-                let shared = &shared;
-                scope.spawn(move || work(config, job, shared))
-            })
-            .collect();
+        let mut jobs = Vec::new();
+        for job in 0..config.jobs.max(1) {
+            let shared = &shared;
+            let name = format!("job {job}");
+            let started =
+                std::thread::Builder::new().name(name).spawn_scoped(scope, move || work(config, job, shared));
+            match started {
+                Ok(job) => jobs.push(job),
+                // The campaign does not depend on how many there are.
+                Err(_) if !jobs.is_empty() => break,
+                Err(source) => {
+                    return Err(Error::System { what: "start a thread for a job".to_owned(), source });
+                }
+            }
+        }
         let watched = watch(config, &shared, started, observer);
         if watched.is_err() {
             shared.stop(&mut shared.lock(), Stop::Interrupt);
@@ -342,7 +355,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
     if !config.target.free {
         processors::bind(number);
     }
-    let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel));
+    let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel)).with_pace(&shared.pace);
     let mut replayer = Replayer::new(config, &shared.cancel);
     while let Some(ticket) = next(shared) {
         if config.target.free {

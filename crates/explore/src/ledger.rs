@@ -6,6 +6,7 @@ use crate::digest::Digest;
 use crate::error::Error;
 use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
+use crate::planner::Status;
 use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use crate::search::Search;
 use crate::task_ledger::TaskLedger;
@@ -87,8 +88,8 @@ pub(crate) struct Ledger {
     predict: bool,
     /// The campaign ends when there is no other run to make.
     pub(crate) ends_complete: bool,
-    /// A complete search has shown everything there is.
-    proves: bool,
+    /// A planner chooses every run.
+    planned: bool,
     next: u64,
     taken: u64,
     under_way: u64,
@@ -137,7 +138,7 @@ impl Ledger {
     pub(crate) fn new(limit: u64, keep_going: bool, search: Search, seed: u64, predict: bool) -> Ledger {
         Ledger {
             ends_complete: search.is_planner(),
-            proves: search.proves(),
+            planned: search.is_planner(),
             limit,
             keep_going,
             predict,
@@ -303,6 +304,10 @@ impl Ledger {
 
     fn take(&mut self, run: u64, mut outcome: Outcome) {
         self.digest.take(&mut outcome.lessons);
+        outcome.lessons.news = outcome.learnt.iter().any(|pc| !self.learnt_set.contains(pc));
+        // A run that knew less than is known by now tells nothing of classes.
+        let knew_all = self.known.len() == self.learnt.len().min(PCS_CAPACITY);
+        self.advice.witness(knew_all, &mut outcome.lessons);
         self.log.run(run, &outcome);
         self.counts.runs += 1;
         self.counts.points += outcome.counters.points;
@@ -312,12 +317,10 @@ impl Ledger {
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
-        let known = self.learnt.len();
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
         let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
         self.coverage.learnt(self.known.len(), self.learnt.len());
         self.coverage.take(strategy, &outcome.contribution);
-        outcome.lessons.news = self.learnt.len() > known;
         self.advice.learn(run, std::mem::take(&mut outcome.lessons));
         self.replays += u64::from(outcome.replayed);
         for warning in outcome.warnings.drain(..) {
@@ -334,10 +337,9 @@ impl Ledger {
         }
         self.take_shown(run, false, outcome);
         if self.advice.is_done() {
-            if self.proves && self.advice.status().is_some_and(|status| status.complete) {
-                self.coverage.set_complete();
-            }
-            if self.ends_complete {
+            let orders = self.advice.status().filter(Status::is_complete).map(|status| status.classes);
+            self.coverage.set_complete(orders);
+            if self.ends_complete && (orders.is_some() || self.planned) {
                 self.stop(Stop::Complete);
             }
         }

@@ -263,6 +263,11 @@ fn limits_met(server: &Server) -> Vec<Warning> {
     let told = [
         (server.left_behind > 0, "the program left processes behind; they were ended with the run"),
         (
+            server.was_slow,
+            "slow, not stuck: a run took longer than `--timeout` allows, and came to its end when it was given more; all later \
+             runs have 4 times as long. A smaller input makes more runs",
+        ),
+        (
             server.stdout.was_cut() || server.stderr.was_cut(),
             "a run wrote more than `--output` allows; only the end of it was kept",
         ),

@@ -13,9 +13,12 @@
 //! 4. *All learn from all.* Every run tells who read from whom and what its strands do, so what one member has shown is not
 //!    asked for by another, and weights are known whoever went first.
 //!
-//! 5. *Small programs are finished.* When few runs of an epoch show a combination that is new, `dpor` gets as many runs as all
-//!    members have had: if the program is small, it comes to an end with them, and nothing is left to look for. If it does not, the
-//!    members go on until the number of runs has doubled, and `dpor` then goes on where it was. So it never costs more than half.
+//! 5. *Planners have turns.* After the opening `hapset` and the members take turns of two runs, a little later `dpor` has a few, and
+//!    each again whenever the number of runs has doubled, a quarter of the runs so far, until it is done: a pair that nobody asks for by
+//!    chance is there soon by plan.
+//! 6. *Small programs are finished.* When few runs of an epoch show a combination that is new, `dpor` gets as many runs as all
+//!    members have had: if the program is small, it comes to an end with them, and nothing is left to look for. An order that it
+//!    cannot make is no reason to leave it: what it says in the end is another matter.
 //!
 //! `rff` is three members, one for each of its manners: bugs that need a certain pair, bugs that need a strand to stand still for
 //! long, and bugs that need many strands half-way at once are different ones, and a run can ask for a pair in each manner.
@@ -27,7 +30,9 @@ use crate::planner::{Planner, Status};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 use threadbare_abi::layout::flags;
-use threadbare_abi::step::STEP_WORDS;
+use threadbare_abi::op::OpKind;
+use threadbare_abi::step::flags::RESUMED;
+use threadbare_abi::step::{STEP_WORDS, Step, StepKind};
 use threadbare_strategy::rff::Manner;
 use threadbare_strategy::{Spec, StrategyId};
 
@@ -65,12 +70,24 @@ const FLOOR: f64 = 0.02;
 const FADE: f64 = 0.8;
 const LONG_AGO: f64 = 64.0;
 
+/// Runs after which `hapset` and `dpor` have their first turns, and the least runs of a turn.
+const FIRST_PAIRS: u64 = 4;
+const LEAST_PAIRS: u64 = 2;
+/// Up to so many runs, `hapset` and the members take turns of [`LEAST_PAIRS`].
+const IN_TURNS: u64 = 20;
+const FIRST_ORDERS: u64 = 16;
+const LEAST_ORDERS: u64 = 8;
+/// The part of the runs so far that a later turn has.
+const PART: u64 = 4;
 /// Runs after which the program may turn out to be small.
 const LOOK: u64 = 32;
 /// Of so many runs of an epoch at most one shows something new if the program is small.
 const FEW: usize = 4;
 /// Records of a run's steps, at the most, if the program is small.
 const SMALL: usize = 2048;
+
+/// Strands wait much if more than one of so many steps comes after being woken.
+const MUCH: u64 = 16;
 
 /// What a new pair is worth, how many of one run count, and what a finding is worth; a new combination is worth 1.
 const PAIR: f64 = 4.0;
@@ -98,13 +115,28 @@ pub(crate) struct Portfolio {
     /// Whose run it is, and its findings, for the runs of this epoch.
     epoch: BTreeMap<u64, (usize, u32)>,
     planner: Planner,
-    /// Runs that the planner has left before the members go on.
-    plans: u64,
-    /// The program is too large for the planner.
+    /// The planner for pairs of statements.
+    pairs: Planner,
+    /// Whose turn it is.
+    plans: Plans,
+    /// The program is too large for planners.
     large: bool,
-    /// Runs so far, and how many there have to be before the planner has its turn.
+    /// Runs so far, and how many there have to be before each planner has its turn.
     made: u64,
     look: u64,
+    look_for_pairs: u64,
+    /// Steps that were told, and those that came after being woken.
+    steps: u64,
+    woken: u64,
+}
+
+/// Who plans the next runs, and how many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Plans {
+    /// Nobody: they are the members'.
+    None,
+    Pairs(u64),
+    Orders(u64),
 }
 
 impl Portfolio {
@@ -120,10 +152,14 @@ impl Portfolio {
             fuzz: Fuzz::new(seed),
             epoch: BTreeMap::new(),
             planner: Planner::new(StrategyId::Dpor, 0),
-            plans: 0,
+            pairs: Planner::new(StrategyId::Hapset, 0),
+            plans: Plans::None,
             large: false,
             made: 0,
-            look: LOOK,
+            look: FIRST_ORDERS,
+            look_for_pairs: FIRST_PAIRS,
+            steps: 0,
+            woken: 0,
         };
         portfolio.divide();
         portfolio
@@ -131,10 +167,14 @@ impl Portfolio {
 
     /// What a run of this epoch is to do. Runs come in their order.
     pub(crate) fn assign(&mut self, run: u64) -> Assignment {
-        if self.is_planning() {
-            let spec = Spec::of(StrategyId::Dpor);
+        let planner = match self.plans {
+            Plans::None => None,
+            Plans::Pairs(_) => Some((StrategyId::Hapset, &self.pairs)),
+            Plans::Orders(_) => Some((StrategyId::Dpor, &self.planner)),
+        };
+        if let Some((id, planner)) = planner {
             let flags = flags::READS | flags::STEPS;
-            return Assignment { guide: self.planner.guide(), flags, ..Assignment::of(spec) };
+            return Assignment { guide: planner.guide(), flags, ..Assignment::of(Spec::of(id)) };
         }
         let turn = self.turn(run);
         self.epoch.insert(run, (turn, 0));
@@ -146,7 +186,8 @@ impl Portfolio {
             StrategyId::Rff => Assignment::steered(spec, run, &mut self.fuzz, &self.profile),
             _ => Assignment::of(spec),
         };
-        Assignment { flags: flags::READS, ..assignment }
+        let steps = if self.large { 0 } else { flags::STEPS };
+        Assignment { flags: flags::READS | steps, ..assignment }
     }
 
     /// The member whose turn it is: the one furthest behind its share.
@@ -164,56 +205,113 @@ impl Portfolio {
         turn
     }
 
+    /// A run of this epoch has ended, and is not in the books yet. The planner looks at the classes of all runs.
+    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) {
+        self.large |= lessons.steps.len() > SMALL * STEP_WORDS || lessons.steps_lost > 0;
+        self.see_waits(&lessons.steps);
+        let taught = match self.plans {
+            _ if self.large => false,
+            Plans::Orders(_) => true,
+            Plans::Pairs(_) => {
+                self.planner.witness(knew_all, lessons);
+                true
+            }
+            Plans::None => self.planner.witness(knew_all, lessons),
+        };
+        // Only what a planner learns from has to be in the books.
+        if !taught {
+            lessons.steps.clear();
+        }
+    }
+
     /// A run of this epoch has ended. Runs come in their order.
     pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
-        match self.epoch.get_mut(&run) {
-            Some((_, findings)) => {
-                *findings = lessons.findings;
-                self.profile.learn(&lessons.notes);
-                if lessons.news {
-                    self.planner.begin_anew();
+        let own = matches!(self.plans, Plans::Pairs(_));
+        match self.plans {
+            Plans::None => {
+                if let Some((_, findings)) = self.epoch.get_mut(&run) {
+                    *findings = lessons.findings;
                 }
+                self.profile.learn(&lessons.notes);
             }
-            None if lessons.steps.len() > SMALL * STEP_WORDS => self.large = true,
-            None => self.planner.learn(&lessons),
+            _ if self.large => {}
+            Plans::Pairs(_) => self.pairs.learn(&lessons),
+            Plans::Orders(_) => self.planner.learn(&lessons),
+        }
+        if lessons.news && !own {
+            self.pairs.begin_anew();
         }
         self.fuzz.learn(run, lessons);
     }
 
+    /// How much strands wait to be woken.
+    fn see_waits(&mut self, steps: &[u64]) {
+        let (steps, _) = steps.as_chunks();
+        for step in steps.iter().map(|words| Step::from_words(*words)) {
+            let wait = matches!(
+                OpKind::from_code(step.op),
+                Some(OpKind::CondWait | OpKind::CondTimedWait | OpKind::FutexWait | OpKind::BarrierWait)
+            );
+            let is_step = step.kind == StepKind::Step as u8;
+            self.steps += u64::from(is_step);
+            self.woken += u64::from(is_step && wait && step.flags & RESUMED != 0);
+        }
+    }
+
+    /// The longest epoch, if it is not the usual one: a plan depends on the run before it.
+    pub(crate) fn longest_epoch(&self) -> Option<u64> {
+        let in_turns = (FIRST_PAIRS..IN_TURNS).contains(&self.made) && !self.large && !self.pairs.is_done();
+        if self.is_planning() { Some(1) } else { in_turns.then_some(LEAST_PAIRS) }
+    }
+
     /// Whether the planner chooses the next run, by the one before it.
     pub(crate) fn is_planning(&self) -> bool {
-        self.plans > 0
+        self.plans != Plans::None
     }
 
     /// How far the planner is, once it has had a turn.
     pub(crate) fn status(&self) -> Option<Status> {
-        (!self.large && (self.look > LOOK || self.is_planning())).then(|| self.planner.status())
+        (!self.large && (self.look > FIRST_ORDERS || matches!(self.plans, Plans::Orders(_))))
+            .then(|| self.planner.status())
     }
 
     /// Whether every order that makes a difference was run.
     pub(crate) fn is_complete(&self) -> bool {
-        !self.large && self.planner.is_done() && self.planner.status().complete
-    }
-
-    /// Whether the planner has nothing left to do, or cannot do it.
-    fn is_hopeless(&self) -> bool {
-        self.large || self.planner.is_done() || self.planner.is_cut()
+        !self.large && self.planner.status().is_complete()
     }
 
     /// Who has the next turn, by what the last epoch's runs brought.
     fn take_turns(&mut self, news: &BTreeMap<u64, News>) {
         self.made += news.len() as u64;
-        if self.is_planning() {
-            self.plans = if self.is_hopeless() { 0 } else { self.plans - 1 };
-            if self.plans == 0 {
-                self.look = self.made * 2;
+        self.plans = match self.plans {
+            Plans::Pairs(left) if left > 1 && !self.pairs.is_done() && !self.large => Plans::Pairs(left - 1),
+            Plans::Orders(left) if left > 1 && !self.planner.is_done() && !self.large => {
+                Plans::Orders(left - 1)
             }
-            return;
+            Plans::Pairs(_) => Plans::None,
+            Plans::Orders(_) => {
+                self.look = self.made * 2;
+                Plans::None
+            }
+            Plans::None => self.next_plans(news),
+        };
+    }
+
+    fn next_plans(&mut self, news: &BTreeMap<u64, News>) -> Plans {
+        if self.large {
+            return Plans::None;
         }
-        let new = news.values().filter(|news| news.combination).count();
-        if self.made >= self.look && !self.is_hopeless() && new * FEW <= news.len() {
-            self.plans = self.made;
+        if self.made >= self.look_for_pairs && !self.pairs.is_done() {
+            let next = if self.made < IN_TURNS { self.made + 2 * LEAST_PAIRS } else { self.made * 2 };
+            self.look_for_pairs = next;
+            return Plans::Pairs((self.made / PART).max(LEAST_PAIRS));
         }
+        if self.made >= self.look && !self.planner.is_done() {
+            let new = news.values().filter(|news| news.combination).count();
+            let small = self.made >= LOOK && new * FEW <= news.len();
+            return Plans::Orders(if small { self.made } else { (self.made / PART).max(LEAST_ORDERS) });
+        }
+        Plans::None
     }
 
     /// Divides the runs anew.
@@ -237,7 +335,13 @@ impl Portfolio {
     }
 
     fn divide(&mut self) {
-        let rate = |it: &Member| (it.gain + TRUST * it.promise) / (it.runs + TRUST);
+        let waits = self.woken * MUCH > self.steps;
+        let promise = |it: &Member| match it.spec.id {
+            // It counts what strands do, and who waits does nothing.
+            StrategyId::Surw if waits => it.promise / 2.0,
+            _ => it.promise,
+        };
+        let rate = |it: &Member| (it.gain + TRUST * promise(it)) / (it.runs + TRUST);
         let total: f64 = self.members.iter().map(rate).sum();
         let free = 1.0 - FLOOR * self.members.len() as f64;
         for member in &mut self.members {
@@ -284,7 +388,7 @@ mod tests {
     fn every_member_has_its_share() {
         let mut counts = runs_of(10, |_| 0);
         // Nothing is new, and nothing was done: one run is all that a planner needs.
-        assert_eq!(counts.remove("dpor"), Some(1));
+        assert_eq!((counts.remove("dpor"), counts.remove("hapset")), (Some(1), Some(1)));
         assert_eq!(counts.len(), MEMBERS.len());
         // 640 runs: nobody below the floor, but for the rounding of turns.
         assert!(counts.values().all(|&count| count >= 11), "{counts:?}");

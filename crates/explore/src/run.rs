@@ -3,6 +3,7 @@
 use crate::advice::Lessons;
 use crate::error::Error;
 use crate::free::{Places, Quiet, Recorded};
+use crate::patience::{MORE, Pace, Patience};
 use crate::server::{Message, Server, Target};
 use crate::shm::LiveCopy;
 use crate::{tasks, verdict};
@@ -27,9 +28,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// How often the ring is looked at while it is empty, and whether a run has stopped.
 const SHORT_TICK: Duration = Duration::from_millis(1);
 /// How long a run may take to tell where it is when its time is over.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// How long a killed run may take to be gone before its server is given up.
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(20);
 
 /// What a run is to do.
 #[derive(Clone, Debug)]
@@ -132,6 +133,7 @@ impl Server {
         mut sink: Option<&mut dyn EventSink>,
     ) -> Result<Ended, Error> {
         self.set_plan(request, follow);
+        self.was_slow = false;
         loop {
             self.begin(request)?;
             match self.wait_for_end(request, &mut sink, false)? {
@@ -217,14 +219,19 @@ impl Server {
         sink: &mut Option<&mut dyn EventSink>,
         stops: bool,
     ) -> Result<Arrival, Error> {
-        let mut deadline = Instant::now() + request.timeout;
+        let mut patience = Patience::new(request.timeout, self.processors);
+        // From when on the run is over: by its own time, or by the clock once it was asked to end.
+        let mut deadline: Option<Instant> = None;
         let mut asked = false;
         let mut killed = false;
         let mut end = End::TimedOut;
         let mut buffer = Vec::new();
         loop {
             let tick = if sink.is_some() || stops { SHORT_TICK } else { TICK };
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = match deadline {
+                Some(deadline) => deadline.saturating_duration_since(Instant::now()),
+                None => patience.next(),
+            };
             let message = self.receive(left.min(tick))?;
             let mut drained = 0;
             if let Some(sink) = sink.as_mut() {
@@ -265,9 +272,13 @@ impl Server {
                     let large = || pid.is_some_and(|pid| self.limits.are_passed_by(pid));
                     if !asked && !cancelled && large() {
                         end = End::OutOfMemory;
-                        deadline = Instant::now();
+                        deadline = Some(Instant::now());
                     }
-                    if Instant::now() < deadline && (killed || !cancelled) {
+                    let over = match deadline {
+                        Some(deadline) => Instant::now() >= deadline,
+                        None => patience.is_over(pid),
+                    };
+                    if !over && (killed || !cancelled) {
                         continue;
                     }
                     if killed || pid.is_none() {
@@ -279,11 +290,11 @@ impl Server {
                     if !asked && !cancelled {
                         // The runtime tells where every strand is, and ends. One that cannot is killed.
                         pid.map(|pid| kill_process(pid, Signal::XCPU));
-                        deadline = Instant::now() + LAST_WORDS;
+                        deadline = Some(Instant::now() + LAST_WORDS);
                     } else {
                         kill_run(pid);
                         killed = true;
-                        deadline = Instant::now() + GRACE;
+                        deadline = Some(Instant::now() + GRACE);
                     }
                     asked = true;
                 }
@@ -396,7 +407,7 @@ fn parent_of(pid: Pid) -> Option<u32> {
 }
 
 /// What the system tells of a process, from its state on.
-fn stat_of(pid: Pid) -> String {
+pub(crate) fn stat_of(pid: Pid) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     // The name before the state may hold anything, a parenthesis too.
     stat.rsplit_once(") ").map(|(_, rest)| rest.to_owned()).unwrap_or_default()
@@ -419,12 +430,28 @@ pub struct Job {
     /// What free runs covered so far, where that is noted.
     tasks: Option<Arc<Seen>>,
     cancel: Arc<AtomicBool>,
+    /// What is known of runs that used up their time, where such a run is made again.
+    pace: Option<Arc<Pace>>,
 }
 
 impl Job {
     /// A job whose server is not started yet. Its runs are given up when `cancel` is set.
     pub fn new(target: Arc<Target>, cancel: Arc<AtomicBool>) -> Job {
-        Job { target, server: None, known: Arc::from([]), places: Places::default(), tasks: None, cancel }
+        Job {
+            target,
+            server: None,
+            known: Arc::from([]),
+            places: Places::default(),
+            tasks: None,
+            cancel,
+            pace: None,
+        }
+    }
+
+    /// Runs that use up their time are made again with more of it; all jobs of a campaign know what came of that.
+    pub(crate) fn with_pace(mut self, pace: &Arc<Pace>) -> Job {
+        self.pace = Some(Arc::clone(pace));
+        self
     }
 
     /// The pcs that all runs from now on know.
@@ -497,6 +524,25 @@ impl Job {
     /// Makes one run. If the run or its server is killed, it is made once more: a program that kills itself does so
     /// again.
     pub fn run(&mut self, request: &Request, follow: &[Segment]) -> Result<Ended, Error> {
+        let Some(pace) = self.pace.clone() else { return self.run_kept(request, follow) };
+        let longer = Request { timeout: request.timeout * MORE, ..request.clone() };
+        if pace.is_slow() {
+            return self.run_kept(&longer, follow);
+        }
+        let ended = self.run_kept(request, follow)?;
+        if ended.end != End::TimedOut || !pace.is_unknown() {
+            return Ok(ended);
+        }
+        let again = self.run_kept(&longer, follow)?;
+        let came_to_its_end = again.end != End::TimedOut;
+        pace.learn(came_to_its_end);
+        if let Some(server) = &mut self.server {
+            server.was_slow = came_to_its_end;
+        }
+        Ok(again)
+    }
+
+    fn run_kept(&mut self, request: &Request, follow: &[Segment]) -> Result<Ended, Error> {
         match self.run_once(request, follow) {
             Err(Error::ServerDied { .. }) => {}
             Ok(ended) if was_killed(&ended) => {}

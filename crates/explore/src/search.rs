@@ -72,14 +72,6 @@ impl Search {
         matches!(self, Search::Strategy(spec) if spec.id.is_planner())
     }
 
-    /// Whether everything has been seen when it is complete.
-    pub(crate) fn proves(&self) -> bool {
-        match self {
-            Search::Portfolio => true,
-            Search::Strategy(spec) => matches!(spec.id, StrategyId::Dfs | StrategyId::Dpor | StrategyId::Pcb),
-        }
-    }
-
     /// The strategy of runs that are none of the search's own.
     pub(crate) fn plain(&self) -> Spec {
         match self {

@@ -8,7 +8,7 @@ use crate::capture::Capture;
 use crate::error::Error;
 use crate::limits::Limits;
 use crate::shm::SharedMemory;
-use crate::{processors, spawn, wire};
+use crate::{processors, spawn, surroundings, wire};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair};
@@ -36,7 +36,7 @@ pub struct Target {
     pub arg0: Option<OsString>,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables added to the driver's own environment.
+    /// Variables added to the driver's own environment; of those that are a run's own ([`surroundings`]), all there are.
     pub env: Vec<(OsString, OsString)>,
     /// The folder it runs in.
     pub cwd: PathBuf,
@@ -96,6 +96,10 @@ pub struct Server {
     pub(crate) limits: Limits,
     /// Processes that the last run left behind.
     pub(crate) left_behind: u64,
+    /// Processors that a run may use at a time.
+    pub(crate) processors: u32,
+    /// The last run used up its time, and came to its end when it was given more.
+    pub(crate) was_slow: bool,
 }
 
 /// What came over the control socket.
@@ -139,6 +143,9 @@ impl Server {
         };
 
         let mut command = std::process::Command::new(&target.program);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| surroundings::matters(name)) {
+            command.env_remove(name);
+        }
         command.args(&target.args).envs(target.env.iter().cloned()).current_dir(&target.cwd);
         if let Some(arg0) = &target.arg0 {
             command.arg0(arg0);
@@ -150,7 +157,7 @@ impl Server {
         }
         let [shm_fd, ctl_fd] = spawn::CHILD_FDS;
         let mut variable = format!("shm={shm_fd},ctl={ctl_fd}");
-        if target.env.iter().all(|(name, _)| name != BIND_NOW) && std::env::var_os(BIND_NOW).is_none() {
+        if target.env.iter().all(|(name, _)| name != BIND_NOW) {
             // Symbols are looked up once, in the server, not in every run.
             command.env(BIND_NOW, "1");
             variable += ",bind=1";
@@ -189,6 +196,8 @@ impl Server {
             dead: false,
             limits: target.limits,
             left_behind: 0,
+            processors: if target.free { processors::count() } else { 1 },
+            was_slow: false,
         };
         server.expect_hello(target.start_timeout)?;
         Ok(server)
@@ -334,7 +343,7 @@ impl Drop for Server {
 fn preload(runtime: &Path, target: &Target) -> OsString {
     let mut value = runtime.as_os_str().to_owned();
     let own = target.env.iter().rev().find(|(name, _)| name == "LD_PRELOAD").map(|(_, value)| value.clone());
-    if let Some(theirs) = own.or_else(|| std::env::var_os("LD_PRELOAD")).filter(|value| !value.is_empty()) {
+    if let Some(theirs) = own.filter(|value| !value.is_empty()) {
         value.push(":");
         value.push(theirs);
     }

@@ -8,9 +8,11 @@
 //! that is not possible either, to whoever reads the error output.
 
 use crate::error::Error;
+use crate::files::unforeseen;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,6 +25,7 @@ pub struct Store {
     folder: PathBuf,
     created: bool,
     kept: Mutex<BTreeMap<String, Vec<u8>>>,
+    elsewhere: Mutex<Option<PathBuf>>,
 }
 
 /// Where something was kept.
@@ -44,9 +47,10 @@ impl Store {
         let failed = |source| Error::Store { path: folder.clone(), source };
         let created = !folder.exists();
         fs::create_dir_all(&folder).map_err(failed)?;
-        let store = Store { folder: folder.clone(), created, kept: Mutex::default() };
+        let store =
+            Store { folder: folder.clone(), created, kept: Mutex::default(), elsewhere: Mutex::default() };
         let probe = store.scratch("probe");
-        fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(failed)?;
+        write_new(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(failed)?;
         Ok(store)
     }
 
@@ -89,15 +93,29 @@ impl Store {
             }
             Err(error) => error,
         };
-        let elsewhere = std::env::temp_dir().join(format!("threadbare-{}", std::process::id()));
-        let path = elsewhere.join(name);
-        match fs::create_dir_all(&elsewhere).and_then(|()| write_new(&path, content)) {
+        let path = match self.elsewhere() {
+            Ok(elsewhere) => elsewhere.join(name),
+            Err(_) => return Err(first),
+        };
+        let _ = fs::remove_file(&path);
+        match write_new(&path, content) {
             Ok(()) => {
                 let trouble = format!("{}; the finding is in `{}`", told(&first), path.display());
                 Ok(Kept { path, trouble: Some(trouble) })
             }
             Err(_) => Err(first),
         }
+    }
+
+    /// The folder for what this one does not take. The temporary folder is everybody's: this one is new and the user's own.
+    fn elsewhere(&self) -> io::Result<PathBuf> {
+        let mut elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = &*elsewhere {
+            return Ok(folder.clone());
+        }
+        let folder = std::env::temp_dir().join(format!("threadbare-{}", unforeseen()));
+        fs::DirBuilder::new().mode(0o700).create(&folder)?;
+        Ok(elsewhere.insert(folder).clone())
     }
 
     /// Writes what was kept and is no longer there; whether there was such.
@@ -118,6 +136,12 @@ impl Store {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes a file away that was kept.
+    pub fn forget(&self, name: &str) -> Result<(), Error> {
+        self.kept().remove(name);
+        self.remove(name)
+    }
+
     /// Takes a file of the folder away, if it is there.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
         match fs::remove_file(self.folder.join(name)) {
@@ -129,7 +153,7 @@ impl Store {
     }
 
     fn scratch(&self, name: &str) -> PathBuf {
-        self.folder.join(format!(".{name}.{}", std::process::id()))
+        self.folder.join(format!(".{name}.{}", unforeseen()))
     }
 }
 
@@ -143,7 +167,7 @@ impl Drop for Store {
 }
 
 fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = fs::File::create(path)?;
+    let mut file = fs::File::create_new(path)?;
     file.write_all(content)?;
     if path.to_string_lossy().contains(&format!(".{SCHEDULE}")) {
         // The one thing that cannot be made again from others: it outlives the machine's end, too.
@@ -205,6 +229,9 @@ mod tests {
         assert_eq!(fs::read(folder.join("a.schedule")).unwrap(), b"one");
         fs::remove_dir_all(&folder).unwrap();
         assert!(store.write_missing().unwrap() && !store.write_missing().unwrap());
+        store.keep("d.schedule", b"four").unwrap();
+        store.forget("d.schedule").unwrap();
+        assert!(!store.write_missing().unwrap() && !folder.join("d.schedule").exists());
         // Something else is in the way: it goes elsewhere.
         fs::remove_dir_all(&folder).unwrap();
         fs::write(&folder, b"").unwrap();

@@ -61,10 +61,41 @@ pub(crate) fn judge(
         verdict.message = panic.message;
         verdict.place = Some(panic.place);
         verdict.strand = panic.thread.strand(report);
+    } else if let Some(message) = exception(&verdict, stderr) {
+        verdict.message = message;
+        // Where it was thrown, which is where it can be mended.
+        if verdict.addr != 0 {
+            verdict.pc = verdict.addr;
+        }
     } else if verdict.message.is_empty() {
         verdict.message = default_message(&verdict, timeout, stderr);
     }
+    if verdict.kind == VerdictKind::Crash && code == ABORT {
+        // What the runtime told there was the place of a throw.
+        verdict.addr = 0;
+    }
     verdict
+}
+
+/// The exception that nobody caught, by the words of the C++ library.
+fn exception(verdict: &Verdict, stderr: &Output) -> Option<String> {
+    const THROWN: &str = "terminate called after throwing an instance of '";
+    const AGAIN: &str = "terminate called recursively";
+    const WHAT: &str = "what():";
+    if verdict.kind != VerdictKind::Crash || verdict.code != ABORT {
+        return None;
+    }
+    let text = stderr.text();
+    let mut lines = text.lines().skip_while(|line| !line.contains(THROWN));
+    let (_, kind) = lines.next()?.split_once(THROWN)?;
+    let kind = kind.trim_end().trim_end_matches('\'');
+    let mut message = format!("uncaught exception {kind}");
+    // Several threads may have come to their ends at once.
+    let mut what = lines.filter(|line| !line.contains(AGAIN));
+    if let Some((_, what)) = what.next().and_then(|line| line.split_once(WHAT)) {
+        message.push_str(&format!(": {}", what.trim().chars().take(200).collect::<String>()));
+    }
+    Some(message)
 }
 
 fn default_message(verdict: &Verdict, timeout: Duration, stderr: &Output) -> String {
@@ -199,12 +230,29 @@ pub fn signal_name(signal: i32) -> String {
         8 => ("SIGFPE", "arithmetic error"),
         9 => ("SIGKILL", "killed from outside; out of memory?"),
         11 => ("SIGSEGV", "bad memory access"),
+        10 => ("SIGUSR1", "the program's own"),
+        12 => ("SIGUSR2", "the program's own"),
         13 => ("SIGPIPE", "broken pipe"),
         14 => ("SIGALRM", "alarm"),
         15 => ("SIGTERM", "asked to end"),
+        16 => ("SIGSTKFLT", "stack fault"),
+        17 => ("SIGCHLD", "a child has ended"),
+        18 => ("SIGCONT", "continued"),
+        19 => ("SIGSTOP", "stopped"),
+        20 => ("SIGTSTP", "stopped by the terminal"),
+        21 => ("SIGTTIN", "read from the terminal in the background"),
+        22 => ("SIGTTOU", "write to the terminal in the background"),
+        23 => ("SIGURG", "urgent data"),
         24 => ("SIGXCPU", "processor time used up"),
         25 => ("SIGXFSZ", "a file became larger than `--file-size` allows"),
+        26 => ("SIGVTALRM", "timer of processor time"),
+        27 => ("SIGPROF", "profiling timer"),
+        28 => ("SIGWINCH", "the window has another size"),
+        29 => ("SIGIO", "input or output is possible"),
+        30 => ("SIGPWR", "power failure"),
         31 => ("SIGSYS", "bad system call"),
+        // The first two are libc's own.
+        real_time @ 34..=64 => return format!("SIGRTMIN+{} (real-time signal)", real_time - 34),
         other => return format!("signal {other}"),
     };
     format!("{name} ({what})")
@@ -250,6 +298,27 @@ mod tests {
         for unknown in ["thread 'twin' ", "thread 'who' ", "nobody ", ""] {
             assert_eq!(strand(unknown), u16::MAX, "{unknown}");
         }
+    }
+
+    #[test]
+    fn exceptions_are_read_from_the_text() {
+        let text = "hello\nterminate called after throwing an instance of 'std::runtime_error'\n  what():  no money\n";
+        let verdict = judged(End::Signalled(6), text);
+        assert_eq!(verdict.kind, VerdictKind::Crash);
+        assert_eq!(verdict.message, "uncaught exception std::runtime_error: no money");
+        let bare = judged(End::Signalled(6), "terminate called after throwing an instance of 'int'\n");
+        assert_eq!(bare.message, "uncaught exception int");
+        let none = judged(End::Signalled(6), "terminate called without an active exception\n");
+        assert!(none.message.starts_with("SIGABRT"), "{}", none.message);
+    }
+
+    #[test]
+    fn every_signal_has_its_name() {
+        for signal in (1..=31).chain(34..=64) {
+            assert!(signal_name(signal).starts_with("SIG"), "{signal}");
+        }
+        assert_eq!(signal_name(12), "SIGUSR2 (the program's own)");
+        assert_eq!(signal_name(36), "SIGRTMIN+2 (real-time signal)");
     }
 
     #[test]

@@ -65,6 +65,41 @@ impl Findings {
         self.count_run(index, run);
     }
 
+    /// Where more than `most` races are on one variable, leaves the first of them with the places of all; gives the ids of
+    /// the others.
+    pub fn fold_races(&mut self, most: usize) -> Vec<String> {
+        let mut on: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, finding) in self.list.iter().enumerate().filter(|(_, finding)| finding.kind == "race") {
+            if let Some(variable) = variable_of(finding) {
+                on.entry(variable).or_default().push(index);
+            }
+        }
+        let mut gone = vec![None; self.list.len()];
+        for (variable, races) in on.into_iter().filter(|(_, races)| races.len() > most) {
+            let note = folded(&variable, races.iter().map(|&index| &self.list[index]));
+            let [first, others @ ..] = &races[..] else { continue };
+            let seen = races.iter().map(|&index| self.list[index].count).max().unwrap_or(0);
+            self.list[*first].count = seen;
+            self.list[*first].notes.push(note);
+            others.iter().for_each(|&other| gone[other] = Some(*first));
+        }
+        let ids = |(index, finding): (usize, &Finding)| gone[index].map(|_| finding.id.clone());
+        let removed: Vec<String> = self.list.iter().enumerate().filter_map(ids).collect();
+        if removed.is_empty() {
+            return removed;
+        }
+        let kept: Vec<usize> = (0..self.list.len()).filter(|&index| gone[index].is_none()).collect();
+        let place = |index: usize| kept.binary_search(&gone[index].unwrap_or(index)).unwrap_or(0);
+        self.by_key.values_mut().for_each(|index| *index = place(*index));
+        self.counted = kept.iter().map(|&index| self.counted[index]).collect();
+        let mut index = 0;
+        self.list.retain(|_| {
+            index += 1;
+            gone[index - 1].is_none()
+        });
+        removed
+    }
+
     fn count_run(&mut self, index: usize, run: u64) {
         if self.counted[index] != run {
             self.counted[index] = run;
@@ -92,6 +127,29 @@ impl Findings {
         self.list.push(finding);
         self.list.last_mut()
     }
+}
+
+/// The variable a race is on, whatever part of it.
+fn variable_of(finding: &Finding) -> Option<String> {
+    let name = finding.object.as_ref()?.name.as_deref()?;
+    let whole = name.split(['[', '.']).next().unwrap_or(name).trim_end_matches("->");
+    (!whole.is_empty()).then(|| whole.to_owned())
+}
+
+/// The places of races that are told as one.
+fn folded<'a>(variable: &str, races: impl ExactSizeIterator<Item = &'a Finding>) -> String {
+    const SHOWN: usize = 40;
+    let pairs = races.len();
+    let mut places: Vec<String> = races
+        .flat_map(|race| race.accesses.iter().map(access_text))
+        .filter(|place| !place.is_empty())
+        .collect();
+    places.sort();
+    places.dedup();
+    let more =
+        if places.len() > SHOWN { format!(" and {} more", places.len() - SHOWN) } else { String::new() };
+    places.truncate(SHOWN);
+    format!("{pairs} pairs of places race on `{variable}`: {}{more}", places.join(", "))
 }
 
 /// The name of a bug: its kind and a hash of kind and places. It does not change with the folder, the strand or the
@@ -194,6 +252,30 @@ mod tests {
         fn source(&self, _file: &str, _line: u32) -> Option<String> {
             None
         }
+    }
+
+    #[test]
+    fn many_races_on_one_variable_are_one_finding() {
+        use OpKind::{Read, Write};
+        let mut findings = Findings::new();
+        let mut add = |key: u64, name: &str| {
+            let facts = race(key, [(1, 100 + key * 2, Write), (2, 10, Read)]);
+            let finding = findings.add(key, &facts, "p", &Lines).unwrap();
+            finding.object =
+                Some(crate::finding::ObjectDetail { name: Some(name.into()), ..Default::default() });
+        };
+        (0..21).for_each(|key| add(key, &format!("table[{key}].sum")));
+        (21..41).for_each(|key| add(key, "other"));
+        assert_eq!(findings.fold_races(21), [""; 0]);
+        assert_eq!(findings.fold_races(20).len(), 20);
+        assert_eq!(findings.all().len(), 21);
+        let note = findings.all()[0].notes.last().unwrap();
+        assert!(note.starts_with("21 pairs of places race on `table`: f at x.c:5, "), "{note}");
+        assert!(findings.all()[1..].iter().all(|finding| finding.notes.is_empty()));
+        // Later runs count for the one that is left.
+        let before = findings.all()[0].count;
+        assert!(findings.count(20, 99) && findings.all()[0].count == before + 1);
+        assert!(findings.count(40, 99) && findings.all()[20].count == 2);
     }
 
     #[test]

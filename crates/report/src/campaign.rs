@@ -1,5 +1,6 @@
 //! What a campaign came to, as data: the JSON that other tools read.
 
+use crate::claim::Claim;
 use crate::tasks::TasksReport;
 use serde::{Deserialize, Serialize};
 use threadbare_coverage::{Counts, Estimate};
@@ -13,7 +14,7 @@ pub const FORMAT_VERSION: u32 = 1;
 pub struct CampaignReport {
     /// [`FORMAT_VERSION`].
     pub format_version: u32,
-    /// `clean` or `failure`.
+    /// `clean`, `failure`, or `none` if no run ended.
     pub verdict: String,
     /// Runs made.
     pub runs: u64,
@@ -59,6 +60,9 @@ pub struct CampaignReport {
     /// How far the planner came, if one chose the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planner: Option<Planner>,
+    /// What is known of orders that were not run, if a planner chose runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
     /// The program.
     pub program: String,
     /// Its arguments.
@@ -81,8 +85,11 @@ pub struct Regressed {
 /// How far a planner came.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Planner {
-    /// Whether every run that it promises was made.
+    /// Whether every order that makes a difference was run.
     pub complete: bool,
+    /// Whether it had no other run to make.
+    #[serde(default)]
+    pub finished: bool,
     /// Runs it chose, knowing what it knew in the end.
     pub runs: u64,
     /// Runs before that, which taught it what strands share and where they wait.
@@ -115,6 +122,20 @@ impl CampaignReport {
     /// Whether something failed, be it a run or a kept schedule.
     pub fn has_failed(&self) -> bool {
         self.runs_failed > 0 || self.regress.iter().any(|kept| kept.outcome == "failure")
+    }
+
+    /// Whether nothing can be said: no run came to its end, and no kept schedule failed.
+    pub fn says_nothing(&self) -> bool {
+        self.runs == 0 && !self.has_failed()
+    }
+
+    /// What can be said, in a word.
+    pub fn word(&self) -> &'static str {
+        match self.has_failed() {
+            true => "failure",
+            false if self.says_nothing() => "none",
+            false => "clean",
+        }
     }
 
     /// How many findings make runs fail; the others are only told.

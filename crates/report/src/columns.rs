@@ -25,13 +25,18 @@ pub fn printable(line: &str) -> String {
                 continue;
             }
             '\r' => continue,
-            c if c.is_control() || is_direction(c) => '\u{fffd}',
+            c if is_unsafe(c) => '\u{fffd}',
             c => c,
         };
         out.push(shown);
         column += shown.width().unwrap_or(0);
     }
     out
+}
+
+/// Whether a character speaks to a terminal, or makes a line look like another.
+pub fn is_unsafe(c: char) -> bool {
+    c.is_control() || is_direction(c)
 }
 
 /// Marks that turn the direction of writing would make source look like other source.

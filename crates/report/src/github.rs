@@ -1,5 +1,6 @@
 //! Findings as annotations of GitHub's workflow runs: a line for each place, which the site shows beside the source.
 
+use crate::columns::is_unsafe;
 use crate::marks;
 use crate::sarif::Shown;
 use crate::text::{replay_command, sentence};
@@ -40,6 +41,8 @@ pub fn github(findings: &[Shown<'_>], folder: &Path) -> String {
 
 /// The text of a command, in one line.
 fn data(text: &str) -> String {
+    let kept = |c: char| if is_unsafe(c) && !"\r\n\t".contains(c) { '\u{fffd}' } else { c };
+    let text: String = text.chars().map(kept).collect();
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
@@ -63,11 +66,12 @@ mod tests {
     #[test]
     fn nothing_ends_a_command_early() {
         let mut finding = samples::assertion();
-        finding.message = "100%\r\n::error::no".into();
+        finding.message = "100%\r\n::error::no \u{1b}[2J".into();
         finding.locations[0].file = Some("/home/me/a,b:c.c".into());
         let text = github(&[Shown { finding: &finding, test: Some("a,b") }], Path::new("/home/me"));
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(text.starts_with("::error file=a%2Cb%3Ac.c,line=31,title=assertion in a%2Cb::"), "{text}");
         assert!(text.contains("100%25%0D%0A::error::no"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text:?}");
     }
 }

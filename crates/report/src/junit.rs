@@ -60,7 +60,8 @@ fn whole(mut suites: Vec<TestSuite>) -> String {
 }
 
 fn case(name: &str, class: &str, campaign: &CampaignReport) -> TestCase {
-    let mut case = TestCase::new(name, status(&campaign.findings));
+    let status = if campaign.says_nothing() { no_run() } else { status(&campaign.findings) };
+    let mut case = TestCase::new(name, status);
     case.set_classname(class).set_time(Duration::from_secs_f64(campaign.elapsed_s.max(0.0)));
     for (key, value) in [
         ("runs", campaign.runs.to_string()),
@@ -73,6 +74,13 @@ fn case(name: &str, class: &str, campaign: &CampaignReport) -> TestCase {
         add_output(&mut case, first);
     }
     case
+}
+
+/// Nothing can be said of a test none of whose runs came to its end.
+fn no_run() -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_message("no run ended in the time there was").set_type("no-run");
+    status
 }
 
 /// A test fails by what makes runs fail; what is only told does not.
@@ -127,6 +135,9 @@ mod check {
         let read = Report::deserialize_from_str(&xml).unwrap();
         assert_eq!((read.tests, read.failures, read.test_suites.len()), (3, 1, 2));
         assert!(xml.chars().all(|c| !c.is_control() || c == '\n'), "{xml}");
+        let silent = CampaignReport { runs: 0, ..samples::campaign(Vec::new()) };
+        let read = Report::deserialize_from_str(&campaign(&silent)).unwrap();
+        assert_eq!((read.tests, read.failures, read.errors), (1, 0, 1));
         let alone = campaign(&samples::campaign(vec![samples::deadlock()]));
         let read = Report::deserialize_from_str(&alone).unwrap();
         assert_eq!((read.tests, read.failures), (1, 1));

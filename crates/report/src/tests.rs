@@ -29,7 +29,7 @@ pub struct TestResult {
 pub struct TestsReport {
     /// The version of the JSON form.
     pub format_version: u32,
-    /// `clean` or `failure`.
+    /// `clean`, `failure`, or `none` if there is a test without a run.
     pub verdict: String,
     /// The tests in the order they were made.
     pub tests: Vec<TestResult>,
@@ -60,6 +60,19 @@ impl TestsReport {
         self.tests.iter().filter(|test| test.campaign.has_failed()).count()
     }
 
+    /// Tests of which nothing can be said: none of their runs came to its end.
+    pub fn without_a_run(&self) -> usize {
+        self.tests.iter().filter(|test| test.campaign.says_nothing()).count()
+    }
+
+    fn word(&self) -> &'static str {
+        match (self.failed(), self.without_a_run()) {
+            (0, 0) => "clean",
+            (0, _) => "none",
+            _ => "failure",
+        }
+    }
+
     /// Whether there was no test to run: a filter that is mistyped must not look like a success.
     pub fn nothing_matched(&self) -> bool {
         self.tests.is_empty() && !self.interrupted
@@ -67,7 +80,7 @@ impl TestsReport {
 
     /// The report as JSON, one object, with a line end.
     pub fn to_json(&self) -> String {
-        let verdict = if self.failed() > 0 { "failure" } else { "clean" }.to_owned();
+        let verdict = self.word().to_owned();
         let report = TestsReport { verdict, ..self.clone() };
         let mut json = serde_json::to_string_pretty(&report).unwrap_or_default();
         json.push('\n');
@@ -82,8 +95,11 @@ pub fn line(test: &TestResult, style: Style) -> String {
     let count = format!("{}, {}/s", counted(campaign.runs, "run"), per_second(campaign.runs, elapsed));
     let first = campaign.findings.iter().find(|finding| finding.severity == Severity::Failure);
     match first {
-        None if campaign.runs == 0 => {
+        None if campaign.says_nothing() => {
             format!("{} {} (none ended in the time there was)", style.warn("no run"), test.name)
+        }
+        None if campaign.strands == 1 => {
+            format!("{} {} ({count}; it has one strand only)", style.good("ok    "), test.name)
         }
         None => format!("{} {} ({count})", style.good("ok    "), test.name),
         Some(finding) => format!("{} {} ({count}): {}", style.bad("FAILED"), test.name, finding.kind),
@@ -122,17 +138,18 @@ pub fn summary(report: &TestsReport, screen: Screen) -> String {
     let mut table = Table::new(["result", "runs", "test", "finding"]);
     for test in &report.tests {
         let ids: Vec<&str> = test.campaign.findings.iter().map(|finding| finding.id.as_str()).collect();
-        let result = match (test.campaign.failures(), test.campaign.runs) {
-            (0, 0) => "no run",
-            (0, _) => "ok",
+        let result = match (test.campaign.failures(), test.campaign.says_nothing()) {
+            (0, true) => "no run",
+            (0, false) => "ok",
             _ => "FAILED",
         };
         let name = format!("{}::{}", test.binary, test.name);
         table.row([result.to_owned(), thousands(test.campaign.runs), name, ids.join(", ")]);
     }
     out.push_str(&table.to_text());
-    let failed = report.failed();
+    let (failed, without) = (report.failed(), report.without_a_run());
     let verdict = match failed {
+        0 if without > 0 => style.warn("no verdict").to_string(),
         0 if report.nothing_matched() => style.warn("0 tests match").to_string(),
         0 => style.good("ok").to_string(),
         _ => style.bad("FAILED").to_string(),
@@ -143,8 +160,9 @@ pub fn summary(report: &TestsReport, screen: Screen) -> String {
         count => format!("; {} suppressed", counted(count, "finding")),
     };
     out.push_str(&format!(
-        "{verdict}: {} passed, {failed} failed, {} ignored; {}{suppressed}{}\n",
-        report.tests.len() - failed,
+        "{verdict}: {} passed, {failed} failed, {}{} ignored; {}{suppressed}{}\n",
+        report.tests.len() - failed - without,
+        if without > 0 { format!("{without} without a run, ") } else { String::new() },
         report.ignored,
         counted(runs, "run"),
         if report.interrupted { "; interrupted" } else { "" },

@@ -9,6 +9,7 @@ mod why;
 pub mod words;
 
 use crate::campaign::{CampaignReport, Planner, Regressed};
+use crate::claim::Claim;
 use crate::columns::{pieces, printable, wrap};
 use crate::coverage;
 use crate::excerpt::{Sources, excerpts};
@@ -30,6 +31,7 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     let mut out = String::new();
     let elapsed = Duration::from_secs_f64(report.elapsed_s.max(0.0));
     let outcome = match (report.failures(), report.findings.len()) {
+        _ if report.says_nothing() => style.warn("no verdict").to_string(),
         (0, 0) => style.good("clean").to_string(),
         (0, told) => format!("{}, {} told", style.good("clean"), counted(told as u64, "finding")),
         (_, told) => style.bad(counted(told as u64, "finding")).to_string(),
@@ -44,6 +46,13 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
         report.strategy,
         report.seed,
     );
+    if let Some(hint) = hint(report) {
+        let mut edge = "";
+        for row in wrap(&format!("hint: {hint}"), screen.width.saturating_sub(2)) {
+            let _ = writeln!(out, "{edge}{row}");
+            edge = "  ";
+        }
+    }
     if report.ended_by == "until" {
         out.push_str("ended early: something new is unlikely enough\n");
     }
@@ -70,9 +79,9 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     if report.ended_by == "interrupt" {
         out.push_str("ended early: interrupted\n");
     }
-    if let Some(planner) = &report.planner {
+    if let Some(claim) = &report.claim {
         let mut edge = "";
-        for row in wrap(&self::planner(planner, report), screen.width.saturating_sub(2)) {
+        for row in wrap(&self::claim(claim, report.planner.as_ref()), screen.width.saturating_sub(2)) {
             let _ = writeln!(out, "{edge}{row}");
             edge = "  ";
         }
@@ -101,6 +110,20 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     out
 }
 
+/// What the reader of a result that says little is to know.
+fn hint(report: &CampaignReport) -> Option<&'static str> {
+    if report.says_nothing() {
+        return Some(
+            "no run came to its end: give it more `--time`, a longer `--timeout`, or a smaller input",
+        );
+    }
+    let alone = report.strands == 1 && !report.has_failed();
+    alone.then_some(
+        "the program started no second thread, so there was one schedule only: is this the right program, and are these the \
+         right arguments?",
+    )
+}
+
 /// What became of a kept finding, a line.
 pub fn kept(kept: &Regressed, style: Style) -> String {
     let word = match kept.outcome.as_str() {
@@ -111,34 +134,17 @@ pub fn kept(kept: &Regressed, style: Style) -> String {
     format!("{word}: kept finding {} {}\n", kept.id, kept.message)
 }
 
-/// What a planner can say: that there is nothing else, or what it has not looked at.
-fn planner(planner: &Planner, report: &CampaignReport) -> String {
-    let classes = counted(planner.classes, "different order");
-    let mut out = match (planner.complete, report.strategy.as_str()) {
-        (true, "dpor" | "portfolio") => format!(
-            "complete: every order that makes a difference was run, {} in {}",
-            counted(planner.classes, "order"),
-            counted(planner.runs, "run")
-        ),
-        (true, _) => format!("complete: {classes} in {}", counted(planner.runs, "run")),
-        (false, _) => {
-            let mut out = format!("not complete: {classes} in {}", counted(planner.runs, "run"));
-            let cut = match report.ended_by.as_str() {
-                "runs" => "; cut by the number of runs (`--runs`)",
-                "time" => "; cut by the time (`--time`)",
-                "failure" => "; cut by the first failure (`--keep-going`)",
-                "interrupt" => "; cut by the interruption",
-                _ => "",
-            };
-            out.push_str(cut);
-            if !planner.bounds.is_empty() {
-                let _ = write!(out, "; left out: {}", planner.bounds.join(", "));
-            }
-            out
+/// What is known of other orders, and what it took.
+fn claim(claim: &Claim, planner: Option<&Planner>) -> String {
+    let mut out = claim.line();
+    if let Some(planner) = planner {
+        if claim.kind == "complete" && planner.repeated_runs > 0 {
+            let _ = write!(out, "; {} showed an order again", counted(planner.repeated_runs, "run"));
         }
-    };
-    if planner.learning_runs > 0 {
-        let _ = write!(out, "; {} before that to learn the program", counted(planner.learning_runs, "run"));
+        if planner.learning_runs > 0 {
+            let _ =
+                write!(out, "; {} before that to learn the program", counted(planner.learning_runs, "run"));
+        }
     }
     out
 }

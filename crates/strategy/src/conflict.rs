@@ -36,7 +36,8 @@ pub const fn effect(kind: OpKind) -> Effect {
         | OpKind::Signal
         | OpKind::SpinWait
         | OpKind::Alloc
-        | OpKind::Free => Effect::None,
+        | OpKind::Free
+        | OpKind::End => Effect::None,
         _ => Effect::Write,
     }
 }
@@ -78,10 +79,20 @@ pub fn depends(a: &Op, b: &Op) -> bool {
             && (op.kind == OpKind::Free && op.addr == free.addr
                 || op.addr.wrapping_sub(free.addr) < (free.size as u64).max(1))
     };
+    // What another strand has not done when the process ends is never done; only that it is over makes no difference.
+    let ends = |end: &Op, op: &Op| end.kind == OpKind::End && op.kind != OpKind::Exit;
     // Which deadline comes first depends on who began to wait first.
     let timers = a.kind == OpKind::Sleep && b.kind == OpKind::Sleep;
     // Where a strand is when it is interrupted or cancelled can make any difference.
-    conflict(a, b) || timers || io(a) && io(b) || signals(a) || signals(b) || frees(a, b) || frees(b, a)
+    conflict(a, b)
+        || timers
+        || io(a) && io(b)
+        || signals(a)
+        || signals(b)
+        || frees(a, b)
+        || frees(b, a)
+        || ends(a, b)
+        || ends(b, a)
 }
 
 #[cfg(test)]
@@ -113,5 +124,15 @@ mod tests {
         assert!(!conflict(&lock, &op(OpKind::Join, 0x100, 0)));
         assert!(!conflict(&op(OpKind::ReadLock, 0x100, 0), &op(OpKind::ReadLock, 0x100, 0)));
         assert!(!conflict(&op(OpKind::Io, 3, 0), &op(OpKind::Write, 3, 1)));
+    }
+
+    #[test]
+    fn the_end_depends_on_all_that_is_left_to_do() {
+        let end = op(OpKind::End, 0, 0);
+        for &kind in OpKind::ALL {
+            let other = op(kind, 0x100, 4);
+            assert_eq!(depends(&end, &other), kind != OpKind::Exit, "{}", kind.name());
+            assert_eq!(depends(&other, &end), kind != OpKind::Exit, "{}", kind.name());
+        }
     }
 }

@@ -94,6 +94,11 @@ pub trait View {
         let _ = (addr, size);
         0
     }
+    /// Stands for the innermost callers of a strand; asked only for planners.
+    fn context(&self, strand: StrandId) -> u64 {
+        let _ = strand;
+        0
+    }
 }
 
 /// A decision at a point.

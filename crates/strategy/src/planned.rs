@@ -3,13 +3,13 @@
 //! The guide of a run says who goes on at each of its first decisions, forced ones included; which options other choices
 //! take; who sleeps after that (a planner has been there: the strand stays back until a step that depends on its
 //! operation wakes it); and which values keep strands waiting in loops. After the plan, the strand that runs goes on while it
-//! can, and the oldest one follows it.
+//! can, and the oldest one follows it; the end of the process comes last.
 //!
 //! The words of a guide, each list after its length:
 //! - the plan: pairs of a strand's path and how many decisions it has, doubled, with 1 added for a deadline;
 //! - the options;
 //! - the sleepers: path, kind of operation with its size above, address;
-//! - the waits: for each its number of places, then for each place pc, address, size, value.
+//! - the waits: for each its number of places, then for each place pc, address, size, value, callers.
 
 use crate::conflict::depends;
 use crate::{Born, Pick, ROOM_WORDS, Room, RunInfo, Strategy, View};
@@ -23,7 +23,7 @@ const PATIENCE: u32 = 64;
 /// Decisions in a row for one strand before another has its turn.
 const LONG: u32 = 1_000;
 /// Words of a place of a wait.
-const PLACE: usize = 4;
+const PLACE: usize = 5;
 /// Where the guide is kept in the room; the strands' paths come before it, and what they loaded last.
 const GUIDE_AT: usize = ROOM_WORDS / 2;
 /// Strands whose last loads are kept, how many loads of each, and the words of a load: pc, address, value.
@@ -67,10 +67,14 @@ pub struct Planned {
     notes: Notes,
     /// Steps in a row in which a strand only gave way.
     gave_way: u32,
+    /// Steps in which a strand gave way since a sleeper was last woken.
+    patience: u32,
     /// Decisions in a row for the same strand.
     in_a_row: u32,
-    /// The operation of the last step after the plan.
-    last: Option<(Pick, Op)>,
+    /// Decisions for others while a strand stood before the end of the process.
+    held: u32,
+    /// The operation of the last step after the plan, and what was in memory there before it.
+    last: Option<(Pick, Op, u64)>,
 }
 
 /// A planner that tries every order.
@@ -98,7 +102,9 @@ impl Planned {
             decisions: 0,
             notes: Notes { departed: 0, asleep: 0 },
             gave_way: 0,
+            patience: 0,
             in_a_row: 0,
+            held: 0,
             last: None,
         }
     }
@@ -146,8 +152,12 @@ impl Planned {
     }
 
     /// Wakes the sleepers whose operation depends on what was just done.
-    fn wake_sleepers(&mut self) {
-        let Some((pick, op)) = self.last.take() else { return };
+    fn wake_sleepers<V: View>(&mut self, view: &V) {
+        let Some((pick, mut op, before)) = self.last.take() else { return };
+        // An exchange that fails or changes nothing only looks.
+        if exchanges(&op) && view.value(op.addr, op.size as u8) == before {
+            op.kind = OpKind::AtomicLoad;
+        }
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
         // A deadline may have come, or begun.
         let timer = matches!(pick, Pick::Timeout(_))
@@ -245,6 +255,7 @@ impl Planned {
             let stands = |place: usize| {
                 word(place, 0) == op.pc
                     && word(place, 1) == op.addr
+                    && word(place, 4) == view.context(strand)
                     && (place..places).all(holds)
                     && self.came_by(strand, first, place)
             };
@@ -256,22 +267,31 @@ impl Planned {
     }
 
     fn policy<V: View>(&mut self, view: &V) -> Pick {
-        self.wake_sleepers();
         let free = |strand: StrandId, this: &Self| !this.sleeps(strand) && !this.waits(strand, view);
         let current = view.current();
-        if view.current_enabled() && !view.yields(current) && free(current, self) {
-            return Pick::Run(current);
-        }
         let oldest = |accepts: &dyn Fn(StrandId) -> bool| {
             view.enabled().iter().copied().filter(|&strand| accepts(strand)).min()
         };
-        if let Some(strand) = oldest(&|strand| free(strand, self) && !view.yields(strand)) {
+        // The process ends when the others have come as far as they can: that shows most of what they do.
+        let ends = |strand: StrandId| view.op(strand).kind == OpKind::End;
+        let end = oldest(&|strand| ends(strand) && free(strand, self));
+        if let Some(strand) = end {
+            self.held += 1;
+            if self.held > LONG || self.gave_way >= PATIENCE {
+                return Pick::Run(strand);
+            }
+        }
+        if view.current_enabled() && !view.yields(current) && !ends(current) && free(current, self) {
+            return Pick::Run(current);
+        }
+        if let Some(strand) = oldest(&|strand| free(strand, self) && !view.yields(strand) && !ends(strand)) {
             return Pick::Run(strand);
         }
         // A strand that gives way again and again waits for the others: if those sleep, the rest of the run is known.
         let sleeper = oldest(&|strand| self.sleeps(strand));
         let waits_for_sleepers = sleeper.is_some() && self.gave_way >= PATIENCE;
-        if let Some(strand) = oldest(&|strand| free(strand, self)).filter(|_| !waits_for_sleepers) {
+        let able = oldest(&|strand| free(strand, self) && !ends(strand));
+        if let Some(strand) = able.filter(|_| !waits_for_sleepers).or(end) {
             return Pick::Run(strand);
         }
         if let Some(&strand) = view.timed().iter().find(|&&strand| !self.sleeps(strand)) {
@@ -295,10 +315,18 @@ impl Planned {
     /// that one was to stay back, the plan is not kept.
     fn interrupt<V: View>(&mut self, view: &V) -> Option<Pick> {
         let current = view.current();
-        if self.in_a_row < LONG || !view.current_enabled() {
+        // Strands that try again and again, and give way in between, take turns.
+        if self.in_a_row < LONG && self.patience < LONG || !view.current_enabled() {
             return None;
         }
-        self.in_a_row = 0;
+        let sleeper = view.enabled().iter().copied().filter(|&strand| self.sleeps(strand)).min();
+        if let Some(sleeper) = sleeper.filter(|_| self.patience >= LONG) {
+            self.wake(self.path_of(sleeper));
+            self.depart();
+            (self.in_a_row, self.patience) = (0, 0);
+            return Some(Pick::Run(sleeper));
+        }
+        (self.in_a_row, self.patience) = (0, 0);
         let others = || view.enabled().iter().copied().filter(|&strand| strand != current);
         let next = others().filter(|&strand| strand > current).min().or_else(|| others().min())?;
         if self.sleeps(next) {
@@ -327,13 +355,27 @@ impl Planned {
             }
             self.depart();
         }
+        self.wake_sleepers(view);
         let pick = self.interrupt(view).unwrap_or_else(|| self.policy(view));
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
         self.in_a_row = if strand == view.current() { self.in_a_row + 1 } else { 0 };
-        self.gave_way = if view.op(strand).kind == OpKind::Yield { self.gave_way + 1 } else { 0 };
-        self.last = Some((pick, view.op(strand)));
+        let gives_way = view.op(strand).kind == OpKind::Yield;
+        self.gave_way = if gives_way { self.gave_way + 1 } else { 0 };
+        self.patience += u32::from(gives_way);
+        self.last = Some(before(pick, strand, view));
         pick
     }
+}
+
+/// Whether the operation may change memory or not, by what is there.
+fn exchanges(op: &Op) -> bool {
+    matches!(op.kind, OpKind::AtomicCas | OpKind::AtomicRmw) && op.size <= 8
+}
+
+/// What the strand is about to do, and what is in memory there.
+fn before<V: View>(pick: Pick, strand: StrandId, view: &V) -> (Pick, Op, u64) {
+    let op = view.op(strand);
+    (pick, op, if exchanges(&op) { view.value(op.addr, op.size as u8) } else { 0 })
 }
 
 impl Default for Planned {
@@ -406,11 +448,11 @@ impl Strategy for Planned {
             Some((path, _)) if self.path_of(strand) == path => {}
             Some(_) => self.depart(),
             None => {
-                self.wake_sleepers();
+                self.wake_sleepers(view);
                 if self.sleeps(strand) && self.notes.asleep == 0 {
                     self.notes.asleep = self.decisions;
                 }
-                self.last = Some((Pick::Run(strand), view.op(strand)));
+                self.last = Some(before(Pick::Run(strand), strand, view));
             }
         }
     }

@@ -102,6 +102,8 @@ fn clang_additions(link_folder: &Path, additions: Additions) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec!["--start-no-unused-arguments".into()];
     if additions.instrument {
         arguments.extend(["-Xclang".into(), "-fsanitize=thread".into()]);
+        // Without it a read right before a write of the same memory has no call: nobody could come in between.
+        arguments.extend(["-mllvm".into(), "-tsan-instrument-read-before-write".into()]);
     }
     if additions.link {
         let library: PathBuf = link_folder.join(LIBRARY_NAME);

@@ -114,6 +114,9 @@ pub fn find_program(name: &Path, env: &Environment) -> Result<PathBuf, ProgramPr
     if name.as_os_str().as_encoded_bytes().contains(&b'/') {
         return Ok(name.to_owned());
     }
+    if name == Path::new(".") || name == Path::new("..") {
+        return Err(ProgramProblem::NotAFile(name.to_owned()));
+    }
     find_on_path(name.as_os_str(), env).ok_or_else(|| ProgramProblem::NotFound(name.to_owned()))
 }
 

@@ -1,12 +1,14 @@
 //@ expect: pass
 //@ args: W0 R0
 // Each argument is what a strand does, a letter and a digit for each operation: a small program for every test of planners.
+// Main joins them all, unless the first argument is `main:` and what it does instead before it returns.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { OBJECTS = 4, STRANDS = 8 };
 
@@ -69,6 +71,10 @@ static void perform(char operation, int at) {
     case 'z': while (atomic_exchange(&words[at], 1)) {} break;
     case 'Z': atomic_store(&words[at], 0); break;
     case 'm': free(malloc(16)); break;
+    case 'X': exit(0);
+    case 'E': _exit(0);
+    case 'Q': quick_exit(0);
+    case 'P': pthread_exit(0);
     case 'S':
         time = (struct timespec){0, 1000};
         nanosleep(&time, 0);
@@ -92,7 +98,10 @@ int main(int count, char **scripts) {
         sem_init(&sems[at], 0, at);
         memset(&onces[at], 0, sizeof onces[at]);
     }
-    for (int at = 1; at < count; at++) pthread_create(&strands[at - 1], 0, act, scripts[at]);
-    for (int at = 1; at < count; at++) pthread_join(strands[at - 1], 0);
+    char *own = count > 1 && !strncmp(scripts[1], "main:", 5) ? scripts[1] + 5 : 0;
+    int first = own ? 2 : 1;
+    for (int at = first; at < count; at++) pthread_create(&strands[at - first], 0, act, scripts[at]);
+    if (own) act(own);
+    for (int at = first; !own && at < count; at++) pthread_join(strands[at - first], 0);
     return 0;
 }

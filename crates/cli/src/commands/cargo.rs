@@ -4,10 +4,13 @@ use crate::conduct::cannot;
 use crate::exit::Trouble;
 use crate::options::{CampaignOptions, RunOptions};
 use crate::{embedded, hide};
+use clap::CommandFactory;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use threadbare_explore::server::Target;
+use threadbare_explore::surroundings;
 use threadbare_findings::Suppressions;
 use threadbare_toolchain::cargo::{CargoRequest, RunTarget};
 use threadbare_toolchain::{Environment, PlacedRuntime, check_program};
@@ -21,28 +24,6 @@ Examples:
   cargo threadbare test --runs 5000 --release -p bank transfer
   cargo threadbare run --time 30s --example dining -- 5
   cargo threadbare build --release";
-
-/// Options of ours that take a value.
-const WITH_VALUE: [&str; 16] = [
-    "--strategy",
-    "--runs",
-    "--time",
-    "--seed",
-    "--timeout",
-    "--points",
-    "--mode",
-    "--max-points",
-    "--memory",
-    "--output",
-    "--file-size",
-    "--deadlines",
-    "--races",
-    "--suppressions",
-    "--out",
-    "--stdin",
-];
-/// Options of ours that take none.
-const ALONE: [&str; 4] = ["--regress", "--keep-going", "--check-replay", "--no-predict"];
 
 /// What a `cargo threadbare` command was given.
 #[derive(clap::Args, Debug)]
@@ -60,6 +41,8 @@ pub(crate) struct Split {
     pub(crate) given: Vec<OsString>,
     pub(crate) suppressions: Arc<Suppressions>,
     stdin: Option<PathBuf>,
+    /// The campaign that is to go on: any of the program's if it has no id.
+    pub(crate) resume: Option<String>,
     cargo: Vec<OsString>,
     program: Vec<OsString>,
     env: Environment,
@@ -77,7 +60,8 @@ impl Args {
         let runtime = embedded::place(&env)?;
         let stdin = options.stdin.as_deref().map(crate::commands::run::input).transpose()?;
         let suppressions = hide::read(&options.campaign.suppressions)?;
-        Ok(Split { campaign: options.campaign, given, suppressions, stdin, cargo, program, env, runtime })
+        let RunOptions { campaign, resume, .. } = options;
+        Ok(Split { campaign, given, suppressions, stdin, resume, cargo, program, env, runtime })
     }
 }
 
@@ -101,6 +85,7 @@ impl Split {
         check_program(&run.program, &self.env)?;
         let mut target = Target::new(&run.program, run.arguments.clone());
         target.env = run.env.clone();
+        surroundings::add_own(&mut target.env);
         target.cwd = run.folder.clone();
         target.stdin = self.stdin.clone();
         target.runtime = Some(self.runtime.library().to_owned());
@@ -108,8 +93,20 @@ impl Split {
     }
 }
 
+/// An option of ours: whether it takes the next word for its value.
+fn own_options() -> HashMap<String, bool> {
+    let command = RunOptions::command();
+    let takes_next =
+        |argument: &clap::Arg| argument.get_action().takes_values() && !argument.is_require_equals_set();
+    command
+        .get_arguments()
+        .filter_map(|argument| Some((format!("--{}", argument.get_long()?), takes_next(argument))))
+        .collect()
+}
+
 /// Sorts arguments into ours, cargo's and the program's.
 fn sort(arguments: &[OsString]) -> (Vec<OsString>, Vec<OsString>, Vec<OsString>) {
+    let options = own_options();
     let (mut own, mut cargo) = (Vec::new(), Vec::new());
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -120,18 +117,16 @@ fn sort(arguments: &[OsString]) -> (Vec<OsString>, Vec<OsString>, Vec<OsString>)
         };
         if text == "--" {
             break;
-        } else if ALONE.contains(&name) || name == "--format" && joined {
-            own.push(argument.clone());
-        } else if WITH_VALUE.contains(&name) || name == "--format" {
-            own.push(argument.clone());
-            if !joined {
-                own.extend(rest.next().cloned());
-            }
         } else if matches!(name, "--jobs" | "-j") {
             let value = if joined { None } else { rest.next().cloned() };
             for list in [&mut own, &mut cargo] {
                 list.push(argument.clone());
                 list.extend(value.clone());
+            }
+        } else if let Some(&takes_next) = options.get(name) {
+            own.push(argument.clone());
+            if takes_next && !joined {
+                own.extend(rest.next().cloned());
             }
         } else {
             cargo.push(argument.clone());
@@ -154,5 +149,9 @@ mod tests {
         assert_eq!(cargo, words("--release -p bank -j 2 transfer"));
         assert_eq!(program, words("--runs 9 --nocapture"));
         assert!(RunOptions::read(std::iter::once("x".into()).chain(own)).is_ok());
+        let (own, cargo, _) =
+            sort(&words("--shrink off --until 1% --resume --until-coverage 95% --noise none --lib x"));
+        assert_eq!(own, words("--shrink off --until 1% --resume --until-coverage 95% --noise none"));
+        assert_eq!(cargo, words("--lib x"));
     }
 }

@@ -1,13 +1,14 @@
 //! `cargo threadbare test`: every test of a package is its own campaign.
 
 use crate::commands::cargo::{Args, Split};
-use crate::commands::run::print;
 use crate::conduct::{self, cannot};
 use crate::exit::{Exit, Trouble};
 use crate::hide::Used;
+use crate::kept;
 use crate::options::ReportFormat;
 use crate::output;
 use crate::regress::{self, Regress};
+use crate::said;
 use threadbare_explore::interrupt;
 use threadbare_explore::store::Store;
 use threadbare_report::progress::ProgressLine;
@@ -24,7 +25,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let request = split.request()?;
     if request.only_builds() {
         for built in cargo::build_tests(&request)? {
-            print(&format!("{}\n", built.program.display()));
+            said::data(&format!("{}\n", built.program.display()))?;
         }
         return Ok(Exit::Clean);
     }
@@ -40,12 +41,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     }
     keep(&report, &store)?;
     let screen = Screen::for_stream(&std::io::stdout());
-    print(&match split.campaign.format {
+    let format = split.campaign.format;
+    let text = match format {
         // What was found is told already.
         ReportFormat::Text => tests::summary(&report, screen),
         format => output::of_tests(&report, format, screen),
-    });
-    Ok(if report.failed() > 0 { Exit::Failure } else { Exit::Clean })
+    };
+    output::say(&text, format)?;
+    Ok(Exit::of(report.failed() > 0, report.without_a_run() > 0))
 }
 
 fn nothing_matched(ignored: u64) -> String {
@@ -89,7 +92,7 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
                 // At once: whoever ends this has what was found so far.
                 let found = tests::findings(&result, Screen::for_stream(&std::io::stdout()));
                 let gap = if found.is_empty() { "" } else { "\n" };
-                print(&format!("{gap}{found}"));
+                said::text(&format!("{gap}{found}"))?;
             }
             report.tests.push(result);
         }
@@ -108,7 +111,17 @@ fn one(
     store: &Store,
     used: &mut Used,
 ) -> Result<TestResult, Trouble> {
-    let config = split.campaign.config(split.target(&case.target)?);
+    let target = split.target(&case.target)?;
+    let resumed =
+        split.resume.as_ref().and_then(|_| kept::resume_if_any(store.folder(), &target, &split.given));
+    let (config, journal) = match resumed {
+        Some(resumed) => (resumed.config, Some(resumed.journal)),
+        None => {
+            let config = split.campaign.config(target);
+            let journal = kept::begin_quietly(store, &config, &split.suppressions, &split.given);
+            (config, journal)
+        }
+    };
     let label = format!("{} {} {}", case.package, case.binary, case.name);
     let line = ProgressLine::on_stderr();
     let during = |trouble: Trouble| trouble.during(&format!("test {}", case.name));
@@ -120,7 +133,7 @@ fn one(
         conduct::regressed(&config, store, kept, false)
     } else {
         let conducted =
-            conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions, None)
+            conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions, journal)
                 .map_err(during)?;
         used.join(&conducted.used);
         let mut report = conducted.report;

@@ -1,11 +1,12 @@
 //! `threadbare coverage`: what campaigns covered, and what they did not.
 
-use crate::commands::run::print;
 use crate::exit::{Exit, Trouble};
 use crate::options::{FOLDER, Format};
+use crate::said;
 use std::path::{Path, PathBuf};
 use threadbare_coverage::kept::FILE;
 use threadbare_coverage::{Campaign, Kept, Merged};
+use threadbare_explore::files;
 use threadbare_report::{Screen, coverage};
 
 const EXAMPLES: &str = "\
@@ -55,16 +56,18 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         };
         return Err(Trouble::usage(message, "`threadbare coverage` without `--only` shows all there are"));
     }
-    print(&match args.format {
-        Format::Text => coverage::text(&programs, args.all, Screen::for_stream(&std::io::stdout())),
-        Format::Json => coverage::json(&programs, args.all),
-    });
+    match args.format {
+        Format::Text => {
+            said::text(&coverage::text(&programs, args.all, Screen::for_stream(&std::io::stdout())))?;
+        }
+        Format::Json => said::data(&coverage::json(&programs, args.all))?,
+    }
     Ok(Exit::Clean)
 }
 
 fn read(folder: &Path) -> Result<Vec<Campaign>, Trouble> {
     let path = if folder.is_dir() { folder.join(FILE) } else { folder.to_owned() };
-    let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
+    let text = files::read_text(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Trouble::usage(
             format!("no campaign has kept its coverage in `{}`", folder.display()),
             "make one with `threadbare run -- ./prog`, or name its folder: `threadbare coverage FOLDER`",
@@ -75,10 +78,13 @@ fn read(folder: &Path) -> Result<Vec<Campaign>, Trouble> {
         ),
     })?;
     let kept = Kept::parse(&text).map_err(|why| {
-        Trouble::usage(
-            format!("`{}` cannot be used: {why}", path.display()),
-            "remove it; the next campaign writes a new one",
-        )
+        // Only a file of ours may be in the way.
+        let ours = path.file_name().is_some_and(|name| name == FILE);
+        let help = match ours {
+            true => "it is damaged: move it away, and the next campaign writes a new one",
+            false => "name a folder with campaigns, or its `coverage.json`",
+        };
+        Trouble::usage(format!("`{}` cannot be used: {why}", path.display()), help)
     })?;
     Ok(kept.campaigns)
 }

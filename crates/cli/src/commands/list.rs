@@ -1,10 +1,11 @@
 //! `threadbare list`: the campaigns and findings of a folder.
 
-use crate::commands::run::print;
 use crate::exit::{Exit, Trouble};
 use crate::options::{FOLDER, Format};
+use crate::said;
 use crate::{conduct, kept};
 use std::path::{Path, PathBuf};
+use threadbare_explore::files;
 use threadbare_explore::journal::{self, CAMPAIGN, Overview};
 use threadbare_explore::store;
 use threadbare_findings::Finding;
@@ -29,7 +30,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     if !args.out.exists() {
         if args.format == Format::Json {
-            print(&json(&[], &[]));
+            said::data(&json(&[], &[]))?;
         } else {
             eprintln!("there is no folder `{}`: no campaign was made yet", args.out.display());
         }
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let findings: Vec<Finding> = schedules.iter().filter_map(|schedule| read(schedule)).collect();
     let campaigns = campaigns(&args.out);
     if args.format == Format::Json {
-        print(&json(&campaigns, &findings));
+        said::data(&json(&campaigns, &findings))?;
         return Ok(Exit::Clean);
     }
     let campaigns = campaign_table(&campaigns);
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
             },
         ]);
     }
-    print(&format!("{campaigns}{gap}{}", table.to_text()));
+    said::text(&format!("{campaigns}{gap}{}", table.to_text()))?;
     Ok(Exit::Clean)
 }
 
@@ -164,7 +165,7 @@ fn campaign_json(campaign: &Overview) -> serde_json::Value {
 /// The finding of a schedule; one that cannot be read is told and left out.
 fn read(schedule: &Path) -> Option<Finding> {
     let path = schedule.with_extension("json");
-    let told = std::fs::read_to_string(&path)
+    let told = files::read_text(&path)
         .map_err(|error| error.to_string())
         .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
     match told {

@@ -1,9 +1,9 @@
 //! `threadbare replay`: one schedule again.
 
-use crate::commands::run::print;
 use crate::conduct;
 use crate::exit::{Exit, Trouble};
 use crate::options::{FOLDER, Format};
+use crate::said;
 use crate::streams::{self, Wanted};
 use crate::{embedded, gdb, why};
 use std::path::{Path, PathBuf};
@@ -12,9 +12,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use threadbare_abi::layout::{Record, Watch, WatchKind, flags};
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_explore::files;
 use threadbare_explore::run::{Follow, Job, Request};
 use threadbare_explore::server::{Server, Target};
-use threadbare_explore::{details, of_race, store};
+use threadbare_explore::{details, of_race, store, surroundings};
 use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, SymbolPlaces};
 use threadbare_report::{Screen, text};
@@ -57,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// How long the run may take [default: what the campaign allowed; with --trace, no bound].
-    #[arg(long, value_name = "TIME", value_parser = crate::values::duration)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::duration)]
     timeout: Option<Duration>,
     /// How the result is written.
     #[arg(long, value_enum, default_value = "text", conflicts_with = "trace")]
@@ -68,6 +69,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let (path, schedule) = read(&args.schedule, &args.out)?;
     let target = target(&schedule, args.program.as_deref())?;
+    conduct::tell_target("replaying", &target);
     let mut request = request(&schedule);
     if let Some(timeout) = args.timeout {
         request.timeout = timeout;
@@ -110,8 +112,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         why::add(&mut job, &request, &known, &facts, &mut finding, &places, PATIENCE)?;
     }
     match args.format {
-        Format::Json => print(&json(&finding, &facts)),
-        Format::Text => print(&words(&finding, &facts, args.trace)),
+        Format::Json => said::data(&json(&finding, &facts))?,
+        Format::Text => said::text(&words(&finding, &facts, args.trace))?,
     }
     Ok(if facts.verdict.is_failure() { Exit::Failure } else { Exit::Clean })
 }
@@ -121,7 +123,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Tells a finding as the campaign did that kept it beside its schedule; false if there is none, or one of another run.
 fn recall(path: &Path, finding: &mut Finding) -> bool {
-    let read = std::fs::read(path.with_extension("json")).ok();
+    let read = files::read(&path.with_extension("json")).ok();
     let kept: Option<Finding> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let shape = |finding: &Finding| (finding.kind.clone(), finding.switches, finding.preemptions);
     let Some(kept) = kept.filter(|kept| shape(kept) == shape(finding)) else { return false };
@@ -145,7 +147,7 @@ pub(crate) fn read(name: &Path, folder: &Path) -> Result<(PathBuf, Schedule), Tr
         }
         false => name.to_owned(),
     };
-    let bytes = std::fs::read(&path).map_err(|error| {
+    let bytes = files::read(&path).map_err(|error| {
         Trouble::usage(
             format!("cannot read the schedule `{}`: {error}", path.display()),
             "`threadbare list` shows the findings of this folder",
@@ -211,12 +213,18 @@ pub(crate) fn request(schedule: &Schedule) -> Request {
         record: Record::Nothing,
         flags,
         max_points: schedule.max_points,
-        timeout: Duration::from_millis(schedule.timeout_ms.max(1)),
+        timeout: time_for(schedule),
         estimates,
         guide: guide.into(),
         races: schedule.races || schedule.race.is_some(),
         watches: Vec::new(),
     }
+}
+
+/// The time of a replay. The recorded run may have been given more than the campaign's runs have at first.
+fn time_for(schedule: &Schedule) -> Duration {
+    let time = Duration::from_millis(schedule.timeout_ms.max(1));
+    if schedule.verdict == VerdictKind::Timeout { time } else { time.saturating_mul(4) }
 }
 
 /// The moment of a race's later access.
@@ -239,7 +247,11 @@ pub(crate) fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) ->
         let places = SymbolPlaces::new(&facts.report.modules, program);
         let divergence = conduct::divergence(&facts, &places);
         return Err(Trouble::internal(
-            format!("the replay left its schedule: {}{divergence}", facts.verdict.message),
+            format!(
+                "the replay left its schedule: {}{divergence}{}",
+                facts.verdict.message,
+                differs(schedule)
+            ),
             help,
         ));
     }
@@ -247,7 +259,11 @@ pub(crate) fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) ->
         return match facts.report.race_of(pair).cloned() {
             Some(race) => Ok(of_race(&facts, race)),
             None => Err(Trouble::internal(
-                format!("the replay did not show the recorded race: {}", schedule.message),
+                format!(
+                    "the replay did not show the recorded race: {}{}",
+                    schedule.message,
+                    differs(schedule)
+                ),
                 help,
             )),
         };
@@ -262,14 +278,25 @@ pub(crate) fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) ->
     if !same {
         return Err(Trouble::internal(
             format!(
-                "the replay was `{}`, and the recorded run `{}`",
+                "the replay was `{}`, and the recorded run `{}`{}",
                 show(*kind, message),
-                show(schedule.verdict, &schedule.message)
+                show(schedule.verdict, &schedule.message),
+                differs(schedule)
             ),
             help,
         ));
     }
     Ok(facts)
+}
+
+/// What is not as it was when the schedule was made, in a line to add to a message.
+fn differs(schedule: &Schedule) -> String {
+    let input = schedule.stdin.as_deref().map(Path::new).filter(|input| !input.exists());
+    let input = input.map(|input| format!("\n  the input `{}` is gone", input.display())).unwrap_or_default();
+    let environment = surroundings::difference(&schedule.env_seen, &surroundings::signs());
+    let environment =
+        environment.map(|what| format!("\n  the environment is another one: {what}")).unwrap_or_default();
+    format!("{input}{environment}")
 }
 
 /// The words of a verdict that must be the same in a replay. The exit code and the signal are; a line of the program's

@@ -1,12 +1,12 @@
 //! `threadbare report`: findings that were kept, in any form, without a run.
 
-use crate::commands::run::print;
 use crate::conduct::cannot;
 use crate::exit::{Exit, Trouble};
 use crate::options::{FOLDER, ReportFormat};
 use crate::output;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
+use threadbare_explore::files;
 use threadbare_findings::Finding;
 use threadbare_report::tests::TestsReport;
 use threadbare_report::{CampaignReport, Screen};
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     match &args.out {
         Some(file) => std::fs::write(file, text)
             .map_err(|error| cannot(&format!("write `{}`", file.display()), &error))?,
-        None => print(&text),
+        None => output::say(&text, args.format)?,
     }
     Ok(Exit::Clean)
 }
@@ -126,7 +126,7 @@ fn path(name: &Path, folder: &Path) -> PathBuf {
 }
 
 fn read(path: &Path) -> Result<Kept, Trouble> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = files::read_text(path).map_err(|error| {
         Trouble::usage(
             format!("cannot read `{}`: {error}", path.display()),
             "`threadbare list` shows the findings of this folder",

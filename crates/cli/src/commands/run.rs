@@ -6,13 +6,14 @@ use crate::options::{CampaignOptions, ReportFormat};
 use crate::regress::{self, Regress};
 use crate::{embedded, hide, kept, output};
 use std::ffi::OsString;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threadbare_explore::campaign::Config;
-use threadbare_explore::interrupt;
 use threadbare_explore::journal::Journal;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
+use threadbare_explore::{interrupt, surroundings};
 use threadbare_findings::Suppressions;
 use threadbare_report::progress::ProgressLine;
 use threadbare_report::{Screen, Style};
@@ -68,23 +69,38 @@ fn resume(args: &Args, id: &str, given: &[OsString]) -> Result<Exit, Trouble> {
         [] => None,
         command => Some(target(command)?),
     };
-    let folder = &args.campaign.out;
-    let resumed = kept::resume(folder, id, command.as_ref(), given)?;
-    let store = Store::open(folder)?;
-    conduct_one(
-        &resumed.config,
-        &store,
-        &resumed.suppressions,
-        Some(resumed.journal),
-        (args.campaign.format, args.campaign.regress),
-    )
+    go_on(&args.campaign, id, command.as_ref(), given)
+}
+
+/// The same for a program that is known.
+pub(crate) fn go_on(
+    options: &CampaignOptions,
+    id: &str,
+    command: Option<&Target>,
+    given: &[OsString],
+) -> Result<Exit, Trouble> {
+    let resumed = kept::resume(&options.out, id, command, given)?;
+    let store = Store::open(&options.out)?;
+    let journal = Some(resumed.journal);
+    conduct_one(&resumed.config, &store, &resumed.suppressions, journal, (options.format, options.regress))
 }
 
 /// The full path of an input file, which must be readable.
 pub(crate) fn input(file: &Path) -> Result<PathBuf, Trouble> {
     let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
-    std::fs::File::open(&path)
-        .map_err(|error| conduct::cannot(&format!("read the input `{}`", path.display()), &error))?;
+    let refused =
+        |error: &std::io::Error| conduct::cannot(&format!("read the input `{}`", path.display()), error);
+    let kind = std::fs::metadata(&path).map_err(|error| refused(&error))?.file_type();
+    if kind.is_dir() {
+        return Err(refused(&std::io::Error::other("it is a folder")));
+    }
+    if kind.is_fifo() || kind.is_socket() {
+        return Err(Trouble::usage(
+            format!("the input `{}` is a pipe: it can be read once, and every run reads it", path.display()),
+            "write it to a file, and name that",
+        ));
+    }
+    std::fs::File::open(&path).map_err(|error| refused(&error))?;
     Ok(path)
 }
 
@@ -119,12 +135,12 @@ fn conduct_one(
         kept.join(&mut report, store);
         report
     };
-    print(&output::of_campaign(&report, format, Screen::for_stream(&std::io::stdout())));
+    output::say(&output::of_campaign(&report, format, Screen::for_stream(&std::io::stdout())), format)?;
     if can_resume && report.ended_by == "interrupt" && report.runs > 0 {
         let style = Style::for_stream(&std::io::stderr());
         eprintln!("{}: `threadbare run --resume` goes on with it", style.strong("help"));
     }
-    Ok(if report.has_failed() { Exit::Failure } else { Exit::Clean })
+    Ok(Exit::of(report.has_failed(), report.says_nothing()))
 }
 
 /// The target for a command line; the program is checked.
@@ -137,14 +153,8 @@ pub(crate) fn target(command: &[OsString]) -> Result<Target, Trouble> {
     let found = std::path::absolute(&found).unwrap_or(found);
     check_program(&found, &env)?;
     let mut target = Target::new(found, args.to_vec());
+    surroundings::add_own(&mut target.env);
     target.arg0 = Some(program.clone());
     target.runtime = Some(embedded::library(&env)?);
     Ok(target)
-}
-
-/// Writes a result; a reader that went away is no error.
-pub(crate) fn print(text: &str) {
-    use std::io::Write;
-    let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
 }

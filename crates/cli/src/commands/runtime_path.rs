@@ -1,8 +1,8 @@
 //! `threadbare runtime-path`: where the runtime is.
 
-use crate::commands::run::print;
 use crate::embedded;
 use crate::exit::{Exit, Trouble};
+use crate::said;
 use threadbare_toolchain::Environment;
 
 /// Print the path of the runtime library that campaigns use, after putting it there.
@@ -11,6 +11,6 @@ pub(crate) struct Args {}
 
 /// Does it.
 pub(crate) fn run(_args: &Args) -> Result<Exit, Trouble> {
-    print(&format!("{}\n", embedded::library(&Environment::of_process())?.display()));
+    said::data(&format!("{}\n", embedded::library(&Environment::of_process())?.display()))?;
     Ok(Exit::Clean)
 }

@@ -1,16 +1,16 @@
 //! `threadbare shrink`: the smallest schedule that still shows a finding.
 
 use crate::commands::replay;
-use crate::commands::run::print;
 use crate::conduct;
 use crate::exit::{Exit, Trouble};
 use crate::options::{FOLDER, Format};
 use crate::refine::{self, Found, ORIGINAL};
-use std::fs;
+use crate::said;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use threadbare_explore::files;
 use threadbare_explore::interrupt;
 use threadbare_explore::run::Job;
 use threadbare_explore::store::Store;
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE-or-ID")]
     schedule: PathBuf,
     /// The most time.
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = crate::values::duration)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, default_value = "30s", value_parser = crate::values::duration)]
     time: Duration,
     /// The most runs [default: no bound but the time].
     #[arg(long, value_name = "N", value_parser = crate::values::runs)]
@@ -63,6 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         ));
     }
     let target = replay::target(&schedule, args.program.as_deref())?;
+    conduct::tell_target("shrinking", &target);
     let request = replay::request(&schedule);
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
     let mut job = Job::new(Arc::new(target.clone()), Arc::new(AtomicBool::new(false)));
@@ -95,15 +96,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         eprintln!("note: there is more to try: `--time` gives it longer");
     }
     match args.format {
-        Format::Json => print(&format!("{}\n", serde_json::to_string_pretty(&finding).unwrap_or_default())),
-        Format::Text => print(&text::finding(&finding, Screen::for_stream(&std::io::stdout()), true)),
+        Format::Json => {
+            said::data(&format!("{}\n", serde_json::to_string_pretty(&finding).unwrap_or_default()))?;
+        }
+        Format::Text => said::text(&text::finding(&finding, Screen::for_stream(&std::io::stdout()), true))?,
     }
     Ok(Exit::Failure)
 }
 
 /// The finding that lies beside a schedule.
 fn kept(path: &Path) -> Option<Finding> {
-    serde_json::from_slice(&fs::read(path.with_extension("json")).ok()?).ok()
+    serde_json::from_slice(&files::read(&path.with_extension("json")).ok()?).ok()
 }
 
 fn write(path: &Path, before: &Schedule, after: &Schedule, finding: &Finding) -> Result<(), Trouble> {

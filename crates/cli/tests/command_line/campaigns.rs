@@ -86,6 +86,67 @@ fn a_stuck_run_is_a_timeout() {
 }
 
 #[test]
+fn a_slow_run_is_not_stuck() {
+    // It ends when it has used 200 ms of the processor, however long that takes.
+    let slow = r#"
+#include <stdio.h>
+#include <unistd.h>
+static long used(void) {
+    long user = 0, system = 0;
+    FILE *file = fopen("/proc/self/stat", "r");
+    if (fscanf(file, "%*d %*s %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %ld %ld", &user, &system) != 2) return 1 << 30;
+    fclose(file);
+    return (user + system) * 1000 / sysconf(_SC_CLK_TCK);
+}
+int main(void) {
+    while (used() < 200)
+        for (volatile int i = 0; i < 100000; i++) {}
+    return 0;
+}
+"#;
+    let bench = Workbench::with_bank(slow);
+    let run = |timeout: &str| {
+        let said =
+            bench.tool(&["run", "--runs", "2", "--timeout", timeout, "--format", "json", "--", "./bank"]);
+        let json = said.json();
+        let warned = json["warnings"].to_string().contains("slow, not stuck");
+        (said.code(), warned, json["findings"][0]["kind"] == "timeout")
+    };
+    assert_eq!(run("100ms"), (0, true, false));
+    assert_eq!(run("20ms"), (1, false, true));
+    assert_eq!(run("5s"), (0, false, false));
+}
+
+#[test]
+fn no_run_is_no_verdict() {
+    let bench = Workbench::with_bank("int main(void) { for (volatile int i = 0;; i++) {} }");
+    let run = ["run", "--time", "300ms", "--timeout", "100s"];
+    let said = bench.tool(&[&run[..], &["--", "./bank"]].concat());
+    assert_eq!(said.code(), 2, "{}", said.stdout());
+    assert!(
+        said.stdout().starts_with("no verdict: 0 runs") && said.stdout().contains("hint: "),
+        "{}",
+        said.stdout()
+    );
+    let said = bench.tool(&[&run[..], &["--format", "json", "--", "./bank"]].concat());
+    assert_eq!((said.code(), said.json()["verdict"].as_str()), (2, Some("none")));
+    let said = bench.tool(&[&run[..], &["--format", "junit", "--", "./bank"]].concat());
+    assert_eq!(said.code(), 2);
+    assert!(said.stdout().contains("<error") && said.stdout().contains("errors=\"1\""), "{}", said.stdout());
+}
+
+#[test]
+fn a_program_with_one_thread_gets_a_hint() {
+    let bench = Workbench::with_bank("int main(void) { return 0; }");
+    let said = bench.tool(&["run", "--runs", "5", "--", "./bank"]);
+    assert_eq!(said.code(), 0);
+    assert!(said.stdout().contains("started no second thread"), "{}", said.stdout());
+    let bench = Workbench::with_bank(&sound_bank());
+    let said = bench.tool(&["run", "--runs", "5", "--", "./bank"]);
+    assert!(!said.stdout().contains("hint:"), "{}", said.stdout());
+}
+
+#[test]
 fn every_run_reads_the_input_anew() {
     let reader = r#"
 #include <stdio.h>
@@ -140,8 +201,10 @@ fn a_program_that_hangs_before_main_keeps_nobody() {
     let said = ended_by("-TERM");
     assert_eq!((said.code(), said.stdout().as_str()), (128 + 15, ""), "{}", said.stderr());
     let said = ended_by("-INT");
-    assert_eq!(said.code(), 0, "{}", said.stderr());
+    // No run has ended: nothing can be said of the program.
+    assert_eq!(said.code(), 2, "{}", said.stderr());
     assert!(said.stdout().contains("ended early: interrupted"), "{}", said.stdout());
+    assert!(said.stdout().starts_with("no verdict: 0 runs"), "{}", said.stdout());
 }
 
 #[test]

@@ -126,3 +126,68 @@ int main(void) {
         assert!(text.contains(word), "`{word}` is missing in: {text}");
     }
 }
+
+/// Fails only where a variable of the environment is set so.
+const LOGGER: &str = r#"
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+static void *strand(void *unused) { return unused; }
+int main(void) {
+    const char *log = getenv("RUST_LOG"), *other = getenv("BANK_OTHER");
+    pthread_t thread;
+    if (other && !strcmp(other, "fork")) {
+        pthread_create(&thread, 0, strand, 0);
+        pthread_join(thread, 0);
+    }
+    assert(!(log && !strcmp(log, "trace")));
+    return 0;
+}
+"#;
+
+#[test]
+fn a_schedule_has_the_environment_it_needs() {
+    let bench = Workbench::with_bank(LOGGER);
+    let tool = env!("CARGO_BIN_EXE_threadbare");
+    let run = bench.command(tool, &["run", "--runs", "1", "--", "./bank"]).env("RUST_LOG", "trace").output();
+    assert_eq!(run.unwrap().status.code(), Some(1));
+    let is_schedule = |path: &std::path::PathBuf| path.extension().is_some_and(|end| end == "schedule");
+    let folder = std::fs::read_dir(bench.path(".threadbare")).unwrap();
+    let schedule = folder.map(|entry| entry.unwrap().path()).find(is_schedule).unwrap();
+    let schedule = schedule.to_str().unwrap();
+    // Neither what is set here nor what is not counts.
+    for value in [None, Some("off")] {
+        let mut command = bench.command(tool, &["replay", schedule]);
+        command.env_remove("RUST_LOG").envs(value.map(|value| ("RUST_LOG", value)));
+        let output = command.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{value:?}: {text}");
+        assert!(text.starts_with("replaying ./bank\n"), "{text}");
+    }
+    // What passes from the user to the program is named where the run is another.
+    let mut command = bench.command(tool, &["replay", schedule]);
+    let output = command.env("BANK_OTHER", "fork").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("the environment is another one: with BANK_OTHER"), "{text}");
+    // Another folder is named in the first line.
+    let output = bench.command(tool, &["replay", schedule]).current_dir("/").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    let first = text.lines().next().unwrap_or_default().to_owned();
+    assert!(first.starts_with("replaying in ") && first.contains("bank"), "{text}");
+    assert_eq!(output.status.code(), Some(1), "{text}");
+}
+
+#[test]
+fn a_campaign_that_goes_on_says_of_what() {
+    let bench = Workbench::with_bank(LOGGER);
+    let tool = env!("CARGO_BIN_EXE_threadbare");
+    assert_eq!(bench.tool(&["run", "--runs", "2", "--seed", "9", "--", "./bank", "x y"]).code(), 0);
+    let said = bench.tool(&["run", "--resume", "--runs", "4"]);
+    assert!(said.stderr().starts_with("resuming ./bank 'x y'\n"), "{}", said.stderr());
+    assert_eq!(said.code(), 0, "{}", said.stdout());
+    // It goes on as it began, whatever is set now.
+    let mut command = bench.command(tool, &["run", "--resume", "--runs", "6"]);
+    assert_eq!(command.env("RUST_LOG", "trace").output().unwrap().status.code(), Some(0));
+}

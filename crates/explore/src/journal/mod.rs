@@ -24,6 +24,7 @@ pub(crate) use record::Record;
 pub use record::{Close, Session};
 
 use crate::error::Error;
+use crate::files;
 use frame::{HEAD, Refused};
 use pack::History;
 use record::RecordRef;
@@ -60,7 +61,7 @@ pub struct Journal {
 impl Journal {
     /// A journal for a new campaign. What an earlier one wrote there stays until the first run is written.
     pub fn create(path: &Path, session: &Session) -> Result<Journal, Error> {
-        let created = !path.exists();
+        let created = path.symlink_metadata().is_err();
         let file = open(path, true)?;
         let (mut past, mut history) = (HEAD.to_vec(), History::default());
         frame::push(&mut past, &mut history, &frame::encode(&RecordRef::Session(session)));
@@ -85,9 +86,7 @@ impl Journal {
     /// The journal of a campaign that is to go on. The bytes that are not whole at its end are dropped with the first write.
     pub fn resume(path: &Path) -> Result<(Journal, Overview), Error> {
         let file = open(path, false)?;
-        let mut past = Vec::new();
-        let mut reader = &*file;
-        reader.read_to_end(&mut past).map_err(refused(path))?;
+        let mut past = files::read_open(&file).map_err(refused(path))?;
         let (overview, history) = overview::of_bytes(path, &past)?;
         past.truncate(overview.good as usize);
         let length = overview.good;
@@ -200,13 +199,16 @@ impl Drop for Journal {
 
 /// Opens a journal and locks it.
 fn open(path: &Path, create: bool) -> Result<Arc<File>, Error> {
-    let file = File::options()
+    let file = files::no_link()
         .read(true)
         .write(true)
         .create(create)
         .truncate(false)
         .open(path)
         .map_err(refused(path))?;
+    if !file.metadata().map_err(refused(path))?.is_file() {
+        return Err(refused(path)(io::Error::other("it is no file")));
+    }
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Arc::new(file)),
         Err(Errno::AGAIN) => Err(Error::Busy { path: path.to_owned(), process: overview::holder(&file) }),
@@ -218,7 +220,11 @@ fn open(path: &Path, create: bool) -> Result<Arc<File>, Error> {
 
 fn refused(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
     let path = path.to_owned();
-    move |source| Error::Journal { path, why: source.to_string() }
+    move |source| {
+        let is_link = source.raw_os_error() == Some(Errno::LOOP.raw_os_error());
+        let why = if is_link { "it is a link, which is not followed".to_owned() } else { source.to_string() };
+        Error::Journal { path, why }
+    }
 }
 
 impl Refused {

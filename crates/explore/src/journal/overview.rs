@@ -1,13 +1,13 @@
 //! What a journal tells of its campaign without the campaign going on.
 
 use crate::error::Error;
+use crate::files;
 use crate::journal::frame;
 use crate::journal::pack::History;
 use crate::journal::record::{Close, Record, Session};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,9 +44,8 @@ impl Overview {
 
 /// Reads a journal, be it under way or not.
 pub fn overview(path: &Path) -> Result<Overview, Error> {
-    let mut file = File::open(path).map_err(super::refused(path))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(super::refused(path))?;
+    let file = files::no_link().read(true).open(path).map_err(super::refused(path))?;
+    let bytes = files::read_open(&file).map_err(super::refused(path))?;
     let (mut overview, _) = of_bytes(path, &bytes)?;
     overview.under_way = is_locked(&file).then(|| holder(&file));
     Ok(overview)

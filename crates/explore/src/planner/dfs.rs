@@ -1,6 +1,6 @@
 //! `dfs`: every order of all steps.
 
-use super::{Pick, Plan, Ran, Search};
+use super::{Pick, Plan, Ran, Reason, Search};
 
 /// Strands whose enabling is told in a step's record.
 const TOLD: usize = 64;
@@ -64,10 +64,10 @@ impl Search for Dfs {
         true
     }
 
-    fn bound(&self) -> Option<String> {
+    fn withdrawal(&self) -> Option<Reason> {
         if self.many {
-            return Some(format!("strands beyond the first {TOLD}"));
+            return Some(Reason::ManyStrands(TOLD));
         }
-        (self.departed > 0).then(|| format!("{} orders that could not be made", self.departed))
+        (self.departed > 0).then_some(Reason::Departed(self.departed))
     }
 }

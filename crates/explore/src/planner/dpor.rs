@@ -7,7 +7,7 @@
 //! another order. The next run takes the leftmost branch that has not been made.
 
 use super::trace::{Analysis, Event, Race, Trace};
-use super::{Pick, Plan, Ran, Search};
+use super::{Pick, Plan, Ran, Reason, Search};
 use std::collections::HashSet;
 
 /// A branch of the tree: a step, and what follows it.
@@ -109,11 +109,8 @@ impl Search for Dpor {
         }
     }
 
-    fn bound(&self) -> Option<String> {
-        (self.departed > 0).then(|| match self.departed {
-            1 => "one order that could not be made".to_owned(),
-            n => format!("{n} orders that could not be made"),
-        })
+    fn withdrawal(&self) -> Option<Reason> {
+        (self.departed > 0).then_some(Reason::Departed(self.departed))
     }
 }
 

@@ -6,7 +6,7 @@
 //! counts once, and the number of runs grows with the number of pairs, not with the number of orders.
 
 use super::trace::Event;
-use super::{Pick, Plan, Ran, Search};
+use super::{Pick, Plan, Promise, Ran, Search};
 use std::collections::{HashSet, VecDeque};
 
 /// A statement: instruction, strand, calling context.
@@ -70,7 +70,7 @@ impl Search for Hapset {
         }
     }
 
-    fn bound(&self) -> Option<String> {
-        None
+    fn promise(&self) -> Promise {
+        Promise::Pairs
     }
 }

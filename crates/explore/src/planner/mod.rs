@@ -4,6 +4,7 @@
 //! them out. Runs differ in what they know of the program (which instructions touch shared memory, which loops wait), and
 //! a plan is good only for what was known when it was made: when a run has learnt something new, the planner begins anew.
 
+mod claim;
 mod dfs;
 mod dpor;
 mod hapset;
@@ -19,6 +20,8 @@ use threadbare_strategy::StrategyId;
 use threadbare_strategy::planned::Notes;
 use trace::{Analysis, Event, Trace};
 use waits::Waits;
+
+pub use claim::{Promise, Reason, Withdrawal};
 
 /// Who goes on at a decision.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,15 +101,23 @@ pub(crate) trait Search: std::fmt::Debug + Send {
     fn takes_waits(&self) -> bool {
         false
     }
-    /// What it has not looked at, if anything, by a bound of its own.
-    fn bound(&self) -> Option<String>;
+    /// What is true of the program's orders when all is done.
+    fn promise(&self) -> Promise {
+        Promise::Everything
+    }
+    /// Why that is not true.
+    fn withdrawal(&self) -> Option<Reason> {
+        None
+    }
 }
 
 /// How far a planner is.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Status {
-    /// Whether every run that the planner promises has been made.
-    pub complete: bool,
+    /// What is true when it is done.
+    pub promise: Promise,
+    /// Whether there is no other run to make.
+    pub finished: bool,
     /// Runs since the planner last began anew.
     pub runs: u64,
     /// Runs before that: they taught it what the program shares and where it waits.
@@ -115,8 +126,20 @@ pub struct Status {
     pub classes: u64,
     /// Runs whose class another run had shown.
     pub repeated: u64,
-    /// What was left out, in words.
-    pub bounds: Vec<String>,
+    /// Why the promise is not kept.
+    pub withdrawn: Vec<Withdrawal>,
+}
+
+impl Status {
+    /// Whether the promise is kept.
+    pub fn holds(&self) -> bool {
+        self.finished && self.withdrawn.is_empty()
+    }
+
+    /// Whether every order that makes a difference was run.
+    pub fn is_complete(&self) -> bool {
+        self.holds() && self.promise == Promise::Everything
+    }
 }
 
 /// A planner at work.
@@ -128,17 +151,15 @@ pub(crate) struct Planner {
     waits: Waits,
     status: Status,
     classes: HashSet<u64>,
+    /// Classes of runs that others chose, knowing the same of the program.
+    witnessed: HashSet<u64>,
     next: Option<Arc<[u64]>>,
-    /// Why runs are no longer taken into account.
-    lost: Option<String>,
-    /// Precompiled code looked at something where nobody could come in between.
-    blind: bool,
+    /// Why less is true than was promised.
+    withdrawn: Vec<Withdrawal>,
 }
 
 /// The most steps of a run that are looked at: the time that takes grows with their square.
 const MOST_EVENTS: usize = 1 << 14;
-/// What is said of precompiled code that nobody could come in between.
-const BLIND: &str = "what others do right before a wait of precompiled code";
 
 impl Planner {
     /// The planner of this name.
@@ -150,9 +171,9 @@ impl Planner {
             waits: Waits::default(),
             status: Status::default(),
             classes: HashSet::new(),
+            witnessed: HashSet::new(),
             next: None,
-            lost: None,
-            blind: false,
+            withdrawn: Vec::new(),
         };
         planner.advance();
         planner
@@ -168,32 +189,72 @@ impl Planner {
         self.next.is_none()
     }
 
-    /// Whether it can no longer be complete.
-    pub(crate) fn is_cut(&self) -> bool {
-        self.lost.is_some() || self.blind || self.search.bound().is_some()
+    /// What was promised is not true, for this reason; `pc` is the instruction where that shows, or 0.
+    pub(crate) fn withdraw(&mut self, reason: Reason, pc: u64) {
+        let withdrawal = Withdrawal { reason, pc };
+        if !self.withdrawn.contains(&withdrawal) {
+            self.withdrawn.push(withdrawal);
+        }
     }
 
     /// How far it is.
     pub(crate) fn status(&self) -> Status {
-        let mut status = self.status.clone();
-        status.bounds.extend(self.search.bound());
-        status.bounds.extend(self.lost.clone());
-        status.bounds.extend(self.blind.then(|| BLIND.to_owned()));
-        status.bounds.dedup();
-        status.complete = self.is_done() && status.bounds.is_empty();
-        status
+        let finished = self.is_done();
+        let own = self.search.withdrawal();
+        let more = self.witnessed.iter().filter(|class| !self.classes.contains(class)).count() as u64;
+        let more = (finished && more > 0).then_some(Reason::MoreClasses(more));
+        let own = own.into_iter().chain(more).map(|reason| Withdrawal { reason, pc: 0 });
+        Status {
+            promise: self.search.promise(),
+            finished,
+            withdrawn: own.chain(self.withdrawn.iter().cloned()).collect(),
+            ..self.status.clone()
+        }
+    }
+
+    /// A run has ended that others chose. If it shows a class that the planner does not know when it is done, the planner has
+    /// missed something, whatever it is. What the run teaches of loops that wait is learnt; whether there was such a thing.
+    pub(crate) fn witness(&mut self, knew_all: bool, lessons: &mut Lessons) -> bool {
+        if lessons.news {
+            self.begin_anew();
+        }
+        if let Some(class) = lessons.class {
+            self.witnessed.insert(class);
+            return false;
+        }
+        let trace = Trace::read(&steps(lessons));
+        if trace.events.is_empty() || trace.events.len() > MOST_EVENTS || lessons.steps_lost > 0 {
+            return false;
+        }
+        let taught = self.waits.learn(&trace);
+        if taught {
+            self.begin_anew();
+        }
+        if knew_all && !lessons.news {
+            let void = self.waits.void(&trace);
+            let trace = trace.without(&void);
+            let class = trace.analyse(&self.waits).class(&trace);
+            lessons.class = Some(class).filter(|_| !taught);
+            self.witnessed.insert(class);
+        }
+        taught
     }
 
     /// A run has ended.
     pub(crate) fn learn(&mut self, lessons: &Lessons) {
         self.status.runs += 1;
-        let (words, _) = lessons.steps.as_chunks();
-        let steps: Vec<Step> = words.iter().map(|words| Step::from_words(*words)).collect();
+        let steps = steps(lessons);
         let trace = Trace::read(&steps);
-        self.blind |= trace.blind;
+        for &(doubt, pc) in &trace.doubts {
+            self.withdraw(Reason::Seen(doubt), pc);
+        }
+        for spin in trace.spins.iter().filter(|spin| spin.ends) {
+            self.withdraw(Reason::LongPoll, spin.places.first().map_or(0, |place| place.pc));
+        }
         let most = steps.len().min(MOST_EVENTS);
         if lessons.steps_lost > 0 || trace.events.len() > MOST_EVENTS {
-            self.cut(format!("what could come of a run of more than {most} steps"));
+            self.withdraw(Reason::LongRun(most), 0);
+            self.advance();
             return;
         }
         if self.waits.learn(&trace) || lessons.news {
@@ -223,6 +284,7 @@ impl Planner {
 
     /// What is known of the program has changed.
     pub(crate) fn begin_anew(&mut self) {
+        self.witnessed.clear();
         if self.status.runs == 0 {
             return;
         }
@@ -230,11 +292,6 @@ impl Planner {
         self.classes.clear();
         let learning = self.status.learning + self.status.runs;
         self.status = Status { learning, ..Status::default() };
-        self.advance();
-    }
-
-    fn cut(&mut self, why: String) {
-        self.lost.get_or_insert(why);
         self.advance();
     }
 
@@ -246,12 +303,15 @@ impl Planner {
                     self.next = Some(words.into());
                     return;
                 }
-                None => {
-                    self.lost.get_or_insert_with(|| "plans with too many switches".to_owned());
-                }
+                None => self.withdraw(Reason::LongPlan, 0),
             }
         }
     }
+}
+
+fn steps(lessons: &Lessons) -> Vec<Step> {
+    let (words, _) = lessons.steps.as_chunks();
+    words.iter().map(|words| Step::from_words(*words)).collect()
 }
 
 fn search(strategy: StrategyId, parameter: u64) -> Box<dyn Search> {

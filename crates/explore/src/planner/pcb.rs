@@ -6,7 +6,7 @@
 //! out.
 
 use super::trace::Trace;
-use super::{Pick, Plan, Ran, Search};
+use super::{Pick, Plan, Promise, Ran, Reason, Search};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -122,14 +122,12 @@ impl Search for Pcb {
         }
     }
 
-    fn bound(&self) -> Option<String> {
-        if self.departed > 0 {
-            return Some(format!("{} orders that could not be made", self.departed));
-        }
-        self.cut.then(|| match self.bound {
-            1 => "orders with more than one preemption".to_owned(),
-            n => format!("orders with more than {n} preemptions"),
-        })
+    fn promise(&self) -> Promise {
+        Promise::Preemptions(self.bound, self.cut)
+    }
+
+    fn withdrawal(&self) -> Option<Reason> {
+        (self.departed > 0).then_some(Reason::Departed(self.departed))
     }
 }
 

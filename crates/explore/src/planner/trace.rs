@@ -6,7 +6,7 @@
 use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::op::{Op, OpKind, Order};
-use threadbare_abi::step::{Step, StepKind, flags};
+use threadbare_abi::step::{Doubt, Step, StepKind, flags};
 use threadbare_strategy::conflict::{self, Effect, depends};
 
 /// A place that an operation of a step concerns.
@@ -61,6 +61,27 @@ impl Event {
         self.touches.iter().any(|touch| touch.op.addr == addr && touch.shut & mode != 0)
     }
 
+    /// An exchange that fails or changes nothing only looks.
+    fn look_only(&mut self) {
+        if self.op.size <= 8 && self.before == self.after {
+            for touch in self.touches.iter_mut().filter(|touch| touch.op.addr == self.op.addr) {
+                if matches!(touch.op.kind, OpKind::AtomicCas | OpKind::AtomicRmw) {
+                    touch.op.kind = OpKind::AtomicLoad;
+                }
+            }
+        }
+    }
+
+    /// The same step before something that it came after: what an exchange would do there is not known.
+    fn earlier(&self, by_deadline: bool) -> Event {
+        let mut event = Event { by_deadline, ..self.clone() };
+        let op = self.op;
+        if matches!(op.kind, OpKind::AtomicCas | OpKind::AtomicRmw) {
+            event.touches.iter_mut().filter(|it| it.op.addr == op.addr).for_each(|it| it.op.kind = op.kind);
+        }
+        event
+    }
+
     /// Whether it is the same step of the same strand, as far as that can be told before it is made.
     pub(crate) fn is(&self, other: &Event) -> bool {
         self.path == other.path
@@ -91,6 +112,8 @@ pub(crate) struct Spin {
     pub(crate) at: usize,
     /// What it loads.
     pub(crate) places: Vec<Place>,
+    /// It may end by itself, after many rounds.
+    pub(crate) ends: bool,
 }
 
 /// A run.
@@ -99,6 +122,8 @@ pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
     /// What strands were about to do when the run ended; whether they could have.
     pending: Vec<(Event, bool)>,
+    /// Who was asleep then.
+    sleeping: Vec<Event>,
     /// For each event, events of other strands that made it possible.
     after: Vec<Vec<usize>>,
     /// Waits with a deadline that somebody ended: by which event, and what the deadline would have been.
@@ -107,13 +132,24 @@ pub(crate) struct Trace {
     pub(crate) spins: Vec<Spin>,
     /// Paths by strand index.
     pub(crate) paths: Vec<u64>,
-    /// Precompiled code looked at something where nobody could come in between.
-    pub(crate) blind: bool,
+    /// What cannot be followed, and at which instruction.
+    pub(crate) doubts: Vec<(Doubt, u64)>,
 }
 
 fn op_of(step: &Step) -> Op {
     let kind = OpKind::from_code(step.op).unwrap_or(OpKind::Start);
     Op { kind, order: Order::SeqCst, size: step.size, addr: step.addr, pc: step.pc }
+}
+
+/// The step of a strand whose wait ends by its deadline.
+fn deadline_of(waiting: &Event) -> Event {
+    Event {
+        by_deadline: true,
+        resumed: true,
+        choices: Vec::new(),
+        touches: vec![Touch { op: waiting.op, shut: 0 }, TIMER],
+        ..waiting.clone()
+    }
 }
 
 impl Trace {
@@ -131,13 +167,17 @@ impl Trace {
         let mut last: HashMap<u16, usize> = HashMap::new();
         let mut creators: HashMap<u16, usize> = HashMap::new();
         let mut spins = false;
-        for step in steps {
+        let last_step = steps.iter().rposition(|step| step.kind == StepKind::Step as u8);
+        for (place, step) in steps.iter().enumerate() {
             let kind = StepKind::from_code(step.kind).unwrap_or(StepKind::Born);
             let goes_on = std::mem::replace(&mut spins, kind == StepKind::Spin);
             match kind {
                 StepKind::Step => {
-                    trace.blind |= step.flags & flags::BLIND != 0;
-                    let event = trace.event(step);
+                    let mut event = trace.event(step);
+                    // What the last step left in memory is not told.
+                    if Some(place) != last_step {
+                        event.look_only();
+                    }
                     // What nobody decided belongs to the step before it.
                     if step.flags & flags::PINNED != 0
                         && let Some(before) = trace.events.last_mut().filter(|it| it.index == step.strand)
@@ -177,18 +217,25 @@ impl Trace {
                 StepKind::Spin => {
                     let (strand, at) = (step.strand, trace.events.len());
                     let size = step.size as u8;
-                    let place = Place { pc: step.pc, addr: step.addr, size, value: step.before };
+                    let (value, context) = (step.before, step.context);
+                    let place = Place { pc: step.pc, addr: step.addr, size, value, context };
                     match trace.spins.last_mut().filter(|_| goes_on) {
                         Some(spin) => spin.places.push(place),
-                        None => trace.spins.push(Spin { strand, at, places: vec![place] }),
+                        None => {
+                            let ends = step.flags & flags::ENDS != 0;
+                            trace.spins.push(Spin { strand, at, places: vec![place], ends });
+                        }
                     }
                 }
                 StepKind::Pending => {
                     let event = trace.event(step);
                     if step.flags & flags::ASLEEP == 0 {
                         trace.pending.push((event, step.flags & flags::BLOCKED == 0));
+                    } else {
+                        trace.sleeping.push(event);
                     }
                 }
+                StepKind::Doubt => trace.doubts.extend(Doubt::from_code(step.op).map(|it| (it, step.pc))),
                 StepKind::Born => {}
             }
         }
@@ -238,14 +285,7 @@ impl Trace {
             && let Some(&waits) = last.get(&woken)
         {
             let waiting = &self.events[waits];
-            let deadline = Event {
-                by_deadline: true,
-                resumed: true,
-                choices: Vec::new(),
-                touches: vec![Touch { op: waiting.op, shut: 0 }, TIMER],
-                ..waiting.clone()
-            };
-            self.woken.push((at, deadline));
+            self.woken.push((at, deadline_of(waiting)));
         }
     }
 
@@ -293,12 +333,16 @@ impl Trace {
             analysis.races.push(Race { first: *at, second: deadline.clone(), made: None, vain: Vec::new() });
         }
         let last = self.events.len().checked_sub(1);
+        let end = last.filter(|&last| self.events[last].op.kind == OpKind::End);
         for (event, enabled) in &self.pending {
             let before = analysis.last.get(&event.index).copied();
             let mut found = Vec::new();
             let clock = before.map(|at| analysis.clocks[at].clone()).unwrap_or_default();
+            // Who waits could not have gone on before the process ended, either.
+            analysis.ended = end.filter(|_| !enabled);
             analysis.races_of(self, event, before, &clock, waits, &mut found);
             if *enabled
+                && end.is_none()
                 && let Some(last) = last.filter(|&last| self.events[last].index != event.index)
                 && !found.iter().any(|(first, _)| *first == last)
             {
@@ -309,7 +353,20 @@ impl Trace {
                 analysis.races.push(Race { first, second, made: None, vain: Vec::new() });
             }
         }
+        // The next deadline could have come before the end.
+        if let Some(first) = end
+            && let Some(waiting) = self.events[first].timed.and_then(|next| self.left_waiting(next))
+        {
+            let second = deadline_of(waiting);
+            analysis.races.push(Race { first, second, made: None, vain: Vec::new() });
+        }
         analysis
+    }
+
+    /// What a strand waited for when the run ended.
+    fn left_waiting(&self, index: u16) -> Option<&Event> {
+        let pending = self.pending.iter().map(|(event, _)| event);
+        pending.chain(&self.sleeping).find(|event| event.index == index)
     }
 }
 
@@ -326,6 +383,8 @@ pub(crate) struct Analysis {
     pub(crate) races: Vec<Race>,
     last: HashMap<u16, usize>,
     history: HashMap<u64, Vec<usize>>,
+    /// The end of the process, if what is looked at could not have come before it.
+    ended: Option<usize>,
 }
 
 /// Bytes that share a list of accesses.
@@ -342,7 +401,7 @@ fn join(clock: &mut Vec<u32>, other: &[u32]) {
     }
 }
 
-/// The list of signals and cancellations.
+/// The list of what depends on everything: signals, cancellations, the end of the process.
 const SIGNALS: u64 = u64::MAX - 1;
 
 /// The lists that an operation belongs to.
@@ -352,7 +411,8 @@ fn grains(op: &Op) -> std::ops::Range<u64> {
             let list = u64::MAX - 2 - op.addr.min(3);
             list..list + 1
         }
-        OpKind::Signal | OpKind::Cancel => SIGNALS..SIGNALS + 1,
+        OpKind::Signal | OpKind::Cancel | OpKind::End => SIGNALS..SIGNALS + 1,
+        OpKind::Quit => u64::MAX - 9..u64::MAX - 8,
         OpKind::Sleep => u64::MAX - 8..u64::MAX - 7,
         _ if !op.kind.has_memory_address() => 0..0,
         kind => {
@@ -405,7 +465,7 @@ impl Analysis {
         let ordinal = before.map_or(0, |at| self.ordinals[at]) + 1;
         clock[strand] = ordinal;
         for (first, by_deadline) in found {
-            let second = Event { by_deadline, ..event.clone() };
+            let second = event.earlier(by_deadline);
             let vain = waits.vain(trace, first, &second);
             self.races.push(Race { first, second, made: Some(at), vain });
         }
@@ -456,8 +516,9 @@ impl Analysis {
                 }
             }
         }
-        // Signals depend on everything.
-        if event.touches.iter().any(|touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel)) {
+        let everything =
+            |touch: &Touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End);
+        if event.touches.iter().any(everything) {
             candidates.extend(0..self.clocks.len());
         } else {
             candidates.extend(self.history.get(&SIGNALS).into_iter().flatten());
@@ -482,7 +543,7 @@ impl Analysis {
         };
         let mut sources = Vec::new();
         for at in candidates {
-            if trace.events[at].index == event.index {
+            if trace.events[at].index == event.index || self.ended == Some(at) {
                 continue;
             }
             let depends = trace.events[at].depends(event);
@@ -549,7 +610,9 @@ impl Analysis {
 
     /// The run's class as a number: the same for all runs of a class.
     pub(crate) fn class(&self, trace: &Trace) -> u64 {
-        (0..trace.events.len()).fold(0, |sum: u64, at| sum.wrapping_add(self.mark(trace, at)))
+        // That a strand is over is told by those who see it, and makes no difference else.
+        let told = |at: &usize| trace.events[*at].op.kind != OpKind::Exit;
+        (0..trace.events.len()).filter(told).fold(0, |sum: u64, at| sum.wrapping_add(self.mark(trace, at)))
     }
 
     /// What an event adds to the number of a class.
@@ -557,7 +620,7 @@ impl Analysis {
         use threadbare_strategy::rng::mix;
         let event = &trace.events[at];
         let mut mark = mix(event.path ^ u64::from(self.ordinals[at]).rotate_left(32));
-        mark = mix(mark ^ u64::from(event.by_deadline) ^ (event.op.kind as u64) << 8);
+        mark = mix(mark ^ u64::from(event.by_deadline) ^ (event.op.kind as u64) << 8 ^ event.op.pc << 16);
         for &(taken, options) in &event.choices {
             mark = mix(mark ^ u64::from(taken) ^ u64::from(options) << 32);
         }

@@ -17,11 +17,13 @@ pub(crate) struct Place {
     pub(crate) addr: u64,
     pub(crate) size: u8,
     pub(crate) value: u64,
+    /// Stands for the innermost callers: in code that is not optimised one instruction makes the loads of many loops.
+    pub(crate) context: u64,
 }
 
 impl Place {
     fn is_at(&self, event: &Event) -> bool {
-        self.pc == event.op.pc && self.addr == event.op.addr
+        self.pc == event.op.pc && self.addr == event.op.addr && self.context == event.context
     }
 
     /// Whether the event touches the same memory.
@@ -61,7 +63,7 @@ impl Waits {
         for round in &self.rounds {
             words.push(round.len() as u64);
             for place in round {
-                words.extend([place.pc, place.addr, u64::from(place.size), place.value]);
+                words.extend([place.pc, place.addr, u64::from(place.size), place.value, place.context]);
             }
         }
         words
@@ -156,7 +158,8 @@ impl Waits {
         self.rounds_of(trace, event, before).any(|(place, rest)| {
             let value = match place.is_of(other) {
                 true => Some(other.before),
-                false => value_of(trace, place, comes_before),
+                // What nobody has touched is what the event itself finds.
+                false => value_of(trace, place, comes_before).or(Some(event.before)),
             };
             value == Some(place.value)
                 && rest.iter().all(|rest| stays(trace, rest, event.index, comes_before))

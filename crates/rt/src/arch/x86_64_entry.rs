@@ -43,6 +43,8 @@ fn decode(code: &[u8]) -> Option<Instruction> {
         // `mov`, `test`, `xor`, with 64 bits and with 32.
         [0x48 | 0x49 | 0x4c | 0x4d, 0x89 | 0x8b | 0x85 | 0x31, form, ..] => plain(3 + operand(form)?),
         [0x89 | 0x8b | 0x85 | 0x31, form, ..] => plain(2 + operand(form)?),
+        // `mov byte, imm`.
+        [0xc6, form @ (0x00..=0x07 | 0x40..=0x47), ..] => plain(3 + operand(form)?),
         // `sub rsp, imm`.
         [0x48, 0x83, 0xec, _, ..] => plain(4),
         [0x48, 0x81, 0xec, ..] => plain(7),

@@ -13,7 +13,7 @@ use super::{modules, report, strand};
 use crate::heap;
 use crate::heap::arena::{Block, HEADER};
 use crate::heap::shadow::{self, Shadow};
-use alloc::vec::Vec;
+use alloc::collections::BTreeMap;
 use core::fmt;
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::report::RecordTag;
@@ -157,7 +157,9 @@ fn fail(kind: OpKind, addr: u64, size: u32, pc: u64, bad: usize, state: u8) {
         return;
     }
     let (start, length) = (addr as usize, size as usize);
-    let block = if state == shadow::FREED { heap::find(bad) } else { left(start, length, bad) };
+    // In the header of a freed block nothing was freed: who comes there has left the block before it.
+    let freed = heap::find(bad).filter(|block| state == shadow::FREED && block.user <= bad);
+    let block = freed.or_else(|| left(start, length, bad));
     let what = Access { kind, size };
     announce(kind, addr, size, pc);
     tell_block(block);
@@ -195,16 +197,15 @@ pub fn tell_block(block: Option<Block>) {
 
 /// The stack of a strand that has ended, with its thread-local storage on top.
 struct Ended {
-    low: usize,
     thread_local: usize,
     high: usize,
     strand: StrandId,
 }
 
-/// In order of address.
-static mut ENDED: Vec<Ended> = Vec::new();
+/// By their lowest addresses.
+static mut ENDED: BTreeMap<usize, Ended> = BTreeMap::new();
 
-fn ended() -> &'static mut Vec<Ended> {
+fn ended() -> &'static mut BTreeMap<usize, Ended> {
     // SAFETY: single kernel thread; nobody keeps it.
     unsafe { &mut *(&raw mut ENDED) }
 }
@@ -213,8 +214,8 @@ fn set_bounds() {
     let list = ended();
     // SAFETY: single kernel thread.
     unsafe {
-        VIEW.stacks = list.first().map_or(0, |stack| stack.low);
-        VIEW.stacks_length = list.last().map_or(0, |stack| stack.high - VIEW.stacks);
+        VIEW.stacks = list.first_key_value().map_or(0, |(low, _)| *low);
+        VIEW.stacks_length = list.last_key_value().map_or(0, |(_, stack)| stack.high - VIEW.stacks);
     }
 }
 
@@ -226,17 +227,14 @@ pub fn strand_ended(this: &Strand) {
     if let Some(carrier) = this.carrier.as_ref().filter(|carrier| checking && carrier.is_libcs()) {
         let (low, high) = (this.stack.0, carrier.fs);
         let thread_local = high - modules::static_tls_size();
-        let list = ended();
-        let at = list.partition_point(|stack| stack.low < low);
-        list.insert(at, Ended { low, thread_local, high, strand: this.id });
+        ended().insert(low, Ended { thread_local, high, strand: this.id });
         set_bounds();
     }
 }
 
 /// A strand begins on this stack.
 pub fn strand_begins(stack: (usize, usize)) {
-    if let Ok(at) = ended().binary_search_by_key(&stack.0, |stack| stack.low) {
-        ended().remove(at);
+    if ended().remove(&stack.0).is_some() {
         set_bounds();
     }
 }
@@ -247,8 +245,7 @@ fn look_at_stacks(kind: OpKind, addr: u64, size: u32, pc: u64) {
     if at >= this.stack.0 && at < this.stack.1 || engine().phase != Phase::Running {
         return;
     }
-    let Some(index) = ended().partition_point(|stack| stack.low <= at).checked_sub(1) else { return };
-    let stack = &ended()[index];
+    let Some((_, stack)) = ended().range(..=at).next_back() else { return };
     if at < stack.high {
         let part = if at < stack.thread_local { "stack" } else { "thread-local storage" };
         announce(kind, addr, size, pc);

@@ -5,7 +5,7 @@
 use super::live::live;
 use super::sched::{Stop, engine, this};
 use super::strand::{State, Strand};
-use super::{memory, shared};
+use super::{loops, memory, shared};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{TOLD_CAPACITY, TOLD_OFFSET};
 use threadbare_strategy::classes::table::{Entry, Memory, memory_key, sync_key};
@@ -137,7 +137,8 @@ fn tell(pair: Pair) {
 fn step(key: u64, write: bool, pc: u64) {
     let this = this();
     let counters = live();
-    let delta = tracker().step(&mut this.track, counters.events, pc, key, write, tell);
+    let waits = || loops::is_idle(pc);
+    let delta = tracker().step(&mut this.track, counters.events, pc, key, write, waits, tell);
     counters.class = counters.class.wrapping_add(delta);
 }
 
@@ -234,6 +235,31 @@ pub fn sees_end(strand: usize, pc: u64) {
     object((strand as u64) << 3, STRAND, false, pc);
 }
 
+/// The end of the process is asked for: who comes first decides how it ends.
+pub fn quits(pc: u64) {
+    object(8, OTHER, true, pc);
+}
+
+/// The process ends: how far every other strand has come is part of the run. That one is over makes no difference to its
+/// standing before that.
+pub fn process_ends() {
+    // SAFETY: single kernel thread.
+    if !unsafe { WANTED } {
+        return;
+    }
+    let me = super::me();
+    let mut by = 0u64;
+    for index in 0..engine().strands.len() {
+        let other = super::strand(super::StrandId(index as u16));
+        if other.id != me {
+            let asleep = other.state == State::Blocked && !other.wait.acquire;
+            by = by.wrapping_add(other.track.stands(asleep));
+        }
+    }
+    let delta = this().track.turns(live().events, by);
+    live().class = live().class.wrapping_add(delta);
+}
+
 /// Input, output or a signal: one object for all of them.
 pub fn meets_world() {
     object(0, OTHER, true, this().op.pc);
@@ -258,9 +284,10 @@ pub fn chose(option: u64) {
 /// The running strand wakes another.
 pub fn woke(other: &mut Strand) {
     if is_on() {
+        let settled = this().track.settle();
         let by = this().track.step(live().events);
         let delta = other.track.turned(by);
-        live().class = live().class.wrapping_add(delta);
+        live().class = live().class.wrapping_add(delta).wrapping_add(settled);
     }
 }
 
@@ -268,6 +295,7 @@ pub fn woke(other: &mut Strand) {
 pub fn created(new: &mut Strand) {
     // SAFETY: single kernel thread.
     if unsafe { WANTED } {
+        live().class = live().class.wrapping_add(this().track.settle());
         new.track = this().track.child(new.id.0, live().events, new.ordinal);
         live().class = live().class.wrapping_add(new.track.view());
     }

@@ -5,7 +5,7 @@ use super::live::live;
 use super::sched::{ATTENTION, attention, engine};
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{record, stops, strand};
+use super::{ending, record, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind};
@@ -61,11 +61,12 @@ pub fn wake_due() {
             index += 1;
         }
     }
+    ending::look();
     set_due(earliest);
 }
 
 fn set_due(deadline: u64) {
-    engine().due_events = event_at(deadline);
+    engine().due_events = event_at(deadline).min(ending::until());
     set_alarm();
     set_gate();
 }

@@ -1,16 +1,17 @@
 //! No strand can go on: what can change that, in this order.
 //!
 //! 1. A file descriptor that has become ready.
-//! 2. Time: it jumps to the next deadline or timer. If strands wait for file descriptors, and some output was made
+//! 2. A strand that is held back before the end of the process.
+//! 3. Time: it jumps to the next deadline or timer. If strands wait for file descriptors, and some output was made
 //!    since the last jump, the kernel gets a moment of real time first; while processes the program started are alive,
 //!    virtual time keeps pace with real time.
-//! 3. Spinning strands: their loops may be bounded.
-//! 4. The outside world, if a strand waits for a file descriptor that somebody outside may have the other end of.
+//! 4. Spinning strands: their loops may be bounded.
+//! 5. The outside world, if a strand waits for a file descriptor that somebody outside may have the other end of.
 //!
 //! Otherwise it is a deadlock, or a livelock if strands spin.
 
 use super::sched::{self, engine};
-use super::{deadlock, due, io, spin, strand};
+use super::{deadlock, due, ending, io, spin, strand};
 use threadbare_abi::verdict::VerdictKind;
 
 /// Real milliseconds the kernel gets to deliver what is under way on loopback.
@@ -28,6 +29,9 @@ pub fn wait_for_something() {
         return;
     }
     let earliest = e.timed.iter().map(|&id| strand(id).wait.deadline).min().unwrap_or(u64::MAX).min(e.timer);
+    if ending::goes_on(earliest) {
+        return;
+    }
     if earliest != u64::MAX {
         if waits_for_io && give_others_time(earliest) {
             return;

@@ -1,15 +1,21 @@
 //! Which plain accesses are points.
 //!
-//! A plain access is a point where its instruction has been seen touching memory that two strands touch, one of them
-//! writing. That is learnt: the shadow of every 8 bytes keeps who touched it while several strands were alive.
-//! An instruction learnt in a run is a point from then on, in this run and (through the driver) in later ones; at the
-//! fixpoint every conflicting pair is a pair of points.
+//! A plain access is a point where its instruction has been seen touching bytes that another strand touches, too, one of
+//! them writing. That is learnt: the shadow keeps who touched what while several strands were alive (`touched`), and of each
+//! conflicting pair of a run both instructions are learnt in it. An instruction learnt in a run is a point from then on, in this
+//! run and (through the driver) in later ones.
+//!
+//! A run that has learnt nothing is therefore at the fixpoint: each conflicting pair of it is a pair of points. A planner that has
+//! made a run of each class, none of which learnt anything, has missed no pair: take an order of accesses that shows
+//! the first pair it does not know. What comes before the second of the two has no unknown pair, so some run has the same
+//! accesses in an order that makes no difference; in it the strand comes to the second one, too, and the pair is learnt there.
+//! So planners begin anew after a run with news, and where a table was full they do not claim to be complete ([`is_bounded`]).
 
 use super::live::live;
-use super::race::{self, SYNC};
+use super::race;
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
-use super::{addressable, coverage, memory, record, shadow, shared, spin, strand};
+use super::{addressable, coverage, loops, memory, modules, record, shared, spin, strand, touched};
 use threadbare_abi::layout::{self, PointMode, STACKS_SHARED};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::strand::StrandId;
@@ -87,7 +93,9 @@ pub fn load_known(count: u64) {
     // SAFETY: the known table holds PCS_CAPACITY pcs; single kernel thread.
     unsafe {
         while KNOWN_LOADED < count {
-            insert((base as *const u64).add(KNOWN_LOADED).read());
+            let entry = (base as *const u64).add(KNOWN_LOADED).read();
+            insert(entry);
+            loops::loaded(entry);
             KNOWN_LOADED += 1;
         }
     }
@@ -99,7 +107,13 @@ pub fn begin(mode: PointMode) {
     unsafe { MODE = mode }
 }
 
-fn learn(pc: u64) {
+/// Whether the driver, or this run, knows of an instruction or of something else that is kept with them.
+pub fn is_known(entry: u64) -> bool {
+    is_hot(entry)
+}
+
+/// This is known from now on, in this run and in later ones.
+pub fn learn(pc: u64) {
     if !insert(pc) {
         return;
     }
@@ -114,13 +128,11 @@ fn learn(pc: u64) {
     }
 }
 
-/// A cell: who touched it last (index + 1) and at which instruction, whether anybody wrote, whether several did.
-const OWNER: u64 = 0x7FFF;
-const WRITTEN: u64 = 1 << 16;
-const MANY: u64 = 1 << 17;
-const PC_SHIFT: u32 = 18;
-/// The part of a pc that does not fit: the same for all code of a process.
-const PC_HIGH: u64 = !0 << (64 - PC_SHIFT);
+/// The same by the low half of the pc.
+#[cold]
+pub fn learn_low(pc: u32) {
+    learn(modules::whole_pc(pc));
+}
 
 /// Reserves memory in the fork server, so that the children need no system call for it.
 pub fn init() {
@@ -134,44 +146,20 @@ pub fn init() {
     }
 }
 
-/// Notes that the running strand touches 8 bytes; true if another strand does too and one of them writes. The other's
-/// instruction is learnt then: at its time nobody could know.
-#[inline]
-fn touch(addr: u64, write: bool, pc: u64) -> bool {
-    // SAFETY: the cell is in the shadow; single kernel thread.
-    let cell = unsafe { &raw mut (*shadow::cell(addr)).touch };
-    let me = engine().current.0 as u64 + 1;
-    let flag = if write { WRITTEN } else { 0 };
-    // SAFETY: `cell` is in the shadow.
-    unsafe {
-        let old = *cell & !SYNC;
-        if old == 0 {
-            note_stack(addr, me);
-        }
-        let many = if old == 0 || old & OWNER == me { old & MANY } else { MANY };
-        let shared = (old & WRITTEN | flag | many) == (MANY | WRITTEN);
-        if shared && old & OWNER != me && old >> PC_SHIFT != 0 {
-            learn(old >> PC_SHIFT | pc & PC_HIGH);
-        }
-        *cell = pc << PC_SHIFT | old & WRITTEN | flag | many | me | *cell & SYNC;
-        shared
-    }
+/// Notes an access; memory that only the running strand knows is left alone.
+#[inline(always)]
+fn note(addr: u64, size: u32, write: bool, pc: u64) -> bool {
+    !is_private(addr) && touched::note(addr, size, write, pc & 0xFFFF_FFFF)
 }
 
-/// [`touch`] for all of an access; memory that only the running strand knows is left alone.
-#[inline(never)]
-fn touch_all(addr: u64, size: u32, write: bool, pc: u64) -> bool {
-    if is_private(addr) {
-        return false;
+/// The running strand makes an atomic access, which is a point: plain ones to the same bytes are to be points, too.
+#[inline]
+pub fn atomic(addr: u64, size: u32, write: bool) {
+    // SAFETY: single kernel thread.
+    let (gate, mode) = unsafe { (GATE, MODE) };
+    if gate != 0 && mode == PointMode::Shared {
+        note(addr, size, write, 0);
     }
-    let mut shared = touch(addr, write, pc);
-    let last = (addr + size.max(1) as u64 - 1) & !7;
-    let mut at = (addr & !7) + 8;
-    while at <= last {
-        shared |= touch(at, write, pc);
-        at += 8;
-    }
-    shared
 }
 
 /// Whether strands of this program have been seen touching each other's stacks.
@@ -182,7 +170,7 @@ pub fn stacks_shared() -> bool {
 
 /// Untouched memory is touched: if it is another strand's stack, that strand has to note what it does to it from now on,
 /// and in later runs from the beginning. (It need not as long as nobody else touches it.)
-fn note_stack(addr: u64, me: u64) {
+pub fn note_stack(addr: u64, me: u64) {
     /// Below it are the program's own data and heap, no stacks.
     const STACKS: u64 = 0x7000_0000_0000;
     let e = engine();
@@ -209,16 +197,7 @@ fn is_private(addr: u64) -> bool {
 /// Memory is freed: a write to all of it, so that what others do to it becomes points.
 pub fn released(addr: u64, size: u64, pc: u64) {
     // SAFETY: reading the gate on the single kernel thread.
-    if unsafe { GATE } == 0 || size > 1 << 16 {
-        return;
-    }
-    let mut at = addr & !7;
-    let mut shared = false;
-    while at < addr + size {
-        shared |= touch(at, true, pc);
-        at += 8;
-    }
-    if shared {
+    if unsafe { GATE } != 0 && touched::last_write(addr, size) {
         learn(pc);
     }
 }
@@ -252,11 +231,8 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let mode = unsafe { MODE };
     let write = !matches!(kind, OpKind::Read | OpKind::ReadRange);
     if mode == PointMode::Shared && is_hot(pc) {
-        // A point leaves its mark too, for those whose instructions are not known yet; where all do, it need not.
-        // SAFETY: the cell is in the shadow.
-        if unsafe { (*shadow::cell(addr)).touch } & (MANY | WRITTEN) != (MANY | WRITTEN) {
-            touch_all(addr, size, write, pc);
-        }
+        // A point is noted too, for those whose instructions are not known yet.
+        note(addr, size, write, 0);
         access_point(kind, addr, size, pc, write)
     } else if mode == PointMode::All {
         access_point(kind, addr, size, pc, write)
@@ -314,7 +290,7 @@ fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: 
     unsafe { LAST = Last { addr, pc, event } };
     // SAFETY: single kernel thread.
     let mut stops = event >= unsafe { STOP_AT } && must_stop(event);
-    if mode == PointMode::Shared && touch_all(addr, size, write, pc) {
+    if mode == PointMode::Shared && note(addr, size, write, pc) {
         learn(pc);
         stops = true;
     }

@@ -4,11 +4,28 @@ use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::strand::{State, Strand};
 use super::{coverage, learn, lenient, race, reads, record, sched, steps, strand};
+use crate::model::single::Single;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_strategy::{Born, Strategy};
+
+/// The last strand with each of libc's handles.
+static HANDLES: Single<BTreeMap<usize, StrandId>> = Single::new(BTreeMap::new());
+
+/// The last strand with a handle.
+pub fn by_handle(pthread: usize) -> Option<StrandId> {
+    HANDLES.get().get(&pthread).copied()
+}
+
+/// The waiting strands of which something holds, by index.
+pub fn waiting(holds: impl Fn(&Strand) -> bool) -> Vec<StrandId> {
+    let mut found: Vec<StrandId> = engine().waiters.iter().copied().filter(|&id| holds(strand(id))).collect();
+    found.sort_unstable();
+    found
+}
 
 /// The strand can go on.
 pub fn set_ready(other: &mut Strand) {
@@ -21,6 +38,10 @@ pub fn set_ready(other: &mut Strand) {
     }
     other.state = State::Ready;
     e.blocked -= 1;
+    if other.waits_at != u32::MAX {
+        remove(&mut e.waiters, other.waits_at as usize, |moved, at| moved.waits_at = at);
+        other.waits_at = u32::MAX;
+    }
     other.enabled_at = e.enabled.len() as u32;
     e.enabled.push(other.id);
     if other.timed_at != u32::MAX {
@@ -38,6 +59,8 @@ pub fn set_blocked(other: &mut Strand) {
     disable(other);
     other.state = State::Blocked;
     e.blocked += 1;
+    other.waits_at = e.waiters.len() as u32;
+    e.waiters.push(other.id);
     if other.wait.deadline != u64::MAX {
         other.timed_at = e.timed.len() as u32;
         e.timed.push(other.id);
@@ -54,6 +77,7 @@ pub fn add(new: *mut Strand) {
     // SAFETY: `new` was just made and is never freed during the run.
     let other = unsafe { &mut *new };
     e.strands.push(new);
+    HANDLES.get().insert(other.pthread, other.id);
     sched::first(new);
     other.enabled_at = e.enabled.len() as u32;
     e.enabled.push(other.id);
@@ -116,6 +140,7 @@ pub fn keep_only_current() {
     e.spinners.clear();
     e.io.clear();
     e.blocked = 0;
+    e.waiters.clear();
     e.live = 1;
     e.follow.active = false;
     lenient::leave();

@@ -96,7 +96,7 @@ struct Orders {
     /// Hashes of what was told; 0 is an empty slot.
     told: [u64; SLOTS],
     count: usize,
-    /// What each strand knows of the others by creation and join: the number of the last stretch of each.
+    /// What each strand knows of the first [`CLOCK_TOLD`] ones by creation and join: the number of the last stretch of each.
     clocks: Vec<Vec<u32>>,
 }
 
@@ -105,8 +105,11 @@ static ORDERS: Single<Orders> = Single::new(Orders { told: [0; SLOTS], count: 0,
 fn clock(id: StrandId) -> &'static mut Vec<u32> {
     let clocks = &mut ORDERS.get().clocks;
     while clocks.len() <= id.index() {
-        let mut fresh = alloc::vec![0; clocks.len() + 1];
-        fresh[clocks.len()] = 1;
+        let own = clocks.len();
+        let mut fresh = alloc::vec![0; (own + 1).min(CLOCK_TOLD)];
+        if let Some(stretch) = fresh.get_mut(own) {
+            *stretch = 1;
+        }
         clocks.push(fresh);
     }
     &mut clocks[id.index()]
@@ -126,13 +129,20 @@ fn learn(from: StrandId, to: StrandId) {
 /// The running strand has created another: what it does from now on is a new stretch, unknown to the new one.
 pub fn created(child: StrandId) {
     learn(me(), child);
-    clock(me())[me().index()] += 1;
+    next_stretch();
 }
 
 /// The running strand has joined another, and knows all that the other did.
 pub fn joined(other: StrandId) {
     learn(other, me());
-    clock(me())[me().index()] += 1;
+    next_stretch();
+}
+
+/// What the running strand does from now on is unknown to the others.
+fn next_stretch() {
+    if let Some(stretch) = clock(me()).get_mut(me().index()) {
+        *stretch += 1;
+    }
 }
 
 /// The running strand is about to wait for a lock, for ever if need be: the orders this makes are told.
@@ -150,7 +160,7 @@ pub fn wants(class: Class, addr: usize, pc: u64, shared: bool) {
 #[inline(never)]
 fn tell_orders(class: Class, addr: usize, pc: u64, shared: bool) {
     let me = me();
-    let epoch = clock(me)[me.index()];
+    let epoch = clock(me).get(me.index()).copied().unwrap_or(0);
     let mut hash = Hash::new();
     for word in [me.0 as u64, epoch as u64, addr as u64, pc, shared as u64] {
         hash.add(word);

@@ -9,9 +9,10 @@
 //! | `wait` | the two kinds of wait all models are made of |
 //! | `follow` | a schedule instead of a strategy |
 //! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
+//! | `ending` | the end of the process, and whether others go first |
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
-//! | `spin` | strands that wait for memory |
+//! | `spin`, `loops` | strands that wait for memory; which loops end by themselves |
 //! | `shadow` | what is known of the program's memory |
 //! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
@@ -37,6 +38,7 @@ pub mod coverage;
 pub mod deadlock;
 pub mod debug;
 pub mod due;
+pub mod ending;
 pub mod follow;
 pub mod frames;
 pub mod guidance;
@@ -47,6 +49,7 @@ pub mod lenient;
 pub mod lists;
 pub mod live;
 pub mod locks;
+pub mod loops;
 pub mod lost;
 pub mod memory;
 pub mod modules;
@@ -65,6 +68,7 @@ pub mod start;
 pub mod steps;
 pub mod stops;
 pub mod strand;
+pub mod touched;
 pub mod unseen;
 pub mod verdict;
 pub mod wait;
@@ -160,7 +164,7 @@ pub fn pthread_of(id: StrandId) -> pthread_t {
 
 /// The latest strand with this handle.
 pub fn by_pthread(pthread: pthread_t) -> Option<StrandId> {
-    (0..strand_count() as u16).rev().map(StrandId).find(|&id| strand(id).pthread == pthread)
+    lists::by_handle(pthread)
 }
 
 /// The lowest and highest address of a strand's stack.

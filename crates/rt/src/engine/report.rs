@@ -4,7 +4,7 @@ use super::live::live;
 use super::sched::engine;
 use super::strand::State;
 use super::wait::Class;
-use super::{deadlock, frames, locks, modules, shared, strand, words};
+use super::{deadlock, ending, frames, locks, modules, shared, strand, words};
 use crate::sys::Text;
 use core::fmt::{self, Write};
 use threadbare_abi::layout;
@@ -55,6 +55,7 @@ pub fn strands(details: bool) {
         let this = strand(id);
         let state = match this.state {
             State::Ended => StrandState::Ended,
+            State::Blocked if ending::is_held(id) => StrandState::Ready,
             State::Blocked => StrandState::Blocked,
             State::Ready if id == e.current => StrandState::Running,
             State::Ready => StrandState::Ready,

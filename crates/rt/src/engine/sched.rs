@@ -75,6 +75,8 @@ pub struct Engine {
     pub first_timed: Option<StrandId>,
     /// Waiting strands.
     pub blocked: usize,
+    /// The same, in no order: what concerns them must not cost as much as there are strands.
+    pub waiters: Vec<StrandId>,
     /// Strands that have not ended.
     pub live: usize,
     /// Waits begun, for the order of arrival.
@@ -150,6 +152,7 @@ pub fn init() {
         timed: Vec::with_capacity(64),
         first_timed: None,
         blocked: 0,
+        waiters: Vec::new(),
         live: 0,
         arrivals: 0,
         time_offset: 0,
@@ -215,6 +218,9 @@ impl View for EngineView {
     }
     fn value(&self, addr: u64, size: u8) -> u64 {
         spin::load(addr, size)
+    }
+    fn context(&self, id: StrandId) -> u64 {
+        steps::context(strand(id))
     }
 }
 
@@ -451,13 +457,23 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
         spin::check();
     }
     if bits & attention::FOLLOW == 0 {
-        return None;
+        return spins_alone(bits);
     }
     let decided = follow::next(how);
     if let Some((id, by_timeout)) = decided {
         executed(id, by_timeout, bits);
     }
     decided
+}
+
+/// The running strand, if it goes on alone in a loop. What it does then is no step of a plan.
+fn spins_alone(bits: u32) -> Option<(StrandId, bool)> {
+    let this = this();
+    let alone = this.spin.is_alone() && this.state == State::Ready && engine().phase == Phase::Running;
+    if alone && bits & attention::READS != 0 {
+        reads::executed(this.id);
+    }
+    alone.then_some((this.id, false))
 }
 
 /// The running strand has ended: it is out of every list, and others go on.

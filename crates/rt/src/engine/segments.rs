@@ -3,6 +3,7 @@
 use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine, this};
 use super::strand::State;
+use super::wait::Class;
 use super::{coverage, follow, record, steps, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
@@ -26,7 +27,9 @@ pub fn close_segment(how: StopKind) {
         kind: e.segment_kind as u8,
         op: this.op.kind as u8,
         how: how as u8,
-        spins: (how == StopKind::Preempted && this.state == State::Blocked) as u8,
+        spins: (how == StopKind::Preempted
+            && this.state == State::Blocked
+            && this.wait.key.class == Class::Memory) as u8,
         strand: this.id.0,
         ..Segment::default()
     };

@@ -1,6 +1,6 @@
 //! What is known of every 8 bytes of the program's memory that strands have touched: one [`Cell`].
 
-use super::memory;
+use super::{memory, touched};
 use crate::sys::{nr, syscall3};
 
 const LEAF_BITS: u32 = 21;
@@ -14,7 +14,7 @@ const DISCARD: usize = 256 << 10;
 /// The shadow of 8 bytes.
 #[repr(C)]
 pub struct Cell {
-    /// Who touched them last: see `learn`.
+    /// Who touched them: see `touched`.
     pub touch: u64,
     /// The last plain write, as a mark of `race`; 0 if none.
     pub write: u64,
@@ -119,6 +119,30 @@ fn grow_table() {
     }
 }
 
+/// Calls `visit` with the cells of a range that there are; those of memory that nobody has touched are left out.
+pub fn each(addr: u64, size: u64, mut visit: impl FnMut(&mut Cell)) {
+    // SAFETY: single kernel thread; a leaf has LEAF_CELLS cells, and no reference outlives a call.
+    unsafe {
+        if TABLE.0.is_null() || FULL || size == 0 {
+            return;
+        }
+        let end = addr.saturating_add(size);
+        let mut at = addr & !7;
+        while at < end {
+            let key = (at >> LEAF_BITS) + 1;
+            let stop = end.min(key << LEAF_BITS);
+            let leaf = *leaf_slot(key);
+            if leaf.key == key {
+                let first = (at >> 3) as usize & (LEAF_CELLS - 1);
+                for index in 0..((stop - at) as usize).div_ceil(8) {
+                    visit(&mut *leaf.cells.add(first + index));
+                }
+            }
+            at = stop;
+        }
+    }
+}
+
 /// Nothing is known of this memory any more: it was allocated or mapped, or is another strand's stack now.
 pub fn forget(addr: u64, size: u64) {
     // SAFETY: single kernel thread; the table is there once `init` ran.
@@ -149,6 +173,7 @@ unsafe fn clear(cells: *mut Cell, count: usize) {
     // SAFETY: the caller's cells, which nobody refers to; whole pages of private anonymous memory become zero.
     unsafe {
         if end - start < DISCARD {
+            touched::forget(core::slice::from_raw_parts(cells, count));
             core::ptr::write_bytes(cells, 0, count);
             return;
         }

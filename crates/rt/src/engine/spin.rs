@@ -1,30 +1,39 @@
 //! Spinning strands.
 //!
-//! A strand that loads the same values at the same instructions again and again, without doing anything else that is
-//! new, is waiting for memory to change. It is taken out of the enabled set until one of those values differs. When
-//! nothing else can go on it is let go on again, each time for longer, because its loop may be bounded by a count that
-//! nobody sees; when it has gone on for millions of loads and still nothing has changed, nobody can change it: a
-//! livelock.
+//! A strand that loads the same values at the same instructions again and again looks for memory to change. Whether it waits
+//! for that, or has a count after which it goes on without, is a fact of the program that is learnt ([`super::loops`]): the
+//! first time a loop is found, its strand goes on alone, with all others held, until it leaves the loop or has looked often
+//! enough. A loop that does not end by itself *waits*: its strand is taken out of the enabled set until one of the values
+//! differs. One that ends by itself is made of ordinary steps; strategies that draw let it run out in some runs, and have it
+//! wait in others.
 //!
-//! What is new: an access to memory of the strand's own (no point) with an instruction, address or value it did not
-//! have a moment ago.
+//! When nothing else can go on, waiting strands are let go on again, each time for longer, because a loop may be bounded by
+//! a count that is larger than what was tried; when that has been millions of loads and still nothing has changed, nobody
+//! can change it: a livelock.
+//!
+//! Accesses to memory of the strand's own (no point) that are new, by instruction, address or value, make a spin take longer
+//! to be found: a loop that works is seldom one that waits.
 
+use super::live::live;
+use super::loops::{self, Nature, Purpose};
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::{State, Strand};
 use super::wait::{Class, Wait, WaitKey};
-use super::{lists, me, steps, strand};
+use super::{lenient, lists, me, steps, strand};
 use core::sync::atomic::Ordering;
-use threadbare_abi::op::OpKind;
+use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
 const PLACES: usize = 4;
 /// Repeated loads that make a spin, for each place in the loop.
 const REPEATS: u32 = 6;
+/// The same for a loop in which the strand does other things of its own.
+const REPEATS_BUSY: u32 = 64;
 /// Loads that a spin is let go on for at the most; if they change nothing either, it is a livelock.
 const REPEATS_MOST: u32 = 1 << 20;
 /// Words of the set of hashes.
 const SEEN: usize = 32;
-/// Different accesses after which a loop is taken to be work, not a spin.
+/// Different accesses after which the set is begun anew.
 const NOVEL_MOST: u32 = 256;
 
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +44,10 @@ struct Place {
     size: u8,
     /// It has been loaded again: it is part of a loop, not only on the way to it.
     again: bool,
+    /// Stands for the instruction and its callers, once it has been loaded again.
+    key: u64,
+    /// The callers, as planners know them.
+    context: u64,
 }
 
 /// What a strand has lately loaded without progress.
@@ -45,8 +58,14 @@ pub struct SpinTrack {
     next: u8,
     /// It spins: it waits at its next point.
     pub due: bool,
+    /// Why it goes on alone, if it does.
+    alone: Purpose,
     repeats: u32,
+    /// Repeats since the loop was entered.
+    total: u32,
     limit: u32,
+    /// The event at which it began to go on alone.
+    since: u64,
     novel: u32,
     places: [Place; PLACES],
     /// A set of hashes of accesses made since the last progress.
@@ -57,11 +76,14 @@ impl SpinTrack {
     /// Nothing loaded yet.
     pub const fn new() -> Self {
         SpinTrack {
-            places: [Place { pc: 0, addr: 0, value: 0, size: 0, again: false }; PLACES],
+            places: [Place { pc: 0, addr: 0, value: 0, size: 0, again: false, key: 0, context: 0 }; PLACES],
             used: 0,
             next: 0,
+            alone: Purpose::None,
             repeats: 0,
+            total: 0,
             limit: REPEATS,
+            since: 0,
             seen: [0; SEEN],
             novel: 0,
             due: false,
@@ -72,10 +94,54 @@ impl SpinTrack {
     #[inline]
     pub fn clear(&mut self) {
         if self.used != 0 {
+            if self.limit != REPEATS {
+                self.outlasts();
+            }
+            self.forget();
+        }
+    }
+
+    /// The strand had been let go on because nothing else could; it may have left its loop by itself.
+    #[cold]
+    fn outlasts(&self) {
+        if self.total > REPEATS && !self.changed() {
+            left(self);
+        }
+    }
+
+    fn forget(&mut self) {
+        if self.used != 0 {
             self.used = 0;
             self.limit = REPEATS;
             self.due = false;
+            self.alone = Purpose::None;
         }
+    }
+
+    /// Whether nobody else is to go on.
+    pub fn is_alone(&self) -> bool {
+        self.alone != Purpose::None
+    }
+
+    /// The places of the loop.
+    fn looped(&self) -> impl Iterator<Item = &Place> {
+        self.places[..self.used as usize].iter().filter(|place| place.again)
+    }
+
+    /// Stands for the loop.
+    fn key(&self) -> u64 {
+        self.looped().fold(0, |sum, place| sum.wrapping_add(place.key))
+    }
+
+    /// How often it has looked, on the mean of its places.
+    fn rounds(&self) -> u32 {
+        self.total / self.looped().count().max(1) as u32
+    }
+
+    /// Whether an operation is one of the loop's, or none that others can see.
+    fn has(&self, op: &Op) -> bool {
+        matches!(op.kind, OpKind::Yield | OpKind::Fence)
+            || self.looped().any(|place| place.pc == op.pc && place.addr == op.addr)
     }
 
     #[inline]
@@ -87,9 +153,7 @@ impl SpinTrack {
     }
 
     fn changed(&self) -> bool {
-        self.places[..self.used as usize]
-            .iter()
-            .any(|place| place.again && load(place.addr, place.size) != place.value)
+        self.looped().any(|place| load(place.addr, place.size) != place.value)
     }
 }
 
@@ -117,7 +181,7 @@ pub fn load(addr: u64, size: u8) -> u64 {
 #[inline]
 pub fn touched(pc: u64, addr: u64, size: u32) {
     let track = &mut sched::this().spin;
-    if track.used == 0 {
+    if track.used == 0 || track.is_alone() {
         return;
     }
     let value = if size <= 8 { load(addr, size as u8) } else { 0 };
@@ -128,7 +192,6 @@ pub fn touched(pc: u64, addr: u64, size: u32) {
         track.novel += 1;
         track.repeats = 0;
         if track.novel > NOVEL_MOST {
-            track.clear();
             track.forget_seen();
         }
     }
@@ -142,24 +205,30 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
         return;
     }
     let track = &mut sched::this().spin;
-    let place = Place { pc, addr, value, size: size.min(8), again: false };
+    let place = Place { pc, addr, value, size: size.min(8), again: false, key: 0, context: 0 };
     let used = track.used as usize;
     if used == 0 {
-        track.repeats = 0;
+        (track.repeats, track.total) = (0, 0);
         track.forget_seen();
     }
     match track.places[..used].iter().position(|p| p.pc == pc && p.addr == addr) {
         Some(at) if track.places[at].value == value => {
-            track.places[at].again = true;
+            if !track.places[at].again {
+                track.places[at].again = true;
+                track.places[at].key = loops::place(pc);
+                track.places[at].context = steps::context_here();
+            }
             track.repeats += 1;
-            if track.repeats > track.limit * used as u32 {
+            track.total += 1;
+            let busy = track.total & (REPEATS_BUSY * PLACES as u32 - 1) == 0;
+            if track.repeats > track.limit * used as u32 || busy && track.limit == REPEATS {
                 track.repeats = 0;
                 track.due = true;
             }
         }
         Some(at) => {
             track.places[at] = place;
-            track.repeats = 0;
+            (track.repeats, track.total) = (0, 0);
         }
         None => {
             if used < PLACES {
@@ -169,33 +238,110 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
                 track.places[track.next as usize % PLACES] = place;
                 track.next = track.next.wrapping_add(1);
             }
-            track.repeats = 0;
+            (track.repeats, track.total) = (0, 0);
         }
     }
 }
 
-/// The running strand spins and stands before its next load: it waits there, so that it loads when it goes on.
+/// The running strand spins and stands before its next operation.
 #[cold]
 pub fn wait() {
-    let e = engine();
-    let this = strand(e.current);
+    let this = sched::this();
+    if this.spin.is_alone() && !goes_on_alone(this) {
+        return reschedule(Stop::Preempted);
+    }
     this.spin.due = false;
     let spins = matches!(
         this.op.kind,
         OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::AtomicRmw | OpKind::Read | OpKind::Yield
     );
-    if !spins || this.pinned > 0 || this.spin.changed() {
-        reschedule(Stop::Preempted);
-        return;
+    if !spins || this.pinned > 0 || this.spin.changed() || !waits(this) {
+        return reschedule(Stop::Preempted);
     }
+    block(this);
+}
+
+/// Whether the strand waits from now on. If not, it goes on, perhaps alone.
+fn waits(this: &mut Strand) -> bool {
+    let key = this.spin.key();
+    let rounds = this.spin.rounds();
+    let purpose = if lenient::is_on() {
+        // A plan that is followed loosely says how far each strand goes.
+        match loops::nature(key) {
+            Nature::Endless => return true,
+            Nature::Unknown if rounds > loops::TRIED => return true,
+            _ => Purpose::None,
+        }
+    } else if this.spin.limit > REPEATS {
+        // Nothing else could go on.
+        return true;
+    } else {
+        match loops::decide(key, rounds) {
+            Some(purpose) => purpose,
+            None => return true,
+        }
+    };
+    if purpose != Purpose::None {
+        (this.spin.alone, this.spin.since) = (purpose, live().events);
+        this.spin.due = true;
+        ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
+    }
+    false
+}
+
+/// The strand goes on alone and stands before its next operation. True if it has looked in vain for so long that it waits.
+fn goes_on_alone(this: &mut Strand) -> bool {
+    let track = &mut this.spin;
+    let in_vain = !track.changed();
+    if in_vain && track.has(&this.op) {
+        let learns = track.alone == Purpose::Learn;
+        if learns && live().events - track.since > loops::WORK {
+            loops::learn(track.key(), Nature::Work);
+        } else if track.rounds() <= loops::most(track.alone) {
+            return false;
+        } else if learns {
+            loops::learn(track.key(), Nature::Endless);
+            for place in track.looped() {
+                loops::learn_idle(place.pc, place.key);
+            }
+        }
+        track.alone = Purpose::None;
+        return true;
+    }
+    if in_vain {
+        left(track);
+    }
+    track.forget();
+    false
+}
+
+/// The strand has left its loop though nothing had changed.
+fn left(track: &SpinTrack) {
+    let nature = if track.rounds() <= loops::SHORT { Nature::Short } else { Nature::Long };
+    loops::learn(track.key(), nature);
+}
+
+/// The run is over; a strand that went on alone has come to the end of its loop.
+pub fn finish() {
+    let track = &sched::this().spin;
+    if track.is_alone() && !track.changed() {
+        left(track);
+    }
+}
+
+/// The strand waits before its next load, so that it loads when it goes on.
+fn block(this: &mut Strand) {
+    let e = engine();
     this.wait = Wait {
         key: WaitKey { class: Class::Memory, addr: this.op.addr as usize },
         acquire: true,
         ..Wait::NONE
     };
     if steps::is_on() {
-        for place in this.spin.places[..this.spin.used as usize].iter().filter(|place| place.again) {
-            steps::spins(place.pc, place.addr, place.size, place.value);
+        let long = loops::nature(this.spin.key()) == Nature::Long;
+        for place in this.spin.looped() {
+            let op = Op { size: place.size as u32, ..Op::new(OpKind::AtomicLoad, place.addr, place.pc) };
+            steps::spins(op, place.value, place.context, long);
         }
     }
     e.spinners.push(e.current);
@@ -219,14 +365,14 @@ pub fn check() {
             at += 1;
         }
     }
-    if e.spinners.is_empty() {
+    if e.spinners.is_empty() && !sched::this().spin.is_alone() {
         ATTENTION.fetch_and(!attention::SPIN, Ordering::Relaxed);
     }
 }
 
 fn wake(other: &mut Strand) {
     if other.state == State::Blocked {
-        other.spin.clear();
+        other.spin.forget();
         lists::set_ready(other);
     }
 }

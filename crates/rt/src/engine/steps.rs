@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
 use threadbare_abi::op::{Op, OpKind};
-use threadbare_abi::step::{Step, StepKind, flags};
+use threadbare_abi::step::{Doubt, Step, StepKind, flags};
 use threadbare_abi::strand::StrandId;
 use threadbare_strategy::rng::mix;
 
@@ -79,7 +79,7 @@ fn value_at(kind: u8, addr: u64, size: u32) -> u64 {
 const CALLERS: usize = 3;
 
 /// Stands for the strand's innermost callers.
-fn context(this: &Strand) -> u64 {
+pub fn context(this: &Strand) -> u64 {
     let (mut found, mut left) = (0, CALLERS);
     frames::walk(this, this.id == super::me(), |caller| {
         if left > 0 {
@@ -170,7 +170,27 @@ pub fn blind(addr: usize) {
         && step.addr != addr as u64
         && !matches!(OpKind::from_code(step.op), Some(OpKind::FutexWait | OpKind::FutexWake))
     {
-        step.flags |= flags::BLIND;
+        let pc = step.pc;
+        doubt(Doubt::Unseen, pc);
+    }
+}
+
+/// The last doubts that were told: a loop has one, not one a round.
+static mut DOUBTS: [(u8, u64); 16] = [(u8::MAX, 0); 16];
+
+/// The running strand does something here that a planner cannot follow.
+#[cold]
+pub fn doubt(why: Doubt, pc: u64) {
+    if !is_on() || engine().strands.len() < 2 {
+        return;
+    }
+    // SAFETY: single kernel thread.
+    let told = unsafe { &mut *(&raw mut DOUBTS) };
+    if !told.contains(&(why as u8, pc)) {
+        told.rotate_right(1);
+        told[0] = (why as u8, pc);
+        let op = Op::new(OpKind::Start, 0, pc);
+        push(Step { op: why as u8, ..of(StepKind::Doubt, super::me(), op) });
     }
 }
 
@@ -203,12 +223,17 @@ pub fn chose(kind: ChoiceKind, taken: u64, options: u64) {
     });
 }
 
-/// The running strand spins: one of the places it loads again and again.
-pub fn spins(pc: u64, addr: u64, size: u8, value: u64) {
+/// The running strand waits in a loop: one of the places it loads again and again. `ends`: it may end by itself.
+pub fn spins(op: Op, value: u64, context: u64, ends: bool) {
     if is_on() {
-        let op = Op { size: size as u32, ..Op::new(OpKind::AtomicLoad, addr, pc) };
-        push(Step { before: value, ..of(StepKind::Spin, super::me(), op) });
+        let flags = if ends { flags::ENDS } else { 0 };
+        push(Step { before: value, context, flags, ..of(StepKind::Spin, super::me(), op) });
     }
+}
+
+/// Stands for the running strand's innermost callers, if anybody wants to know.
+pub fn context_here() -> u64 {
+    if is_on() { context(super::sched::this()) } else { 0 }
 }
 
 /// The run has come to its end: who exists, and what each was about to do.
@@ -226,7 +251,13 @@ pub fn finish() {
         if this.state == State::Ended || this.id == e.current && this.state != State::Blocked {
             continue;
         }
-        let mut pending = Step { context: context(this), ..of(StepKind::Pending, this.id, this.op) };
+        let value = value_at(this.op.kind as u8, this.op.addr, this.op.size);
+        let mut pending = Step {
+            context: context(this),
+            before: value,
+            after: value,
+            ..of(StepKind::Pending, this.id, this.op)
+        };
         if this.state == State::Blocked && this.wait.key.class != Class::Memory {
             pending.flags |= flags::BLOCKED;
             if !this.wait.acquire {

@@ -52,6 +52,8 @@ pub struct Strand {
     pub pinned: u32,
     /// Place in the enabled list, `u32::MAX` if not in it.
     pub enabled_at: u32,
+    /// Place in the list of waiters, `u32::MAX` if not in it.
+    pub waits_at: u32,
     /// Place in the timed list, `u32::MAX` if not in it.
     pub timed_at: u32,
     /// Its part of the run's class.
@@ -100,6 +102,7 @@ impl Strand {
             pinned: 0,
             enabled_at: u32::MAX,
             timed_at: u32::MAX,
+            waits_at: u32::MAX,
             id,
             parent,
             ordinal,

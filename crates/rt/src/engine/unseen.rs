@@ -3,16 +3,17 @@
 //!
 //! `std::thread::park` returns at once where its token is there already, `Once::wait` where the initialisation is over:
 //! all that came before the `unpark`, or before the end of the initialisation, comes before that. The slow paths of its
-//! locks may find the lock free after all.
+//! locks may find the lock free after all. A scope waits for its strands by a count of theirs.
 
 use super::{modules, race};
 use crate::arch::entry::{self, Hook};
 use crate::sys::{nr, syscall3, syscall6};
 
 /// Module and function as both manglings have them; a hash may follow.
-const NAMES: [(&[u8], &[u8], Hook); 7] = [
+const NAMES: [(&[u8], &[u8], Hook); 8] = [
     (b"3std6thread", b"4park", acquires),
     (b"3std6thread", b"12park_timeout", acquires),
+    (b"3std6thread", b"29decrement_num_running_threads", leaves_scope),
     (b"3std4sync4once", b"4Once4wait", acquires),
     (b"3std4sync4once", b"4Once10wait_force", acquires),
     (b"3std3sys4sync6rwlock5futex", b"14read_contended", takes),
@@ -56,6 +57,13 @@ extern "C" fn takes(lock: u64) {
 extern "C" fn acquires(_: u64) {
     if super::controlled() {
         race::acquires_unseen();
+    }
+}
+
+/// A strand of a scope says that it is done; the scope's end waits for that, not for the strand's own.
+extern "C" fn leaves_scope(_: u64) {
+    if super::controlled() {
+        crate::model::thread::leaves_scope();
     }
 }
 

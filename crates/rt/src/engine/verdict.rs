@@ -97,6 +97,10 @@ pub fn end_run() {
         follow::check_end();
         report::strands(false);
     }
+    let endless = [VerdictKind::Livelock as u32, VerdictKind::Timeout as u32];
+    if !endless.contains(&live().verdict) {
+        super::spin::finish();
+    }
     close_segment(Stop::Final);
     guidance::finish();
     steps::finish();
@@ -131,10 +135,11 @@ pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
     } else {
         let name = signal_name(signal);
         match signal {
+            // An abort has no address; if it is of an exception that nobody caught, that began elsewhere.
             6 => note_verdict(
                 VerdictKind::Crash,
                 signal,
-                addr,
+                crate::model::throw::last(engine().current),
                 pc,
                 format_args!("{name}: the program aborted"),
             ),
@@ -163,14 +168,30 @@ pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
 /// The name of a signal.
 pub fn signal_name(signal: i32) -> &'static str {
     match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
         3 => "SIGQUIT",
         4 => "SIGILL",
         5 => "SIGTRAP",
         6 => "SIGABRT",
         7 => "SIGBUS",
         8 => "SIGFPE",
+        9 => "SIGKILL",
+        10 => "SIGUSR1",
         11 => "SIGSEGV",
+        12 => "SIGUSR2",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        16 => "SIGSTKFLT",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        26 => "SIGVTALRM",
+        27 => "SIGPROF",
+        29 => "SIGIO",
+        30 => "SIGPWR",
         31 => "SIGSYS",
+        34..=64 => "a real-time signal",
         _ => "a signal",
     }
 }

@@ -211,12 +211,10 @@ pub fn notify(key: WaitKey) {
     if e.blocked == 0 {
         return;
     }
-    for index in 0..e.strands.len() {
-        let other = strand(StrandId(index as u16));
-        if other.state == State::Blocked && other.wait.acquire && other.wait.key == key {
-            other.wait.outcome = Wake::Go;
-            lists::set_ready(other);
-        }
+    for id in lists::waiting(|other| other.wait.acquire && other.wait.key == key) {
+        let other = strand(id);
+        other.wait.outcome = Wake::Go;
+        lists::set_ready(other);
     }
 }
 
@@ -242,17 +240,8 @@ pub fn retract(key: WaitKey) {
 
 /// Strands asleep on `key` whose mask meets `mask`, in order of arrival.
 fn sleepers(key: WaitKey, mask: u32) -> Vec<StrandId> {
-    let e = engine();
-    let mut found: Vec<StrandId> = (0..e.strands.len() as u16)
-        .map(StrandId)
-        .filter(|&id| {
-            let other = strand(id);
-            other.state == State::Blocked
-                && !other.wait.acquire
-                && other.wait.key == key
-                && other.wait.mask & mask != 0
-        })
-        .collect();
+    let mut found =
+        lists::waiting(|other| !other.wait.acquire && other.wait.key == key && other.wait.mask & mask != 0);
     found.sort_unstable_by_key(|&id| strand(id).wait.arrived);
     found
 }
@@ -300,11 +289,5 @@ pub fn requeue(from: WaitKey, to: WaitKey, limit: usize) -> usize {
 
 /// How many strands wait on `key`.
 pub fn waiting(key: WaitKey) -> usize {
-    let e = engine();
-    (0..e.strands.len() as u16)
-        .filter(|&index| {
-            let other = strand(StrandId(index));
-            other.state == State::Blocked && other.wait.key == key
-        })
-        .count()
+    engine().waiters.iter().filter(|&&id| strand(id).wait.key == key).count()
 }

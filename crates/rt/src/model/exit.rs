@@ -1,21 +1,26 @@
 //! The end of the process, from any strand.
 //!
-//! `exit` runs its handlers on the strand that called it; other strands go on at the points the handlers make. A
+//! `exit` runs its handlers on the strand that called it; other strands go on at the points the handlers make, and once
+//! more before the end itself (`engine/ending.rs`). libc holds no lock then: it gives its own back while it calls a handler. A
 //! second strand that calls `exit` meanwhile waits until the process is gone, as newer glibc and POSIX say.
 
 use super::single::Single;
 use super::tls;
-use crate::engine::{self, Class, Ready, WaitKey, Wake};
+use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage};
 use crate::free;
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
+
+/// Stands for the end that strands ask for.
+const ASKED: u64 = 8;
 
 /// The strand inside `exit`.
 static EXITING: Single<StrandId> = Single::new(StrandId::NONE);
 
 /// The program's destructors are done; libc flushes its streams and ends the process.
 extern "C" fn over() {
+    engine::ending::comes(0);
     engine::end_run();
     if free::on() {
         free::tell::ends();
@@ -28,6 +33,7 @@ extern "C" fn over() {
 static FINI: extern "C" fn() = over;
 
 unsafe extern "C" fn over_quickly(_argument: *mut c_void) {
+    engine::ending::comes(0);
     engine::end_run();
 }
 
@@ -63,11 +69,18 @@ pub fn process(code: c_int) -> ! {
     unsafe { crate::real!(exit: fn(c_int) -> !)(code) }
 }
 
+/// A strand comes to ask for the end of the process.
+fn asks(pc: u64) -> Op {
+    let op = Op::new(OpKind::Quit, ASKED, pc);
+    engine::point(op);
+    coverage::quits(pc);
+    op
+}
+
 /// `exit(code)` by a strand under control.
 pub fn request(code: c_int, pc: u64) -> ! {
     if engine::controlled() {
-        let op = Op::new(OpKind::Exit, engine::me().0 as u64, pc);
-        engine::point(op);
+        let op = asks(pc);
         let other = *EXITING.get();
         while other != StrandId::NONE && other != engine::me() {
             let never = WaitKey { class: Class::Never, addr: 0 };
@@ -87,7 +100,9 @@ pub unsafe extern "C" fn on_exit(code: c_int, pc: u64) -> ! {
 /// `_exit` and `_Exit`. Safe everywhere.
 pub unsafe extern "C" fn on_exit_now(code: c_int, pc: u64) -> ! {
     if engine::controlled() {
-        engine::point(Op::new(OpKind::Exit, engine::me().0 as u64, pc));
+        if !engine::ending::comes(pc) {
+            asks(pc);
+        }
         engine::end_run();
     } else if free::on() {
         free::tell::exits(code);
@@ -99,7 +114,7 @@ pub unsafe extern "C" fn on_exit_now(code: c_int, pc: u64) -> ! {
 /// `quick_exit`. As `exit`.
 pub unsafe extern "C" fn on_quick_exit(code: c_int, pc: u64) -> ! {
     if engine::controlled() {
-        engine::point(Op::new(OpKind::Exit, engine::me().0 as u64, pc));
+        asks(pc);
     }
     // SAFETY: libc's own function.
     unsafe { crate::real!(quick_exit: fn(c_int) -> !)(code) }

@@ -136,6 +136,7 @@ fn wait(addr: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> Result<
         steps::blind(addr);
     }
     steps::touched_unseen(addr);
+    learn::atomic(addr as u64, 4, false);
     signal::arm();
     loop {
         race::futex_waits(addr);

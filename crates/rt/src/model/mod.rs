@@ -33,6 +33,7 @@ pub mod spin;
 pub mod stdio;
 pub mod syscall;
 pub mod thread;
+pub mod throw;
 pub mod time;
 pub mod timeout;
 pub mod tls;
@@ -62,6 +63,8 @@ pub struct PerStrand {
     pub signal: signal::PerStrand,
     /// Its name and numbers.
     pub identity: identity::PerStrand,
+    /// Exceptions it throws.
+    pub throw: throw::PerStrand,
 }
 
 /// The program has forked, and this is the child: only this strand exists.

@@ -19,6 +19,8 @@ pub struct PerStrand {
     joiner: StrandId,
     /// `pthread_exit` or cancellation has begun to unwind it; `result` is what it gave.
     leaving: bool,
+    /// Its scope (of Rust's) waits for it no longer: what it still does is std's tidying up.
+    left_scope: bool,
     /// Its destructors run.
     ending: bool,
     done: bool,
@@ -32,6 +34,7 @@ impl Default for PerStrand {
             joined: false,
             joiner: StrandId::NONE,
             leaving: false,
+            left_scope: false,
             ending: false,
             done: false,
             result: 0,
@@ -53,6 +56,18 @@ pub fn find(thread: pthread_t) -> Option<StrandId> {
     let state = of(id);
     let gone = state.joined || state.detached && state.done;
     (!gone).then_some(id)
+}
+
+/// Whether there is another strand that nobody has waited for: it may have something left to do, or had until now.
+pub fn any_unjoined() -> bool {
+    let me = engine::me();
+    let waited_for = |id: StrandId| of(id).joined || of(id).left_scope;
+    (0..engine::strand_count() as u16).map(StrandId).any(|id| id != me && !waited_for(id))
+}
+
+/// The running strand has done what its scope waits for.
+pub fn leaves_scope() {
+    of(engine::me()).left_scope = true;
 }
 
 /// Runs the strand's function, on the strand's own stack.
@@ -88,6 +103,7 @@ pub fn strand_end(result: *mut c_void) -> ! {
     keys::run_destructors();
     engine::point(Op::new(OpKind::Exit, me.0 as u64, 0));
     if engine::live_strands() == 1 {
+        engine::ending::comes_by_itself();
         exit::process(0);
     }
     mutex::owner_ended(me);

@@ -13,9 +13,10 @@
 //! How far a strand has come is counted in its own events. Those do not depend on which instructions are points, so runs
 //! that knew different points are comparable, as long as they learnt none themselves.
 //!
-//! A strand that spins makes events without an end: a read that finds what the same instruction found there a moment
-//! ago, with nothing but reads between, counts [`REPEATS`] times at the most, and then takes the strand's count back to where
-//! it was.
+//! A strand that waits in a loop looks in vain without an end. How often makes no difference, so a read of such a loop is kept
+//! back until the strand's next step: if that is the same read again, the round was in vain, and the strand is back where
+//! it was; else the read counts, by what it found. Writes have no edge from such reads, which they need not: whoever reads says from
+//! whom, and the writes of a place are in order. In a loop that ends by itself every read counts.
 
 pub mod table;
 pub mod told;
@@ -26,9 +27,8 @@ mod tests;
 use table::{Entry, Table, is_sync};
 pub use told::{Kind, Told};
 
-/// How often the same read counts in a row.
-pub const REPEATS: u32 = 2;
-const IDLE: usize = 2;
+/// Reads of a loop that are kept back at the most.
+const LOOKS: usize = 4;
 
 /// After so many events of a run, pairs are looked for only in one of eight stretches of events: a run that is so long shows
 /// the same ones again and again. The class counts every step.
@@ -45,14 +45,14 @@ const fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A read that is made again and again.
+/// A read of a loop that waits, until it is known whether it was in vain.
 #[derive(Clone, Copy, Debug, Default)]
-struct Idle {
+struct Look {
     word: u64,
-    write: u64,
-    at: u64,
+    by: u64,
+    foreign: u64,
+    come: u64,
     entry: u32,
-    times: u32,
 }
 
 /// What is kept of a strand.
@@ -69,18 +69,17 @@ pub struct Track {
     mark: u64,
     /// The strand, where a word has it.
     me: u64,
-    /// Reads in `idle`, and the next to be replaced.
-    used: u32,
-    next: u32,
-    idle: [Idle; IDLE],
+    /// Reads that are kept back.
+    kept: u32,
+    looks: [Look; LOOKS],
 }
 
 impl Track {
     /// A strand that has not run, with this view.
     pub const fn new(strand: u16, view: u64, events: u64) -> Track {
-        const NONE: Idle = Idle { word: 0, write: 0, at: 0, entry: 0, times: 0 };
+        const NONE: Look = Look { word: 0, by: 0, foreign: 0, come: 0, entry: 0 };
         let me = (strand as u64 + 1) << STRAND;
-        Track { base: events, left: events, view, mark: 0, me, idle: [NONE; IDLE], used: 0, next: 0 }
+        Track { base: events, left: events, view, mark: 0, me, kept: 0, looks: [NONE; LOOKS] }
     }
 
     /// The strand and an instruction in one word; 0 is nobody.
@@ -111,7 +110,7 @@ impl Track {
         events.wrapping_sub(self.base)
     }
 
-    /// The hash of a step of its own that it makes now.
+    /// The hash of a step of its own that it makes now. Settle before.
     #[inline(always)]
     pub fn step(&self, events: u64) -> u64 {
         fold(self.view.wrapping_add(self.come(events).wrapping_sub(self.mark).wrapping_mul(STEP)), OWN)
@@ -121,7 +120,13 @@ impl Track {
     /// it; else it is 0.
     #[inline(always)]
     fn steps(&mut self, events: u64, foreign: u64, by: u64) -> (u64, u64) {
-        let come = self.come(events);
+        let settled = self.settle();
+        let (node, delta) = self.comes(self.come(events), foreign, by);
+        (node, delta.wrapping_add(settled))
+    }
+
+    #[inline(always)]
+    fn comes(&mut self, come: u64, foreign: u64, by: u64) -> (u64, u64) {
         let past = self.view.wrapping_add(come.wrapping_sub(self.mark).wrapping_mul(STEP));
         let node = fold(past, pick(foreign, by, OWN));
         let delta = node.wrapping_sub(self.view) & foreign;
@@ -130,15 +135,43 @@ impl Track {
         (node, delta)
     }
 
+    /// The reads that were kept back count; returns by how much the class changes.
+    #[inline(always)]
+    pub fn settle(&mut self) -> u64 {
+        if self.kept == 0 { 0 } else { self.settle_looks() }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn settle_looks(&mut self) -> u64 {
+        let looks = self.looks;
+        let kept = core::mem::take(&mut self.kept) as usize;
+        looks[..kept]
+            .iter()
+            .fold(0u64, |sum, look| sum.wrapping_add(self.comes(look.come, look.foreign, look.by).1))
+    }
+
+    /// A read of a loop that waits; returns by how much the class changes.
+    #[cold]
+    #[inline(never)]
+    fn looks(&mut self, events: u64, word: u64, entry: u32, foreign: u64, by: u64) -> u64 {
+        let kept = &self.looks[..self.kept as usize];
+        if let Some(at) = kept.iter().position(|look| look.word == word && look.entry == entry) {
+            // The strand is where it was then.
+            self.base = self.base.wrapping_add(self.come(events).wrapping_sub(self.looks[at].come));
+            self.kept = at as u32;
+        }
+        let settled = if self.kept as usize == LOOKS { self.settle() } else { 0 };
+        let come = self.come(events);
+        self.looks[self.kept as usize] = Look { word, by, foreign, come, entry };
+        self.kept += 1;
+        settled
+    }
+
     /// Something from outside had a part in its next step; returns by how much the class changes.
     #[inline(always)]
     pub fn turns(&mut self, events: u64, by: u64) -> u64 {
-        let come = self.come(events);
-        let past = self.view.wrapping_add(come.wrapping_sub(self.mark).wrapping_mul(STEP));
-        let old = self.view;
-        self.view = fold(past, by);
-        self.mark = come;
-        self.view.wrapping_sub(old)
+        self.steps(events, !0, by).1
     }
 
     /// The same for a strand that stands still.
@@ -146,7 +179,12 @@ impl Track {
         self.turns(self.left, by)
     }
 
-    /// The view of a strand that this one creates.
+    /// The hash of where a strand stands that does not run; `asleep`: it has begun the wait it came to.
+    pub fn stands(&self, asleep: bool) -> u64 {
+        fold(self.step(self.left), asleep as u64 + 1)
+    }
+
+    /// The view of a strand that this one creates. Settle before.
     pub fn child(&self, strand: u16, events: u64, ordinal: u32) -> Track {
         Track::new(strand, fold(self.step(events), ordinal as u64), events)
     }
@@ -182,7 +220,7 @@ impl Tracker {
     }
 
     /// The strand makes a step now: at this instruction it reads or writes the place `key`. Returns by how much the class
-    /// changes; `tell` gets what is new.
+    /// changes; `waits` says whether a read is one of a loop without an end, `tell` gets what is new.
     #[inline(always)]
     pub fn step(
         &mut self,
@@ -191,13 +229,14 @@ impl Tracker {
         pc: u64,
         key: u64,
         write: bool,
+        waits: impl Fn() -> bool,
         tell: impl FnMut(Pair),
     ) -> u64 {
         let sync = is_sync(key);
         match self.table.find(key) {
             Some(at) if write => self.write(track, events, pc, at, sync, tell),
-            Some(at) => self.read(track, events, pc, at, sync, tell),
-            None => self.step_overlapping(track, events, pc, key, write, tell),
+            Some(at) => self.read(track, events, pc, at, sync, waits, tell),
+            None => self.step_overlapping(track, events, pc, key, write, waits, tell),
         }
     }
 
@@ -211,18 +250,21 @@ impl Tracker {
         pc: u64,
         at: u32,
         sync: bool,
+        waits: impl Fn() -> bool,
         tell: impl FnMut(Pair),
     ) -> u64 {
         let word = track.word(pc);
         let entry = self.table.entry(at);
-        if same_place(entry.reader, word) && is_idle(track, events, word, at, entry) {
-            return 0;
-        }
         let from = entry.writer;
         let foreign = all_if(is_other(strand_of(from), strand_of(word)));
-        let (node, delta) = track.steps(events, foreign, entry.write);
         let kind = if sync { Kind::Sync } else { Kind::ReadsFrom };
-        add_reader(entry, node, word);
+        let delta = if waits() {
+            track.looks(events, word, at, foreign, entry.write)
+        } else {
+            let (node, delta) = track.steps(events, foreign, entry.write);
+            add_reader(entry, node, word);
+            delta
+        };
         self.show(events, foreign, kind, from, word, tell);
         delta
     }
@@ -247,7 +289,6 @@ impl Tracker {
         let (node, delta) = track.steps(events, after_write | after_read | many, by);
         let kind = if sync { Kind::Sync } else { Kind::Before };
         set_writer(entry, node, word);
-        track.used = 0;
         let from = pick(after_read, reader, writer);
         self.show(events, after_read | after_write, kind, from, word, tell);
         delta
@@ -285,6 +326,7 @@ impl Tracker {
         pc: u64,
         key: u64,
         write: bool,
+        waits: impl Fn() -> bool,
         tell: impl FnMut(Pair),
     ) -> u64 {
         let word = track.word(pc);
@@ -302,16 +344,17 @@ impl Tracker {
             }
         });
         let entry = self.table.entry(at);
-        if !write && same_place(entry.reader, word) && is_idle(track, events, word, at, entry) {
-            return 0;
-        }
-        let (node, delta) = track.steps(events, all_if(foreign), by);
-        if write {
-            set_writer(entry, node, word);
-            track.used = 0;
+        let delta = if !write && waits() {
+            track.looks(events, word, at, all_if(foreign), by)
         } else {
-            add_reader(entry, node, word);
-        }
+            let (node, delta) = track.steps(events, all_if(foreign), by);
+            if write {
+                set_writer(entry, node, word);
+            } else {
+                add_reader(entry, node, word);
+            }
+            delta
+        };
         let kind = if write { Kind::Before } else { Kind::ReadsFrom };
         self.show(events, all_if(is_other(strand_of(from), me)), kind, from, word, tell);
         delta
@@ -346,12 +389,6 @@ const fn looks(events: u64) -> bool {
     events < LONG || events & STRETCHES == 0
 }
 
-/// Whether two words are of the same instruction.
-#[inline(always)]
-const fn same_place(one: u64, other: u64) -> bool {
-    (one ^ other) << (u64::BITS - MANY.ilog2()) == 0
-}
-
 /// All ones, or nothing.
 #[inline(always)]
 const fn all_if(condition: bool) -> u64 {
@@ -382,31 +419,4 @@ fn set_writer(entry: &mut Entry, node: u64, word: u64) {
     entry.readers = 0;
     entry.writer = word;
     entry.reader = 0;
-}
-
-/// Whether a read only repeats what the strand has read a moment ago. It is known that the same instruction was the last to
-/// read there.
-#[inline(never)]
-fn is_idle(track: &mut Track, events: u64, word: u64, at: u32, entry: &Entry) -> bool {
-    let come = track.come(events);
-    for index in 0..track.used as usize {
-        let idle = &mut track.idle[index % IDLE];
-        if idle.entry == at && idle.word == word && idle.write == entry.write {
-            if idle.times < REPEATS {
-                idle.times += 1;
-                idle.at = come;
-                return false;
-            }
-            // The strand is where it was then.
-            track.base = track.base.wrapping_add(come.wrapping_sub(idle.at));
-            return true;
-        }
-    }
-    // Another strand may have been the one that read there: then this is the first time.
-    let times = if strand_of(entry.reader) == strand_of(word) { 2 } else { 1 };
-    let index = track.next as usize % IDLE;
-    track.idle[index] = Idle { word, write: entry.write, at: come, entry: at, times };
-    track.next = track.next.wrapping_add(1);
-    track.used = (track.used + 1).min(IDLE as u32);
-    false
 }

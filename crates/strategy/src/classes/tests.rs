@@ -86,7 +86,8 @@ fn class(program: &[Vec<Touch>], order: &Order) -> u64 {
         events += step as u64 % 3 + 1;
         let Touch(key, write) = program[strand][step];
         let pc = 0x1000 + step as u64;
-        class = class.wrapping_add(tracker.step(&mut tracks[strand], events, pc, key, write, |_| {}));
+        class =
+            class.wrapping_add(tracker.step(&mut tracks[strand], events, pc, key, write, || false, |_| {}));
     }
     class
 }
@@ -146,48 +147,94 @@ fn random_programs_have_a_hash_for_every_class() {
     }
 }
 
-/// A strand that reads `fails` times before another writes, and once after it.
-fn spin(fails: u64) -> u64 {
+/// A strand that reads `fails` times before another writes, and once after it; whether its loop waits.
+fn spin(fails: u64, waits: bool) -> u64 {
     let mut tracker = tracker();
     let (mut one, mut two) = (Track::new(0, 1, 0), Track::new(1, 2, 0));
     let mut class = 0u64;
     let mut events = 0;
     for _ in 0..fails {
         events += 3;
-        class = class.wrapping_add(tracker.step(&mut one, events, 5, X, false, |_| {}));
+        class = class.wrapping_add(tracker.step(&mut one, events, 5, X, false, || waits, |_| {}));
     }
     one.stops(events);
     two.goes_on(events);
     events += 1;
-    class = class.wrapping_add(tracker.step(&mut two, events, 6, X, true, |_| {}));
+    class = class.wrapping_add(tracker.step(&mut two, events, 6, X, true, || false, |_| {}));
     two.stops(events);
     one.goes_on(events);
     events += 3;
-    class = class.wrapping_add(tracker.step(&mut one, events, 5, X, false, |_| {}));
+    class = class.wrapping_add(tracker.step(&mut one, events, 5, X, false, || waits, |_| {}));
     events += 1;
-    class = class.wrapping_add(tracker.step(&mut one, events, 7, Y, true, |_| {}));
-    class.wrapping_add(tracker.step(&mut two, events, 8, Y, true, |_| {}))
+    class = class.wrapping_add(tracker.step(&mut one, events, 7, Y, true, || false, |_| {}));
+    class.wrapping_add(tracker.step(&mut two, events, 8, Y, true, || false, |_| {}))
 }
 
 #[test]
-fn spinning_for_longer_is_nothing_new() {
-    let classes: BTreeSet<u64> = (0..20).map(spin).collect();
-    assert_eq!(classes.len(), REPEATS as usize + 1);
-    assert_eq!(spin(2), spin(19));
+fn waiting_for_longer_is_nothing_new() {
+    let classes: BTreeSet<u64> = (0..20).map(|fails| spin(fails, true)).collect();
+    assert_eq!(classes.len(), 1);
+}
+
+#[test]
+fn looking_more_often_is_another_class_where_the_loop_ends() {
+    let classes: BTreeSet<u64> = (0..20).map(|fails| spin(fails, false)).collect();
+    assert_eq!(classes.len(), 20);
+}
+
+/// A strand that looks at two places in a loop, the first of which has been written before or between; it leaves the loop by
+/// the second one.
+fn leaves_by_the_second(rounds: u64, between: bool) -> u64 {
+    let mut tracker = tracker();
+    let (mut one, mut two) = (Track::new(0, 1, 0), Track::new(1, 2, 0));
+    let (mut class, mut events) = (0u64, 0);
+    let mut add = |delta: u64| class = class.wrapping_add(delta);
+    for _ in 0..rounds {
+        for (pc, key) in [(5, X), (6, Y)] {
+            events += 2;
+            add(tracker.step(&mut one, events, pc, key, false, || true, |_| {}));
+        }
+    }
+    for write_first in [true, false] {
+        if write_first == between {
+            events += 2;
+            add(tracker.step(&mut one, events, 5, X, false, || true, |_| {}));
+        } else {
+            one.stops(events);
+            two.goes_on(events);
+            events += 1;
+            add(tracker.step(&mut two, events, 7, X, true, || false, |_| {}));
+            two.stops(events);
+            one.goes_on(events);
+        }
+    }
+    events += 2;
+    add(tracker.step(&mut one, events, 6, Y, false, || true, |_| {}));
+    events += 1;
+    add(tracker.step(&mut one, events, 8, Y, true, || false, |_| {}));
+    class
+}
+
+#[test]
+fn what_the_last_round_found_is_part_of_the_class() {
+    let before: BTreeSet<u64> = (0..5).map(|rounds| leaves_by_the_second(rounds, false)).collect();
+    let between: BTreeSet<u64> = (0..5).map(|rounds| leaves_by_the_second(rounds, true)).collect();
+    assert_eq!((before.len(), between.len()), (1, 1));
+    assert_ne!(before, between);
 }
 
 #[test]
 fn memory_given_anew_has_no_past() {
     let mut tracker = tracker();
     let (mut one, mut two) = (Track::new(0, 1, 0), Track::new(1, 2, 0));
-    tracker.step(&mut one, 1, 5, X, true, |_| {});
+    tracker.step(&mut one, 1, 5, X, true, || false, |_| {});
     for (addr, size) in [(0x1000, 8), (0, 1 << 20)] {
         tracker.table.forget(addr, size);
-        assert_eq!(tracker.step(&mut two, 2, 6, X, false, |_| {}), 0);
-        tracker.step(&mut one, 3, 5, X, true, |_| {});
+        assert_eq!(tracker.step(&mut two, 2, 6, X, false, || false, |_| {}), 0);
+        tracker.step(&mut one, 3, 5, X, true, || false, |_| {});
     }
     tracker.table.forget(0x1008, 64);
-    assert_ne!(tracker.step(&mut two, 4, 6, X, false, |_| {}), 0);
+    assert_ne!(tracker.step(&mut two, 4, 6, X, false, || false, |_| {}), 0);
 }
 
 #[test]
@@ -197,10 +244,10 @@ fn pairs_are_told_once() {
     let mut told = Vec::new();
     let sync = sync_key(0x40, 0);
     for events in 0..4 {
-        tracker.step(&mut one, events, 1, X, true, |pair| told.push(pair));
-        tracker.step(&mut two, events, 2, X, false, |pair| told.push(pair));
-        tracker.step(&mut two, events, 3, X, true, |pair| told.push(pair));
-        tracker.step(&mut one, events, 4, sync, true, |pair| told.push(pair));
+        tracker.step(&mut one, events, 1, X, true, || false, |pair| told.push(pair));
+        tracker.step(&mut two, events, 2, X, false, || false, |pair| told.push(pair));
+        tracker.step(&mut two, events, 3, X, true, || false, |pair| told.push(pair));
+        tracker.step(&mut one, events, 4, sync, true, || false, |pair| told.push(pair));
         tracker.blocked(sync, 9, |pair| told.push(pair));
         tracker.preempted(events, 2, |pair| told.push(pair));
     }

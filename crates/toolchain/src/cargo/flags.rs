@@ -44,13 +44,15 @@ pub(super) fn rustflags(config: &Config, request: &CargoRequest<'_>, triple: &st
 }
 
 /// What instruments.
-pub const PASSES: [&str; 5] = [
+pub const PASSES: [&str; 6] = [
     "-Cpasses=forceattrs",
     // Unoptimised code loads more than it uses (all of an enum for its tag): that is no access of the program's.
     "-Cpasses=dce",
     "-Cpasses=tsan-module",
     "-Cpasses=tsan",
     "-Cllvm-args=-force-attribute=sanitize_thread",
+    // Without it a read right before a write of the same memory has no call: nobody could come in between.
+    "-Cllvm-args=-tsan-instrument-read-before-write",
 ];
 /// Names lead the runtime to what std does out of its sight, and the reader to the source.
 pub const KEEPS_NAMES: &str = "-Cstrip=none";

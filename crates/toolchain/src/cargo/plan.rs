@@ -17,7 +17,7 @@ pub(super) fn plan(setup: &Setup, request: &CargoRequest<'_>) -> Result<TestPlan
 
     let chosen = options::choose_targets(&setup.arguments);
     if !chosen && setup.has_doctests() {
-        notes.push("doctests are not run: use `cargo test --doc` for them".to_owned());
+        notes.push("doctests are skipped: `cargo test --doc` runs them, without Threadbare".to_owned());
     }
     // Without a choice of targets cargo would go on to the doctests.
     let extra: &[&str] = if chosen { &[] } else { &["--tests"] };

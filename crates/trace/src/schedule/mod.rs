@@ -33,6 +33,9 @@
 //! `race: 1201.write 1:40b1.read` names the two places of the data race that the schedule is kept for; `races: off` says
 //! that none were looked for.
 //!
+//! `env: NAME=VALUE` is a variable the run had; `env-seen: NAME=5f3a …` names those that passed from the user's own environment,
+//! with 16 bits of a hash of each value, so that a run that is another can say what differs.
+//!
 //! A strategy is written with its parameters, if it has any: `pct 3`. `then: STRATEGY SEED` lets one decide after the
 //! steps; with no steps it is the whole run, for runs that are too long to list or were killed. Such a run depends on what
 //! its strategy was told (`estimates:`, `guide:`), and, like one that ended because it made too many points, on the
@@ -68,8 +71,10 @@ pub struct Schedule {
     pub arg0: Option<OsString>,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables added to the environment.
+    /// Variables added to the environment; all that are the run's own.
     pub env: Vec<(OsString, OsString)>,
+    /// The other variables of the environment by name, with a few bits of their values: what may differ.
+    pub env_seen: Vec<(String, u16)>,
     /// The folder it ran in.
     pub cwd: OsString,
     /// What it read as standard input.

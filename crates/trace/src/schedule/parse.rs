@@ -194,11 +194,15 @@ fn race_pair(text: &str) -> Option<RacePair> {
     places.next().is_none().then_some(pair)
 }
 
+/// More variables than any environment has.
+const MOST_VARIABLES: usize = 1 << 16;
+
 #[derive(Default)]
 struct Header {
     single: HashMap<&'static str, (usize, String)>,
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
+    env_seen: Vec<(String, u16)>,
     known: Vec<u64>,
     guide: Vec<u64>,
 }
@@ -242,6 +246,17 @@ impl Header {
                 };
                 let (name, rest) = pair.as_bytes().split_at(at);
                 self.env.push((OsString::from_vec(name.to_vec()), OsString::from_vec(rest[1..].to_vec())));
+            }
+            "env-seen" => {
+                for word in value.split_whitespace() {
+                    let sign = word
+                        .split_once('=')
+                        .and_then(|(name, sign)| Some((name.to_owned(), u16::try_from(hex(sign)?).ok()?)));
+                    match sign {
+                        Some(sign) if self.env_seen.len() < MOST_VARIABLES => self.env_seen.push(sign),
+                        _ => return expected(number, "`env-seen: NAME=SIGN …`", word),
+                    }
+                }
             }
             "known" => {
                 for word in value.split_whitespace() {
@@ -374,6 +389,7 @@ impl Header {
             known: self.known,
             args: self.args,
             env: self.env,
+            env_seen: self.env_seen,
         })
     }
 }

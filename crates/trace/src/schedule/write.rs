@@ -51,6 +51,10 @@ fn header(out: &mut String, schedule: &Schedule) {
         pair.push(value);
         line("env", &escape(&pair));
     }
+    for chunk in schedule.env_seen.chunks(8) {
+        let words: Vec<String> = chunk.iter().map(|(name, sign)| format!("{name}={sign:04x}")).collect();
+        line("env-seen", &words.join(" "));
+    }
     line("cwd", &escape(&schedule.cwd));
     if let Some(stdin) = &schedule.stdin {
         line("stdin", &escape(stdin));

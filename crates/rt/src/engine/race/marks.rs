@@ -48,8 +48,9 @@ pub struct Entry {
     pub write: u32,
 }
 
-const ENTRIES: usize = 7;
-const NODES: usize = 1 << 20;
+const ENTRIES: usize = 3;
+/// Nodes there are for all chains; a power of two.
+pub const NODES: usize = 1 << 20;
 
 #[repr(C)]
 struct Node {
@@ -115,6 +116,42 @@ impl Chain {
         (self.0 as u64) << EVENT_SHIFT | CHAINED << STRAND_SHIFT
     }
 
+    /// The chain of this number.
+    pub fn numbered(number: u32) -> Chain {
+        Chain(number)
+    }
+
+    /// What [`Chain::numbered`] knows it by.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// Whether there is such a mark.
+    #[inline]
+    pub fn any(self, is: impl Fn(&Entry) -> bool) -> bool {
+        let mut index = self.0;
+        while index != 0 {
+            let this = node(index);
+            if this.entries[..this.used as usize].iter().any(&is) {
+                return true;
+            }
+            index = this.next;
+        }
+        false
+    }
+
+    /// Calls `visit` with every mark, which may change it.
+    pub fn each_mut(self, mut visit: impl FnMut(&mut Entry)) {
+        let mut index = self.0;
+        while index != 0 {
+            let this = node(index);
+            for entry in &mut this.entries[..this.used as usize] {
+                visit(entry);
+            }
+            index = this.next;
+        }
+    }
+
     /// Calls `visit` with every mark.
     pub fn each(self, mut visit: impl FnMut(&Entry)) {
         let mut index = self.0;
@@ -148,20 +185,20 @@ impl Chain {
         kept
     }
 
-    /// Adds a mark; when there is no room at all it is left out.
-    pub fn push(self, entry: Entry) {
+    /// Adds a mark; when there is no room at all it is left out, and that is false.
+    pub fn push(self, entry: Entry) -> bool {
         let mut index = self.0;
         loop {
             let this = node(index);
             if (this.used as usize) < ENTRIES {
                 this.entries[this.used as usize] = entry;
                 this.used += 1;
-                return;
+                return true;
             }
             if this.next == 0 {
                 match take() {
                     Some(next) => this.next = next,
-                    None => return,
+                    None => return false,
                 }
             }
             index = this.next;

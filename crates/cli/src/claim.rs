@@ -1,0 +1,38 @@
+//! What a planner has shown, with the places in the source of what stands against it.
+
+use threadbare_explore::planner::{Status, Withdrawal};
+use threadbare_findings::Places;
+use threadbare_findings::explain::place_text;
+use threadbare_findings::places::shown;
+use threadbare_report::campaign::Planner;
+use threadbare_report::claim::{Claim, Withdrawn};
+
+/// How far a planner came.
+pub(crate) fn planner(status: &Status, places: &dyn Places) -> Planner {
+    let reasons = status.withdrawn.iter().map(|it| withdrawn(it, places).words());
+    Planner {
+        complete: status.is_complete(),
+        finished: status.finished,
+        runs: status.runs,
+        learning_runs: status.learning,
+        classes: status.classes,
+        repeated_runs: status.repeated,
+        bounds: status.promise.left_out().into_iter().chain(reasons).collect(),
+    }
+}
+
+/// What that shows of orders that were not run.
+pub(crate) fn claim(status: &Status, ended_by: &str, places: &dyn Places) -> Claim {
+    let promise = (status.promise.name(), status.promise.words());
+    let withdrawn = status.withdrawn.iter().map(|it| withdrawn(it, places)).collect();
+    Claim::of(promise, (status.classes, status.runs), status.finished, ended_by, withdrawn)
+}
+
+fn withdrawn(it: &Withdrawal, places: &dyn Places) -> Withdrawn {
+    let frames = if it.pc == 0 { Vec::new() } else { places.at(it.pc) };
+    Withdrawn {
+        reason: it.reason.name().to_owned(),
+        text: it.reason.words(),
+        place: shown(&frames).map(place_text),
+    }
+}

@@ -1,0 +1,80 @@
+//! `cargo xtask fuzz explorer`: random programs, what the model says of each, and what the tool says.
+
+use crate::packages;
+use crate::steps::{Outcome, build_tool, root};
+use threadbare_tests::referee::fuzz::{self, Order};
+use threadbare_tests::referee::generate::Feature;
+use threadbare_tests::referee::judge::Build;
+
+const USAGE: &str = "usage: cargo xtask fuzz explorer [COUNT] [--seed N] [--only FEATURE..] \
+    [--build gcc|clang|rust] [--jobs N] [--shrink N]";
+
+fn order(words: &[&str]) -> Outcome<Order> {
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut order = Order { count: 20_000, seed: 1, only: Vec::new(), build: None, jobs, shrinks: 20 };
+    let mut words = words.iter().copied().peekable();
+    while let Some(word) = words.next() {
+        let mut number = || {
+            let number = words.next().and_then(|word| word.parse::<u64>().ok());
+            number.ok_or_else(|| format!("`{word}` wants a number\n{USAGE}"))
+        };
+        match word {
+            "--seed" => order.seed = number()?,
+            "--jobs" => order.jobs = number()?.max(1) as usize,
+            "--shrink" => order.shrinks = number()? as usize,
+            "--build" => {
+                order.build = words.next().and_then(Build::named);
+                if order.build.is_none() {
+                    return Err(format!("`--build` wants gcc, clang or rust\n{USAGE}"));
+                }
+            }
+            "--only" => {
+                while let Some(feature) = words.peek().copied().and_then(Feature::named) {
+                    order.only.push(feature);
+                    words.next();
+                }
+                if order.only.is_empty() {
+                    let names: Vec<&str> = Feature::ALL.iter().map(|(_, name)| *name).collect();
+                    return Err(format!("`--only` wants features: {}", names.join(" ")));
+                }
+            }
+            word => {
+                order.count = word.parse().map_err(|_| format!("`{word}` is no number\n{USAGE}"))?;
+            }
+        }
+    }
+    Ok(order)
+}
+
+/// The chore.
+pub(crate) fn explorer(words: &[&str]) -> Outcome {
+    let order = order(words)?;
+    packages::ensure(&[packages::COMPILERS])?;
+    // The referee finds it beside itself, unless it is told of another.
+    if std::env::var_os(threadbare_tests::tool::VARIABLE).is_none() {
+        build_tool()?;
+    }
+    let folder = root().join("target/fuzz");
+    let tally = fuzz::run(&order, &folder, &|line| println!("{line}"))?;
+    println!("\n{}", tally.table());
+    let kept = folder.join("surprises");
+    let _ = std::fs::remove_dir_all(&kept);
+    std::fs::create_dir_all(&kept).map_err(|error| format!("{}: {error}", kept.display()))?;
+    for (at, surprise) in tally.surprises.iter().enumerate() {
+        let text = format!(
+            "# {} of {} with {}: {}\n# seed {}\n{}",
+            surprise.fault.name(),
+            fuzz::name(surprise.strategy),
+            surprise.build.name(),
+            surprise.why.replace('\n', "\n# "),
+            surprise.case.seed,
+            surprise.case.program
+        );
+        let file = kept.join(format!("{at}.txt"));
+        std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    match tally.faults() {
+        0 => Ok(()),
+        faults => Err(format!("{faults} surprises in {} programs: see {}", tally.programs, kept.display())),
+    }
+}
