@@ -22,6 +22,9 @@
 //! | `may-race` | the same of a race that comes with the others, but not in every campaign |
 //! | `preemptions` | the least number of preemptions that a run of the failure needs (a program that fails) |
 //! | `pair` | the labels of the two lines whose order decides; may be repeated where more than one pair does |
+//! | `pattern` | the pattern that the explanation names; several with a bar between them where each is a fair name (`tests/causes`) |
+//! | `object` | what the explanation names, with a bar between names that are all fair; `any` where nothing has a name |
+//! | `caller` | the labels of the lines that call the helpers in which the pair lies; each is to be named |
 //! | `suppress` | a line of a suppression file that every campaign of it gets; may be repeated |
 //! | `tsan` | `no`: it is not compared with ThreadSanitizer, which does not know what it uses |
 //!
@@ -30,7 +33,7 @@
 //! A rule of the race check has two programs in `race/`: `RULE_racy` breaks it, and its twin `RULE_right` does not.
 
 use crate::tool;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -109,6 +112,14 @@ pub struct Program {
     pub preemptions: Option<u64>,
     /// The pairs that decide; one of them is to be told.
     pub pairs: Vec<Lines>,
+    /// The patterns that are fair names for it.
+    pub patterns: Vec<String>,
+    /// The names of what the pair is on.
+    pub objects: Vec<String>,
+    /// The lines that call the helpers of the pair.
+    pub callers: Vec<u64>,
+    /// The lines that have a label: those that have a part in the failure.
+    pub labelled: BTreeSet<u64>,
     /// See the module.
     pub suppress: Vec<String>,
     /// Whether ThreadSanitizer's reports of it are compared with ours.
@@ -175,11 +186,16 @@ impl Program {
             may_race: Vec::new(),
             preemptions: None,
             pairs: Vec::new(),
+            patterns: Vec::new(),
+            objects: Vec::new(),
+            callers: Vec::new(),
+            labelled: BTreeSet::new(),
             suppress: Vec::new(),
             tsan: true,
         };
         let labels = labels(source);
         program.line = labels.get("here").copied();
+        program.labelled = labels.values().copied().collect();
         let (mut expected, mut bare) = (false, None);
         for (index, line) in source.lines().enumerate() {
             let Some(directive) = line.strip_prefix("//@") else { continue };
@@ -215,6 +231,12 @@ impl Program {
                 "may-race" => program.may_race.push(lines(value, &labels).ok_or_else(wrong)?),
                 "preemptions" => program.preemptions = Some(value.parse().map_err(|_| wrong())?),
                 "pair" => program.pairs.push(lines(value, &labels).ok_or_else(wrong)?),
+                "pattern" => program.patterns = value.split('|').map(str::to_owned).collect(),
+                "object" => program.objects = value.split('|').map(str::to_owned).collect(),
+                "caller" => {
+                    let line = |label: &str| labels.get(label).copied().ok_or_else(wrong);
+                    program.callers = value.split(' ').map(line).collect::<Result<_, _>>()?;
+                }
                 "suppress" => program.suppress.push(value.to_owned()),
                 "tsan" if value == "no" => program.tsan = false,
                 _ => return Err(wrong()),
@@ -263,7 +285,15 @@ fn parse_bare(value: &str) -> Option<Bare> {
 /// # Panics
 /// If the corpus cannot be read or a directive is wrong.
 pub fn programs() -> Vec<Program> {
-    let folder = tool::root().join("tests/programs");
+    programs_in("tests/programs")
+}
+
+/// The programs of a folder of the repository, by name.
+///
+/// # Panics
+/// If it cannot be read or a directive is wrong.
+pub fn programs_in(folder: &str) -> Vec<Program> {
+    let folder = tool::root().join(folder);
     let mut found = Vec::new();
     for kind in entries(&folder) {
         for path in entries(&kind) {

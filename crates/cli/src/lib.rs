@@ -23,6 +23,7 @@ mod regress;
 mod said;
 mod streams;
 mod values;
+mod why;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Trouble};

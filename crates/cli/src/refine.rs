@@ -1,20 +1,18 @@
 //! A finding made smaller: another run that shows the same, with fewer preemptions, strands and switches.
 
 use crate::commands::replay;
+use crate::why;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Job, Request};
 use threadbare_explore::server::Target;
 use threadbare_explore::shrink::{self, Budget, Subject};
 use threadbare_explore::store::{SCHEDULE, Store};
 use threadbare_explore::{Error, details, interrupt, of_race};
-use threadbare_findings::decide::{self, Passing};
 use threadbare_findings::explain::explain;
-use threadbare_findings::finding::Explanation;
-use threadbare_findings::pattern::Pattern;
 use threadbare_findings::{Finding, Findings, Shrunk, SymbolPlaces};
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::Schedule;
@@ -26,8 +24,6 @@ pub(crate) const ORIGINAL: &str = "original";
 pub(crate) const RUNS: u64 = 4000;
 /// Findings of a campaign that are shrunk, at the most: each is kept with its run until the campaign is over.
 pub(crate) const MOST: usize = 32;
-/// Runs that the search for the pair that decides takes at the most.
-const PAIR_RUNS: u64 = 400;
 
 /// A finding with all that is needed to shrink it.
 pub(crate) struct Found {
@@ -94,8 +90,12 @@ pub(crate) fn refine(
     add_details(job, &request, &verdict, &mut smaller)?;
     let places = SymbolPlaces::new(&smaller.report.modules, program);
     let mut made = explain(&smaller, &finding.program, &places);
+    if !is_same(finding, &made) {
+        // A run that fails elsewhere tells of something else: better a long schedule of this finding.
+        return Ok(None);
+    }
     let time = budget.time.max(Duration::from_millis(500));
-    made.explanation = why(job, &request, &shrunk.known, &smaller, &made, &places, time)?;
+    why::add(job, &request, &shrunk.known, &smaller, &mut made, &places, time)?;
     // What a replay compares: the verdict's own words, and of a race, which has none, the finding's.
     new.message = if schedule.race.is_some() { made.message.clone() } else { verdict.message.clone() };
     *finding = Finding {
@@ -114,46 +114,16 @@ pub(crate) fn refine(
     Ok(Some(Refined { schedule: new, finished: shrunk.finished }))
 }
 
-/// Why the run fails.
-fn why(
-    job: &mut Job,
-    request: &Request,
-    known: &Arc<[u64]>,
-    facts: &RunFacts,
-    finding: &Finding,
-    places: &SymbolPlaces,
-    time: Duration,
-) -> Result<Option<Explanation>, Error> {
-    if finding.kind == "race" {
-        let object = finding.object.as_ref().and_then(|object| object.name.as_deref());
-        return Ok(decide::of_race(&finding.accesses, object));
-    }
-    let subject = Subject { request, known, segments: &facts.segments, race: None, facts };
-    let locks = decide::lock_words(facts, places);
-    let budget = Budget { runs: PAIR_RUNS, time };
-    let mut plain = request.clone();
-    plain.flags = 0;
-    let pairs = shrink::decide(job, &subject, &locks, budget)?;
-    let mut best: Option<Explanation> = None;
-    if pairs.is_empty() {
-        return Ok(None);
-    }
-    let facts = &details::with_long_events(job.server()?, &plain, facts)?;
-    for pair in pairs {
-        let (events, passed) = details::record(job.server()?, &plain, &pair.passing)?;
-        if passed.verdict.kind != VerdictKind::None {
-            continue;
-        }
-        let strands = Strands::from_report(&passed.report);
-        let passing = Passing { events: &events, strands: &strands };
-        let Some(told) = decide::decided(facts, &pair, &passing, &locks, places) else { continue };
-        // Of several, the one that says most, and of those the closest to the failure.
-        let says = |told: &Explanation| told.pattern.map_or(0, Pattern::tells);
-        if best.as_ref().is_none_or(|best| says(best) < says(&told)) {
-            best = Some(told);
-        }
-    }
-    Ok(best)
+/// Whether two findings are one: the same kind at the same places, whatever strands and values are theirs. Where strands
+/// wait, the search has seen to that already, and bystanders may stand anywhere.
+fn is_same(finding: &Finding, other: &Finding) -> bool {
+    let places = |finding: &Finding| -> BTreeSet<(Option<String>, Option<u32>)> {
+        finding.locations.iter().map(|it| (it.file.clone(), it.line)).collect()
+    };
+    let words = |finding: &Finding| finding.message.replace(|c: char| c.is_ascii_digit(), "");
+    let waits = matches!(finding.kind.as_str(), "deadlock" | "livelock" | "timeout");
+    let says = finding.kind != "exit" || words(finding) == words(other);
+    finding.kind == other.kind && (waits || places(finding) == places(other)) && says
 }
 
 /// Findings that an earlier part of the campaign has shrunk are told as they were.

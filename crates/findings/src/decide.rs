@@ -1,21 +1,33 @@
 //! Why a run fails, in words: the pair of operations whose order decides, the pattern it is part of, and the two orders
 //! side by side.
+//!
+//! Several pairs may decide; each is told as a [`Candidate`], and the best one is shown. Not every pair is worth telling:
+//! one with an operation of a test harness or of a library alone, one whose two orders look the same, one that passes only
+//! because what fails was skipped. Nothing beats a pair that merely happens to decide.
 
 use crate::done::{Doer, Done};
-use crate::finding::{Explanation, PairPlace, Step};
-use crate::pattern::{Around, Pattern, Shown};
-use crate::places::Places;
+use crate::finding::{AccessDetail, Explanation, PairPlace, Step};
+use crate::operation::Operations;
+use crate::pattern::{Around, Pattern, Shown, looks, overlap};
+use crate::places::{Place, Places};
 use crate::std_locks::{is_bookkeeping, word};
 use crate::steps::{Focus, placed, steps_on};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use threadbare_abi::event::Event;
 use threadbare_abi::op::OpKind;
+use threadbare_abi::report::StrandState;
+use threadbare_abi::strand::StrandId;
+use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::pair::{Act, DecidingPair};
+use threadbare_trace::report::{Block, StrandReport};
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::strands::Strands;
 
 /// The most steps of each order that are shown.
 const STEPS: usize = 10;
+/// Looks of the failing strand before the end that what fails may hang on.
+const LAST_LOOKS: usize = 6;
 
 /// The nearest run that passes.
 #[derive(Clone, Debug)]
@@ -26,27 +38,55 @@ pub struct Passing<'a> {
     pub strands: &'a Strands,
 }
 
-/// Words of memory that are locks of std's, though the operations on them do not say so.
+/// What is known of a failing run besides its facts.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// Words of memory that are locks.
+    pub locks: &'a BTreeSet<u64>,
+    /// Blocks of the heap.
+    pub blocks: &'a [Block],
+    /// What the finding calls the memory it is about.
+    pub name: Option<&'a str>,
+}
+
+/// A pair in words, with what tells which of several is the best.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The words.
+    pub explanation: Explanation,
+    /// The larger, the better.
+    pub rank: (bool, u32, bool),
+    /// The memory and the locks that it names, and the two operations: what a picture of the run must show.
+    pub focus: Focus,
+    /// Memory of the heap that has no name.
+    pub nameless: bool,
+}
+
+/// Words of memory that are locks, though the operations on them do not say so: those of std, and those that strands
+/// hold.
 pub fn lock_words(facts: &RunFacts, places: &dyn Places) -> BTreeSet<u64> {
     let all = Doer::all(&facts.events);
     let takes = |done: &&Done| {
         let frames = placed(done, places);
         word(done.op.name(), &frames).is_some_and(|word| word.contains("lock"))
     };
-    all.iter().filter(|done| done.op.is_atomic_access()).filter(takes).map(|done| done.addr).collect()
+    let held = facts.report.strands.iter().flat_map(|strand| &strand.held).map(|(addr, _)| *addr);
+    let words = all.iter().filter(|done| done.op.is_atomic_access()).filter(takes).map(|done| done.addr);
+    words.chain(held).collect()
 }
 
-/// The explanation of a failing run, whose events are there, by the pair that decides.
+/// The explanation of a failing run, whose events are there, by a pair that decides; `None` for one that is not worth
+/// telling.
 pub fn decided(
     facts: &RunFacts,
     pair: &DecidingPair,
     passing: &Passing<'_>,
-    locks: &BTreeSet<u64>,
+    known: Known<'_>,
     places: &dyn Places,
-) -> Option<Explanation> {
+) -> Option<Candidate> {
     let strands = Strands::from_report(&facts.report);
     let failing = Doer::all(&facts.events);
-    let passed = Doer::all(passing.events);
+    let passed = renumbered(Doer::all(passing.events), passing.strands, &strands, facts);
     let position = |act: &Act| {
         let same = |it: &&Done| it.strand == act.strand && it.event == act.event;
         failing
@@ -59,65 +99,200 @@ pub fn decided(
     let first = &failing[at_first?];
     let second = match (at_second, pair.comes_too_late) {
         (Some(at), _) => &failing[at],
-        (None, true) => {
-            passed.iter().find(|it| it.strand == pair.second.strand && it.event == pair.second.event)?
-        }
+        (None, true) => passed.iter().find(|it| {
+            let name = passing.strands.name(pair.second.strand);
+            strands.name(it.strand) == name && it.event == pair.second.event
+        })?,
         (None, false) => return None,
     };
-    let cycle = facts.report.strands.iter().any(|strand| strand.stuck);
+    let mut operations = Operations::new(&failing, &strands, places, known.blocks, known.locks);
+    operations.subject = facts.report.block.zip(known.name);
+    if !operations.is_told(first) || !operations.is_told(second) {
+        return None;
+    }
     let noise = |done: &Done| {
         let frames = placed(done, places);
         frames.iter().all(|frame| frame.library) || is_bookkeeping(done.op.name(), &frames)
     };
     let around = Around {
         done: &failing,
+        passed: &passed,
         first,
         second,
         at: (at_first, at_second),
-        locks,
-        cycle,
+        locks: known.locks,
+        cycle: is_cycle(facts, places),
         waits: pair.second.waits,
         noise: &noise,
     };
-    let shown = around.pattern();
-    let words = Words { strands: &strands, places };
-    let text = words.text(&shown, first, second);
-    let mut memory: Vec<&Done> = vec![first, second];
-    memory.extend(shown.inner.iter());
-    memory.extend(shown.outer.iter().flatten());
-    let focus = Focus {
-        memory: memory.iter().map(|it| it.addr..it.addr + u64::from(it.size.max(1))).collect(),
-        strands: memory.iter().map(|it| it.strand.0).collect(),
-        ..Focus::default()
-    };
-    let tail = |events: &[Event], strands: &Strands| {
-        let mut steps: Vec<Step> = steps_on(&focus, events, strands, places);
-        steps.drain(..steps.len().saturating_sub(STEPS));
-        steps
-    };
-    let (mut fails, mut passes) = (tail(&facts.events, &strands), tail(passing.events, passing.strands));
-    // An access that is no point of the passing run is not in its stream: half a picture says less than none.
-    let whole = |steps: &[Step]| {
-        let by = |done: &Done| steps.iter().any(|step| step.strand == strands.name(done.strand));
-        by(first) && by(second)
-    };
-    if !whole(&passes) {
-        fails.clear();
-        passes.clear();
+    let mut shown = around.pattern();
+    if shown.operations().any(|done| !operations.is_told(done)) {
+        shown = Shown { inner: None, outer: None, ..shown };
     }
-    Some(Explanation {
-        pattern: Some(shown.pattern),
-        pair: [first, second].map(|done| words.place(done)).into(),
-        text,
-        failing: fails,
-        passing: passes,
+    let end = End::of(facts, &failing, &operations);
+    if end.is_skipped(&passed) && shown.pattern != Pattern::CheckThenAct {
+        return None;
+    }
+    let words = Words { operations: &operations };
+    let text = words.text(&shown, first, second);
+    let named: Vec<&Done> = [first, second].into_iter().chain(shown.operations()).collect();
+    // What only the passing run came to is no step of this one.
+    let here: &[&Done] = if at_second.is_some() { &[first, second] } else { &[first] };
+    let focus = focus(&named, here, &operations);
+    let (fails, passes) = columns(&focus, facts, [first, second], &strands, passing, places)?;
+    let pair_places: Vec<PairPlace> = [first, second].map(|done| operations.place(done)).into();
+    let mut others: Vec<PairPlace> = Vec::new();
+    for done in shown.operations().filter(|done| *done != first && *done != second) {
+        others.push(operations.place(done));
+    }
+    // Adding to a counter is seldom what decides, unless what fails has looked at it.
+    let near = end.hangs_on(&named);
+    let adds = |done: &Done| done.op == OpKind::AtomicRmw;
+    if adds(first) && adds(second) && !near {
+        return None;
+    }
+    let bare = matches!(shown.pattern, Pattern::OrderViolation | Pattern::UseBeforeInit);
+    let counts = bare && !near && around.is_counter();
+    let tells = if counts { 0 } else { 1 + shown.pattern.tells() };
+    let block = facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
+    let hits = block.is_some_and(|block| [first, second].iter().all(|done| block.contains(&done.addr)));
+    let nameless = named.iter().any(|done| operations.name(done).is_none_or(|name| name.starts_with("0x")));
+    Some(Candidate {
+        explanation: Explanation {
+            pattern: Some(shown.pattern),
+            pair: pair_places,
+            others,
+            text,
+            failing: fails,
+            passing: passes,
+        },
+        rank: (hits, tells, near),
+        focus,
+        nameless,
     })
 }
 
+/// Whether strands wait for each other's locks: those the runtime found in a circle, or those that all wait for locks it
+/// does not know the holders of.
+fn is_cycle(facts: &RunFacts, places: &dyn Places) -> bool {
+    let strands = &facts.report.strands;
+    let wants_lock = |strand: &&StrandReport| {
+        let Some(pending) = strand.pending.filter(|_| strand.state == Some(StrandState::Blocked)) else {
+            return false;
+        };
+        let name = pending.op.name();
+        let frames = || -> Vec<Place> {
+            std::iter::once(&pending.pc).chain(&strand.frames).flat_map(|&pc| places.at(pc)).collect()
+        };
+        name.contains("lock") || word(name, &frames()).is_some_and(|word| word.contains("lock"))
+    };
+    let stuck = strands.iter().filter(|strand| strand.stuck).count();
+    let waiting = || strands.iter().filter(wants_lock).count();
+    facts.verdict.kind == VerdictKind::Deadlock && (stuck > 1 || stuck == 0 && waiting() > 1)
+}
+
+/// The operations of the passing run with the numbers that strands have in the failing one.
+fn renumbered(done: Vec<Done>, theirs: &Strands, ours: &Strands, facts: &RunFacts) -> Vec<Done> {
+    let numbers: HashMap<String, StrandId> = facts
+        .report
+        .strands
+        .iter()
+        .map(|strand| (ours.name(StrandId(strand.index)), StrandId(strand.index)))
+        .collect();
+    let number = |id: StrandId| numbers.get(&theirs.name(id)).copied().unwrap_or(StrandId(u16::MAX - 1));
+    done.into_iter().map(|it| Done { strand: number(it.strand), ..it }).collect()
+}
+
+/// Where the run fails: the last things that the failing strand looked at.
+struct End {
+    looks: Vec<Done>,
+}
+
+impl End {
+    fn of(facts: &RunFacts, failing: &[Done], operations: &Operations<'_>) -> End {
+        let about_one = !matches!(
+            facts.verdict.kind,
+            VerdictKind::Deadlock | VerdictKind::Livelock | VerdictKind::Timeout
+        );
+        let strand = match &facts.report.details.panic {
+            Some(panic) => panic.strand,
+            None => facts.verdict.strand,
+        };
+        let own = |done: &&Done| {
+            done.strand == StrandId(strand) && looks(done.op) && !done.waits && operations.is_told(done)
+        };
+        let looks = failing.iter().rev().filter(own).take(LAST_LOOKS).cloned().collect();
+        End { looks: if about_one { looks } else { Vec::new() } }
+    }
+
+    /// Whether the run that passes does not come to what fails.
+    fn is_skipped(&self, passed: &[Done]) -> bool {
+        self.looks.first().is_some_and(|last| passed.iter().all(|it| it.pc != last.pc))
+    }
+
+    /// Whether what fails has looked at one of these.
+    fn hangs_on(&self, named: &[&Done]) -> bool {
+        named.iter().any(|done| self.looks.iter().any(|look| overlap(look, done)))
+    }
+}
+
+/// What a picture must show of the memory and locks that are named.
+fn focus(named: &[&Done], decisive: &[&Done], operations: &Operations<'_>) -> Focus {
+    let range = |it: &Done| it.addr..it.addr + u64::from(it.size.max(1));
+    let names = named.iter().filter_map(|it| Some((range(it), operations.name(it)?)));
+    Focus {
+        memory: named.iter().map(|it| range(it)).collect::<Vec<Range<u64>>>(),
+        strands: named.iter().map(|it| it.strand.0).collect(),
+        names: names.filter(|(_, name)| !name.starts_with("0x")).collect(),
+        name: operations.subject.map(|(_, name)| name.to_owned()),
+        decisive: decisive.iter().map(|it| (it.strand.0, it.event)).collect(),
+        ..Focus::default()
+    }
+}
+
+/// The two orders side by side, both empty where half a picture would be left; `None` where they look the same.
+fn columns(
+    focus: &Focus,
+    facts: &RunFacts,
+    pair: [&Done; 2],
+    strands: &Strands,
+    passing: &Passing<'_>,
+    places: &dyn Places,
+) -> Option<(Vec<Step>, Vec<Step>)> {
+    let list = |events: &[Event], strands: &Strands| steps_on(focus, events, strands, places);
+    let (mut fails, mut passes) = (list(&facts.events, strands), list(passing.events, passing.strands));
+    let seen = |steps: &[Step]| -> Vec<(String, String, Option<String>, Option<u32>, bool)> {
+        let line = |step: &Step| step.place.as_ref().and_then(|place| place.line);
+        let told = |step: &Step| {
+            (step.strand.clone(), step.operation.clone(), step.object.clone(), line(step), step.waits)
+        };
+        steps.iter().map(told).collect()
+    };
+    if !fails.is_empty() && seen(&fails) == seen(&passes) {
+        return None;
+    }
+    // An access that is no point of the passing run is not in its stream: half a picture says less than none.
+    let by = |done: &Done| passes.iter().any(|step| step.strand == strands.name(done.strand));
+    if !pair.iter().all(|done| by(done)) {
+        return Some((Vec::new(), Vec::new()));
+    }
+    // Of long orders, what comes from where they part on, with a little before it.
+    let parts = fails.iter().zip(&passes).take_while(|(one, other)| {
+        (&one.strand, &one.operation, &one.object) == (&other.strand, &other.operation, &other.object)
+    });
+    let common = parts.count();
+    for steps in [&mut fails, &mut passes] {
+        let from = steps.len().saturating_sub(STEPS).min(common.saturating_sub(2));
+        steps.drain(..from);
+        steps.truncate(STEPS);
+    }
+    Some((fails, passes))
+}
+
 /// The explanation of a race: its two accesses, which nothing orders.
-pub fn of_race(accesses: &[crate::finding::AccessDetail], object: Option<&str>) -> Option<Explanation> {
+pub fn of_race(accesses: &[AccessDetail], object: Option<&str>) -> Option<Explanation> {
     let [later, earlier] = accesses else { return None };
-    let place = |access: &crate::finding::AccessDetail| {
+    let place = |access: &AccessDetail| {
         let place = crate::places::shown(&access.stack);
         PairPlace {
             file: place.and_then(|place| place.file.clone()),
@@ -126,24 +301,42 @@ pub fn of_race(accesses: &[crate::finding::AccessDetail], object: Option<&str>) 
             strand: access.strand.clone(),
             operation: access.operation.clone(),
             object: object.map(str::to_owned),
+            caller: None,
+            dependency: place.is_some_and(|place| place.dependency),
         }
     };
     let pair = vec![place(earlier), place(later)];
     let text = format!("nothing orders {} and {}", told(&pair[0]), told(&pair[1]));
-    Some(Explanation { pattern: None, pair, text, failing: Vec::new(), passing: Vec::new() })
+    Some(Explanation { pair, text, ..Explanation::default() })
 }
 
+/// `bank.c:9 (read, strand 0.1)`.
 fn told(place: &PairPlace) -> String {
-    let at = at(place);
-    format!("{at} ({}, strand {})", short(&place.operation), place.strand)
+    format!("{} ({}, strand {}{})", at(place), short(&place.operation), place.strand, called(place))
+}
+
+/// `bank.c:9 (read)`.
+fn done(place: &PairPlace) -> String {
+    format!("{} ({}{})", at(place), short(&place.operation), called(place))
+}
+
+/// Who called it, where that is told.
+fn called(place: &PairPlace) -> String {
+    let caller = place.caller.as_ref().and_then(|caller| caller.file.as_deref().zip(caller.line));
+    caller.map(|(file, line)| format!(", called at {}:{line}", file_name(file))).unwrap_or_default()
 }
 
 fn at(place: &PairPlace) -> String {
     match (&place.file, place.line, &place.function) {
-        (Some(file), Some(line), _) => format!("{}:{line}", file.rsplit('/').next().unwrap_or(file)),
+        (Some(file), Some(line), _) if place.dependency => format!("{file}:{line}"),
+        (Some(file), Some(line), _) => format!("{}:{line}", file_name(file)),
         (_, _, Some(function)) => function.clone(),
         _ => "an unknown place".to_owned(),
     }
+}
+
+fn file_name(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
 }
 
 fn short(operation: &str) -> &str {
@@ -155,34 +348,13 @@ fn short(operation: &str) -> &str {
 }
 
 struct Words<'a> {
-    strands: &'a Strands,
-    places: &'a dyn Places,
+    operations: &'a Operations<'a>,
 }
 
 impl Words<'_> {
-    fn place(&self, done: &Done) -> PairPlace {
-        let frames = placed(done, self.places);
-        let shown = crate::places::shown(&frames);
-        let operation = word(done.op.name(), &frames).unwrap_or(done.op.name());
-        PairPlace {
-            file: shown.and_then(|place| place.file.clone()),
-            line: shown.and_then(|place| place.line),
-            function: shown.and_then(|place| place.function.clone()),
-            strand: self.strands.name(done.strand),
-            operation: operation.to_owned(),
-            object: crate::steps::operand(done.op, done.addr, done.size, self.strands, self.places),
-        }
-    }
-
-    /// Whether an operation has a place in the program's own code.
-    fn is_own(&self, done: &Done) -> bool {
-        let frames = placed(done, self.places);
-        crate::places::shown(&frames).is_some_and(|place| !place.library && place.file.is_some())
-    }
-
     /// On what, if it has a name.
     fn on(&self, done: &Done) -> String {
-        match self.place(done).object {
+        match self.operations.name(done) {
             Some(name) if !name.starts_with("0x") => format!(" on `{name}`"),
             _ => String::new(),
         }
@@ -190,7 +362,8 @@ impl Words<'_> {
 
     fn text(&self, shown: &Shown, first: &Done, second: &Done) -> String {
         let name = shown.pattern.name();
-        let (one, other) = (self.place(first), self.place(second));
+        let place = |done: &Done| self.operations.place(done);
+        let (one, other) = (place(first), place(second));
         let what = match shown.pattern {
             Pattern::LostWakeUp => format!(
                 "{name}{}: {} came before strand {} waited at {}",
@@ -202,44 +375,51 @@ impl Words<'_> {
             Pattern::LockOrderCycle => {
                 let took = if is_taking(first.op) { "was taken" } else { "came first" };
                 format!(
-                    "{name}{}: it {took} at {} by strand {} before strand {} came for it at {}",
+                    "{name}{}: it {took} at {} by strand {}{} before strand {} came for it at {}{}",
                     self.on(first),
                     at(&one),
                     one.strand,
+                    called(&one),
                     other.strand,
-                    at(&other)
+                    at(&other),
+                    called(&other)
                 )
             }
             _ => match (&shown.inner, &shown.outer) {
-                (Some(inner), Some([before, after])) if self.is_own(before) && self.is_own(after) => {
-                    let (before, after) = (self.place(before), self.place(after));
-                    let on = if shown.pattern == Pattern::TornPair { String::new() } else { self.on(second) };
+                (Some(inner), Some([before, after])) => {
+                    let on = match shown.pattern {
+                        Pattern::TornPair => self.both(before, after),
+                        _ => self.on(before),
+                    };
+                    let strand = place(after).strand;
                     format!(
-                        "{name}{on}: {} ran between {} ({}) and {} ({}) of strand {}",
-                        told(&self.place(inner)),
-                        at(&before),
-                        short(&before.operation),
-                        at(&after),
-                        short(&after.operation),
-                        after.strand
+                        "{name}{on}: {} ran between {} and {} of strand {strand}",
+                        told(&place(inner)),
+                        done(&place(before)),
+                        done(&place(after)),
                     )
                 }
-                _ => format!("{name}{}: {} came before {}", self.on(first), told(&one), told(&other)),
+                _ => {
+                    let on = if first.op == OpKind::Free { second } else { first };
+                    format!("{name}{}: {} came before {}", self.on(on), told(&one), told(&other))
+                }
             },
         };
         format!(
-            "{what}; with {} before {} the run passes",
-            self.brief(second, first),
-            self.brief(first, second)
+            "{what}; with {} of {} before {} of {} the run passes",
+            at(&other),
+            other.strand,
+            at(&one),
+            one.strand
         )
     }
 
-    /// A place, with its strand where the other one is the same line.
-    fn brief(&self, done: &Done, other: &Done) -> String {
-        let (one, other) = (self.place(done), self.place(other));
-        match at(&one) == at(&other) {
-            true => format!("that of strand {}", one.strand),
-            false => at(&one),
+    /// The two places of a torn pair, if both have a name.
+    fn both(&self, one: &Done, other: &Done) -> String {
+        let named = |done: &Done| self.operations.name(done).filter(|name| !name.starts_with("0x"));
+        match (named(one), named(other)) {
+            (Some(one), Some(other)) => format!(" of `{one}` and `{other}`"),
+            _ => String::new(),
         }
     }
 }

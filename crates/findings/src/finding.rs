@@ -112,6 +112,9 @@ pub struct Explanation {
     pub pattern: Option<Pattern>,
     /// The two operations, the one that came first in the failing run first.
     pub pair: Vec<PairPlace>,
+    /// Other operations that the words name: what a strand had looked at, what it did in the end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<PairPlace>,
     /// The same in words.
     pub text: String,
     /// What was done to the memory or the locks in question, in the failing run.
@@ -137,6 +140,12 @@ pub struct PairPlace {
     pub operation: String,
     /// What it concerns.
     pub object: Option<String>,
+    /// Who called the function, where that says more than the place itself: a helper, a package that the program uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Place>,
+    /// Whether the place is in a package that the program uses.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dependency: bool,
 }
 
 /// A place of a finding.
@@ -284,6 +293,12 @@ pub struct Step {
     /// Whether the strand had to wait here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub waits: bool,
+    /// Whether it is one of the two whose order decides.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub decides: bool,
+    /// Whether it is on the memory or the lock that the explanation names.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub about: bool,
     /// Steps of the run that are left out before this one.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub skipped: u64,

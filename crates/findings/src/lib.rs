@@ -9,6 +9,7 @@ pub mod done;
 pub mod explain;
 pub mod finding;
 mod memory;
+mod operation;
 pub mod orders;
 pub mod pattern;
 pub mod places;

@@ -27,14 +27,14 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// How much it tells, against others that a run could be explained with.
+    /// How much it tells, against others that a run could be explained with. What names a pair of strands and what came
+    /// between tells more than that two things came in the wrong order.
     pub fn tells(self) -> u32 {
         match self {
-            Pattern::OrderViolation | Pattern::UseBeforeInit => 1,
-            Pattern::TornPair => 2,
-            Pattern::CheckThenAct => 4,
-            Pattern::LostUpdate => 5,
-            Pattern::LostWakeUp | Pattern::LockOrderCycle => 6,
+            Pattern::OrderViolation => 0,
+            Pattern::UseBeforeInit => 1,
+            Pattern::TornPair | Pattern::CheckThenAct | Pattern::LostUpdate => 2,
+            Pattern::LostWakeUp | Pattern::LockOrderCycle => 3,
         }
     }
 
@@ -63,6 +63,11 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
+    /// The operations that show it.
+    pub(crate) fn operations(&self) -> impl Iterator<Item = &Done> {
+        self.inner.iter().chain(self.outer.iter().flatten())
+    }
+
     fn bare(pattern: Pattern) -> Shown {
         Shown { pattern, inner: None, outer: None }
     }
@@ -75,6 +80,8 @@ impl Shown {
 /// The operations around a pair: those of the failing run, in order.
 pub(crate) struct Around<'a> {
     pub(crate) done: &'a [Done],
+    /// Those of the run that passes; strands have the numbers of the failing run.
+    pub(crate) passed: &'a [Done],
     pub(crate) first: &'a Done,
     /// Of the failing run, or of the passing one.
     pub(crate) second: &'a Done,
@@ -90,9 +97,22 @@ pub(crate) struct Around<'a> {
     pub(crate) noise: &'a dyn Fn(&Done) -> bool,
 }
 
+/// Operations of a strand that may lie between two writes that belong together.
+const NEAR: usize = 8;
+
 fn reads(op: OpKind) -> bool {
     use OpKind::{AtomicCas, AtomicLoad, AtomicRmw, Read, ReadRange, ReadWrite};
     matches!(op, Read | ReadRange | AtomicLoad | ReadWrite | AtomicRmw | AtomicCas)
+}
+
+/// Whether an operation looks at memory: a counter that is added to is not looked at.
+pub(crate) fn looks(op: OpKind) -> bool {
+    only_reads(op) || op == OpKind::AtomicCas
+}
+
+/// Whether an operation writes what it was given, whatever was there.
+fn only_writes(op: OpKind) -> bool {
+    matches!(op, OpKind::Write | OpKind::WriteRange | OpKind::AtomicStore)
 }
 
 fn only_reads(op: OpKind) -> bool {
@@ -143,12 +163,41 @@ impl Around<'_> {
         let found = match self.at {
             (Some(first), Some(second)) => self
                 .stale(first, second)
+                .or_else(|| self.torn_write(first))
                 .or_else(|| self.outdated(second))
-                .or_else(|| self.torn_read(first, second)),
+                .or_else(|| self.torn_read(first, second))
+                .or_else(|| self.early(first)),
             (Some(first), None) => self.torn_write(first).or_else(|| self.early(first)),
             _ => None,
         };
         found.unwrap_or(Shown::bare(Pattern::OrderViolation))
+    }
+
+    /// Whether an operation of the failing run comes in the one that passes, too.
+    fn comes_again(&self, it: &Done) -> bool {
+        self.passed.iter().any(|other| {
+            (other.strand, other.pc, other.op) == (it.strand, it.pc, it.op) && overlap(other, it)
+        })
+    }
+
+    /// Updates of this memory that are lost in a run: a strand reads, another one writes, and the first writes without
+    /// a second look.
+    fn lost(done: &[Done], memory: &Done) -> usize {
+        let on: Vec<&Done> = done.iter().filter(|it| !it.waits && overlap(it, memory)).collect();
+        let loses = |at: usize| {
+            let write = on[at];
+            let since = on[..at].iter().rev().take_while(|it| it.strand != write.strand);
+            let before = on[..at].iter().rev().find(|it| it.strand == write.strand);
+            only_writes(write.op)
+                && before.is_some_and(|it| reads(it.op))
+                && since.into_iter().any(|it| writes(it.op))
+        };
+        (0..on.len()).filter(|&at| loses(at)).count()
+    }
+
+    /// Whether an update of this memory is lost in the failing run, and not in the one that passes.
+    fn loses(&self, memory: &Done) -> bool {
+        Around::lost(self.done, memory) > Around::lost(self.passed, memory)
     }
 
     /// The second one's strand had read the memory before another strand changed it, and goes on as if it had not.
@@ -156,38 +205,80 @@ impl Around<'_> {
         let second = self.second;
         let by = |strand: StrandId, at: usize| self.done[at].strand == strand && !self.done[at].waits;
         let read =
-            |&at: &usize| by(second.strand, at) && reads(self.done[at].op) && overlap(&self.done[at], second);
+            |&at: &usize| by(second.strand, at) && looks(self.done[at].op) && overlap(&self.done[at], second);
         let change = |&at: &usize| {
             by(self.first.strand, at) && writes(self.done[at].op) && overlap(&self.done[at], second)
         };
         let changed = (at_first..at_second).find(change)?;
         let check = (0..changed).rev().find(read)?;
-        let pattern = match second.op {
-            OpKind::Write | OpKind::WriteRange | OpKind::AtomicStore => Pattern::LostUpdate,
-            _ => Pattern::CheckThenAct,
+        // What the strand looked at to write it is done with when it has.
+        let own = |at: usize| by(second.strand, at) && writes(self.done[at].op);
+        if (check + 1..changed).any(|at| own(at) && overlap(&self.done[at], second)) {
+            return None;
+        }
+        // The first thing it writes there after the change: it may go on to look again and write once more.
+        let act = (changed + 1..at_second).find(|&at| own(at) && overlap(&self.done[at], second));
+        let act = act.unwrap_or(at_second);
+        let looked_again = (changed..act).any(|at| read(&at));
+        // Where the other strand does not write in the run that passes, what it looked at kept it from that.
+        let kept = only_writes(self.done[act].op) && !looked_again && self.comes_again(&self.done[changed]);
+        let pattern = match kept {
+            true if self.loses(second) => Pattern::LostUpdate,
+            true => return None,
+            false => Pattern::CheckThenAct,
         };
-        Some(Shown::between(pattern, &self.done[changed], [&self.done[check], second]))
+        Some(Shown::between(pattern, &self.done[changed], [&self.done[check], &self.done[act]]))
     }
 
     /// The first one's strand has read what the second one changes, and goes on as if it had not.
     fn outdated(&self, at_second: usize) -> Option<Shown> {
         let (first, second) = (self.first, self.second);
-        if !only_reads(first.op) || !writes(second.op) {
+        if !looks(first.op) || !writes(second.op) {
             return None;
         }
-        let acts = |&at: &usize| self.done[at].strand == first.strand && !self.done[at].waits;
-        let later: Vec<usize> = (at_second + 1..self.done.len()).filter(acts).collect();
-        let changes = |at: &&usize| self.is_data(&self.done[**at]) && writes(self.done[**at].op);
-        let of_it = |at: &&usize| changes(at) && overlap(&self.done[**at], first);
-        let own = |at: &&usize| changes(at) && !(self.noise)(&self.done[**at]);
-        let act = later.iter().find(of_it).or_else(|| later.iter().find(own))?;
-        Some(Shown::between(Pattern::CheckThenAct, second, [first, &self.done[*act]]))
+        let acts = |&at: &usize| {
+            let it = &self.done[at];
+            it.strand == first.strand && !it.waits && self.is_data(it) && writes(it.op)
+        };
+        let later: Vec<&Done> =
+            (at_second + 1..self.done.len()).filter(acts).map(|at| &self.done[at]).collect();
+        let of_it = later.iter().find(|it| overlap(it, first));
+        if let Some(act) = of_it.filter(|act| only_writes(act.op) && self.comes_again(act)) {
+            let shown = Shown::between(Pattern::LostUpdate, second, [first, act]);
+            return self.loses(first).then_some(shown);
+        }
+        // What is done all the same when the change comes first does not hang on the look.
+        let hangs = |it: &&&Done| !self.comes_again(it) && !(self.noise)(it);
+        let uses = |it: &&Done| it.strand == first.strand && !it.waits && overlap(it, first);
+        let used: Vec<&Done> = self.done[at_second + 1..].iter().filter(uses).collect();
+        let act =
+            of_it.filter(hangs).or_else(|| used.iter().find(hangs)).or_else(|| later.iter().find(hangs))?;
+        Some(Shown::between(Pattern::CheckThenAct, second, [first, act]))
+    }
+
+    /// Whether both strands read and write the memory of the pair, as a counter is.
+    pub(crate) fn is_counter(&self) -> bool {
+        let looks_at = |strand: StrandId| {
+            self.done.iter().any(|it| it.strand == strand && reads(it.op) && overlap(it, self.first))
+        };
+        [self.first, self.second]
+            .iter()
+            .all(|it| looks_at(it.strand) && self.is_writer(it.strand, self.first))
+    }
+
+    /// Whether a strand writes what it has read of this memory, and so is no mere reader of it. What it was made with does
+    /// not count, nor that it is given back.
+    fn is_writer(&self, strand: StrandId, memory: &Done) -> bool {
+        let mut of_it = self.done.iter().filter(|it| it.strand == strand && overlap(it, memory));
+        let changes = |it: &Done| writes(it.op) && it.op != OpKind::Free;
+        let read = of_it.by_ref().find(|it| reads(it.op));
+        read.is_some_and(&changes) || of_it.any(changes)
     }
 
     /// The second one's strand reads two places, and both are changed in between.
     fn torn_read(&self, at_first: usize, at_second: usize) -> Option<Shown> {
         let (first, second) = (self.first, self.second);
-        if !writes(first.op) || !reads(second.op) {
+        if !writes(first.op) || !looks(second.op) || self.is_writer(second.strand, second) {
             return None;
         }
         let changed_later = |it: &Done, from: usize| {
@@ -198,41 +289,50 @@ impl Around<'_> {
         let seen = (0..at_first).rev().find(|&at| {
             let it = &self.done[at];
             it.strand == second.strand
-                && reads(it.op)
+                && looks(it.op)
                 && self.is_data(it)
+                && !(self.noise)(it)
                 && !overlap(it, second)
                 && changed_later(it, at)
+                && !self.is_writer(it.strand, it)
         })?;
         Some(Shown::between(Pattern::TornPair, first, [&self.done[seen], second]))
     }
 
-    /// The second one's strand has changed another place that the first one's strand has read.
+    /// The second one's strand has changed another place that the first one's strand has read: it stands in the middle
+    /// of a pair of writes.
     fn torn_write(&self, at_first: usize) -> Option<Shown> {
         let (first, second) = (self.first, self.second);
-        if !reads(first.op) || !writes(second.op) {
+        if !looks(first.op) || !writes(second.op) || self.is_writer(first.strand, first) {
             return None;
         }
+        // Its last change of the place, with little between that and where it stands.
         let change_of = |it: &Done, end: usize| {
-            (0..end).rev().find(|&at| {
-                let other = &self.done[at];
-                other.strand == second.strand && writes(other.op) && overlap(other, it)
-            })
+            let own = |&at: &usize| self.done[at].strand == second.strand && self.is_data(&self.done[at]);
+            let near: Vec<usize> = (0..at_first).rev().filter(own).take(NEAR).collect();
+            let last = (0..end).rev().find(|&at| writes(self.done[at].op) && overlap(&self.done[at], it))?;
+            (near.contains(&last) && only_writes(self.done[last].op)).then_some(last)
         };
         (0..at_first).rev().find_map(|at| {
             let it = &self.done[at];
-            let change =
-                (it.strand == first.strand && reads(it.op) && self.is_data(it) && !overlap(it, first))
-                    .then(|| change_of(it, at));
+            let change = (it.strand == first.strand
+                && looks(it.op)
+                && self.is_data(it)
+                && !(self.noise)(it)
+                && !overlap(it, first)
+                && !self.is_writer(it.strand, it))
+            .then(|| change_of(it, at));
             change
                 .flatten()
                 .map(|change| Shown::between(Pattern::TornPair, first, [&self.done[change], second]))
         })
     }
 
-    /// The first one is a read of what nobody has written yet.
+    /// The first one is a read of what nobody has written yet, by a strand that only reads it.
     fn early(&self, at_first: usize) -> Option<Shown> {
         let written = self.done[..at_first].iter().any(|it| writes(it.op) && overlap(it, self.first));
-        (only_reads(self.first.op) && writes(self.second.op) && !written)
+        let counts = self.is_writer(self.first.strand, self.first);
+        (only_reads(self.first.op) && writes(self.second.op) && !written && !counts)
             .then_some(Shown::bare(Pattern::UseBeforeInit))
     }
 }
@@ -255,51 +355,90 @@ mod tests {
         }
     }
 
-    /// The pattern of the operations at these places.
-    fn of(list: &[Done], first: usize, second: usize) -> Shown {
+    /// The pattern of the operations at these places, beside a run that passes.
+    fn of(list: &[Done], passed: &[Done], first: usize, second: usize) -> Shown {
         let (locks, noise) = (BTreeSet::from([900]), |_: &Done| false);
         let at = (Some(first), Some(second));
         let (first, second) = (&list[first], &list[second]);
-        Around { done: list, first, second, at, locks: &locks, cycle: false, waits: false, noise: &noise }
-            .pattern()
+        let (cycle, waits) = (false, false);
+        Around { done: list, passed, first, second, at, locks: &locks, cycle, waits, noise: &noise }.pattern()
+    }
+
+    /// An operation at an instruction of its own.
+    fn at(pc: u64, done: Done) -> Done {
+        Done { pc, ..done }
     }
 
     #[test]
     fn a_stale_value_is_written_back() {
         use OpKind::{Read, Write};
         let list = [done(1, Read, 8), done(2, Read, 8), done(2, Write, 8), done(1, Write, 8)];
-        let shown = of(&list, 1, 3);
+        let passed = [done(1, Read, 8), done(1, Write, 8), done(2, Read, 8), done(2, Write, 8)];
+        let shown = of(&list, &passed, 1, 3);
         assert_eq!(shown.pattern, Pattern::LostUpdate);
         assert_eq!(shown.inner.as_ref(), Some(&list[2]));
         assert_eq!(shown.outer, Some([list[0].clone(), list[3].clone()]));
+        assert_eq!(
+            of(&list, &passed, 0, 2).pattern,
+            Pattern::LostUpdate,
+            "the look and the change are the pair"
+        );
+        // The run that passes loses the update as well: that is not why it passes.
+        assert_eq!(of(&list, &list, 1, 3).pattern, Pattern::OrderViolation);
+        // Where it looks again before it writes, nothing is lost.
+        let fresh = [done(1, Read, 8), done(2, Write, 8), done(1, Read, 8), done(1, Write, 8)];
+        assert_eq!(of(&fresh, &passed, 1, 3).pattern, Pattern::CheckThenAct);
     }
 
     #[test]
     fn a_check_that_is_out_of_date() {
-        use OpKind::{Read, Write};
+        use OpKind::{AtomicRmw, Read, Write};
         let used = [done(1, Read, 8), done(2, Write, 8), done(1, Read, 8)];
-        assert_eq!(of(&used, 1, 2).pattern, Pattern::CheckThenAct);
-        // The check and the change are the pair; what is done in the end is to other memory.
+        assert_eq!(of(&used, &[], 1, 2).pattern, Pattern::CheckThenAct);
+        // The check and the change are the pair; what is done in the end is to other memory, and not done when the
+        // change comes first.
         let acted = [done(1, Read, 8), done(2, Write, 8), done(1, Write, 64)];
-        assert_eq!(of(&acted, 0, 1).pattern, Pattern::CheckThenAct);
+        let skipped = [done(2, Write, 8), done(1, Read, 8)];
+        assert_eq!(of(&acted, &skipped, 0, 1).pattern, Pattern::CheckThenAct);
+        let done_anyway = [done(2, Write, 8), done(1, Read, 8), done(1, Write, 64)];
+        assert_eq!(of(&acted, &done_anyway, 0, 1).pattern, Pattern::UseBeforeInit);
+        // Both write the same flag, and who comes second would not have: nothing is lost.
+        let marked = [done(1, Read, 8), done(2, Read, 8), done(2, Write, 8), done(1, Write, 8)];
+        let once = [done(1, Read, 8), done(1, Write, 8), done(2, Read, 8)];
+        assert_eq!(of(&marked, &once, 1, 3).pattern, Pattern::CheckThenAct);
+        // Adding to a counter is no look at it.
+        let counted = [done(1, AtomicRmw, 8), done(2, AtomicRmw, 8), done(1, AtomicRmw, 8)];
+        assert_eq!(of(&counted, &counted, 1, 2).pattern, Pattern::OrderViolation);
     }
 
     #[test]
     fn two_places_that_belong_together() {
         use OpKind::{Read, Write};
         let list = [done(1, Read, 8), done(2, Write, 8), done(2, Write, 16), done(1, Read, 16)];
-        assert_eq!(of(&list, 2, 3).pattern, Pattern::TornPair);
+        assert_eq!(of(&list, &[], 2, 3).pattern, Pattern::TornPair);
+        // The writer stands in the middle: that it has not written the second one yet is not the mistake.
+        let middle = [done(2, Write, 8), done(1, Read, 8), done(1, Read, 16), done(2, Write, 16)];
+        assert_eq!(of(&middle, &[], 2, 3).pattern, Pattern::TornPair);
+        // A reader that writes the one place itself counts there, and reads no pair.
+        let counts = [
+            at(1, done(2, Write, 8)),
+            at(2, done(1, Read, 8)),
+            at(3, done(1, Write, 8)),
+            at(4, done(1, Read, 16)),
+            at(5, done(2, Write, 16)),
+        ];
+        assert_eq!(of(&counts, &[], 3, 4).pattern, Pattern::UseBeforeInit);
     }
 
     #[test]
     fn wakes_and_locks_are_no_data() {
         use OpKind::{AtomicCas, CondSignal, CondWait, Read, Write};
         let list = [done(1, CondSignal, 8), done(2, CondWait, 8)];
-        assert_eq!(of(&list, 0, 1).pattern, Pattern::LostWakeUp);
+        assert_eq!(of(&list, &[], 0, 1).pattern, Pattern::LostWakeUp);
         let list = [done(1, AtomicCas, 900), done(2, Write, 900), done(1, AtomicCas, 900)];
-        assert_eq!(of(&list, 1, 2).pattern, Pattern::OrderViolation);
+        assert_eq!(of(&list, &[], 1, 2).pattern, Pattern::OrderViolation);
         let list = [done(1, Write, 8), done(2, Read, 8)];
-        assert_eq!(of(&list, 0, 1).pattern, Pattern::OrderViolation);
+        assert_eq!(of(&list, &[], 0, 1).pattern, Pattern::OrderViolation);
     }
 
     #[test]
@@ -308,6 +447,7 @@ mod tests {
         let (locks, noise) = (BTreeSet::new(), |_: &Done| false);
         let around = |waits| Around {
             done: &list,
+            passed: &[],
             first: &list[0],
             second: &list[1],
             at: (Some(0), Some(1)),

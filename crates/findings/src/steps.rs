@@ -36,6 +36,12 @@ pub struct Focus {
     pub until: Option<u64>,
     /// What the memory is called where its address tells no name.
     pub name: Option<String>,
+    /// What parts of it are called.
+    pub names: Vec<(Range<u64>, String)>,
+    /// The memory and the locks that an explanation names.
+    pub about: Vec<Range<u64>>,
+    /// The operations whose order decides, each by its strand and the run's event count.
+    pub decisive: BTreeSet<(u16, u64)>,
 }
 
 impl Focus {
@@ -72,7 +78,7 @@ impl Focus {
             memory: Vec::new(),
             strands: moments().map(|moment| moment.strand).collect(),
             until: moments().map(|moment| moment.event).max(),
-            name: None,
+            ..Focus::default()
         };
         focus.memory.push(race.addr..race.addr + race.size.max(1));
         // A lock that one of them held is what the other one lacks.
@@ -102,6 +108,25 @@ impl Focus {
     fn has_memory(&self, done: &Done) -> bool {
         let end = done.addr.saturating_add(u64::from(done.size.max(1)));
         self.memory.iter().any(|range| range.start < end && done.addr < range.end)
+    }
+
+    /// Whether an operation is on what an explanation names.
+    fn is_about(&self, done: &Done) -> bool {
+        let end = done.addr.saturating_add(u64::from(done.size.max(1)));
+        let named = |range: &Range<u64>| range.start < end && done.addr < range.end;
+        done.op.has_memory_address() && self.about.iter().any(named)
+    }
+
+    fn decides(&self, done: &Done) -> bool {
+        self.decisive.contains(&(done.strand.0, done.event))
+    }
+
+    /// The name of the memory that an operation is on.
+    fn name_of(&self, done: &Done) -> Option<String> {
+        let named = |(range, _): &&(Range<u64>, String)| range.contains(&done.addr);
+        // A part has a better name than the whole.
+        let part = self.names.iter().filter(named).min_by_key(|(range, _)| range.end - range.start);
+        part.map(|(_, name)| name.clone()).or_else(|| self.name.clone())
     }
 
     fn has_strand(&self, strand: u64) -> bool {
@@ -137,12 +162,34 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
         step.skipped = std::mem::take(&mut skipped);
         steps.push(step);
     }
-    let cut = steps.len().saturating_sub(STEPS);
-    let left: u64 = steps.drain(..cut).map(|step| step.skipped + u64::from(!step.waits)).sum();
-    if let Some(first) = steps.first_mut() {
-        first.skipped += left;
+    shortened(steps)
+}
+
+/// The last of many steps, and before them what an explanation names: that goes last, and the pair that decides never.
+fn shortened(steps: Vec<Step>) -> Vec<Step> {
+    let mut over = steps.len().saturating_sub(STEPS);
+    let mut kept: Vec<bool> = vec![true; steps.len()];
+    let rounds: [fn(&Step) -> bool; 2] = [|step| !step.decides && !step.about, |step| !step.decides];
+    for may_go in rounds {
+        for (at, _) in steps.iter().enumerate().filter(|(_, step)| may_go(step)) {
+            if over > 0 && kept[at] {
+                kept[at] = false;
+                over -= 1;
+            }
+        }
     }
-    steps
+    let mut left = 0;
+    let mut list = Vec::with_capacity(STEPS);
+    for (mut step, kept) in steps.into_iter().zip(kept) {
+        left += step.skipped;
+        if kept {
+            step.skipped = std::mem::take(&mut left);
+            list.push(step);
+        } else {
+            left += u64::from(!step.waits);
+        }
+    }
+    list
 }
 
 /// The steps on this memory, and no others.
@@ -178,6 +225,7 @@ fn is_again(steps: &mut [Step], step: &Step) -> bool {
         return false;
     }
     last.waits = step.waits;
+    last.decides |= step.decides;
     true
 }
 
@@ -190,7 +238,8 @@ fn selection(focus: &Focus, all: &[Done], texts: &mut Texts<'_>) -> Vec<bool> {
         .zip(&quiet)
         .map(|(done, quiet)| match done.op {
             OpKind::Create | OpKind::Join => focus.has_strand(done.addr),
-            _ if done.by_deadline => true,
+            _ if done.by_deadline || focus.decides(done) => true,
+            _ if !quiet && focus.is_about(done) => true,
             op if !tells(op) => false,
             _ if !focus.memory.is_empty() => {
                 // What the finding is about matters wherever it is done, but for looks at it on the way.
@@ -284,8 +333,8 @@ impl Texts<'_> {
         let mut object = object.clone().filter(|name| !(parks && name.starts_with("0x")));
         let access = done.op.is_plain_access() || done.op.is_atomic_access() || done.op == OpKind::Free;
         let nameless = object.as_ref().is_none_or(|name| name.starts_with("0x"));
-        if nameless && access && self.focus.has_memory(done) {
-            object = self.focus.name.clone().or(object);
+        if nameless && access && (self.focus.has_memory(done) || self.focus.is_about(done)) {
+            object = self.focus.name_of(done).or(object);
         }
         let step = Step {
             strand: strands.name(done.strand),
@@ -294,6 +343,8 @@ impl Texts<'_> {
             place,
             source,
             waits: done.waits,
+            decides: self.focus.decides(done),
+            about: self.focus.is_about(done),
             skipped: 0,
         };
         (step, word.is_some())

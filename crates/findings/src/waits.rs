@@ -6,6 +6,7 @@
 use crate::explain::{location, object, place_text};
 use crate::finding::{Finding, StrandDetail};
 use crate::places::{Place, Places, shown};
+use crate::std_locks::word;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -162,7 +163,10 @@ impl Teller<'_> {
             .map(|pending| self.memory(pending))
             .collect();
         match wanted.first() {
-            Some(held) => format!("{name} holds {held} and {}", self.wait(strand)),
+            Some(held) => {
+                let held = held.replace(&format!("that {name} took"), "it took");
+                format!("{name} holds {held} and {}", self.wait(strand))
+            }
             None => format!("{name} {}", self.wait(strand)),
         }
     }
@@ -183,7 +187,7 @@ impl Teller<'_> {
             OpKind::SemWait => format!("waits for a post of {what}"),
             OpKind::BarrierWait => format!("waits at the barrier {what} ({} have come)", strand.detail),
             OpKind::FutexWait if !strand.holders.is_empty() => format!("waits for {what}"),
-            OpKind::FutexWait => format!("waits for a wake of {what}"),
+            OpKind::FutexWait => self.call(strand).unwrap_or_else(|| format!("waits for a wake of {what}")),
             OpKind::Io | OpKind::IoWait => format!("waits for file descriptor {}", pending.addr as i64),
             OpKind::Signal => "waits for a signal of the system".to_owned(),
             OpKind::Sleep => "sleeps".to_owned(),
@@ -193,10 +197,41 @@ impl Teller<'_> {
         }
     }
 
+    /// A wait of std's by its call, and one of the program's own by its place: the word it waits on has no name.
+    fn call(&self, strand: &StrandReport) -> Option<String> {
+        let pending = strand.pending.as_ref()?;
+        let name = object(pending.op, pending.addr, self.strands, self.places)?;
+        if !name.starts_with("0x") {
+            return None;
+        }
+        let stack = &self.detail(strand)?.stack;
+        let place = shown(stack).filter(|place| place.file.is_some() && !place.library)?;
+        let at = place_text(place);
+        Some(match word(pending.op.name(), stack) {
+            Some("cond-wait") => format!("waits for a notification at {at}"),
+            Some("park") => format!("is parked at {at}"),
+            Some("lock" | "read-lock" | "write-lock") => format!("waits for the lock it wants at {at}"),
+            _ => format!("waits for a wake at {at}"),
+        })
+    }
+
+    /// A lock without a name by who holds it, and where that strand took it.
+    fn taken(&self, addr: u64) -> Option<String> {
+        self.facts.report.strands.iter().find_map(|strand| {
+            let at = strand.held.iter().position(|(held, _)| *held == addr)?;
+            let place = self.detail(strand)?.holds.get(at)?.taken_at.as_ref()?;
+            place.file.as_ref().filter(|_| !place.library)?;
+            Some(format!("the lock that {} took at {}", self.name(strand.index), place_text(place)))
+        })
+    }
+
     /// The object of an operation, in quotes if it has a name.
     fn memory(&self, pending: &Pending) -> String {
         match object(pending.op, pending.addr, self.strands, self.places) {
             Some(name) if name.starts_with("0x") => match pending.op {
+                op if is_lock(op) && self.taken(pending.addr).is_some() => {
+                    self.taken(pending.addr).unwrap_or_default()
+                }
                 OpKind::FutexWait if !self.facts.report.strands.iter().any(|it| holds(it, pending.addr)) => {
                     format!("the word at {name}")
                 }
@@ -299,6 +334,8 @@ impl Teller<'_> {
         let signals = waiter.pending.is_some_and(|pending| pending.op != OpKind::FutexWait);
         let verb = if signals { "signalled" } else { "woke" };
         let what = waiter.pending.as_ref().map(|pending| self.memory(pending)).unwrap_or_default();
+        // The word that std waits on says nothing; its calls do.
+        let what = if what.starts_with("the word at") { "nobody" } else { &what };
         let moment = &wake.moment;
         let told = self.facts.report.details.events.get(&(moment.strand, moment.event));
         let frames = told.map_or(&moment.frames, |told| &told.frames);
@@ -334,7 +371,7 @@ impl Teller<'_> {
         if causes.len() > 1 {
             let more = if causes.len() > NAMED { ", …" } else { "" };
             who = format!("strands {}{more}", names.join(", "));
-            wait = wait.replacen("waits", "wait", 1);
+            wait = wait.replacen("waits", "wait", 1).replacen("is parked", "are parked", 1);
         }
         let rest = match cause.pending.map(|pending| pending.op) {
             Some(OpKind::CondWait) => ", and no strand is left that could give it",

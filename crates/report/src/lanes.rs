@@ -165,20 +165,36 @@ fn skipped(out: &mut String, count: u64, edge: &str, screen: Screen) {
     }
 }
 
-/// The rows of a picture: the last steps, and before them only what would be missed.
+/// Which steps a picture shows: what decides and what fails always, and each strand's last step; of the others the last
+/// ones, those before all that are on what the explanation names.
+fn chosen(steps: &[Step], mains: &BTreeSet<usize>, pair: &BTreeSet<usize>) -> BTreeSet<usize> {
+    let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+    steps.iter().enumerate().for_each(|(at, step)| _ = last.insert(&step.strand, at));
+    let mut chosen: BTreeSet<usize> = last.into_values().chain(mains.iter().chain(pair).copied()).collect();
+    if pair.is_empty() {
+        chosen.extend(steps.len().saturating_sub(ROWS)..steps.len());
+        return chosen;
+    }
+    for about in [true, false] {
+        let room = ROWS.saturating_sub(chosen.len());
+        let wanted = (0..steps.len()).rev().filter(|at| steps[*at].about == about && !chosen.contains(at));
+        let more: Vec<usize> = wanted.take(room).collect();
+        chosen.extend(more);
+    }
+    chosen
+}
+
+/// The rows of a picture.
 fn rows<'a>(finding: &'a Finding, screen: Screen) -> Vec<Row<'a>> {
     let steps = &finding.steps;
     let mains = main_steps(finding);
     let pair = pair_steps(finding);
-    let mut last: BTreeMap<&str, usize> = BTreeMap::new();
-    steps.iter().enumerate().for_each(|(at, step)| _ = last.insert(&step.strand, at));
-    let first = steps.len().saturating_sub(ROWS);
+    let chosen = chosen(steps, &mains, &pair);
     let mut rows = Vec::new();
     let mut left_out = 0;
     for (at, step) in steps.iter().enumerate() {
         left_out += step.skipped;
-        let needed = mains.contains(&at) || pair.contains(&at) || last.get(step.strand.as_str()) == Some(&at);
-        if at < first && !needed {
+        if !chosen.contains(&at) {
             left_out += 1;
             continue;
         }
@@ -235,6 +251,10 @@ fn pair_steps(finding: &Finding) -> BTreeSet<usize> {
     let Some(explanation) = finding.explanation.as_ref().filter(|_| finding.kind != "race") else {
         return BTreeSet::new();
     };
+    let marked: BTreeSet<usize> = (0..finding.steps.len()).filter(|&at| finding.steps[at].decides).collect();
+    if !marked.is_empty() {
+        return marked;
+    }
     let mut found = BTreeSet::new();
     let mut end = finding.steps.len();
     // The second one is the later: what the first one is comes before it.
@@ -338,6 +358,49 @@ fn file_name(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadbare_findings::Place;
+    use threadbare_findings::finding::Explanation;
+
+    /// A long run: the pair that decides is at its beginning, counters of all strands come after it.
+    fn long() -> Finding {
+        let step = |at: u32, strand: &str, object: &str| Step {
+            strand: strand.into(),
+            operation: "write".into(),
+            object: Some(object.into()),
+            place: Some(Place { file: Some("a.c".into()), line: Some(at), ..Place::default() }),
+            ..Step::default()
+        };
+        let mut steps: Vec<Step> =
+            (1..=90).map(|at| step(at, if at % 2 == 0 { "0.1" } else { "0.2" }, "calls")).collect();
+        for (at, decides) in [(3, true), (8, true), (20, false), (40, false)] {
+            steps[at].object = Some("sum".into());
+            steps[at].about = true;
+            steps[at].decides = decides;
+        }
+        Finding {
+            kind: "assertion".into(),
+            steps,
+            explanation: Some(Explanation::default()),
+            ..Finding::default()
+        }
+    }
+
+    #[test]
+    fn what_decides_is_never_left_out_and_what_is_not_named_goes_first() {
+        let finding = long();
+        for width in [80, 140] {
+            for style in [crate::Style::PLAIN, crate::Style::COLOUR] {
+                let screen = Screen { width, style, ..Screen::PLAIN };
+                let mut out = String::new();
+                lanes(&mut out, &finding, screen);
+                assert_eq!(out.matches(screen.spot()).count(), 2, "{out}");
+                assert_eq!(out.matches("write sum").count(), 4, "{out}");
+                assert_eq!(rows(&finding, screen).len(), ROWS, "{out}");
+                let shown: u64 = rows(&finding, screen).iter().map(|row| row.skipped).sum();
+                assert_eq!(shown as usize + ROWS, finding.steps.len(), "nothing is lost count of");
+            }
+        }
+    }
 
     #[test]
     fn names_are_short() {

@@ -239,6 +239,7 @@ pub(crate) fn explained() -> Finding {
         strand: strand.into(),
         operation: operation.into(),
         object: Some("balance".into()),
+        ..PairPlace::default()
     };
     let order = |list: [(&str, &str, u32); 3]| {
         list.map(|(strand, operation, line)| step(strand, operation, "balance", "deposit", line)).to_vec()
@@ -252,8 +253,9 @@ pub(crate) fn explained() -> Finding {
             pattern: Some(Pattern::LostUpdate),
             pair: vec![pair("0.2", "read", 8), pair("0.1", "write", 9)],
             text: "lost update on `balance`: bank.c:9 (write, strand 0.2) ran between bank.c:8 (read) and bank.c:9 (write) of \
-                   strand 0.1; with bank.c:9 before bank.c:8 the run passes"
+                   strand 0.1; with bank.c:9 of 0.1 before bank.c:8 of 0.2 the run passes"
                 .into(),
+            others: vec![pair("0.1", "read", 8), pair("0.2", "write", 9)],
             failing: order([("0.1", "read", 8), read, write]),
             passing: order([("0.1", "read", 8), write, read]),
         }),

@@ -16,6 +16,8 @@ pub struct Sources {
     folder: PathBuf,
     files: Mutex<HashMap<PathBuf, Option<Arc<SourceFile>>>>,
     rust: OnceLock<Option<RustSource>>,
+    /// Files of packages by the short paths they were shown with.
+    packages: Mutex<HashMap<PathBuf, PathBuf>>,
 }
 
 struct SourceFile {
@@ -33,7 +35,12 @@ struct RustSource {
 impl Sources {
     /// Paths are shown relative to `folder` when they are inside it.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Sources { folder: folder.into(), files: Mutex::default(), rust: OnceLock::new() }
+        Sources {
+            folder: folder.into(),
+            files: Mutex::default(),
+            rust: OnceLock::new(),
+            packages: Mutex::default(),
+        }
     }
 
     /// A line of a file (from 1), without its end; `None` if the file or the line is not there.
@@ -71,6 +78,11 @@ impl Sources {
         {
             return rust.root.join(rest);
         }
+        let packages = self.packages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(whole) = packages.get(file) {
+            return whole.clone();
+        }
+        drop(packages);
         let found = self.folder.join(file);
         // As [`Sources::shown`] writes it.
         if file.starts_with("library")
@@ -82,11 +94,17 @@ impl Sources {
         found
     }
 
-    /// The path as a report shows it: relative when inside the folder, the standard library's without its prefix.
+    /// The path as a report shows it: relative when inside the folder, the standard library's without its prefix, a
+    /// package's from its name and version on.
     pub fn shown(&self, file: &Path) -> String {
         let file = normalized(file);
         if let Some((_, rest)) = rust_library(&file) {
             return rest.display().to_string();
+        }
+        if let Some(short) = in_package(&file) {
+            let mut packages = self.packages.lock().unwrap_or_else(PoisonError::into_inner);
+            packages.insert(PathBuf::from(&short), file);
+            return short;
         }
         match file.strip_prefix(&self.folder) {
             Ok(inside) if !inside.as_os_str().is_empty() => inside.display().to_string(),
@@ -168,6 +186,19 @@ fn code_of(line: &str) -> String {
         }
     }
     code
+}
+
+/// `list-1.2.3/src/lib.rs` of a file in cargo's registry or in one of its checkouts.
+fn in_package(file: &Path) -> Option<String> {
+    let text = file.to_str()?;
+    let behind = |folder: &str| text.split_once(folder).map(|(_, rest)| rest);
+    if let Some(rest) = behind("/registry/src/") {
+        return rest.split_once('/').map(|(_, rest)| rest.to_owned());
+    }
+    // A checkout has its repository's name with a hash, then the revision.
+    let (repository, rest) = behind("/git/checkouts/")?.split_once('/')?;
+    let (name, _) = repository.rsplit_once('-').unwrap_or((repository, ""));
+    rest.split_once('/').map(|(_, rest)| format!("{name}/{rest}"))
 }
 
 /// `/rustc/<commit>/library/std/src/lib.rs` into the commit and `library/std/src/lib.rs`.

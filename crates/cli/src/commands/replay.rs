@@ -5,13 +5,15 @@ use crate::exit::{Exit, Trouble};
 use crate::options::{FOLDER, Format};
 use crate::said;
 use crate::streams::{self, Wanted};
-use crate::{embedded, gdb};
+use crate::{embedded, gdb, why};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use threadbare_abi::layout::{Record, Watch, WatchKind, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::files;
-use threadbare_explore::run::{Follow, Request};
+use threadbare_explore::run::{Follow, Job, Request};
 use threadbare_explore::server::{Server, Target};
 use threadbare_explore::{details, of_race, store, surroundings};
 use threadbare_findings::explain::explain;
@@ -101,11 +103,38 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let mut finding = explain(&facts, &target.program.display().to_string(), &places);
     finding.schedule = path.display().to_string();
     finding.id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let is_plain = path.extension().is_some_and(|extension| extension == store::SCHEDULE);
+    if facts.verdict.is_failure() && schedule.then.is_none() && is_plain && !recall(&path, &mut finding) {
+        // A schedule that came without its finding.
+        let mut job = Job::new(Arc::new(target), Arc::new(AtomicBool::new(false)));
+        let known: Arc<[u64]> = schedule.known.clone().into();
+        job.set_known(&known);
+        why::add(&mut job, &request, &known, &facts, &mut finding, &places, PATIENCE)?;
+    }
     match args.format {
         Format::Json => said::data(&json(&finding, &facts))?,
         Format::Text => said::text(&words(&finding, &facts, args.trace))?,
     }
     Ok(if facts.verdict.is_failure() { Exit::Failure } else { Exit::Clean })
+}
+
+/// How long the search for what decides may take where no finding tells it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Tells a finding as the campaign did that kept it beside its schedule; false if there is none, or one of another run.
+fn recall(path: &Path, finding: &mut Finding) -> bool {
+    let read = files::read(&path.with_extension("json")).ok();
+    let kept: Option<Finding> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let shape = |finding: &Finding| (finding.kind.clone(), finding.switches, finding.preemptions);
+    let Some(kept) = kept.filter(|kept| shape(kept) == shape(finding)) else { return false };
+    if kept.explanation.is_some() {
+        finding.message = kept.message;
+        finding.steps = kept.steps;
+    }
+    finding.explanation = kept.explanation;
+    finding.shrunk = kept.shrunk;
+    finding.notes = kept.notes;
+    true
 }
 
 /// The schedule a file or an id names.

@@ -32,25 +32,37 @@ const LOCKS: usize = 3;
 /// Operations that a strand may have done too many of in a run that passes.
 const NEARER: usize = 5;
 /// Pairs that are looked for.
-const ENOUGH: usize = 6;
+const ENOUGH: usize = 8;
+/// Runs by chance that are made first, so that it is known what strands share.
+const SCOUTS: u64 = 8;
 
-/// The pairs that decide whether the run of the subject fails, as far as they were found: the one closest to the failure
-/// first. `locks` are words of memory that are locks, though the operations on them do not say so.
+/// What the search for pairs came to.
+#[derive(Clone, Debug, Default)]
+pub struct Pairs {
+    /// The pairs that decide whether the run fails, the one closest to the failure first.
+    pub list: Vec<DecidingPair>,
+    /// Whether all was tried that there is to try: with none found, no order of two operations passes.
+    pub finished: bool,
+}
+
+/// The pairs that decide whether the run of the subject fails, as far as they were found. `locks` are words of memory that
+/// are locks, though the operations on them do not say so.
 pub fn decide(
     job: &mut Job,
     subject: &Subject<'_>,
     locks: &BTreeSet<u64>,
     budget: Budget,
-) -> Result<Vec<DecidingPair>, Error> {
+) -> Result<Pairs, Error> {
     let goal = super::Goal::of(subject.facts, subject.race);
     if goal.is_race() {
-        return Ok(Vec::new());
+        return Ok(Pairs::default());
     }
     let trials =
         Trials::new(job, subject.request, subject.known, goal, subject.facts.counters.points, budget);
     let mut found = Vec::new();
     match find(trials, subject, locks, &mut found) {
-        Ok(()) | Err(Halt::Spent) => Ok(found),
+        Ok(finished) => Ok(Pairs { list: found, finished }),
+        Err(Halt::Spent) => Ok(Pairs { list: found, finished: false }),
         Err(Halt::Failed(error)) => Err(error),
     }
 }
@@ -60,7 +72,11 @@ fn find(
     subject: &Subject<'_>,
     locks: &BTreeSet<u64>,
     found: &mut Vec<DecidingPair>,
-) -> Result<(), Halt> {
+) -> Result<bool, Halt> {
+    for seed in 0..SCOUTS {
+        trials.scout(seed)?;
+    }
+    trials.learn();
     // As often as it takes for all that is shared to be known.
     let plan = Plan::of(subject.segments);
     let mut failing = trials.make(&plan)?;
@@ -68,7 +84,7 @@ fn find(
         failing = trials.make(&plan)?;
     }
     if failing.facts.is_none() {
-        return Ok(());
+        return Ok(false);
     }
     let block = subject.facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
     let mut born = HashMap::new();
@@ -78,9 +94,23 @@ fn find(
         }
     }
     let (mut acts, gaps) = (acts(&failing), gaps(&failing));
+    if let Some(panic) = &subject.facts.report.details.panic {
+        // What comes after a panic (telling of it, unwinding, the end of the other strands) is not why it came.
+        acts.retain(|act| act.event <= panic.event);
+    }
     want_locks(&mut acts, locks);
-    let mut search =
-        Search { trials, failing, acts, locks, block, born, gaps, tried: BTreeSet::new(), found };
+    let mut search = Search {
+        trials,
+        failing,
+        acts,
+        locks,
+        block,
+        born,
+        gaps,
+        counters: false,
+        tried: BTreeSet::new(),
+        found,
+    };
     if matches!(subject.facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock) {
         search.pass(|_, act| act.waits, false)?;
     }
@@ -91,7 +121,11 @@ fn find(
     if search.found.is_empty() {
         search.pass(|search, act| search.is_lock(act) && takes(act.op), false)?;
     }
-    Ok(())
+    if search.found.is_empty() {
+        search.counters = true;
+        search.pass(|search, act| !search.is_lock(act), false)?;
+    }
+    Ok(!search.failing.partial)
 }
 
 /// Who waits for a lock that is a word of memory wants to take it where it tried to: waiting is another operation, which
@@ -144,6 +178,8 @@ struct Search<'a, 'b> {
     /// The first decision at which each strand could go on.
     born: HashMap<StrandId, u64>,
     gaps: Vec<Gap>,
+    /// Whether two additions to one counter are tried, too.
+    counters: bool,
     /// Pairs that were tried, by their places among the operations.
     tried: BTreeSet<(usize, usize)>,
     found: &'b mut Vec<DecidingPair>,
@@ -167,6 +203,7 @@ impl Search<'_, '_> {
                 .filter(|&before| {
                     let earlier = &self.acts[before];
                     (later.waits || wanted(self, earlier))
+                        && (self.counters || !counts(earlier, &later))
                         && depend(earlier, &later, self.block.as_ref())
                         && self.can_swap(before, at)
                         && (!across || self.is_across(earlier, &later))
@@ -184,7 +221,11 @@ impl Search<'_, '_> {
                     self.found.extend(found);
                 }
             }
-            if !later.waits && before == 0 && self.tried.insert((at, at)) {
+            if !later.waits
+                && before == 0
+                && (self.counters || later.op != OpKind::AtomicRmw)
+                && self.tried.insert((at, at))
+            {
                 let found = self.hold(at)?;
                 self.found.extend(found);
             }
@@ -363,6 +404,11 @@ impl Search<'_, '_> {
             second_in_passing: event(second_path, &second),
         }
     }
+}
+
+/// Whether both add to a counter: in which order they do seldom matters.
+fn counts(one: &Act, other: &Act) -> bool {
+    one.op == OpKind::AtomicRmw && other.op == OpKind::AtomicRmw
 }
 
 /// Whether an operation on a lock takes it, as far as its kind tells.

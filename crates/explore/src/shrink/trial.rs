@@ -13,6 +13,7 @@ use threadbare_abi::decision::{Decision, WORDS};
 use threadbare_abi::event::Segment;
 use threadbare_abi::layout::{Record, WORDS_CAPACITY, flags};
 use threadbare_abi::strand::StrandId;
+use threadbare_strategy::StrategyId;
 use threadbare_trace::report::RunReport;
 use threadbare_trace::run::{End, RunFacts};
 use threadbare_trace::shape::{Shape, is_strand};
@@ -115,13 +116,39 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Tries a plan.
-    pub(crate) fn make(&mut self, plan: &Plan) -> Result<Made, Halt> {
+    fn spend(&mut self) -> Result<(), Halt> {
         if self.runs >= self.budget.runs || self.begun.elapsed() >= self.budget.time || interrupt::requested()
         {
             return Err(Halt::Spent);
         }
         self.runs += 1;
+        Ok(())
+    }
+
+    /// Makes a run by chance, for what it learns: one that fails early says nothing of what others would have touched.
+    pub(crate) fn scout(&mut self, seed: u64) -> Result<(), Halt> {
+        self.spend()?;
+        let mut params = [0; 8];
+        params[threadbare_strategy::IN_ORDER] = self.request.params[threadbare_strategy::IN_ORDER];
+        let request = Request {
+            flags: 0,
+            strategy: StrategyId::Uniform,
+            params,
+            seed,
+            guide: (&[][..]).into(),
+            ..self.request.clone()
+        };
+        let ended = self.job.run(&request, &[])?;
+        let Some(server) = self.job.last() else { return Err(Halt::Spent) };
+        if ended.live.learnt > 0 {
+            self.learnt.extend(server.learnt(&ended));
+        }
+        Ok(())
+    }
+
+    /// Tries a plan.
+    pub(crate) fn make(&mut self, plan: &Plan) -> Result<Made, Halt> {
+        self.spend()?;
         let ended = self.job.run(&self.request, &plan.segments())?;
         self.look(&ended)
     }

@@ -1,0 +1,143 @@
+//! Why a failing run fails: the search for the pair of operations whose order decides, and the choice among those found.
+
+use std::sync::Arc;
+use std::time::Duration;
+use threadbare_abi::layout::PointMode;
+use threadbare_abi::verdict::VerdictKind;
+use threadbare_explore::run::{Job, Request};
+use threadbare_explore::shrink::{self, Budget, Subject};
+use threadbare_explore::{Error, details};
+use threadbare_findings::decide::{self, Candidate, Known, Passing};
+use threadbare_findings::explain::explain;
+use threadbare_findings::steps::{Focus, steps_about};
+use threadbare_findings::{Finding, SymbolPlaces};
+use threadbare_trace::pair::DecidingPair;
+use threadbare_trace::report::Block;
+use threadbare_trace::run::RunFacts;
+use threadbare_trace::strands::Strands;
+
+/// Runs that the search takes at the most.
+const RUNS: u64 = 400;
+
+/// Events of a run of which every access can be looked at.
+const SMALL: u64 = 4_000;
+
+/// Adds to the finding of a run why it fails, and marks in its steps what decides.
+pub(crate) fn add(
+    job: &mut Job,
+    request: &Request,
+    known: &Arc<[u64]>,
+    facts: &RunFacts,
+    finding: &mut Finding,
+    places: &SymbolPlaces,
+    time: Duration,
+) -> Result<(), Error> {
+    if finding.kind == "race" {
+        let object = finding.object.as_ref().and_then(|object| object.name.as_deref());
+        finding.explanation = decide::of_race(&finding.accesses, object);
+        return Ok(());
+    }
+    let subject = Subject { request, known, segments: &facts.segments, race: None, facts };
+    let locks = decide::lock_words(facts, places);
+    let budget = Budget { runs: RUNS, time };
+    let mut plain = request.clone();
+    plain.flags = 0;
+    let mut pairs = shrink::decide(job, &subject, &locks, budget)?;
+    if facts.counters.events <= SMALL {
+        // A strand may fail before it is known what it shares, and neighbours in 8 bytes may hide each other.
+        plain.points = PointMode::All;
+        if pairs.list.is_empty() && pairs.finished {
+            let subject =
+                Subject { request: &Request { points: PointMode::All, ..request.clone() }, ..subject };
+            pairs = shrink::decide(job, &subject, &locks, budget)?;
+        }
+    }
+    if pairs.list.is_empty() {
+        if pairs.finished {
+            no_order_passes(facts, finding, places);
+        } else {
+            finding.notes.push(
+                "the time for it ran out before a pair of operations was found whose order decides"
+                    .to_owned(),
+            );
+        }
+        return Ok(());
+    }
+    let facts = &details::with_long_events(job.server()?, &plain, facts)?;
+    let mut told = Told { job, plain: &plain, facts, places };
+    let object = finding.object.as_ref().and_then(|object| object.name.clone());
+    let known = Known { locks: &locks, blocks: &[], name: object.as_deref() };
+    let mut best: Option<(Candidate, &DecidingPair)> = None;
+    for pair in &pairs.list {
+        let Some(candidate) = told.by(pair, known)? else { continue };
+        // Of several, the one that says most, and of those the closest to the failure.
+        if best.as_ref().is_none_or(|(best, _)| best.rank < candidate.rank) {
+            best = Some((candidate, pair));
+        }
+    }
+    let Some((mut best, pair)) = best else { return Ok(()) };
+    if best.nameless {
+        let blocks = told.blocks()?;
+        if !blocks.is_empty() {
+            best = told.by(pair, Known { blocks: &blocks, ..known })?.unwrap_or(best);
+        }
+    }
+    let Candidate { explanation, focus, .. } = best;
+    finding.explanation = Some(explanation);
+    mark(finding, facts, &focus, places);
+    Ok(())
+}
+
+/// Who tells of pairs.
+struct Told<'a> {
+    job: &'a mut Job,
+    plain: &'a Request,
+    facts: &'a RunFacts,
+    places: &'a SymbolPlaces,
+}
+
+impl Told<'_> {
+    /// The pair in words, if its other order passes again.
+    fn by(&mut self, pair: &DecidingPair, known: Known<'_>) -> Result<Option<Candidate>, Error> {
+        let (events, passed) = details::record(self.job.server()?, self.plain, &pair.passing)?;
+        if passed.verdict.kind != VerdictKind::None {
+            return Ok(None);
+        }
+        let strands = Strands::from_report(&passed.report);
+        let passing = Passing { events: &events, strands: &strands };
+        Ok(decide::decided(self.facts, pair, &passing, known, self.places))
+    }
+
+    /// The blocks of the heap that strands race for: a race is told with its block.
+    fn blocks(&mut self) -> Result<Vec<Block>, Error> {
+        let mut request = self.plain.clone();
+        request.races = true;
+        let (_, made) = details::record(self.job.server()?, &request, &self.facts.segments)?;
+        Ok(made.report.races.iter().filter_map(|race| race.block).chain(self.facts.report.block).collect())
+    }
+}
+
+/// The steps anew: those that decide are among them, whatever else has to go.
+fn mark(finding: &mut Finding, facts: &RunFacts, named: &Focus, places: &SymbolPlaces) {
+    let name = finding.object.as_ref().and_then(|object| object.name.clone());
+    let focus = Focus {
+        name,
+        names: named.names.clone(),
+        about: named.memory.clone(),
+        decisive: named.decisive.clone(),
+        ..Focus::of(facts)
+    };
+    let strands = Strands::from_report(&facts.report);
+    finding.steps = steps_about(&focus, facts, &strands, places);
+}
+
+/// A wake that comes too early is lost only if there is an order in which it does not.
+fn no_order_passes(facts: &RunFacts, finding: &mut Finding, places: &SymbolPlaces) {
+    if finding.kind == "deadlock" && !facts.report.lost_wakes.is_empty() {
+        let mut facts = facts.clone();
+        facts.report.lost_wakes.clear();
+        let told = explain(&facts, &finding.program, places);
+        finding.message = told.message;
+        finding.notes = told.notes;
+    }
+}

@@ -1,0 +1,128 @@
+//! Explanations against labelled causes.
+//!
+//! Each program under `tests/causes` has one mistake. Its labelled lines have a part in it and all others have none:
+//! helper counters, statistics, logs and the flags of hand-made barriers are there to distract. An explanation is right
+//! if it names one of the pairs of lines, a fair name of the pattern, what the pair is on, and, where the lines are a
+//! helper's, its callers. Nine of ten must be right, and none may name a line without a part.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use threadbare_tests::corpus::{self, Program, in_order};
+use threadbare_tests::{campaign, compile};
+
+/// Of ten explanations so many must be right.
+const RIGHT_OF_TEN: usize = 9;
+
+/// What the explanations were like.
+#[derive(Debug, Default)]
+struct Told {
+    right: usize,
+    wrong: Vec<String>,
+    blamed: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+    let told = Arc::new(Mutex::new(Told::default()));
+    let trials = corpus::programs_in("tests/causes")
+        .into_iter()
+        .map(|program| {
+            let (builds, told) = (builds.clone(), Arc::clone(&told));
+            Trial::test(program.name.clone(), move || check(&program, &builds, &told).map_err(Failed::from))
+        })
+        .collect();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    let Ok(told) = told.lock() else { return ExitCode::from(101) };
+    let all = told.right + told.wrong.len();
+    println!(
+        "{} of {all} explanations are right; {} blame a line without a part",
+        told.right,
+        told.blamed.len()
+    );
+    for (what, list) in [("wrong", &told.wrong), ("blames", &told.blamed)] {
+        for text in list {
+            println!("  {what}: {text}");
+        }
+    }
+    if !arguments.list && (told.right * 10 < all * RIGHT_OF_TEN || !told.blamed.is_empty()) {
+        eprintln!("at least {RIGHT_OF_TEN} of 10 must be right, and none may blame a line without a part");
+        return ExitCode::from(101);
+    }
+    conclusion.exit_code()
+}
+
+fn check(program: &Program, builds: &Path, told: &Mutex<Told>) -> Result<(), String> {
+    let compiler = compile::compilers(program)[0];
+    let executable = compile::instrumented(program, compiler, builds)?;
+    let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
+    // Runs bound the work, so that the result is the same on every machine.
+    let runs = program.max_runs.to_string();
+    let options = ["--runs", &runs, "--shrink", "10m", "--races", "off"];
+    let campaign = campaign::run(program, &executable, out.path(), &options)?;
+    let Some(finding) =
+        campaign.findings().iter().find(|it| program.expect.iter().any(|kind| it["kind"] == **kind))
+    else {
+        return Err(campaign.complain("the failure was not found"));
+    };
+    let explanation = &finding["explanation"];
+    let text = explanation["text"].as_str().unwrap_or("no explanation");
+    let mut told = told.lock().map_err(|_| "another test has failed badly".to_owned())?;
+    let strange: Vec<u64> = named(explanation).filter(|line| !program.labelled.contains(line)).collect();
+    if !strange.is_empty() {
+        told.blamed.push(format!("{}: lines {strange:?} of: {text}", program.name));
+    }
+    let missing = amiss(program, explanation);
+    if missing.is_empty() && strange.is_empty() {
+        told.right += 1;
+    } else {
+        told.wrong.push(format!("{}: {}: {text}", program.name, missing.join(", ")));
+    }
+    Ok(())
+}
+
+/// The places of a list in the explanation.
+fn places<'a>(explanation: &'a Value, list: &str) -> &'a [Value] {
+    explanation[list].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// All lines that the explanation names, of the program or of the test harness.
+fn named(explanation: &Value) -> impl Iterator<Item = u64> {
+    let places = places(explanation, "pair").iter().chain(places(explanation, "others"));
+    places.flat_map(|place| {
+        let caller = place["caller"]["line"].as_u64();
+        std::iter::once(place["line"].as_u64().unwrap_or(0)).chain(caller)
+    })
+}
+
+/// What is not as the program says.
+fn amiss(program: &Program, explanation: &Value) -> Vec<String> {
+    let pair = places(explanation, "pair");
+    let lines: Vec<u64> = pair.iter().filter_map(|place| place["line"].as_u64()).collect();
+    let mut list = Vec::new();
+    if !matches!(lines[..], [one, other] if program.pairs.contains(&in_order(one, other))) {
+        list.push(format!("lines {lines:?}"));
+    }
+    let pattern = explanation["pattern"].as_str().unwrap_or("none");
+    if !program.patterns.iter().any(|fair| fair == pattern) {
+        list.push(format!("pattern {pattern}"));
+    }
+    let objects: Vec<&str> = pair.iter().filter_map(|place| place["object"].as_str()).collect();
+    let fair = |name: &&str| program.objects.iter().any(|fair| fair == "any" || fair == name);
+    if objects.is_empty() || !objects.iter().all(fair) {
+        list.push(format!("object {objects:?}"));
+    }
+    let missing: Vec<u64> = program
+        .callers
+        .iter()
+        .copied()
+        .filter(|&line| !named(explanation).any(|named| named == line))
+        .collect();
+    if !missing.is_empty() {
+        list.push(format!("callers {missing:?} are not named"));
+    }
+    list
+}
