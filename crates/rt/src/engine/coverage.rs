@@ -10,7 +10,7 @@ use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{TOLD_CAPACITY, TOLD_OFFSET};
 use threadbare_strategy::classes::table::{Entry, Memory, memory_key, sync_key};
 use threadbare_strategy::classes::told::{RECORD_WORDS, read_record, record};
-use threadbare_strategy::classes::{Pair, Tracker};
+use threadbare_strategy::classes::{Moment, Pair, Tracker};
 
 /// 1 from the second strand on, if coverage is told.
 static mut ON: u8 = 0;
@@ -138,7 +138,8 @@ fn step(key: u64, write: bool, pc: u64) {
     let this = this();
     let counters = live();
     let waits = || loops::is_idle(pc);
-    let delta = tracker().step(&mut this.track, counters.events, pc, key, write, waits, tell);
+    let now = Moment { events: counters.events, pc };
+    let delta = tracker().step(&mut this.track, now, key, write, waits, tell);
     counters.class = counters.class.wrapping_add(delta);
 }
 

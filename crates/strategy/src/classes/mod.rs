@@ -210,6 +210,15 @@ const fn strand_of(word: u64) -> u64 {
     word >> STRAND
 }
 
+/// When and where a step is made: the run's events so far, and the instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Events so far.
+    pub events: u64,
+    /// The instruction.
+    pub pc: u64,
+}
+
 /// A pair that a step showed.
 pub type Pair = (Kind, u64, u64);
 
@@ -234,8 +243,7 @@ impl Tracker {
     pub fn step(
         &mut self,
         track: &mut Track,
-        events: u64,
-        pc: u64,
+        now: Moment,
         key: u64,
         write: bool,
         waits: impl Fn() -> bool,
@@ -243,9 +251,9 @@ impl Tracker {
     ) -> u64 {
         let sync = is_sync(key);
         match self.table.find(key) {
-            Some(at) if write => self.write(track, events, pc, at, sync, tell),
-            Some(at) => self.read(track, events, pc, at, sync, waits, tell),
-            None => self.step_overlapping(track, events, pc, key, write, waits, tell),
+            Some(at) if write => self.write(track, now, at, sync, tell),
+            Some(at) => self.read(track, now, at, sync, waits, tell),
+            None => self.step_overlapping(track, now, key, write, waits, tell),
         }
     }
 
@@ -255,13 +263,13 @@ impl Tracker {
     fn read(
         &mut self,
         track: &mut Track,
-        events: u64,
-        pc: u64,
+        now: Moment,
         at: u32,
         sync: bool,
         waits: impl Fn() -> bool,
         tell: impl FnMut(Pair),
     ) -> u64 {
+        let Moment { events, pc } = now;
         let word = track.word(pc);
         let entry = self.table.entry(at);
         let from = entry.writer;
@@ -279,15 +287,8 @@ impl Tracker {
     }
 
     #[inline(always)]
-    fn write(
-        &mut self,
-        track: &mut Track,
-        events: u64,
-        pc: u64,
-        at: u32,
-        sync: bool,
-        tell: impl FnMut(Pair),
-    ) -> u64 {
+    fn write(&mut self, track: &mut Track, now: Moment, at: u32, sync: bool, tell: impl FnMut(Pair)) -> u64 {
+        let Moment { events, pc } = now;
         let word = track.word(pc);
         let entry = self.table.entry(at);
         let (me, writer, reader) = (strand_of(word), entry.writer, entry.reader);
@@ -331,13 +332,13 @@ impl Tracker {
     fn step_overlapping(
         &mut self,
         track: &mut Track,
-        events: u64,
-        pc: u64,
+        now: Moment,
         key: u64,
         write: bool,
         waits: impl Fn() -> bool,
         tell: impl FnMut(Pair),
     ) -> u64 {
+        let Moment { events, pc } = now;
         let word = track.word(pc);
         let at = self.table.find_overlapping(key);
         let me = strand_of(word);

@@ -8,6 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::vec;
 use std::vec::Vec;
 
+fn at(events: u64, pc: u64) -> Moment {
+    Moment { events, pc }
+}
+
 fn memory(entries: usize) -> table::Memory {
     let heads = vec![0u32; entries].into_boxed_slice();
     (Box::leak(heads), Box::leak(vec![Entry::default(); entries].into_boxed_slice()))
@@ -86,8 +90,14 @@ fn class(program: &[Vec<Touch>], order: &Order) -> u64 {
         events += step as u64 % 3 + 1;
         let Touch(key, write) = program[strand][step];
         let pc = 0x1000 + step as u64;
-        class =
-            class.wrapping_add(tracker.step(&mut tracks[strand], events, pc, key, write, || false, |_| {}));
+        class = class.wrapping_add(tracker.step(
+            &mut tracks[strand],
+            at(events, pc),
+            key,
+            write,
+            || false,
+            |_| {},
+        ));
     }
     class
 }
@@ -155,19 +165,19 @@ fn spin(fails: u64, waits: bool) -> u64 {
     let mut events = 0;
     for _ in 0..fails {
         events += 3;
-        class = class.wrapping_add(tracker.step(&mut one, events, 5, X, false, || waits, |_| {}));
+        class = class.wrapping_add(tracker.step(&mut one, at(events, 5), X, false, || waits, |_| {}));
     }
     one.stops(events);
     two.goes_on(events);
     events += 1;
-    class = class.wrapping_add(tracker.step(&mut two, events, 6, X, true, || false, |_| {}));
+    class = class.wrapping_add(tracker.step(&mut two, at(events, 6), X, true, || false, |_| {}));
     two.stops(events);
     one.goes_on(events);
     events += 3;
-    class = class.wrapping_add(tracker.step(&mut one, events, 5, X, false, || waits, |_| {}));
+    class = class.wrapping_add(tracker.step(&mut one, at(events, 5), X, false, || waits, |_| {}));
     events += 1;
-    class = class.wrapping_add(tracker.step(&mut one, events, 7, Y, true, || false, |_| {}));
-    class.wrapping_add(tracker.step(&mut two, events, 8, Y, true, || false, |_| {}))
+    class = class.wrapping_add(tracker.step(&mut one, at(events, 7), Y, true, || false, |_| {}));
+    class.wrapping_add(tracker.step(&mut two, at(events, 8), Y, true, || false, |_| {}))
 }
 
 #[test]
@@ -192,26 +202,26 @@ fn leaves_by_the_second(rounds: u64, between: bool) -> u64 {
     for _ in 0..rounds {
         for (pc, key) in [(5, X), (6, Y)] {
             events += 2;
-            add(tracker.step(&mut one, events, pc, key, false, || true, |_| {}));
+            add(tracker.step(&mut one, at(events, pc), key, false, || true, |_| {}));
         }
     }
     for write_first in [true, false] {
         if write_first == between {
             events += 2;
-            add(tracker.step(&mut one, events, 5, X, false, || true, |_| {}));
+            add(tracker.step(&mut one, at(events, 5), X, false, || true, |_| {}));
         } else {
             one.stops(events);
             two.goes_on(events);
             events += 1;
-            add(tracker.step(&mut two, events, 7, X, true, || false, |_| {}));
+            add(tracker.step(&mut two, at(events, 7), X, true, || false, |_| {}));
             two.stops(events);
             one.goes_on(events);
         }
     }
     events += 2;
-    add(tracker.step(&mut one, events, 6, Y, false, || true, |_| {}));
+    add(tracker.step(&mut one, at(events, 6), Y, false, || true, |_| {}));
     events += 1;
-    add(tracker.step(&mut one, events, 8, Y, true, || false, |_| {}));
+    add(tracker.step(&mut one, at(events, 8), Y, true, || false, |_| {}));
     class
 }
 
@@ -227,14 +237,14 @@ fn what_the_last_round_found_is_part_of_the_class() {
 fn memory_given_anew_has_no_past() {
     let mut tracker = tracker();
     let (mut one, mut two) = (Track::new(0, 1, 0), Track::new(1, 2, 0));
-    tracker.step(&mut one, 1, 5, X, true, || false, |_| {});
+    tracker.step(&mut one, at(1, 5), X, true, || false, |_| {});
     for (addr, size) in [(0x1000, 8), (0, 1 << 20)] {
         tracker.table.forget(addr, size);
-        assert_eq!(tracker.step(&mut two, 2, 6, X, false, || false, |_| {}), 0);
-        tracker.step(&mut one, 3, 5, X, true, || false, |_| {});
+        assert_eq!(tracker.step(&mut two, at(2, 6), X, false, || false, |_| {}), 0);
+        tracker.step(&mut one, at(3, 5), X, true, || false, |_| {});
     }
     tracker.table.forget(0x1008, 64);
-    assert_ne!(tracker.step(&mut two, 4, 6, X, false, || false, |_| {}), 0);
+    assert_ne!(tracker.step(&mut two, at(4, 6), X, false, || false, |_| {}), 0);
 }
 
 #[test]
@@ -244,10 +254,10 @@ fn pairs_are_told_once() {
     let mut told = Vec::new();
     let sync = sync_key(0x40, 0);
     for events in 0..4 {
-        tracker.step(&mut one, events, 1, X, true, || false, |pair| told.push(pair));
-        tracker.step(&mut two, events, 2, X, false, || false, |pair| told.push(pair));
-        tracker.step(&mut two, events, 3, X, true, || false, |pair| told.push(pair));
-        tracker.step(&mut one, events, 4, sync, true, || false, |pair| told.push(pair));
+        tracker.step(&mut one, at(events, 1), X, true, || false, |pair| told.push(pair));
+        tracker.step(&mut two, at(events, 2), X, false, || false, |pair| told.push(pair));
+        tracker.step(&mut two, at(events, 3), X, true, || false, |pair| told.push(pair));
+        tracker.step(&mut one, at(events, 4), sync, true, || false, |pair| told.push(pair));
         tracker.blocked(sync, 9, |pair| told.push(pair));
         tracker.preempted(events, 2, |pair| told.push(pair));
     }
