@@ -163,6 +163,33 @@ impl OpKind {
         (self as u8) >= OpKind::AtomicLoad as u8 && (self as u8) <= OpKind::AtomicCas as u8
     }
 
+    /// For operations that change their object or only look at it, by what they find: the word of it that tells which, by its
+    /// place in the object, and its bytes; of accesses `size` is known to the operation only.
+    pub const fn deciding_word(self, size: u32) -> Option<(u64, u32)> {
+        match self {
+            OpKind::AtomicCas | OpKind::AtomicRmw if size <= 8 => Some((0, size)),
+            OpKind::MutexTryLock | OpKind::SpinTryLock | OpKind::SemTryWait => Some((0, 4)),
+            OpKind::WriteTryLock => Some((24, 4)),
+            _ => None,
+        }
+    }
+
+    /// Whether nobody can tell whether the operation was made.
+    pub const fn is_quiet(self) -> bool {
+        matches!(
+            self,
+            OpKind::Start
+                | OpKind::Exit
+                | OpKind::Detach
+                | OpKind::Fence
+                | OpKind::Yield
+                | OpKind::Sleep
+                | OpKind::Clock
+                | OpKind::SpinWait
+                | OpKind::Alloc
+        )
+    }
+
     /// Whether `addr` of the operation is an address in memory, not an index or a number.
     pub const fn has_memory_address(self) -> bool {
         (self as u8) < OpKind::Fence as u8 && (self as u8) >= OpKind::Read as u8

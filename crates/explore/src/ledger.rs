@@ -512,7 +512,9 @@ mod tests {
         fails: u64,
         pick: impl Fn(usize) -> usize,
     ) -> (Summary, Vec<(u64, usize)>) {
-        let mut ledger = Ledger::new(limit, false, Search::default(), 0, true);
+        // A planner's runs are an epoch each.
+        let search = Search::parse("random").unwrap();
+        let mut ledger = Ledger::new(limit, false, search, 0, true);
         let mut under_way: Vec<Ticket> = Vec::new();
         let mut tickets = Vec::new();
         while !ledger.is_finished() {

@@ -147,12 +147,17 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
         all.truncate(end.map_or(all.len(), |at| at + 1));
     }
     let mut texts = Texts { focus, strands, places, placed: HashMap::new(), named: HashMap::new() };
-    let matters = selection(focus, &all, &mut texts);
+    let shared = shared(&all);
+    let matters = selection(focus, &all, &shared, &mut texts);
+    // Memory that one strand uses alone, or that nobody changes, is nothing that a reader misses.
+    let missed = |done: &Done| {
+        !done.waits && tells(done.op) && (!done.op.is_plain_access() || shared.contains(&key(done)))
+    };
     let mut steps: Vec<Step> = Vec::new();
     let mut skipped = 0;
     for (done, matters) in all.iter().zip(matters) {
         if !matters {
-            skipped += u64::from(!done.waits && tells(done.op));
+            skipped += u64::from(missed(done));
             continue;
         }
         let (mut step, of_std) = texts.step(done);
@@ -230,8 +235,12 @@ fn is_again(steps: &mut [Step], step: &Step) -> bool {
 }
 
 /// Which operations matter.
-fn selection(focus: &Focus, all: &[Done], texts: &mut Texts<'_>) -> Vec<bool> {
-    let shared = if focus.memory.is_empty() { shared(all) } else { HashSet::new() };
+fn selection(
+    focus: &Focus,
+    all: &[Done],
+    shared: &HashSet<(bool, u64)>,
+    texts: &mut Texts<'_>,
+) -> Vec<bool> {
     let quiet: Vec<bool> = all.iter().map(|done| !tells(done.op) || texts.is_noise(done)).collect();
     let mut chosen: Vec<bool> = all
         .iter()
@@ -463,7 +472,7 @@ mod tests {
         let steps = steps(&facts, &Strands::from_report(&facts.report), &Known);
         assert_eq!(
             lines(&steps),
-            ["0+0 write v8 1", "3+0.1 read v8 4", "0+0 write v16 6"],
+            ["0+0 write v8 1", "2+0.1 read v8 4", "0+0 write v16 6"],
             "the memory that both touch, and each one's last step"
         );
         assert_eq!(steps[0].source.as_deref(), Some("source 1"));
@@ -495,7 +504,7 @@ mod tests {
         let steps = steps(&facts, &Strands::from_report(&facts.report), &Known);
         assert_eq!(
             lines(&steps),
-            ["1+0 create strand 0.1 1", "0+0.1 lock v100 2", "2+0.1 lock v200 4 waits"]
+            ["1+0 create strand 0.1 1", "0+0.1 lock v100 2", "1+0.1 lock v200 4 waits"]
         );
     }
 

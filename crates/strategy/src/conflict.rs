@@ -82,8 +82,8 @@ pub fn depends(a: &Op, b: &Op) -> bool {
             && (op.kind == OpKind::Free && op.addr == free.addr
                 || op.addr.wrapping_sub(free.addr) < (free.size as u64).max(1))
     };
-    // What another strand has not done when the process ends is never done; only that it is over makes no difference.
-    let ends = |end: &Op, op: &Op| end.kind == OpKind::End && op.kind != OpKind::Exit;
+    // What another strand has not done when the process ends is never done.
+    let ends = |end: &Op, op: &Op| end.kind == OpKind::End && !op.kind.is_quiet();
     // Whether a strand is over already decides for who does not wait for it.
     let joins = |join: &Op, exit: &Op| {
         matches!(join.kind, OpKind::TryJoin | OpKind::TimedJoin)
@@ -160,8 +160,8 @@ mod tests {
         let end = op(OpKind::End, 0, 0);
         for &kind in OpKind::ALL {
             let other = op(kind, 0x100, 4);
-            assert_eq!(depends(&end, &other), kind != OpKind::Exit, "{}", kind.name());
-            assert_eq!(depends(&other, &end), kind != OpKind::Exit, "{}", kind.name());
+            assert_eq!(depends(&end, &other), !kind.is_quiet(), "{}", kind.name());
+            assert_eq!(depends(&other, &end), !kind.is_quiet(), "{}", kind.name());
         }
     }
 }

@@ -154,8 +154,8 @@ impl Planned {
     /// Wakes the sleepers whose operation depends on what was just done.
     fn wake_sleepers<V: View>(&mut self, view: &V) {
         let Some((pick, mut op, before)) = self.last.take() else { return };
-        // An exchange that fails or changes nothing only looks.
-        if exchanges(&op) && view.value(op.addr, op.size as u8) == before {
+        // An exchange or a try that fails or changes nothing only looks.
+        if deciding(&op, view) == Some(before) {
             op.kind = OpKind::AtomicLoad;
         }
         let (Pick::Run(strand) | Pick::Timeout(strand)) = pick;
@@ -370,15 +370,15 @@ impl Planned {
     }
 }
 
-/// Whether the operation may change memory or not, by what is there.
-fn exchanges(op: &Op) -> bool {
-    matches!(op.kind, OpKind::AtomicCas | OpKind::AtomicRmw) && op.size <= 8
+/// What is in the word that tells whether the operation changes its object.
+fn deciding<V: View>(op: &Op, view: &V) -> Option<u64> {
+    op.kind.deciding_word(op.size).map(|(at, size)| view.value(op.addr + at, size as u8))
 }
 
 /// What the strand is about to do, and what is in memory there.
 fn before<V: View>(pick: Pick, strand: StrandId, view: &V) -> (Pick, Op, u64) {
     let op = view.op(strand);
-    (pick, op, if exchanges(&op) { view.value(op.addr, op.size as u8) } else { 0 })
+    (pick, op, deciding(&op, view).unwrap_or(0))
 }
 
 impl Default for Planned {

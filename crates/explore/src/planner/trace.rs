@@ -61,22 +61,22 @@ impl Event {
         self.touches.iter().any(|touch| touch.op.addr == addr && touch.shut & mode != 0)
     }
 
-    /// An exchange that fails or changes nothing only looks.
+    /// An exchange or a try that fails or changes nothing only looks.
     fn look_only(&mut self) {
-        if self.op.size <= 8 && self.before == self.after {
+        if self.before == self.after {
             for touch in self.touches.iter_mut().filter(|touch| touch.op.addr == self.op.addr) {
-                if matches!(touch.op.kind, OpKind::AtomicCas | OpKind::AtomicRmw) {
+                if touch.op.kind.deciding_word(touch.op.size).is_some() {
                     touch.op.kind = OpKind::AtomicLoad;
                 }
             }
         }
     }
 
-    /// The same step before something that it came after: what an exchange would do there is not known.
+    /// The same step before something that it came after: what an exchange or a try would do there is not known.
     fn earlier(&self, by_deadline: bool) -> Event {
         let mut event = Event { by_deadline, ..self.clone() };
         let op = self.op;
-        if matches!(op.kind, OpKind::AtomicCas | OpKind::AtomicRmw) {
+        if op.kind.deciding_word(op.size).is_some() {
             event.touches.iter_mut().filter(|it| it.op.addr == op.addr).for_each(|it| it.op.kind = op.kind);
         }
         event
@@ -341,8 +341,9 @@ impl Trace {
             // Who waits could not have gone on before the process ended, either.
             analysis.ended = end.filter(|_| !enabled);
             analysis.races_of(self, event, before, &clock, waits, &mut found);
+            // What nobody can tell from its not having been made hides what comes after it.
             if *enabled
-                && end.is_none()
+                && (end.is_none() || event.op.kind.is_quiet())
                 && let Some(last) = last.filter(|&last| self.events[last].index != event.index)
                 && !found.iter().any(|(first, _)| *first == last)
             {
@@ -661,8 +662,7 @@ impl Analysis {
 
     /// The run's class as a number: the same for all runs of a class.
     pub(crate) fn class(&self, trace: &Trace) -> u64 {
-        // That a strand is over is told by those who see it, and makes no difference else.
-        let told = |at: &usize| trace.events[*at].op.kind != OpKind::Exit;
+        let told = |at: &usize| !trace.events[*at].op.kind.is_quiet();
         (0..trace.events.len()).filter(told).fold(0, |sum: u64, at| sum.wrapping_add(self.mark(trace, at)))
     }
 

@@ -241,8 +241,7 @@ pub fn quits(pc: u64) {
     object(8, OTHER, true, pc);
 }
 
-/// The process ends: how far every other strand has come is part of the run. That one is over makes no difference to its
-/// standing before that.
+/// The process ends: what every other strand has done is part of the run.
 pub fn process_ends() {
     // SAFETY: single kernel thread.
     if !unsafe { WANTED } {
@@ -253,8 +252,7 @@ pub fn process_ends() {
     for index in 0..engine().strands.len() {
         let other = super::strand(super::StrandId(index as u16));
         if other.id != me {
-            let asleep = other.state == State::Blocked && !other.wait.acquire;
-            by = by.wrapping_add(other.track.stands(other.op.pc, asleep));
+            by = by.wrapping_add(other.track.done(other.op.pc));
         }
     }
     let delta = this().track.turns(live().events, by);

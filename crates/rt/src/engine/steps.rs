@@ -69,10 +69,13 @@ fn of(kind: StepKind, id: StrandId, op: Op) -> Step {
 /// What is in memory where an operation looks; 0 for others.
 fn value_at(kind: u8, addr: u64, size: u32) -> u64 {
     const PAGE: u64 = 4096;
-    let looks = OpKind::from_code(kind).is_some_and(|kind| {
-        kind.is_atomic_access() || matches!(kind, OpKind::Read | OpKind::Write | OpKind::ReadWrite)
-    });
-    if looks && size <= 8 && addr >= PAGE { super::spin::load(addr, size as u8) } else { 0 }
+    let Some(kind) = OpKind::from_code(kind) else { return 0 };
+    let looks = kind.is_atomic_access() || matches!(kind, OpKind::Read | OpKind::Write | OpKind::ReadWrite);
+    match kind.deciding_word(size) {
+        Some((at, size)) if addr >= PAGE => super::spin::load(addr + at, size as u8),
+        None if looks && size <= 8 && addr >= PAGE => super::spin::load(addr, size as u8),
+        _ => 0,
+    }
 }
 
 /// Callers that a statement is told apart by.

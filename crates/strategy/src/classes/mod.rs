@@ -67,6 +67,8 @@ pub struct Track {
     view: u64,
     /// How far it had come when the view last changed.
     mark: u64,
+    /// How far it had come at its last step.
+    last: u64,
     /// The strand, where a word has it.
     me: u64,
     /// Reads that are kept back.
@@ -79,7 +81,7 @@ impl Track {
     pub const fn new(strand: u16, view: u64, events: u64) -> Track {
         const NONE: Look = Look { word: 0, by: 0, foreign: 0, come: 0, entry: 0 };
         let me = (strand as u64 + 1) << STRAND;
-        Track { base: events, left: events, view, mark: 0, me, kept: 0, looks: [NONE; LOOKS] }
+        Track { base: events, left: events, view, mark: 0, last: 0, me, kept: 0, looks: [NONE; LOOKS] }
     }
 
     /// The strand and an instruction in one word; 0 is nobody.
@@ -132,6 +134,7 @@ impl Track {
         let delta = node.wrapping_sub(self.view) & foreign;
         self.view = self.view.wrapping_add(delta);
         self.mark = pick(foreign, come, self.mark);
+        self.last = come;
         (node, delta)
     }
 
@@ -179,18 +182,15 @@ impl Track {
         self.turns(self.left, by)
     }
 
-    /// The hash of where a strand stands that does not run: before this instruction; `asleep`: it has begun the wait it came
-    /// to. One that has looked in vain stands where its round began.
-    pub fn stands(&self, pc: u64, asleep: bool) -> u64 {
+    /// The hash of all that a strand has done which stands before this instruction. What it has begun in vain there does not count.
+    pub fn done(&self, pc: u64) -> u64 {
         let mut here = *self;
-        let mut events = self.left;
         let kept = &self.looks[..self.kept as usize];
         if let Some(at) = kept.iter().position(|look| look.word == self.word(pc)) {
             here.kept = at as u32;
-            events = self.base.wrapping_add(kept[at].come);
         }
         here.settle();
-        fold(here.step(events), asleep as u64 + 1)
+        fold(here.view.wrapping_add(here.last.wrapping_sub(here.mark).wrapping_mul(STEP)), OWN)
     }
 
     /// The view of a strand that this one creates. Settle before.
