@@ -235,12 +235,7 @@ fn is_again(steps: &mut [Step], step: &Step) -> bool {
 }
 
 /// Which operations matter.
-fn selection(
-    focus: &Focus,
-    all: &[Done],
-    shared: &HashSet<(bool, u64)>,
-    texts: &mut Texts<'_>,
-) -> Vec<bool> {
+fn selection(focus: &Focus, all: &[Done], shared: &HashSet<(bool, u64)>, texts: &mut Texts<'_>) -> Vec<bool> {
     let quiet: Vec<bool> = all.iter().map(|done| !tells(done.op) || texts.is_noise(done)).collect();
     let mut chosen: Vec<bool> = all
         .iter()

@@ -64,7 +64,13 @@ pub fn conflict(a: &Op, b: &Op) -> bool {
         return false;
     }
     match (effect(a.kind), effect(b.kind)) {
-        (Effect::None, _) | (_, Effect::None) | (Effect::Read, Effect::Read) => false,
+        // Whether somebody reads is what a try to write looks at.
+        (Effect::Read, Effect::Read) => {
+            let reader =
+                |op: &Op| matches!(op.kind, OpKind::ReadLock | OpKind::ReadTryLock | OpKind::ReadUnlock);
+            reader(a) && b.kind == OpKind::AtomicLoad || reader(b) && a.kind == OpKind::AtomicLoad
+        }
+        (Effect::None, _) | (_, Effect::None) => false,
         (Effect::Write, _) | (_, Effect::Write) => true,
     }
 }

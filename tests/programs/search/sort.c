@@ -55,6 +55,6 @@ int main(int argc, char **argv) {
         pthread_join(strands[i], 0);
     assert(merged == parts * PART);
     for (int i = 1; i < parts * PART; i++)
-        assert(whole[i - 1] < whole[i]); //~ here
+        assert(whole[i - 1] < whole[i]);
     return 0;
 }

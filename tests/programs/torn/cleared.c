@@ -17,7 +17,7 @@ static void *clears(void *unused) {
 static void *looks(void *unused) {
     long size = entry.size;
     long valid = entry.valid;
-    assert(valid <= size); //~ here
+    assert(valid <= size);
     return unused;
 }
 

@@ -52,7 +52,7 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
             return None;
         }
         if state.over {
-            if ends.insert(state.class) {
+            if ends.insert(state.told) {
                 account.outcomes.insert(state.record);
             }
             continue;
@@ -61,7 +61,7 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
         if next.is_empty() {
             account.stuck |=
                 state.strands.iter().any(|strand| strand.life != Life::Ended && strand.life != Life::Unborn);
-            ends.insert(state.class);
+            ends.insert(state.told);
             account.outcomes.insert(state.record);
         } else if state.has_cycle(&code) {
             account.stuck = true;
@@ -158,6 +158,8 @@ struct State {
     pasts: [Past; 7 * KIND],
     record: Record,
     class: u64,
+    /// The same without the ends of strands: those who look for one see it, and the end of the process does not.
+    told: u64,
     /// A strand is inside `exit`.
     asked: bool,
     over: bool,
@@ -176,6 +178,7 @@ struct Step<'a> {
     me: usize,
     hash: u64,
     concerns: Vec<(Object, Mode)>,
+    quiet: bool,
 }
 
 impl Step<'_> {
@@ -207,6 +210,9 @@ impl Step<'_> {
         strand.last = self.hash;
         strand.steps += 1;
         self.state.class = self.state.class.wrapping_add(self.hash);
+        if !self.quiet {
+            self.state.told = self.state.told.wrapping_add(self.hash);
+        }
     }
 }
 
@@ -227,6 +233,7 @@ impl State {
             pasts: [Past::default(); 7 * KIND],
             record: [0; RECORD],
             class: 0,
+            told: 0,
             asked: false,
             over: false,
         }
@@ -315,7 +322,7 @@ impl State {
         let strand = &mut self.strands[me];
         strand.pc += 1;
         let hash = mix(strand.last ^ mix(me as u64) ^ strand.steps.rotate_left(32));
-        let mut step = Step { state: self, me, hash, concerns: Vec::new() };
+        let mut step = Step { state: self, me, hash, concerns: Vec::new(), quiet: false };
         let mut wakes = Vec::new();
         match op {
             Op::Get(variable, slot) => {
@@ -493,7 +500,10 @@ impl State {
                 step.on(Object::Strand(strand), Read);
                 step.state.keep(me, slot, ended.into());
             }
-            Op::End => step.on(Object::Strand(me as u8), Write),
+            Op::End => {
+                step.on(Object::Strand(me as u8), Write);
+                step.quiet = true;
+            }
             Op::Ask(waits) => {
                 step.on(Object::Process, Write);
                 if waits && step.state.asked {
@@ -503,7 +513,7 @@ impl State {
             }
             Op::Exit => {
                 step.state.over = true;
-                step.also(step.state.class);
+                step.also(step.state.told);
             }
         }
         step.finish();

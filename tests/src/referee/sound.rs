@@ -13,9 +13,10 @@ impl Program {
             && self.destroys_only()
     }
 
-    /// Every plain variable is accessed by two strands and written by one: else its accesses are no points.
+    /// Every plain access is one that another strand's conflicts with: else it is no point, and whether it was made before the
+    /// process ended makes no difference.
     fn shares(&self) -> bool {
-        let mut users = vec![(0u32, false); self.variables.len()];
+        let mut users = vec![(0u32, 0u32); self.variables.len()];
         self.statements(|strand, statement| {
             let (variable, writes) = match *statement {
                 Statement::Read(variable, _) | Statement::Await(_, _, variable) => (variable, false),
@@ -24,9 +25,23 @@ impl Program {
             };
             let user = &mut users[variable as usize];
             user.0 |= 1 << strand;
-            user.1 |= writes;
+            user.1 |= u32::from(writes) << strand;
         });
-        users.iter().all(|(strands, written)| *strands == 0 || strands.count_ones() > 1 && *written)
+        let ends_early = self.ends_early();
+        users.iter().all(|(strands, writers)| {
+            let shared = strands.count_ones() > 1 && *writers != 0;
+            // Main's accesses may come before there is another strand.
+            *strands == 0 || shared && (!ends_early || (writers & !1).count_ones() > 1)
+        })
+    }
+
+    /// Whether the process may end while strands are at work.
+    fn ends_early(&self) -> bool {
+        let mut exits = false;
+        self.statements(|_, statement| exits |= matches!(statement, Statement::Exit(_) | Statement::Leave));
+        exits
+            || (1..self.strands.len() as u8)
+                .any(|at| !self.strands.iter().any(|strand| strand.body.contains(&Statement::Join(at))))
     }
 
     fn creates(&self) -> bool {

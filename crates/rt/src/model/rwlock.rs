@@ -94,9 +94,15 @@ impl RwLock {
         0
     }
 
-    /// Somebody tried, and it is taken.
+    /// Somebody tried to read, and it is taken.
     fn busy(self, pc: u64) -> c_int {
         coverage::looks(self.addr, pc);
+        EBUSY
+    }
+
+    /// Somebody tried to write, and it is taken, be it by readers: no two looks go together there.
+    fn busy_for_writers(self, pc: u64) -> c_int {
+        coverage::changes(self.addr, pc);
         EBUSY
     }
 
@@ -273,7 +279,7 @@ hook! {
     pthread_rwlock_trywrlock / 1 => on_trywrlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::WriteTryLock, lock as u64, pc));
         let lock = at(lock);
-        if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write(pc) } else { lock.busy(pc) }
+        if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write(pc) } else { lock.busy_for_writers(pc) }
     }
 }
 

@@ -133,10 +133,8 @@ fn object_at<const AT: usize>(call: &Call) -> u64 {
 }
 
 states! {
-    Init object_at::<0> => mtx_init cnd_init pthread_spin_init pthread_attr_init pthread_mutexattr_init pthread_condattr_init
-        pthread_rwlockattr_init pthread_barrierattr_init;
-    Destroy object_at::<0> => pthread_spin_destroy pthread_attr_destroy pthread_mutexattr_destroy pthread_condattr_destroy
-        pthread_rwlockattr_destroy pthread_barrierattr_destroy;
+    Init object_at::<0> => mtx_init cnd_init pthread_spin_init;
+    Destroy object_at::<0> => pthread_spin_destroy;
     StateWrite |_| state::RANDOM => rand srand random srandom initstate setstate;
     StateWrite |_| state::RANDOM48 => drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48;
     StateRead |_| state::ENVIRONMENT => getenv secure_getenv;

@@ -28,7 +28,8 @@ unsafe extern "C" fn throw(
     pc: u64,
 ) -> *mut c_void {
     if engine::controlled() {
-        engine::strand(engine::me()).model.throw.last = pc;
+        // The call does not return, so what comes behind it is not of its line.
+        engine::strand(engine::me()).model.throw.last = pc - 1;
     }
     // SAFETY: the library's own function with the arguments the program gave.
     unsafe {
