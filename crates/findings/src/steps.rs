@@ -148,11 +148,25 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
     }
     let mut texts = Texts { focus, strands, places, placed: HashMap::new(), named: HashMap::new() };
     let shared = shared(&all);
-    let matters = selection(focus, &all, &shared, &mut texts);
+    let mut matters = selection(focus, &all, &shared, &mut texts);
     // Memory that one strand uses alone, or that nobody changes, is nothing that a reader misses.
     let missed = |done: &Done| {
         !done.waits && tells(done.op) && (!done.op.is_plain_access() || shared.contains(&key(done)))
     };
+    // One step takes no more room than the sign that it is left out, unless it brings in another strand.
+    let fits = |done: &Done| {
+        focus.has_strand(u64::from(done.strand.0)) && !matches!(done.op, OpKind::Create | OpKind::Join)
+    };
+    let mut left_out = None;
+    for at in 0..all.len() {
+        if matters[at] {
+            if let Some(only) = left_out.take().flatten() {
+                matters[only] = true;
+            }
+        } else if missed(&all[at]) {
+            left_out = Some((left_out.is_none() && fits(&all[at])).then_some(at));
+        }
+    }
     let mut steps: Vec<Step> = Vec::new();
     let mut skipped = 0;
     for (done, matters) in all.iter().zip(matters) {
@@ -235,7 +249,7 @@ fn is_again(steps: &mut [Step], step: &Step) -> bool {
 }
 
 /// Which operations matter.
-fn selection(focus: &Focus, all: &[Done], shared: &HashSet<(bool, u64)>, texts: &mut Texts<'_>) -> Vec<bool> {
+fn selection(focus: &Focus, all: &[Done], shared: &HashSet<Key>, texts: &mut Texts<'_>) -> Vec<bool> {
     let quiet: Vec<bool> = all.iter().map(|done| !tells(done.op) || texts.is_noise(done)).collect();
     let mut chosen: Vec<bool> = all
         .iter()
@@ -270,14 +284,14 @@ fn tells(op: OpKind) -> bool {
 }
 
 /// Objects that two strands used, and, of plain memory, one wrote.
-fn shared(all: &[Done]) -> HashSet<(bool, u64)> {
+fn shared(all: &[Done]) -> HashSet<Key> {
     #[derive(Default)]
     struct Use {
         by: Option<StrandId>,
         several: bool,
         changed: bool,
     }
-    let mut uses: HashMap<(bool, u64), Use> = HashMap::new();
+    let mut uses: HashMap<Key, Use> = HashMap::new();
     for done in all {
         let entry = uses.entry(key(done)).or_default();
         entry.several |= *entry.by.get_or_insert(done.strand) != done.strand;
@@ -287,9 +301,15 @@ fn shared(all: &[Done]) -> HashSet<(bool, u64)> {
     uses.into_iter().filter(|(_, used)| used.several && used.changed).map(|(key, _)| key).collect()
 }
 
-/// What an operation is on: memory, or a number such as a descriptor.
-fn key(done: &Done) -> (bool, u64) {
-    (done.op.has_memory_address(), done.addr)
+/// What an operation is on: memory, or a number that means something else for every kind.
+type Key = (Option<OpKind>, u64);
+
+fn key(done: &Done) -> Key {
+    let kind = match done.op {
+        OpKind::IoWait => OpKind::Io,
+        op => op,
+    };
+    ((!done.op.has_memory_address()).then_some(kind), done.addr)
 }
 
 /// Steps in words; a run has few places and objects, and many points.
@@ -499,7 +519,8 @@ mod tests {
         let steps = steps(&facts, &Strands::from_report(&facts.report), &Known);
         assert_eq!(
             lines(&steps),
-            ["1+0 create strand 0.1 1", "0+0.1 lock v100 2", "1+0.1 lock v200 4 waits"]
+            ["1+0 create strand 0.1 1", "0+0.1 lock v100 2", "0+0.1 lock v900 3", "0+0.1 lock v200 4 waits"],
+            "one lock more takes no more room than the sign that it is left out"
         );
     }
 
