@@ -90,6 +90,8 @@ const LARGER: &[(&str, u64)] = &[
     ("l0i0u0 l0i0u0 i0", 18),
     ("l0c0u0 l0c0u0 l0w0b0u0", 10),
     ("d0r0e0 D0w0e0 d0r0e0", 4),
+    // Both read at once, one writes beside the other.
+    ("D0w0e0 d0r0e0 d0w0e0", 6),
     ("d0e0 D0e0 D0e0", 6),
     ("B0R0 B0W0 R0", 8),
     ("v0W0 p0 R0", 2),

@@ -94,8 +94,8 @@ pub use start::{controlled, cpus, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
 pub use verdict::{crashed, end_run, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
 pub use wait::{
-    Class, Ready, WaitKey, Wake, acquire, interrupt, notify, requeue, retract, sleep_on, waiting, wake_all,
-    wake_one,
+    Class, Ready, WaitKey, Wake, acquire, interrupt, notify, requeue, retract, retract_from, sleep_on,
+    waiting, wake_all, wake_one,
 };
 
 use sched::engine;

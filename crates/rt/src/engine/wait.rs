@@ -220,6 +220,11 @@ pub fn notify(key: WaitKey) {
 
 /// The condition of those who wait to acquire `key` does not hold any more: they are disabled.
 pub fn retract(key: WaitKey) {
+    retract_from(key, |_| true);
+}
+
+/// The same for some of them, by what each stands before.
+pub fn retract_from(key: WaitKey, loses: impl Fn(OpKind) -> bool) {
     let e = engine();
     if e.enabled.len() < 2 {
         return;
@@ -229,7 +234,8 @@ pub fn retract(key: WaitKey) {
         let id = e.enabled[at];
         let other = strand(id);
         // One whose wait ended by a signal or its deadline goes on whatever the condition says.
-        if id != e.current && other.wait.acquire && other.wait.key == key && other.wait.outcome == Wake::Go {
+        let waits = other.wait.acquire && other.wait.key == key && other.wait.outcome == Wake::Go;
+        if id != e.current && waits && loses(other.op.kind) {
             other.wait.holder = e.current;
             lists::set_blocked(other);
         } else {

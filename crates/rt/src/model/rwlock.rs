@@ -88,7 +88,8 @@ impl RwLock {
         self.readers.set(readers + 1);
         self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         locks::taken(Held { shared: true, ..Held::alone(Class::RwLock, self.addr, pc) });
-        engine::retract(self.key());
+        // Others may still read.
+        engine::retract_from(self.key(), |op| op != OpKind::ReadLock);
         race::locked(self.addr);
         coverage::looks(self.addr, pc);
         0
