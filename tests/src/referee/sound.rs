@@ -8,6 +8,7 @@ impl Program {
     pub fn is_sound(&self) -> bool {
         self.strands.len() <= STRANDS
             && self.shares()
+            && self.changes()
             && self.creates()
             && self.ends_last()
             && self.destroys_only()
@@ -33,6 +34,20 @@ impl Program {
             // Main's accesses may come before there is another strand.
             *strands == 0 || shared && (!ends_early || (writers & !1).count_ones() > 1)
         })
+    }
+
+    /// Every atomic variable that is looked at is written, too: a compiler may know the value of one that is not.
+    fn changes(&self) -> bool {
+        let (mut looked, mut written) = (0u32, 0u32);
+        self.statements(|_, statement| match *statement {
+            Statement::Load(at, _) | Statement::Spin(at, _) | Statement::Poll(at, ..) => looked |= 1 << at,
+            Statement::Store(at, _)
+            | Statement::FetchAdd(at, ..)
+            | Statement::Exchange(at, ..)
+            | Statement::Compare(at, ..) => written |= 1 << at,
+            _ => {}
+        });
+        looked & !written == 0
     }
 
     /// Whether the process may end while strands are at work.

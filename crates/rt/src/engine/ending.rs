@@ -70,9 +70,12 @@ fn is_last() -> bool {
 }
 
 fn hold(op: Op) {
-    sched::publish(op);
     let e = engine();
-    if e.enabled.len() + e.timed.len() > 1 {
+    if e.enabled.len() + e.timed.len() < 2 {
+        // There is nobody to wait for.
+        sched::point(op);
+    } else {
+        sched::publish(op);
         let this = strand(e.current);
         this.wait = Wait { key: WaitKey { class: Class::Never, addr: 0 }, acquire: true, ..Wait::NONE };
         let until = live().events + LONGEST;

@@ -155,6 +155,15 @@ pub fn accesses(op: Op) {
     }
 }
 
+/// The step under way created this strand: others may have created some since it was published.
+pub fn created(id: StrandId) {
+    if is_on()
+        && let Some(step) = last().filter(|step| step.op == OpKind::Create as u8)
+    {
+        step.addr = id.0 as u64;
+    }
+}
+
 /// The step under way does not wait, although operations of its kind do.
 pub fn comes() {
     if is_on()

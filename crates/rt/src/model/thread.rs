@@ -162,6 +162,7 @@ pub(crate) fn create(
         Ok(id) => id,
         Err(error) => return error,
     };
+    steps::created(id);
     of(id).detached = detached;
     signal::inherit(engine::me(), id);
     identity::inherit(engine::me(), id);
