@@ -54,6 +54,8 @@ codes! {
         Born = 6, "born";
         /// Something that a planner cannot follow, at `pc`: `op` is a [`Doubt`].
         Doubt = 7, "doubt";
+        /// The step is an exchange that puts `after` in the place of `before`, if it finds that.
+        Wants = 8, "wants";
     }
 }
 

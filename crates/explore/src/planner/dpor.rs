@@ -14,7 +14,15 @@ use std::collections::HashSet;
 #[derive(Debug)]
 struct Branch {
     event: Event,
+    /// The step as it was planned, if it turned out to do something else.
+    planned: Option<Event>,
     next: Vec<Branch>,
+}
+
+impl Branch {
+    fn new(event: Event, next: Vec<Branch>) -> Branch {
+        Branch { event, planned: None, next }
+    }
 }
 
 /// A tree can be as deep as a run is long, too deep for one call within another.
@@ -89,23 +97,29 @@ impl Search for Dpor {
         for (node, event) in self.path.iter_mut().zip(&trace.events) {
             expand(node, event);
         }
-        // After this step only what is asleep was made.
-        let useful = match notes.asleep {
-            0 => trace.events.len(),
-            decision => (decision as usize - 1).min(trace.events.len()),
-        };
-        for event in &trace.events[planned.min(useful)..useful] {
+        // Where only those could go on who are asleep, the rest was made elsewhere.
+        let before = |at: usize| void.iter().filter(|&&void| void < at).count();
+        let asleep_at = (notes.asleep as usize).checked_sub(1).map(|at| at - before(at));
+        let mut useful = planned.min(trace.events.len());
+        for event in &trace.events[useful..] {
             let asleep = self.path.last().map(asleep_after).unwrap_or_default();
-            let branches = vec![Branch { event: event.clone(), next: Vec::new() }];
+            let sleeps = |other: &Event| other.path == event.path && other.by_deadline == event.by_deadline;
+            if Some(useful) == asleep_at && asleep.iter().any(sleeps) {
+                break;
+            }
+            let branches = vec![Branch::new(event.clone(), Vec::new())];
             self.path.push(Node { branches, asleep });
             if let Some(node) = self.path.last_mut() {
                 expand(node, event);
             }
+            useful += 1;
         }
-        for race in &analysis.races {
-            if race.first < useful {
-                self.reverse(&trace, &analysis, race, useful);
-            }
+        let stood = |race: &Race| match race.made {
+            Some(at) => at < useful,
+            None => !trace.events[useful..].iter().any(|event| event.path == race.second.path),
+        };
+        for race in analysis.races.iter().filter(|race| race.first < useful && stood(race)) {
+            self.reverse(&trace, &analysis, race, useful);
         }
     }
 
@@ -114,15 +128,21 @@ impl Search for Dpor {
     }
 }
 
-/// Who sleeps after the step on the path.
+/// Who sleeps after the step on the path. A step that was planned as one that others would have noticed has them woken
+/// whatever it did: sequences that begin with it have been left to what comes after it.
 fn asleep_after(node: &Node) -> Vec<Event> {
-    let step = &node.branches[0].event;
-    node.asleep.iter().filter(|event| !event.depends(step)).cloned().collect()
+    let Branch { event: step, planned, .. } = &node.branches[0];
+    let wakes = |event: &Event| event.depends(step) || planned.as_ref().is_some_and(|it| event.depends(it));
+    node.asleep.iter().filter(|event| !wakes(event)).cloned().collect()
 }
 
 /// The step was made: its other options are branches, too.
 fn expand(node: &mut Node, event: &Event) {
-    node.branches[0].event = event.clone();
+    let made = &mut node.branches[0];
+    let planned = std::mem::replace(&mut made.event, event.clone());
+    if planned.touches != event.touches && made.planned.is_none() {
+        made.planned = Some(planned);
+    }
     for (at, &(taken, options)) in event.choices.iter().enumerate() {
         for option in (0..options).filter(|&option| option != taken) {
             // What is chosen after another option is not known yet.
@@ -131,7 +151,7 @@ fn expand(node: &mut Node, event: &Event) {
             let other = Event { choices, ..event.clone() };
             let known = |event: &Event| event.path == other.path && event.choices == other.choices;
             if !node.branches.iter().any(|branch| known(&branch.event)) && !node.asleep.iter().any(known) {
-                node.branches.push(Branch { event: other, next: Vec::new() });
+                node.branches.push(Branch::new(other, Vec::new()));
             }
         }
     }
@@ -165,7 +185,7 @@ impl Dpor {
     /// Plans the other order of two steps.
     fn reverse(&mut self, trace: &Trace, analysis: &Analysis, race: &Race, useful: usize) {
         let mut sequence: Vec<Event> = (race.first + 1..useful)
-            .filter(|&at| Some(at) != race.made && !analysis.precedes(race.first, at, trace))
+            .filter(|&at| Some(at) != race.made && !race.comes_later(at, trace, analysis))
             .map(|at| trace.events[at].clone())
             .collect();
         sequence.push(race.second.clone());
@@ -212,7 +232,7 @@ fn insert(mut branches: &mut Vec<Branch>, mut from: usize, mut sequence: Vec<Eve
     }
     let mut next = Vec::new();
     for event in sequence.into_iter().rev() {
-        next = vec![Branch { event, next }];
+        next = vec![Branch::new(event, next)];
     }
     branches.append(&mut next);
 }

@@ -8,6 +8,7 @@ mod claim;
 mod dfs;
 mod dpor;
 mod hapset;
+mod holds;
 mod pcb;
 mod trace;
 mod waits;

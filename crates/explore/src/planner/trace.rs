@@ -3,6 +3,7 @@
 //! Two steps of different strands depend on each other if the order of their operations can matter. The order of all such
 //! pairs is the run's class (a Mazurkiewicz trace): runs of one class differ in nothing that anybody can see.
 
+use super::holds::{Before, acquires};
 use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::op::{Op, OpKind, Order};
@@ -14,7 +15,7 @@ use threadbare_strategy::conflict::{self, Effect, depends};
 pub(crate) struct Touch {
     pub(crate) op: Op,
     /// For whom it could not have been acquired before: flags of a step.
-    shut: u32,
+    pub(super) shut: u32,
 }
 
 /// What all waits with a deadline concern when they begin and when they end by it.
@@ -36,6 +37,8 @@ pub(crate) struct Event {
     /// What was in memory there before and after it.
     pub(crate) before: u64,
     pub(crate) after: u64,
+    /// What an exchange looks for, and what it puts there.
+    pub(crate) wants: Option<(u64, u64)>,
     /// The strand's index in its run.
     pub(crate) index: u16,
     /// Other strands that could have gone on, by index, and the one whose deadline could have come.
@@ -57,7 +60,7 @@ impl Event {
     }
 
     /// Whether the object could not have been acquired in this way before.
-    fn shut(&self, addr: u64, mode: u32) -> bool {
+    pub(super) fn shut(&self, addr: u64, mode: u32) -> bool {
         self.touches.iter().any(|touch| touch.op.addr == addr && touch.shut & mode != 0)
     }
 
@@ -70,16 +73,6 @@ impl Event {
                 }
             }
         }
-    }
-
-    /// The same step before something that it came after: what an exchange or a try would do there is not known.
-    fn earlier(&self, by_deadline: bool) -> Event {
-        let mut event = Event { by_deadline, ..self.clone() };
-        let op = self.op;
-        if op.kind.deciding_word(op.size).is_some() {
-            event.touches.iter_mut().filter(|it| it.op.addr == op.addr).for_each(|it| it.op.kind = op.kind);
-        }
-        event
     }
 
     /// Whether it is the same step of the same strand, as far as that can be told before it is made.
@@ -99,8 +92,30 @@ pub(crate) struct Race {
     pub(crate) second: Event,
     /// Its place, if it was made.
     pub(crate) made: Option<usize>,
+    /// Others that the second has to come before as well.
+    pub(crate) later: Vec<usize>,
     /// The steps of a waiting loop that would look in vain if the second came first; the last of them is the first event.
     pub(crate) vain: Vec<usize>,
+}
+
+impl Race {
+    /// With a step that was not made.
+    fn of_pending(first: usize, second: Event) -> Race {
+        Race { first, second, made: None, later: Vec::new(), vain: Vec::new() }
+    }
+
+    /// Whether this event has to come after the second one.
+    pub(crate) fn comes_later(&self, at: usize, trace: &Trace, analysis: &Analysis) -> bool {
+        let after = |first: usize| first == at || analysis.precedes(first, at, trace);
+        after(self.first) || self.later.iter().any(|&first| after(first))
+    }
+}
+
+/// An event that another could have come before; whether by its deadline, and what else would have come later.
+struct Found {
+    first: usize,
+    by_deadline: bool,
+    later: Vec<usize>,
 }
 
 /// A loop that was seen to wait.
@@ -167,14 +182,15 @@ impl Trace {
         let mut last: HashMap<u16, usize> = HashMap::new();
         let mut creators: HashMap<u16, usize> = HashMap::new();
         let mut spins = false;
+        // What the last step left in memory is not told if the run did not come to its end.
         let last_step = steps.iter().rposition(|step| step.kind == StepKind::Step as u8);
+        let last_step = last_step.filter(|_| trace.paths.is_empty());
         for (place, step) in steps.iter().enumerate() {
             let kind = StepKind::from_code(step.kind).unwrap_or(StepKind::Born);
             let goes_on = std::mem::replace(&mut spins, kind == StepKind::Spin);
             match kind {
                 StepKind::Step => {
                     let mut event = trace.event(step);
-                    // What the last step left in memory is not told.
                     if Some(place) != last_step {
                         event.look_only();
                     }
@@ -236,6 +252,11 @@ impl Trace {
                     }
                 }
                 StepKind::Doubt => trace.doubts.extend(Doubt::from_code(step.op).map(|it| (it, step.pc))),
+                StepKind::Wants => {
+                    if let Some(event) = trace.events.last_mut().filter(|it| it.op.addr == step.addr) {
+                        event.wants = Some((step.before, step.after));
+                    }
+                }
                 StepKind::Born => {}
             }
         }
@@ -264,6 +285,7 @@ impl Trace {
             op,
             before: step.before,
             after: step.after,
+            wants: None,
             index: step.strand,
             enabled: step.enabled,
             timed: step.timed.checked_sub(1).map(|index| index as u16),
@@ -330,7 +352,7 @@ impl Trace {
             analysis.add(self, at, waits);
         }
         for (at, deadline) in &self.woken {
-            analysis.races.push(Race { first: *at, second: deadline.clone(), made: None, vain: Vec::new() });
+            analysis.races.push(Race::of_pending(*at, deadline.clone()));
         }
         let last = self.events.len().checked_sub(1);
         let end = last.filter(|&last| self.events[last].op.kind == OpKind::End);
@@ -345,21 +367,20 @@ impl Trace {
             if *enabled
                 && (end.is_none() || event.op.kind.is_quiet())
                 && let Some(last) = last.filter(|&last| self.events[last].index != event.index)
-                && !found.iter().any(|(first, _)| *first == last)
+                && !found.iter().any(|found: &Found| found.first == last)
             {
-                found.push((last, false));
+                found.push(Found { first: last, by_deadline: false, later: Vec::new() });
             }
-            for (first, by_deadline) in found {
+            for Found { first, by_deadline, later } in found {
                 let second = Event { by_deadline, ..event.clone() };
-                analysis.races.push(Race { first, second, made: None, vain: Vec::new() });
+                analysis.races.push(Race { later, ..Race::of_pending(first, second) });
             }
         }
         // The next deadline could have come before the end.
         if let Some(first) = end
             && let Some(waiting) = self.events[first].timed.and_then(|next| self.left_waiting(next))
         {
-            let second = deadline_of(waiting);
-            analysis.races.push(Race { first, second, made: None, vain: Vec::new() });
+            analysis.races.push(Race::of_pending(first, deadline_of(waiting)));
         }
         analysis
     }
@@ -375,9 +396,9 @@ impl Trace {
 #[derive(Debug, Default)]
 pub(crate) struct Analysis {
     /// For each event, how many events of each strand come before it or are it.
-    clocks: Vec<Vec<u32>>,
+    pub(super) clocks: Vec<Vec<u32>>,
     /// The number of each event in its strand, from 1.
-    ordinals: Vec<u32>,
+    pub(super) ordinals: Vec<u32>,
     /// For each event, those of other strands that it directly depends on, the latest first.
     pub(crate) sources: Vec<Vec<usize>>,
     /// The pairs that could have come otherwise.
@@ -439,21 +460,6 @@ fn is_large(op: &Op) -> bool {
     grains.end - grains.start > LONGEST / GRAIN
 }
 
-/// Whether the operation waits until it can take its object: alone, or together with others.
-fn acquires(kind: OpKind) -> Option<u32> {
-    match kind {
-        OpKind::MutexLock
-        | OpKind::MutexTimedLock
-        | OpKind::WriteLock
-        | OpKind::SpinLock
-        | OpKind::SemWait
-        | OpKind::TimedJoin
-        | OpKind::Once => Some(flags::SHUT),
-        OpKind::ReadLock => Some(flags::SHUT_SHARED),
-        _ => None,
-    }
-}
-
 /// An access that a machine may make in several parts.
 fn in_parts(op: &Op) -> bool {
     op.kind.is_plain_access() && u64::from(op.size) > GRAIN
@@ -504,10 +510,10 @@ impl Analysis {
         }
         let ordinal = before.map_or(0, |at| self.ordinals[at]) + 1;
         clock[strand] = ordinal;
-        for (first, by_deadline) in found {
-            let second = event.earlier(by_deadline);
+        for Found { first, by_deadline, later } in found {
+            let second = self.earlier(trace, first, event, by_deadline);
             let vain = waits.vain(trace, first, &second);
-            self.races.push(Race { first, second, made: Some(at), vain });
+            self.races.push(Race { first, second, made: Some(at), later, vain });
         }
         self.clocks.push(clock);
         self.ordinals.push(ordinal);
@@ -536,7 +542,7 @@ impl Analysis {
         before: Option<usize>,
         clock: &[u32],
         waits: &Waits,
-        found: &mut Vec<(usize, bool)>,
+        found: &mut Vec<Found>,
     ) -> Vec<usize> {
         let mut candidates: Vec<usize> = Vec::new();
         let concerned = |touch: &Touch| {
@@ -558,7 +564,8 @@ impl Analysis {
                         continue;
                     };
                     candidates.push(other);
-                    reversible |= self.shuts(trace, other, event, before, waits).is_none();
+                    reversible |=
+                        matches!(self.before(trace, other, event, before, clock, waits), Before::Made(_));
                     // All that came before a write of the whole place comes before this, too.
                     let whole = hit.op.addr <= touch.op.addr
                         && hit.op.addr + u64::from(hit.op.size) >= touch.op.addr + u64::from(touch.op.size);
@@ -604,60 +611,24 @@ impl Analysis {
                 join(&mut ordered, &self.clocks[at]);
             }
             if (depends || waited) && !covers(&raced, at) {
-                match self.shuts(trace, at, event, before, waits) {
-                    None => {
+                let found_at = |by_deadline, later| Found { first: at, by_deadline, later };
+                match self.before(trace, at, event, before, clock, waits) {
+                    Before::Made(later) => {
                         // What could not be taken in time is free before somebody took it.
-                        let free = acquires(event.op.kind)
-                            .is_some_and(|mode| !trace.events[at].shut(event.op.addr, mode));
-                        found.push((at, event.by_deadline && !free));
+                        let free = acquires(event.op.kind).is_some();
+                        found.push(found_at(event.by_deadline && !free, later));
                         join(&mut raced, &self.clocks[at]);
                     }
-                    Some(()) if event.has_deadline && !event.by_deadline => found.push((at, true)),
-                    Some(()) => waited = true,
+                    Before::Waits if event.by_deadline => {
+                        found.push(found_at(true, Vec::new()));
+                        join(&mut raced, &self.clocks[at]);
+                    }
+                    Before::Waits if event.has_deadline => found.push(found_at(true, Vec::new())),
+                    Before::Waits | Before::InVain => waited = true,
                 }
             }
         }
         sources
-    }
-
-    /// Whether `event` could not have come just before the event `at`, because it would have waited for it.
-    fn shuts(
-        &self,
-        trace: &Trace,
-        at: usize,
-        event: &Event,
-        before: Option<usize>,
-        waits: &Waits,
-    ) -> Option<()> {
-        let theirs = &trace.events[at];
-        let waiting = || {
-            let waiting = event.touches.iter().filter(|mine| mine.shut & flags::COMES == 0);
-            waiting.filter_map(|mine| Some((mine.op.addr, acquires(mine.op.kind)?)))
-        };
-        let shut = !event.by_deadline && waiting().any(|(addr, mode)| theirs.shut(addr, mode));
-        let read = waiting().any(|(addr, mode)| mode == flags::SHUT && self.is_read(trace, at, addr));
-        let done = self.clocks.len();
-        let comes_before =
-            |other: usize| other < at || other < done && other != at && !self.precedes(at, other, trace);
-        (shut || read || waits.would_wait(trace, event, before, at, &comes_before)).then_some(())
-    }
-
-    /// Whether others would have held the lock for reading if the event had not come, and all that it comes before.
-    fn is_read(&self, trace: &Trace, at: usize, addr: u64) -> bool {
-        let reads = |event: &Event| event.op.addr == addr && !event.by_deadline;
-        if trace.events[at].op.kind != OpKind::ReadLock || !reads(&trace.events[at]) {
-            return false;
-        }
-        let readers: i64 = (0..self.clocks.len())
-            .filter(|&other| reads(&trace.events[other]) && other != at)
-            .filter(|&other| other < at || !self.precedes(at, other, trace))
-            .map(|other| match trace.events[other].op.kind {
-                OpKind::ReadLock => 1,
-                OpKind::ReadUnlock => -1,
-                _ => 0,
-            })
-            .sum();
-        readers > 0
     }
 
     /// The run's class as a number: the same for all runs of a class.

@@ -116,6 +116,7 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
         timed,
         context: context(this),
         before: value_at(this.op.kind as u8, this.op.addr, this.op.size),
+        flags: crate::model::taken::shut(this.op),
         ..of(StepKind::Step, id, this.op)
     };
     if pinned {
@@ -161,6 +162,25 @@ pub fn created(id: StrandId) {
         && let Some(step) = last().filter(|step| step.op == OpKind::Create as u8)
     {
         step.addr = id.0 as u64;
+    }
+}
+
+/// The step under way changes a value for another, if it finds it.
+#[inline(always)]
+pub fn wants(expected: u64, new: u64) {
+    if is_on() {
+        wants_slow(expected, new);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wants_slow(expected: u64, new: u64) {
+    if let Some(step) =
+        last().filter(|step| step.op == OpKind::AtomicCas as u8 && step.strand == super::me().0)
+    {
+        let op = Op { size: step.size, ..Op::new(OpKind::AtomicCas, step.addr, step.pc) };
+        push(Step { before: expected, after: new, ..of(StepKind::Wants, super::me(), op) });
     }
 }
 
@@ -259,6 +279,9 @@ pub fn context_here() -> u64 {
 pub fn finish() {
     if !is_on() {
         return;
+    }
+    if let Some(step) = last() {
+        step.after = value_at(step.op, step.addr, step.size);
     }
     if learn::is_bounded() {
         doubt(Doubt::Full, 0);

@@ -34,6 +34,7 @@ pub mod spin;
 pub mod state;
 pub mod stdio;
 pub mod syscall;
+pub mod taken;
 pub mod thread;
 pub mod throw;
 pub mod time;

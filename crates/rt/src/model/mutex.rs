@@ -152,6 +152,7 @@ impl Mutex {
                 return EINVAL;
             }
             if let Some(result) = self.relock_by_holder() {
+                steps::comes();
                 return result;
             }
         }
@@ -211,6 +212,12 @@ pub fn holder_of(addr: usize) -> StrandId {
     unsafe { Mutex::at(addr as *mut c_void) }.holder()
 }
 
+/// Whether somebody holds the mutex at an address that a strand stands before.
+pub fn is_held(addr: usize) -> bool {
+    // SAFETY: a strand is about to use it, so it is there.
+    unsafe { Mutex::at(addr as *mut c_void) }.held()
+}
+
 /// The strand no longer holds the mutex.
 fn forget(strand: StrandId, addr: usize) {
     locks::given_back(strand, Class::Mutex, addr);
@@ -225,6 +232,7 @@ pub fn owner_ended(strand: StrandId) {
         if mutex.holder() == strand {
             race::unlocked(mutex.addr);
             coverage::changes(mutex.addr, engine::strand(strand).op.pc);
+            steps::touches(OpKind::MutexUnlock, mutex.addr as u64, EXCLUSIVE);
             let lost = mutex.owner.get() == NOT_RECOVERABLE;
             mutex.lock.set((mutex.lock.get() & CEILING_MASK) | if lost { 0 } else { OWNER_DIED });
             if !lost {

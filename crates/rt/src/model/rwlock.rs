@@ -208,6 +208,12 @@ pub fn writer_of(addr: usize) -> StrandId {
     }
 }
 
+/// Whether who wants to read has to wait for the lock at an address that a strand stands before, and who wants to write.
+pub fn is_taken(addr: usize) -> (bool, bool) {
+    let lock = at(addr as *mut c_void);
+    (!matches!(lock.ready_to_read(), Ready::Yes), !matches!(lock.ready_to_write(), Ready::Yes))
+}
+
 /// The lock a program's pointer stands for.
 fn at(lock: *mut c_void) -> RwLock {
     // SAFETY: the program passes a read-write lock.

@@ -27,6 +27,11 @@ fn key(sem: *mut c_void) -> WaitKey {
     WaitKey { class: Class::Sem, addr: sem as usize }
 }
 
+/// Whether who waits for the semaphore at an address that a strand stands before has to wait.
+pub fn is_empty(addr: usize) -> bool {
+    value(addr as *mut c_void).get() == 0
+}
+
 fn take(sem: *mut c_void) -> c_int {
     value(sem).set(value(sem).get() - 1);
     race::locked(sem as usize);

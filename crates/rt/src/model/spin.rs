@@ -54,6 +54,11 @@ pub fn holder_of(addr: usize) -> StrandId {
     }
 }
 
+/// Whether somebody holds the lock at an address that a strand stands before.
+pub fn is_held(addr: usize) -> bool {
+    !matches!(ready(addr as *mut c_void), Ready::Yes)
+}
+
 fn take(lock: *mut c_void, pc: u64) -> c_int {
     locks::taken(Held::alone(Class::Spin, lock as usize, pc));
     let id = engine::me().0 as u32 + 1;

@@ -5,7 +5,7 @@
 //! consistent. Safe before init, in a signal (single kernel thread), after fork.
 
 use crate::engine::sched::{self, ATTENTION, attention, engine};
-use crate::engine::{addressable, controlled, coverage, learn, race, record, spin, words};
+use crate::engine::{addressable, controlled, coverage, learn, race, record, spin, steps, words};
 use crate::free;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use threadbare_abi::event::EventKind;
@@ -85,7 +85,7 @@ fn stored(addr: u64, size: u8, value: u64, found: Found, mo: i32, pc: u64) {
             Found::Value(found) => race::updated(addr, size, found, order(mo), pc),
             Found::Expected(found) => race::exchanged(addr, size, found, order(mo), pc),
         }
-        if let Found::Value(found) = found
+        if let Found::Value(found) | Found::Expected(found) = found
             && size <= 8
             && found == now(addr, size)
         {
@@ -174,6 +174,7 @@ macro_rules! atomics {
                 match unsafe { at(p) }.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst) {
                     Ok(old) => {
                         stored(p as u64, $size, new as u64, Found::Expected(old as u64), mo, pc);
+                        steps::wants(expected as u64, new as u64);
                         if $size == 4 && controlled() && expected == 0 && new == 1 && acquires(mo) {
                             words::taken(p as usize, pc);
                         }
@@ -182,6 +183,7 @@ macro_rules! atomics {
                     }
                     Err(old) => {
                         refused(p as u64, $size, old as u64, fail, pc);
+                        steps::wants(expected as u64, new as u64);
                         if $size == 4 && controlled() && expected == 0 && new == 1 && acquires(mo) {
                             words::refused(p as usize, pc);
                         }
