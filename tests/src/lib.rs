@@ -8,6 +8,7 @@ pub mod compile;
 pub mod corpus;
 pub mod exclusion;
 pub mod extent;
+pub mod orders;
 pub mod races;
 pub mod referee;
 pub mod sanitizer;

@@ -25,6 +25,8 @@ usage: cargo xtask <chore>
                  [RUNS] of each experiment, 200 unless told otherwise
   bench noise replays
                  recorded failing runs of these experiments, each replayed; [FAILURES], 200 unless told otherwise
+  bench orders   runs that dpor makes against the classes they show, over the corpus; [RUNS] of each program at the
+                 most, 3,000 unless told otherwise, names of programs narrow it
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
   fuzz explorer  random small programs, every order of each in a model, and whether what the tool claims is right;
                  [COUNT] of them, 20,000 unless told otherwise, [--seed N], [--only FEATURE..]
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),
         ["bench", "noise", words @ ..] => bench::noise::noise(words),
         ["fuzz", "explorer", words @ ..] => fuzz::explorer(words),
+        ["bench", "orders", words @ ..] => bench::orders::orders(words),
         ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {
             eprint!("{USAGE}");
