@@ -2,7 +2,7 @@
 
 use crate::corpus::{self, Program};
 use crate::{campaign, compile};
-use std::fmt::Write;
+use std::fmt::{self, Display, Formatter, Write};
 use std::path::Path;
 
 /// What `dpor` came to on a program.
@@ -24,6 +24,14 @@ impl Row {
     /// Whether every run showed another class.
     pub fn is_exact(&self) -> bool {
         self.runs == self.classes
+    }
+}
+
+impl Display for Row {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Row { name, runs, classes, finished, withdrawn } = self;
+        let more = if *finished { "" } else { ", and more" };
+        write!(f, "{name}: {classes} classes in {runs} runs{more} {}", withdrawn.join(", "))
     }
 }
 

@@ -4,9 +4,9 @@ use crate::packages;
 use crate::steps::{Outcome, build_tool, root};
 use threadbare_tests::{orders, tool};
 
-/// The most runs of a program, and the time it may take.
+/// The most runs of a program, and the time they may take.
 const RUNS: u64 = 3_000;
-const TIME: &str = "20s";
+const TIME: &str = "10s";
 /// Programs of a hundred that have one run for each class, at least.
 const EXACT: usize = 95;
 
@@ -24,7 +24,10 @@ pub(crate) fn orders(words: &[&str]) -> Outcome {
     let mut rows = Vec::new();
     for program in &programs {
         match orders::ask(program, &folder, runs, TIME) {
-            Ok(row) => rows.push(row),
+            Ok(row) => {
+                println!("{row}");
+                rows.push(row);
+            }
             Err(why) => eprintln!("{}: {why}", program.name),
         }
     }

@@ -371,7 +371,9 @@ impl Trace {
             {
                 found.push(Found { first: last, by_deadline: false, later: Vec::new() });
             }
-            for Found { first, by_deadline, later } in found {
+            for Found { first, by_deadline, mut later } in found {
+                // What was not made before the end of the process comes before it, too.
+                later.extend(end.filter(|&end| end != first));
                 let second = Event { by_deadline, ..event.clone() };
                 analysis.races.push(Race { later, ..Race::of_pending(first, second) });
             }

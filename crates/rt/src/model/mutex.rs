@@ -313,9 +313,15 @@ hook! {
     /// Safe before init and after fork (libc's).
     pthread_mutex_init / 2 => on_init(mutex: *mut c_void, attr: *const c_void; pc) -> c_int {
         super::makes(mutex, pc);
+        if is_held(mutex as usize) {
+            steps::touches(OpKind::Init, mutex as u64, EXCLUSIVE);
+        }
         forget(engine::me(), mutex as usize);
         // SAFETY: libc only fills the mutex in.
-        unsafe { crate::real!(pthread_mutex_init: fn(*mut c_void, *const c_void) -> c_int)(mutex, attr) }
+        let result = unsafe { crate::real!(pthread_mutex_init: fn(*mut c_void, *const c_void) -> c_int)(mutex, attr) };
+        // SAFETY: the program passes a mutex.
+        engine::notify(unsafe { Mutex::at(mutex) }.key());
+        result
     }
 }
 
@@ -323,6 +329,9 @@ hook! {
     /// Safe before init and after fork (libc's).
     pthread_mutex_destroy / 1 => on_destroy(mutex: *mut c_void; pc) -> c_int {
         super::destroys(mutex, pc);
+        if is_held(mutex as usize) {
+            steps::touches(OpKind::Destroy, mutex as u64, EXCLUSIVE);
+        }
         // SAFETY: the program passes a mutex.
         let mutex = unsafe { Mutex::at(mutex) };
         if mutex.held() && !mutex.robust() {

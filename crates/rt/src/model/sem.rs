@@ -137,8 +137,14 @@ hook! {
     /// Safe before init and after fork (libc's).
     sem_init / 3 => on_init(sem: *mut c_void, shared: c_int, count: u32; pc) -> c_int {
         super::makes(sem, pc);
+        if is_empty(sem as usize) {
+            steps::touches(OpKind::Init, sem as u64, EXCLUSIVE);
+        }
         // SAFETY: libc only fills the semaphore in.
-        unsafe { crate::real!(sem_init: fn(*mut c_void, c_int, u32) -> c_int)(sem, shared, count) }
+        let result = unsafe { crate::real!(sem_init: fn(*mut c_void, c_int, u32) -> c_int)(sem, shared, count) };
+        // Somebody may stand before it from before.
+        if is_empty(sem as usize) { engine::retract(key(sem)) } else { engine::notify(key(sem)) }
+        result
     }
 }
 
@@ -146,6 +152,9 @@ hook! {
     /// Safe before init and after fork (libc's). Does nothing, as in glibc.
     sem_destroy / 1 => on_destroy(sem: *mut c_void; pc) -> c_int {
         super::destroys(sem, pc);
+        if is_empty(sem as usize) {
+            steps::touches(OpKind::Destroy, sem as u64, EXCLUSIVE);
+        }
         0
     }
 }
