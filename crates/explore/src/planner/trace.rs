@@ -635,7 +635,9 @@ impl Analysis {
 
     /// The run's class as a number: the same for all runs of a class.
     pub(crate) fn class(&self, trace: &Trace) -> u64 {
-        let told = |at: &usize| !trace.events[*at].op.kind.is_quiet();
+        // Who was woken and has done nothing since has done nothing that others can tell.
+        let told =
+            |at: &usize| !trace.events[*at].op.kind.is_quiet() && !trace.events[*at].touches.is_empty();
         (0..trace.events.len()).filter(told).fold(0, |sum: u64, at| sum.wrapping_add(self.mark(trace, at)))
     }
 
