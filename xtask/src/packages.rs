@@ -23,6 +23,7 @@ pub(crate) const TESTS: &[Need] = &[
     Need { program: "cmake", package: "cmake", required: false },
     Need { program: "clang-19", package: "clang-19", required: false },
     Need { program: "gdb", package: "gdb", required: false },
+    Need { program: "valgrind", package: "valgrind", required: false },
 ];
 
 /// What looks up addresses besides us.

@@ -48,11 +48,12 @@ impl Uniform {
     }
 
     /// The strand whose deadline fires now, if one does.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deadline<V: View>(&mut self, view: &V) -> Option<StrandId> {
-        if self.timeout_odds == 0 {
-            return None;
-        }
+        if self.timeout_odds == 0 { None } else { self.draw_deadline(view) }
+    }
+
+    fn draw_deadline<V: View>(&mut self, view: &V) -> Option<StrandId> {
         let first = *view.timed().first()?;
         (self.rng.below(self.timeout_odds) == 0).then_some(first)
     }

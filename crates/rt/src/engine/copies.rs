@@ -23,8 +23,9 @@ pub struct Access {
     pub pc: u64,
 }
 
-/// The last write that was announced: by whom, where, at which event.
-static mut LAST: (StrandId, u64, u64) = (StrandId::NONE, 0, 0);
+/// The last write that was announced: where, and the run's event count behind it. Whoever finds the same count is the strand
+/// that made it.
+static mut LAST: (u64, u64) = (0, 0);
 /// The write that is put off, and by whom.
 static mut PUT_OFF: Option<(StrandId, Access)> = None;
 
@@ -36,17 +37,28 @@ static mut NO_COPY: [u64; SLOTS] = [0; SLOTS];
 
 /// A write was announced, the run's last event.
 #[inline(always)]
-pub fn announced(pc: u64) {
+pub fn announced(pc: u64, event: u64) {
     // SAFETY: single kernel thread.
-    unsafe { LAST = (engine().current, pc, live().events) }
+    unsafe { LAST = (pc, event) }
+}
+
+/// Whether a read that is announced here may belong to a copy. Most do not, and need not be looked at any closer.
+#[inline(always)]
+pub fn may_follow(pc: u64) -> bool {
+    // SAFETY: single kernel thread; the index is below SLOTS.
+    unsafe {
+        let put_off = &raw const PUT_OFF;
+        (*put_off).is_some()
+            || LAST.1 == live().events && pc.wrapping_sub(LAST.0) <= FAR && NO_COPY[pc as usize % SLOTS] != pc
+    }
 }
 
 /// The write right before a read that is announced here, if the two are one copy and that is not known yet.
 #[inline(always)]
 pub fn found(pc: u64) -> Option<u64> {
     // SAFETY: single kernel thread.
-    let (strand, before, event) = unsafe { LAST };
-    if event != live().events || pc.wrapping_sub(before) > FAR || strand != engine().current {
+    let (before, event) = unsafe { LAST };
+    if event != live().events || pc.wrapping_sub(before) > FAR {
         return None;
     }
     look(before, pc).then_some(before)

@@ -26,10 +26,21 @@ use threadbare_abi::strand::StrandId;
 /// 0 while no plain access can matter: bare run, before `main`, only one strand alive.
 pub static mut GATE: u8 = 0;
 
+/// What [`GATE`] is while plain accesses are looked at.
+const OPEN: u8 = 1;
+/// The same in runs in which there is more to it than whether they are shared.
+pub const WATCHED: u8 = 3;
+
 /// Whether plain accesses are looked at.
 pub fn set_gate(open: bool) {
     // SAFETY: single kernel thread.
-    unsafe { GATE = open as u8 }
+    unsafe {
+        GATE = match open {
+            true if MODE != PointMode::Shared || TELLS_ALL => WATCHED,
+            true => OPEN,
+            false => 0,
+        }
+    }
 }
 
 const HOT_SLOTS: usize = 1 << 16;
@@ -42,30 +53,42 @@ static mut HOT_COUNT: usize = 0;
 static mut BOUNDED: bool = false;
 /// Whether writes are put off anywhere.
 static mut COPIES: bool = false;
+/// Whether precompiled code looks at memory behind any known instruction.
+static mut UNSEEN: bool = false;
 static mut KNOWN_LOADED: usize = 0;
 static mut MODE: PointMode = PointMode::Shared;
+/// Accesses that are no points are told the driver.
+static mut TELLS_ALL: bool = false;
 
 #[inline(always)]
 fn slot(pc: u64) -> usize {
     (((pc as u32).wrapping_mul(0x9E37_79B1)) >> 16) as usize & (HOT_SLOTS - 1)
 }
 
+/// What stands at an instruction's slot: 0 if it is no point; its low half if it is one; else that must be looked for.
+#[inline(always)]
+pub(super) fn first_known(pc: u64) -> u32 {
+    // SAFETY: the index is masked; single kernel thread.
+    unsafe { *HOT.add(slot(pc)) }
+}
+
 #[inline(always)]
 fn is_hot(pc: u64) -> bool {
+    let found = first_known(pc);
+    found == pc as u32 || found != 0 && is_farther(pc)
+}
+
+/// Whether it stands behind others that came to its slot before.
+#[inline(never)]
+fn is_farther(pc: u64) -> bool {
     let key = pc as u32;
     let mut at = slot(pc);
     // SAFETY: indices are masked; single kernel thread.
     unsafe {
-        loop {
-            let found = *HOT.add(at);
-            if found == key {
-                return true;
-            }
-            if found == 0 {
-                return false;
-            }
+        while *HOT.add(at) != key && *HOT.add(at) != 0 {
             at = (at + 1) & (HOT_SLOTS - 1);
         }
+        *HOT.add(at) == key
     }
 }
 
@@ -80,6 +103,7 @@ fn insert(pc: u64) -> bool {
             BOUNDED = true;
             if MODE == PointMode::Shared {
                 MODE = PointMode::All;
+                set_gate(GATE != 0);
             }
             return false;
         }
@@ -90,6 +114,7 @@ fn insert(pc: u64) -> bool {
         *HOT.add(at) = pc as u32;
         HOT_COUNT += 1;
         COPIES |= copies::is_marker(pc);
+        UNSEEN |= pc >> 48 == 1;
     }
     true
 }
@@ -112,7 +137,10 @@ pub fn load_known(count: u64) {
 /// Sets what a point is, for this run.
 pub fn begin(mode: PointMode) {
     // SAFETY: single kernel thread.
-    unsafe { MODE = mode }
+    unsafe {
+        MODE = mode;
+        TELLS_ALL = engine().plan.record == layout::Record::Everything as u32;
+    }
 }
 
 /// Whether the driver, or this run, knows of an instruction or of something else that is kept with them.
@@ -160,13 +188,28 @@ fn note(addr: u64, size: u32, write: bool, pc: u64) -> bool {
     !is_private(addr) && touched::note(addr, size, write, pc & 0xFFFF_FFFF)
 }
 
+/// Notes an access that is a point, for those whose instructions are not known yet.
+#[inline(always)]
+fn note_point(addr: u64, size: u32, write: bool) {
+    if !is_private(addr) {
+        touched::note_point(addr, size, write);
+    }
+}
+
+/// Whether writes are put off anywhere.
+#[inline(always)]
+pub(super) fn any_copies() -> bool {
+    // SAFETY: single kernel thread.
+    unsafe { COPIES }
+}
+
 /// The running strand makes an atomic access, which is a point: plain ones to the same bytes are to be points, too.
 #[inline]
 pub fn atomic(addr: u64, size: u32, write: bool) {
     // SAFETY: single kernel thread.
     let (gate, mode) = unsafe { (GATE, MODE) };
     if gate != 0 && mode == PointMode::Shared {
-        note(addr, size, write, 0);
+        note_point(addr, size, write);
     }
 }
 
@@ -208,8 +251,8 @@ pub fn note_stack(addr: u64, me: u64) {
 }
 
 /// Whether an address lies in the running strand's stack, and nobody else has touched that.
-#[inline]
-fn is_private(addr: u64) -> bool {
+#[inline(always)]
+pub(super) fn is_private(addr: u64) -> bool {
     let this = sched::this();
     !this.stack_shared && addr >= this.stack.0 as u64 && addr < this.stack.1 as u64
 }
@@ -251,7 +294,7 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
 }
 
 /// The same, announced by the compiler's pass: a write may be made only with the read that is announced next.
-#[inline]
+#[inline(never)]
 pub fn announced(kind: OpKind, addr: u64, size: u32, pc: u64) {
     addressable::check(kind, addr, size, pc);
     if matches!(kind, OpKind::Read | OpKind::ReadRange) {
@@ -267,13 +310,35 @@ pub fn announced(kind: OpKind, addr: u64, size: u32, pc: u64) {
         }
         return;
     }
-    // SAFETY: single kernel thread.
-    if unsafe { COPIES } && is_hot(copies::marker(pc)) {
+    if any_copies() && is_hot(copies::marker(pc)) {
         live().events += 1;
         return copies::put_off(Access { kind, addr, size, pc });
     }
     made(kind, addr, size, pc);
-    copies::announced(pc);
+    copies::announced(pc, live().events);
+}
+
+/// An access at an instruction that is a point.
+#[inline(never)]
+pub(super) fn at_point<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
+    let Some(kind) = OpKind::from_code(KIND) else { return };
+    let write = KIND != OpKind::Read as u8;
+    note_point(addr, SIZE, write);
+    stops_at(kind, addr, SIZE, pc, write);
+    if race::is_on() && !is_private(addr) {
+        race::access(kind, addr, SIZE, pc);
+    }
+    if write {
+        copies::announced(pc, live().events);
+    }
+}
+
+/// An access has turned out to be one of a conflicting pair.
+#[cold]
+#[inline(never)]
+pub(super) fn turns_out<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
+    learn(pc);
+    at_point::<KIND, SIZE>(addr, pc);
 }
 
 #[inline]
@@ -282,8 +347,7 @@ fn made(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let mode = unsafe { MODE };
     let write = !matches!(kind, OpKind::Read | OpKind::ReadRange);
     if mode == PointMode::Shared && is_hot(pc) {
-        // A point is noted too, for those whose instructions are not known yet.
-        note(addr, size, write, 0);
+        note_point(addr, size, write);
         access_point(kind, addr, size, pc, write)
     } else if mode == PointMode::All {
         access_point(kind, addr, size, pc, write)
@@ -347,6 +411,12 @@ struct Last {
 
 static mut LAST: Last = Last { addr: 0, pc: 0, event: 0 };
 
+#[inline(always)]
+pub(super) fn keep_last(addr: u64, pc: u64, event: u64) {
+    // SAFETY: single kernel thread.
+    unsafe { LAST = Last { addr, pc, event } }
+}
+
 /// The instruction of the access that faulted at this address, if the compiler's pass announced it.
 pub fn accessing(addr: u64) -> Option<u64> {
     // SAFETY: single kernel thread.
@@ -379,8 +449,7 @@ fn before_unseen(pc: u64) -> u64 {
 #[inline(never)]
 fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: PointMode) {
     let event = live().events + 1;
-    // SAFETY: single kernel thread.
-    unsafe { LAST = Last { addr, pc, event } };
+    keep_last(addr, pc, event);
     // SAFETY: single kernel thread.
     let mut stops = event >= unsafe { STOP_AT } && must_stop(event);
     if mode == PointMode::Shared && note(addr, size, write, pc) {
@@ -398,13 +467,21 @@ fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: 
     }
 }
 
+#[inline(never)]
 fn access_point(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
+    stops_at(kind, addr, size, pc, write);
+}
+
+/// The point of an access, and what is noted of it besides.
+#[inline(always)]
+fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
     if engine().phase != Phase::Running {
         return;
     }
     let switches = live().switches;
     point(Op { kind, order: Order::Relaxed, size, addr, pc });
-    if live().switches != switches && is_hot(before_unseen(pc)) {
+    // SAFETY: single kernel thread.
+    if unsafe { UNSEEN } && live().switches != switches && is_hot(before_unseen(pc)) {
         // What others did meanwhile, precompiled code may find done, and come after it.
         race::acquires_unseen();
     }

@@ -32,6 +32,7 @@
 //! | `start` | whether there is a driver, and what it gave us |
 //! | `live`, `shared`, `record`, `report`, `modules`, `debug` | what the driver and a debugger see |
 
+pub mod access;
 pub mod addressable;
 pub mod carriers;
 pub mod copies;

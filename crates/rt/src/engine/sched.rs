@@ -304,10 +304,12 @@ pub fn point(op: Op) {
     addressable::check_object(op);
     publish(op);
     let e = engine();
-    if e.live < 2 && ATTENTION.load(Ordering::Relaxed) == 0 && live().events < e.due_events {
+    let attention = ATTENTION.load(Ordering::Relaxed);
+    if e.live < 2 && attention == 0 && live().events < e.due_events {
         return;
     }
-    if ATTENTION.load(Ordering::Relaxed) & attention::SIGNAL != 0 {
+    let switches = live().switches;
+    if attention & attention::SIGNAL != 0 {
         attend_at_point();
     }
     if this().spin.due {
@@ -318,7 +320,9 @@ pub fn point(op: Op) {
     if ATTENTION.load(Ordering::Relaxed) & (attention::CANCEL | attention::WATCH) != 0 {
         chosen_slow();
     }
-    addressable::check_again(op);
+    if live().switches != switches || attention & attention::SIGNAL != 0 {
+        addressable::check_again(op);
+    }
 }
 
 /// What is seldom to be done when a strand goes on from its point.
@@ -362,6 +366,9 @@ pub fn attend_signals() -> bool {
 pub fn reschedule(how: Stop) {
     let (next, by_timeout) = decide(how);
     let e = engine();
+    if !by_timeout && next == e.current && how == Stop::Preempted {
+        return;
+    }
     if by_timeout {
         expire(strand(next));
     }

@@ -32,7 +32,9 @@ struct Leaf {
 
 /// Leaves by key, open addressing, at most half full.
 static mut TABLE: (*mut Leaf, usize) = (core::ptr::null_mut(), 0);
-static mut LAST_LEAF: Leaf = Leaf { key: 0, cells: core::ptr::null_mut() };
+/// Leaves that were lately used, each at its place.
+const NEAR: usize = 16;
+static mut LATELY: [Leaf; NEAR] = [Leaf { key: 0, cells: core::ptr::null_mut() }; NEAR];
 static mut POOL: usize = 0;
 static mut POOL_LEFT: usize = 0;
 
@@ -49,13 +51,29 @@ pub fn init() {
 /// The cell of an address.
 #[inline(always)]
 pub fn cell(addr: u64) -> *mut Cell {
+    near(addr).unwrap_or_else(|| far(addr))
+}
+
+/// The same if its leaf was used lately.
+#[inline(always)]
+pub fn near(addr: u64) -> Option<*mut Cell> {
     let key = (addr >> LEAF_BITS) + 1;
     // SAFETY: single kernel thread; a leaf has LEAF_CELLS cells.
     unsafe {
-        if LAST_LEAF.key != key {
-            LAST_LEAF = find_leaf(key);
-        }
-        LAST_LEAF.cells.add((addr >> 3) as usize & (LEAF_CELLS - 1))
+        let leaf = &raw const LATELY[key as usize % NEAR];
+        let cells = (*leaf).cells;
+        ((*leaf).key == key).then(|| cells.add((addr >> 3) as usize & (LEAF_CELLS - 1)))
+    }
+}
+
+#[inline(never)]
+fn far(addr: u64) -> *mut Cell {
+    let key = (addr >> LEAF_BITS) + 1;
+    let leaf = find_leaf(key);
+    // SAFETY: as above.
+    unsafe {
+        LATELY[key as usize % NEAR] = leaf;
+        leaf.cells.add((addr >> 3) as usize & (LEAF_CELLS - 1))
     }
 }
 

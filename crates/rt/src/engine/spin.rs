@@ -182,6 +182,12 @@ pub fn load(addr: u64, size: u8) -> u64 {
     }
 }
 
+/// Whether the running strand has loaded what others may change, and nothing has come of it yet.
+#[inline(always)]
+pub fn is_looking() -> bool {
+    sched::this().spin.used != 0
+}
+
 /// The running strand touches memory of its own; if that is new, it does not spin.
 #[inline]
 pub fn touched(pc: u64, addr: u64, size: u32) {

@@ -4,6 +4,7 @@
 //! after three compares.
 //! Safe before init, in a signal (single kernel thread), after fork.
 
+use crate::engine::access;
 use crate::engine::addressable::{self, VIEW, offset};
 use crate::engine::learn::{self, GATE};
 use threadbare_abi::op::OpKind;
@@ -33,7 +34,7 @@ macro_rules! accesses {
                     "3: mov rsi, [rsp]",
                     "jmp {alone}",
                     "4: mov rsi, [rsp]",
-                    "jmp {free}",
+                    "jmp {other}",
                     gate = sym GATE,
                     view = sym VIEW,
                     heap = const offset::HEAP,
@@ -42,7 +43,7 @@ macro_rules! accesses {
                     stacks_length = const offset::STACKS_LENGTH,
                     target = sym hook::<{ OpKind::$kind as u8 }, $size>,
                     alone = sym alone::<{ OpKind::$kind as u8 }, $size>,
-                    free = sym free::<{ OpKind::$kind as u8 }, $size>,
+                    other = sym other::<{ OpKind::$kind as u8 }, $size>,
                 )
             }
         )*)*
@@ -50,9 +51,7 @@ macro_rules! accesses {
 }
 
 unsafe extern "C" fn hook<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
-    if let Some(kind) = OpKind::from_code(KIND) {
-        learn::announced(kind, addr, SIZE, pc);
-    }
+    access::announced::<KIND, SIZE>(addr, pc);
 }
 
 /// An access of the only strand: only whether there is such memory matters.
@@ -62,10 +61,14 @@ unsafe extern "C" fn alone<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) 
     }
 }
 
-/// An access of a free run.
-unsafe extern "C" fn free<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
+/// An access of a free run, or of one in which every access is told.
+unsafe extern "C" fn other<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
     if let Some(kind) = OpKind::from_code(KIND) {
-        crate::free::access::plain(kind, addr, SIZE, pc);
+        if crate::free::access::open() {
+            crate::free::access::plain(kind, addr, SIZE, pc);
+        } else {
+            learn::announced(kind, addr, SIZE, pc);
+        }
     }
 }
 

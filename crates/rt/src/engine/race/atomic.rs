@@ -7,9 +7,9 @@
 //! Code that the compiler's pass has not seen (the precompiled std, libstdc++) may write atomics too. The last value seen
 //! tells: an operation that finds another one met such a writer, and acquires from every strand.
 
+use super::super::live::live;
 use super::super::shadow::{self, Cell};
 use super::super::strand::Strand;
-use super::super::{live::live, strand_count};
 use super::clock::Clock;
 use super::marks::{self, Entry};
 use super::tell::{self, Mine};
@@ -175,7 +175,7 @@ impl Atomic {
     /// Somebody out of sight has written it: whatever any strand did so far may be published by that.
     fn met_unseen_writer(&mut self) {
         self.hidden = true;
-        self.release.raise_all(strand_count(), live().events);
+        hidden::tell_all(&mut self.release);
     }
 
     fn touched(&mut self, strand: usize) -> &mut Touch {

@@ -22,9 +22,20 @@ fn published() -> &'static mut Clock {
     unsafe { &mut *(&raw mut PUBLISHED) }
 }
 
+/// The event up to which somebody was taken to know what all strands did.
+pub static mut ALL_HEARD: u64 = 0;
+
+/// All that any strand did so far becomes known to a clock.
+pub fn tell_all(clock: &mut Clock) {
+    let now = live().events;
+    clock.raise_all(strand_count(), now);
+    // SAFETY: single kernel thread.
+    unsafe { ALL_HEARD = now }
+}
+
 /// Everything that any strand did so far happens before.
 pub fn acquire_all(this: &mut Strand) {
-    this.clock.raise_all(strand_count(), live().events);
+    tell_all(&mut this.clock);
 }
 
 /// What unseen code published happens before.

@@ -140,6 +140,20 @@ impl Chain {
         false
     }
 
+    /// The same for one that may keep where a mark is.
+    #[inline(always)]
+    pub fn any_mut(self, mut is: impl FnMut(&mut Entry) -> bool) -> bool {
+        let mut index = self.0;
+        while index != 0 {
+            let this = node(index);
+            if this.entries[..this.used as usize].iter_mut().any(&mut is) {
+                return true;
+            }
+            index = this.next;
+        }
+        false
+    }
+
     /// Calls `visit` with every mark, which may change it.
     pub fn each_mut(self, mut visit: impl FnMut(&mut Entry)) {
         let mut index = self.0;

@@ -74,6 +74,20 @@ pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
 #[inline(never)]
 fn access_slow(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let this = this();
+    let left_out = this.ignored.reads | this.ignored.writes;
+    let in_one = (addr & 7) + size as u64 <= 8 && size != 0;
+    if in_one && left_out == 0 && !watch::is_on() && !shadow::is_full() {
+        let writes = !matches!(kind, OpKind::Read | OpKind::ReadRange);
+        if plain::quick(this, live().events, writes, addr, size as u64, pc) {
+            return;
+        }
+    }
+    thorough(kind, addr, size, pc)
+}
+
+#[inline(never)]
+fn thorough(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    let this = this();
     let mine = Mine { kind, addr, size, pc };
     if watch::is_on() {
         watch::happens(pc);
@@ -85,6 +99,13 @@ fn access_slow(kind: OpKind, addr: u64, size: u32, pc: u64) {
         return;
     }
     plain::access(this, live().events, &mine);
+}
+
+/// The event up to which others may know what the strand did: it, or somebody out of sight for all, has published that.
+#[inline(always)]
+fn heard_of(this: &Strand) -> u64 {
+    // SAFETY: single kernel thread.
+    this.clock.get(this.id.index()).max(unsafe { hidden::ALL_HEARD })
 }
 
 #[cold]

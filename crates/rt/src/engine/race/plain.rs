@@ -35,6 +35,87 @@ pub fn access(this: &mut Strand, event: u64, mine: &Mine) {
     }
 }
 
+/// An access within one cell, if there is nothing new to be told and the cell's two marks will do; else nothing is done, and that is
+/// false. What the strand has done at this instruction since others last heard of it has one mark, that of the first: whoever
+/// comes after one of these accesses comes after all.
+#[inline(always)]
+pub fn quick(this: &Strand, event: u64, writes: bool, addr: u64, size: u64, pc: u64) -> bool {
+    let bits = bits(addr & 7, size);
+    // SAFETY: the cell is in the shadow; single kernel thread.
+    let cell = unsafe { &mut *shadow::cell(addr) };
+    let (write, read) = (cell.write, cell.read);
+    if cell.touch & SYNC != 0 {
+        return false;
+    }
+    let new = marks::mark(event, this.id.0, bits);
+    if let Some(chain) = marks::chain_of(read) {
+        return quick_chained(this, chain, Entry { mark: new, pc: pc as u32, write: writes as u32 });
+    }
+    let fits = |mark: u64| mark == 0 || marks::bytes(mark) & !bits == 0;
+    let told = |other: u32, op: OpKind| tell::is_told(pc, other, op);
+    if write & bits as u64 != 0 && !before(this, write) && !told(cell.pcs as u32, OpKind::Write) {
+        return false;
+    }
+    if !writes {
+        if read == 0 || fits(read) && before(this, read) {
+            cell.read = new;
+            cell.pcs = cell.pcs & 0xFFFF_FFFF | pc << 32;
+        } else if (cell.pcs >> 32) as u32 == pc as u32 && is_lately(this, read) {
+            cell.read |= bits as u64;
+        } else {
+            return false;
+        }
+        return true;
+    }
+    if read & bits as u64 != 0 && !before(this, read) && !told((cell.pcs >> 32) as u32, OpKind::Read) {
+        return false;
+    }
+    if fits(write) {
+        cell.write = new;
+        cell.pcs = cell.pcs & !0xFFFF_FFFF | pc & 0xFFFF_FFFF;
+    } else if cell.pcs as u32 == pc as u32 && is_lately(this, write) {
+        cell.write |= bits as u64;
+    } else {
+        return false;
+    }
+    if fits(read) {
+        cell.read = 0;
+        cell.pcs &= 0xFFFF_FFFF;
+    }
+    true
+}
+
+/// Whether a mark is the running strand's own, and nobody else has heard of it since.
+#[inline(always)]
+fn is_lately(this: &Strand, mark: u64) -> bool {
+    marks::strand(mark) == this.id.index() && marks::event(mark) > super::heard_of(this)
+}
+
+/// The same for a cell with a chain: the strand's mark is there, and the access takes no other one's place.
+#[inline(never)]
+fn quick_chained(this: &Strand, chain: Chain, new: Entry) -> bool {
+    let bits = marks::bytes(new.mark);
+    let heard_of = super::heard_of(this);
+    let mut own: *mut Entry = core::ptr::null_mut();
+    let differs = chain.any_mut(|entry| {
+        let mine = marks::strand(entry.mark) == this.id.index();
+        if mine && (entry.pc, entry.write) == (new.pc, new.write) && marks::event(entry.mark) > heard_of {
+            own = entry;
+            return false;
+        }
+        let overlaps = entry.mark & bits as u64 != 0;
+        let races = overlaps && entry.write | new.write != 0 && !before(this, entry.mark);
+        let says_more = marks::bytes(entry.mark) & !bits != 0 || entry.write > new.write;
+        races || !says_more && (new.write != 0 || before(this, entry.mark))
+    });
+    if differs || own.is_null() {
+        return false;
+    }
+    // SAFETY: an entry of the chain; single kernel thread.
+    unsafe { (*own).mark |= bits as u64 }
+    true
+}
+
 /// Calls `visit` with the address and the bits of each cell of a range.
 fn each(addr: u64, size: u64, mut visit: impl FnMut(u64, u8)) {
     let end = addr + size;

@@ -31,9 +31,8 @@ impl Mine {
 const MOST: u32 = 200;
 const SEEN: usize = 1024;
 
-/// Hashes of the pairs told, open addressing; and the pair last looked at.
+/// Hashes of the pairs told, open addressing.
 static mut TOLD: [u64; SEEN] = [0; SEEN];
-static mut LAST: u64 = 0;
 
 /// Memory where the program says that races are benign.
 static mut BENIGN: [(u64, u64); 64] = [(0, 0); 64];
@@ -56,6 +55,24 @@ fn is_benign(addr: u64) -> bool {
     benign.iter().any(|&(from, size)| addr.wrapping_sub(from) < size)
 }
 
+#[inline(always)]
+fn pair(pc: u64, other: u32, op: OpKind) -> u64 {
+    pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (other as u64 | (op as u64) << 32)
+}
+
+#[inline(always)]
+fn slot(pair: u64) -> usize {
+    (pair >> 40) as usize % SEEN
+}
+
+/// Whether one look tells that an access here is known to race with an earlier plain one there.
+#[inline(always)]
+pub fn is_told(pc: u64, other: u32, op: OpKind) -> bool {
+    let pair = pair(pc, other, op);
+    // SAFETY: single kernel thread; the index is below SEEN.
+    unsafe { TOLD[slot(pair)] == pair }
+}
+
 /// The access races with an earlier plain one.
 #[inline(never)]
 pub fn race(this: &Strand, mine: &Mine, bits: u8, other: Entry) {
@@ -71,16 +88,12 @@ pub fn race_with_atomic(this: &Strand, mine: &Mine, bits: u8, other: Entry) {
 }
 
 fn told(this: &Strand, mine: &Mine, bits: u8, other: Entry, op: OpKind) {
-    let pair = mine.pc.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (other.pc as u64 | (op as u64) << 32);
+    if is_told(mine.pc, other.pc, op) {
+        return;
+    }
     // SAFETY: single kernel thread.
-    unsafe {
-        if LAST == pair {
-            return;
-        }
-        LAST = pair;
-        if live().races >= MOST || is_benign(mine.addr) || !insert(pair) {
-            return;
-        }
+    if live().races >= MOST || is_benign(mine.addr) || !unsafe { insert(pair(mine.pc, other.pc, op)) } {
+        return;
     }
     live().races += 1;
     let shared = bits & marks::bytes(other.mark);
@@ -114,7 +127,7 @@ fn told(this: &Strand, mine: &Mine, bits: u8, other: Entry, op: OpKind) {
 unsafe fn insert(pair: u64) -> bool {
     // SAFETY: single kernel thread; MOST is far below SEEN, so there is a free slot.
     let told = unsafe { &mut *(&raw mut TOLD) };
-    let mut at = (pair >> 40) as usize % SEEN;
+    let mut at = slot(pair);
     while told[at] != 0 {
         if told[at] == pair {
             return false;
