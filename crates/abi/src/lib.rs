@@ -10,6 +10,7 @@ pub mod decision;
 pub mod event;
 pub mod layout;
 pub mod noise;
+pub mod object;
 pub mod op;
 pub mod protocol;
 pub mod report;

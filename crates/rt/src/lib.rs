@@ -18,6 +18,7 @@ mod interpose;
 pub mod sys;
 
 pub mod arch;
+pub mod effect;
 pub mod engine;
 pub mod free;
 pub mod heap;

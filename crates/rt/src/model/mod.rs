@@ -2,7 +2,8 @@
 //!
 //! A model is what libc's function does, done with the engine's points and waits instead of the kernel's. State lives
 //! in the C object in glibc's layout, so an object made by a static initialiser or before the run is understood.
-//! When nothing is controlled every hook is libc's own function.
+//! When nothing is controlled every hook is libc's own function. What a model does to an object it says once
+//! (`crate::effect`); it names nobody who looks on.
 
 #[macro_use]
 pub mod stub;
@@ -42,6 +43,8 @@ pub mod tls;
 pub mod waitv;
 pub mod word;
 
+use crate::effect::{Effect, effect};
+use crate::engine::ObjectId;
 use threadbare_abi::op::{Op, OpKind};
 
 /// What the models keep for each strand.
@@ -51,10 +54,8 @@ pub struct PerStrand {
     pub thread: thread::PerStrand,
     /// Cancellation.
     pub cancel: cancel::PerStrand,
-    /// Locks it holds.
+    /// Mutexes it holds.
     pub mutex: mutex::PerStrand,
-    /// Locks it holds that are words of its own.
-    pub words: crate::engine::words::PerStrand,
     /// Initialisations it is in.
     pub once: once::PerStrand,
     /// Thread-local destructors, where libc's list cannot be used.
@@ -79,15 +80,15 @@ pub fn after_fork_child() {
 }
 
 /// An object of synchronisation is made.
-pub fn makes(object: *mut crate::sys::c_void, pc: u64) {
-    crate::engine::point(Op::new(OpKind::Init, object as u64, pc));
-    crate::engine::coverage::changes(object as usize, pc);
+pub fn makes(object: ObjectId, pc: u64) {
+    crate::engine::point(Op::new(OpKind::Init, object.addr, pc));
+    effect(Effect::Make, object, pc);
 }
 
 /// An object of synchronisation is destroyed.
-pub fn destroys(object: *mut crate::sys::c_void, pc: u64) {
-    crate::engine::point(Op::new(OpKind::Destroy, object as u64, pc));
-    crate::engine::coverage::changes(object as usize, pc);
+pub fn destroys(object: ObjectId, pc: u64) {
+    crate::engine::point(Op::new(OpKind::Destroy, object.addr, pc));
+    effect(Effect::Destroy, object, pc);
 }
 
 /// A cancellation point of POSIX: does not return if the running strand is to be cancelled here.

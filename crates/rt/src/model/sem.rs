@@ -9,8 +9,8 @@ use super::hook;
 use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
-use crate::engine::steps::{self, EXCLUSIVE};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
+use crate::effect::{Effect, Mode, Was, effect, here};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, fail, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -23,14 +23,13 @@ fn value(sem: *mut c_void) -> Word {
     unsafe { Word::at(sem as usize) }
 }
 
-fn key(sem: *mut c_void) -> WaitKey {
-    WaitKey { class: Class::Sem, addr: sem as usize }
+fn key(sem: *mut c_void) -> ObjectId {
+    ObjectId::new(ObjectClass::Sem, sem as u64)
 }
 
 fn take(sem: *mut c_void) -> c_int {
     value(sem).set(value(sem).get() - 1);
-    race::locked(sem as usize);
-    coverage::changes(sem as usize, engine::strand(engine::me()).op.pc);
+    effect(Effect::Acquire(Mode::Alone), key(sem), here());
     if value(sem).get() == 0 {
         engine::retract(key(sem));
     }
@@ -93,7 +92,7 @@ hook! {
         if value(sem).get() > 0 {
             return take(sem);
         }
-        coverage::looks(sem as usize, pc);
+        effect(Effect::Look, key(sem), pc);
         fail(EAGAIN)
     }
 }
@@ -106,11 +105,8 @@ hook! {
         if old >= VALUE_MAX {
             return fail(EOVERFLOW);
         }
-        race::unlocked(sem as usize);
-        coverage::changes(sem as usize, pc);
-        if old == 0 {
-            steps::touches(OpKind::SemPost, sem as u64, EXCLUSIVE);
-        }
+        let was = if old == 0 { Was::Shut } else { Was::Open };
+        effect(Effect::Release(Mode::Alone, was), key(sem), pc);
         value(sem).set(old + 1);
         engine::notify(key(sem));
         0
@@ -121,7 +117,7 @@ hook! {
     /// Safe before init and after fork (libc's).
     sem_getvalue / 2 => on_getvalue(sem: *mut c_void, out: *mut c_int; pc) -> c_int {
         engine::point(Op::new(OpKind::SemTryWait, sem as u64, pc));
-        coverage::looks(sem as usize, pc);
+        effect(Effect::Look, key(sem), pc);
         // SAFETY: the program passes a place for the value.
         unsafe { out.write(value(sem).get() as c_int) };
         0
@@ -131,7 +127,7 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's).
     sem_init / 3 => on_init(sem: *mut c_void, shared: c_int, count: u32; pc) -> c_int {
-        super::makes(sem, pc);
+        super::makes(key(sem), pc);
         // SAFETY: libc only fills the semaphore in.
         unsafe { crate::real!(sem_init: fn(*mut c_void, c_int, u32) -> c_int)(sem, shared, count) }
     }
@@ -140,7 +136,7 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's). Does nothing, as in glibc.
     sem_destroy / 1 => on_destroy(sem: *mut c_void; pc) -> c_int {
-        super::destroys(sem, pc);
+        super::destroys(key(sem), pc);
         0
     }
 }

@@ -137,7 +137,7 @@ pub fn here(this: &Strand) {
             told += 1;
         }
     });
-    for held in &this.model.mutex.held {
-        report::add(RecordTag::AccessHeld, this.id.0, [held.addr as u64, held.pc, 0], format_args!(""));
+    for held in &this.held {
+        report::add(RecordTag::AccessHeld, this.id.0, [held.object.addr, held.pc, 0], format_args!(""));
     }
 }
