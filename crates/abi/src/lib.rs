@@ -7,6 +7,7 @@
 #![no_std]
 
 pub mod decision;
+pub mod does;
 pub mod event;
 pub mod layout;
 pub mod noise;

@@ -77,6 +77,11 @@ impl ObjectClass {
         self.released_by(false).is_some()
     }
 
+    /// Whether strands hand something over by it, one to another.
+    pub const fn is_handed_over(self) -> bool {
+        self.is_lock() || matches!(self, ObjectClass::Cond | ObjectClass::Sem | ObjectClass::Futex)
+    }
+
     /// Whether it is known which strand keeps those who wait for it.
     pub const fn has_holder(self) -> bool {
         self.is_lock()

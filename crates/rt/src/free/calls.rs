@@ -119,7 +119,7 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
                 recorded(me, pc);
             }
             if took(&result) {
-                hold(me, addr, pc, matches!(sort.op, OpKind::ReadLock | OpKind::ReadTryLock));
+                hold(me, addr, pc, sort.op.is_shared());
                 after(me, sort.op, pc);
             }
             result

@@ -20,7 +20,7 @@ fn order(code: i32) -> Order {
 fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
     if controlled() {
         addressable::check(kind, addr, size, pc);
-        learn::atomic(addr, size, !matches!(kind, OpKind::AtomicLoad));
+        learn::atomic(addr, size, kind.writes_memory());
         // SAFETY: a byte that only the single kernel thread writes.
         if unsafe { learn::GATE } == 0 && ATTENTION.load(Ordering::Relaxed) == 0 {
             sched::publish(Op { kind, order: order(mo), size, addr, pc });

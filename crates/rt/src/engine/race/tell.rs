@@ -23,7 +23,7 @@ impl Mine {
     /// Whether it writes.
     #[inline(always)]
     pub fn writes(&self) -> bool {
-        !matches!(self.kind, OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad)
+        !self.kind.only_reads_memory()
     }
 }
 
