@@ -94,6 +94,10 @@ pub enum Effect {
     Peek { certain: bool },
     /// Precompiled code has used a futex word out of sight.
     Unseen,
+    /// Precompiled code is about to take a lock that is a word, out of sight; whether it has to wait is not known.
+    TakeUnseen,
+    /// Precompiled code may go on at once, out of sight, by what any strand did.
+    AfterAll,
     /// The running strand comes to a wait on a futex word.
     Wait,
     /// It is in the word's queue from now on.
@@ -161,6 +165,8 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
             learn::atomic(object.addr, 4, false);
         }
         Effect::Unseen => steps::touched_unseen(addr),
+        Effect::TakeUnseen => race::takes_unseen(object.addr),
+        Effect::AfterAll => race::acquires_unseen(),
         Effect::Wait => {
             race::futex_waits(addr);
             words::waits(addr);

@@ -208,19 +208,29 @@ fn place(object: ObjectId) -> u64 {
 }
 
 /// An object is changed: in what order that happens matters.
-#[inline]
+#[inline(always)]
 pub fn changes(object: ObjectId, pc: u64) {
     if is_on() {
-        step(place(object), true, pc);
+        changed(place(object), pc);
     }
 }
 
+#[inline(never)]
+fn changed(place: u64, pc: u64) {
+    step(place, true, pc);
+}
+
 /// An object is looked at, or shared with others.
-#[inline]
+#[inline(always)]
 pub fn looks(object: ObjectId, pc: u64) {
     if is_on() {
-        step(place(object), false, pc);
+        looked(place(object), pc);
     }
+}
+
+#[inline(never)]
+fn looked(place: u64, pc: u64) {
+    step(place, false, pc);
 }
 
 /// The process ends: what every other strand has done is part of the run.

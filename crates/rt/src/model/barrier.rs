@@ -50,7 +50,7 @@ pub fn arrivals(addr: usize) -> (u32, u32) {
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_barrier_wait / 1 => on_wait(barrier: *mut c_void; pc) -> c_int {
+    pthread_barrier_wait / 1 is BarrierWait => on_wait(barrier: *mut c_void; pc) -> c_int {
         let op = Op::new(OpKind::BarrierWait, barrier as u64, pc);
         engine::point(op);
         let barrier = Barrier::at(barrier);

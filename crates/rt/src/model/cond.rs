@@ -87,14 +87,14 @@ fn wait(cond: *mut c_void, mutex: *mut c_void, kind: OpKind, limit: Limit, pc: u
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_cond_wait @ "GLIBC_2.3.2" / 2 => on_wait(cond: *mut c_void, mutex: *mut c_void; pc) -> c_int {
+    pthread_cond_wait @ "GLIBC_2.3.2" / 2 is CondWait => on_wait(cond: *mut c_void, mutex: *mut c_void; pc) -> c_int {
         wait(cond, mutex, OpKind::CondWait, Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `pthread_cond_wait`.
-    pthread_cond_timedwait @ "GLIBC_2.3.2" / 3 => on_timedwait(cond: *mut c_void, mutex: *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_cond_timedwait @ "GLIBC_2.3.2" / 3 is CondTimedWait timed => on_timedwait(cond: *mut c_void, mutex: *mut c_void, time: *const timespec; pc) -> c_int {
         match Limit::checked(clock_of(cond), time) {
             Ok(limit) => wait(cond, mutex, OpKind::CondTimedWait, limit, pc),
             Err(error) => error,
@@ -104,7 +104,7 @@ hook! {
 
 hook! {
     /// As `pthread_cond_wait`.
-    pthread_cond_clockwait / 4 => on_clockwait(cond: *mut c_void, mutex: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_cond_clockwait / 4 is CondTimedWait timed => on_clockwait(cond: *mut c_void, mutex: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         if let Some(error) = clock_error(clock) {
             return error;
         }
@@ -117,7 +117,7 @@ hook! {
 
 hook! {
     /// As `pthread_cond_wait`.
-    pthread_cond_signal @ "GLIBC_2.3.2" / 1 => on_signal(cond: *mut c_void; pc) -> c_int {
+    pthread_cond_signal @ "GLIBC_2.3.2" / 1 is CondSignal => on_signal(cond: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::CondSignal, cond as u64, pc));
         effect(Effect::Change, key(cond), pc);
         let woken = engine::wake_one(key(cond), u32::MAX);
@@ -129,7 +129,7 @@ hook! {
 
 hook! {
     /// As `pthread_cond_wait`.
-    pthread_cond_broadcast @ "GLIBC_2.3.2" / 1 => on_broadcast(cond: *mut c_void; pc) -> c_int {
+    pthread_cond_broadcast @ "GLIBC_2.3.2" / 1 is CondBroadcast => on_broadcast(cond: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::CondBroadcast, cond as u64, pc));
         effect(Effect::Change, key(cond), pc);
         let woken = engine::wake_all(key(cond), u32::MAX);

@@ -91,28 +91,32 @@ pub fn destroys(object: ObjectId, pc: u64) {
     effect(Effect::Destroy, object, pc);
 }
 
-/// A cancellation point of POSIX: does not return if the running strand is to be cancelled here.
-pub fn cancel_point() {
-    if crate::engine::controlled() {
-        cancel::check();
-    }
-}
-
 /// `hook! { name / arguments => function(arg: type, ...; pc) -> ret { body } }` exports `name`: the body when the run
-/// is controlled, libc's own function when it is not. `name @ "VERSION"` names the version of libc's function.
+/// is controlled, libc's own function when it is not. `name @ "VERSION"` names the version of libc's function. `is MutexLock`
+/// behind the number of arguments says which operation the call is, and with `timed` that it has a deadline: a free run makes
+/// noise around it.
 macro_rules! hook {
-    ($(#[$meta:meta])* $name:ident $(@ $version:literal)? / $n:tt => $func:ident($($arg:ident: $ty:ty),*; $pc:ident) -> $ret:ty
+    (@sort) => { None };
+    (@sort $op:ident) => {
+        Some($crate::free::calls::Sort { op: threadbare_abi::op::OpKind::$op, timed: false })
+    };
+    (@sort $op:ident timed) => {
+        Some($crate::free::calls::Sort { op: threadbare_abi::op::OpKind::$op, timed: true })
+    };
+    ($(#[$meta:meta])* $name:ident $(@ $version:literal)? / $n:tt $(is $op:ident $($timed:ident)?)? => $func:ident($($arg:ident: $ty:ty),*; $pc:ident) -> $ret:ty
      $body:block) => {
         $(#[$meta])*
         pub unsafe extern "C" fn $func($($arg: $ty,)* $pc: u64) -> $ret {
             if !$crate::engine::controlled() {
                 // SAFETY: libc's own function with the arguments the program gave.
                 let call = || unsafe { $crate::real!($name $(@ $version)?: fn($($ty),*) -> $ret)($($arg),*) };
-                const SORT: $crate::free::calls::Sort = $crate::free::calls::sort_of(stringify!($name));
-                if matches!(SORT.does, $crate::free::calls::Does::Nothing) || !$crate::free::on() {
-                    return call();
-                }
-                return $crate::free::calls::pass(SORT, &[$($crate::free::word(&$arg)),*], $pc, call);
+                const SORT: Option<$crate::free::calls::Sort> = $crate::model::hook!(@sort $($op $($timed)?)?);
+                return match SORT {
+                    Some(sort) if $crate::free::on() => {
+                        $crate::free::calls::pass(sort, &[$($crate::free::word(&$arg)),*], $pc, call)
+                    }
+                    _ => call(),
+                };
             }
             $body
         }

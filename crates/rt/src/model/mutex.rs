@@ -233,21 +233,21 @@ fn lock(mutex: *mut c_void, kind: OpKind, limit: Limit, pc: u64) -> c_int {
 
 hook! {
     /// Safe before init and after fork (libc's); in a signal handler as POSIX says: not.
-    pthread_mutex_lock / 1 => on_lock(mutex: *mut c_void; pc) -> c_int {
+    pthread_mutex_lock / 1 is MutexLock => on_lock(mutex: *mut c_void; pc) -> c_int {
         lock(mutex, OpKind::MutexLock, Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `pthread_mutex_lock`.
-    pthread_mutex_timedlock / 2 => on_timedlock(mutex: *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_mutex_timedlock / 2 is MutexTimedLock timed => on_timedlock(mutex: *mut c_void, time: *const timespec; pc) -> c_int {
         lock(mutex, OpKind::MutexTimedLock, Limit::absolute(CLOCK_REALTIME, time), pc)
     }
 }
 
 hook! {
     /// As `pthread_mutex_lock`.
-    pthread_mutex_clocklock / 3 => on_clocklock(mutex: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_mutex_clocklock / 3 is MutexTimedLock timed => on_clocklock(mutex: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         match clock_error(clock) {
             Some(error) => error,
             None => lock(mutex, OpKind::MutexTimedLock, Limit::absolute(clock, time), pc),
@@ -257,7 +257,7 @@ hook! {
 
 hook! {
     /// As `pthread_mutex_lock`.
-    pthread_mutex_trylock / 1 => on_trylock(mutex: *mut c_void; pc) -> c_int {
+    pthread_mutex_trylock / 1 is MutexTryLock => on_trylock(mutex: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::MutexTryLock, mutex as u64, pc));
         // SAFETY: the program passes a mutex.
         let mutex = unsafe { Mutex::at(mutex) };
@@ -279,7 +279,7 @@ hook! {
 
 hook! {
     /// As `pthread_mutex_lock`.
-    pthread_mutex_unlock / 1 => on_unlock(mutex: *mut c_void; pc) -> c_int {
+    pthread_mutex_unlock / 1 is MutexUnlock => on_unlock(mutex: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::MutexUnlock, mutex as u64, pc));
         // SAFETY: the program passes a mutex.
         let mutex = unsafe { Mutex::at(mutex) };

@@ -100,7 +100,7 @@ pub fn runner_of(control: usize) -> StrandId {
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_once / 2 => on_once(control: *mut c_void, routine: unsafe extern "C" fn(); pc) -> c_int {
+    pthread_once / 2 is Once => on_once(control: *mut c_void, routine: unsafe extern "C" fn(); pc) -> c_int {
         let addr = control as usize;
         // SAFETY: the program passes a control word.
         let word = unsafe { Word::at(addr) };

@@ -214,49 +214,49 @@ fn timed(clock: c_int, time: *const timespec, lock: impl FnOnce(Limit) -> c_int)
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_rwlock_rdlock / 1 => on_rdlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_rdlock / 1 is ReadLock => on_rdlock(lock: *mut c_void; pc) -> c_int {
         at(lock).read(Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_wrlock / 1 => on_wrlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_wrlock / 1 is WriteLock => on_wrlock(lock: *mut c_void; pc) -> c_int {
         at(lock).write(Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_timedrdlock / 2 => on_timedrdlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_rwlock_timedrdlock / 2 is ReadLock timed => on_timedrdlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
         timed(CLOCK_REALTIME, time, |limit| at(lock).read(limit, pc))
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_timedwrlock / 2 => on_timedwrlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_rwlock_timedwrlock / 2 is WriteLock timed => on_timedwrlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
         timed(CLOCK_REALTIME, time, |limit| at(lock).write(limit, pc))
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_clockrdlock / 3 => on_clockrdlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_rwlock_clockrdlock / 3 is ReadLock timed => on_clockrdlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         timed(clock, time, |limit| at(lock).read(limit, pc))
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_clockwrlock / 3 => on_clockwrlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_rwlock_clockwrlock / 3 is WriteLock timed => on_clockwrlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         timed(clock, time, |limit| at(lock).write(limit, pc))
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_tryrdlock / 1 => on_tryrdlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_tryrdlock / 1 is ReadTryLock => on_tryrdlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::ReadTryLock, lock as u64, pc));
         let lock = at(lock);
         if matches!(lock.ready_to_read(), Ready::Yes) { lock.take_read(pc) } else { lock.busy(pc) }
@@ -265,7 +265,7 @@ hook! {
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_trywrlock / 1 => on_trywrlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_trywrlock / 1 is WriteTryLock => on_trywrlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::WriteTryLock, lock as u64, pc));
         let lock = at(lock);
         if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write(pc) } else { lock.busy_for_writers(pc) }
@@ -274,7 +274,7 @@ hook! {
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_unlock / 1 is RwUnlock => on_unlock(lock: *mut c_void; pc) -> c_int {
         let kind = if at(lock).mine() { OpKind::RwUnlock } else { OpKind::ReadUnlock };
         engine::point(Op::new(kind, lock as u64, pc));
         at(lock).unlock()

@@ -63,21 +63,21 @@ fn wait(sem: *mut c_void, limit: Limit, pc: u64) -> c_int {
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    sem_wait / 1 => on_wait(sem: *mut c_void; pc) -> c_int {
+    sem_wait / 1 is SemWait => on_wait(sem: *mut c_void; pc) -> c_int {
         wait(sem, Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `sem_wait`.
-    sem_timedwait / 2 => on_timedwait(sem: *mut c_void, time: *const timespec; pc) -> c_int {
+    sem_timedwait / 2 is SemWait timed => on_timedwait(sem: *mut c_void, time: *const timespec; pc) -> c_int {
         wait(sem, Limit::absolute(CLOCK_REALTIME, time), pc)
     }
 }
 
 hook! {
     /// As `sem_wait`.
-    sem_clockwait / 3 => on_clockwait(sem: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    sem_clockwait / 3 is SemWait timed => on_clockwait(sem: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         match clock_error(clock) {
             Some(error) => fail(error),
             None => wait(sem, Limit::absolute(clock, time), pc),
@@ -87,7 +87,7 @@ hook! {
 
 hook! {
     /// As `sem_wait`.
-    sem_trywait / 1 => on_trywait(sem: *mut c_void; pc) -> c_int {
+    sem_trywait / 1 is SemTryWait => on_trywait(sem: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SemTryWait, sem as u64, pc));
         if value(sem).get() > 0 {
             return take(sem);
@@ -99,7 +99,7 @@ hook! {
 
 hook! {
     /// Safe before init, in a signal handler and after fork.
-    sem_post / 1 => on_post(sem: *mut c_void; pc) -> c_int {
+    sem_post / 1 is SemPost => on_post(sem: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SemPost, sem as u64, pc));
         let old = value(sem).get();
         if old >= VALUE_MAX {

@@ -63,7 +63,7 @@ fn take(lock: *mut c_void, pc: u64) -> c_int {
 
 hook! {
     /// Safe before init and after fork (libc's).
-    pthread_spin_lock / 1 => on_lock(lock: *mut c_void; pc) -> c_int {
+    pthread_spin_lock / 1 is SpinLock => on_lock(lock: *mut c_void; pc) -> c_int {
         let op = Op::new(OpKind::SpinLock, lock as u64, pc);
         while !matches!(engine::acquire(op, key(lock), None, &mut || ready(lock)), Wake::Go) {
             cancel::check_asynchronous();
@@ -75,7 +75,7 @@ hook! {
 
 hook! {
     /// As `pthread_spin_lock`.
-    pthread_spin_trylock / 1 => on_trylock(lock: *mut c_void; pc) -> c_int {
+    pthread_spin_trylock / 1 is SpinTryLock => on_trylock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinTryLock, lock as u64, pc));
         if matches!(ready(lock), Ready::Yes) {
             return take(lock, pc);
@@ -87,7 +87,7 @@ hook! {
 
 hook! {
     /// As `pthread_spin_lock`.
-    pthread_spin_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
+    pthread_spin_unlock / 1 is SpinUnlock => on_unlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinUnlock, lock as u64, pc));
         let was = if matches!(ready(lock), Ready::Yes) { Was::Open } else { Was::Shut };
         effect(Effect::Release(Mode::Alone, was), key(lock), pc);

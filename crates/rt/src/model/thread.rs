@@ -266,7 +266,7 @@ crate::interpose!(pthread_create, 4, on_create);
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_join / 2 => on_join(thread: pthread_t, out: *mut *mut c_void; pc) -> c_int {
+    pthread_join / 2 is Join => on_join(thread: pthread_t, out: *mut *mut c_void; pc) -> c_int {
         join(thread, out, Limit::Never, pc)
     }
 }
@@ -290,7 +290,7 @@ hook! {
 
 hook! {
     /// As `pthread_join`.
-    pthread_timedjoin_np / 3 => on_timedjoin(thread: pthread_t, out: *mut *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_timedjoin_np / 3 is Join timed => on_timedjoin(thread: pthread_t, out: *mut *mut c_void, time: *const timespec; pc) -> c_int {
         let limit = if time.is_null() { Limit::Never } else { Limit::absolute(CLOCK_REALTIME, time) };
         join(thread, out, limit, pc)
     }
@@ -298,7 +298,7 @@ hook! {
 
 hook! {
     /// As `pthread_join`.
-    pthread_clockjoin_np / 4 => on_clockjoin(thread: pthread_t, out: *mut *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_clockjoin_np / 4 is Join timed => on_clockjoin(thread: pthread_t, out: *mut *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         if let Some(error) = clock_error(clock) {
             return error;
         }
