@@ -89,7 +89,7 @@ pub use due::{advance, now, timer_armed};
 pub use follow::blocks_here;
 pub use io::{PollFd, io_touched, wait_fd};
 pub use sched::{ATTENTION, attention, point, yield_point};
-pub use segments::{choose, outside};
+pub use segments::outside;
 pub use start::{controlled, cpus, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
 pub use verdict::{crashed, end_run, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
@@ -121,11 +121,6 @@ pub fn plan_flags() -> u32 {
 /// Strands of the run so far, ended ones included.
 pub fn strand_count() -> usize {
     engine().strands.len()
-}
-
-/// A signal has come. Safe in a signal handler.
-pub fn signal_came() {
-    ATTENTION.fetch_or(attention::SIGNAL, core::sync::atomic::Ordering::Relaxed);
 }
 
 /// Strands that have not ended.
