@@ -7,9 +7,11 @@
 #![no_std]
 
 pub mod decision;
+pub mod does;
 pub mod event;
 pub mod layout;
 pub mod noise;
+pub mod object;
 pub mod op;
 pub mod protocol;
 pub mod report;

@@ -256,6 +256,18 @@ codes! {
     }
 }
 
+impl Order {
+    /// Whether what the matching release published is seen.
+    pub const fn acquires(self) -> bool {
+        matches!(self, Order::Consume | Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Whether what came before is published.
+    pub const fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+}
+
 /// The operation a strand stands before: published at the point, read by strategies and planners.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,6 +3,7 @@
 use crate::done::Done;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use threadbare_abi::does::Access;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 
@@ -100,28 +101,14 @@ pub(crate) struct Around<'a> {
 /// Operations of a strand that may lie between two writes that belong together.
 const NEAR: usize = 8;
 
-fn reads(op: OpKind) -> bool {
-    use OpKind::{AtomicCas, AtomicLoad, AtomicRmw, Read, ReadRange, ReadWrite};
-    matches!(op, Read | ReadRange | AtomicLoad | ReadWrite | AtomicRmw | AtomicCas)
-}
-
 /// Whether an operation looks at memory: a counter that is added to is not looked at.
 pub(crate) fn looks(op: OpKind) -> bool {
-    only_reads(op) || op == OpKind::AtomicCas
+    op.only_reads_memory() || op == OpKind::AtomicCas
 }
 
 /// Whether an operation writes what it was given, whatever was there.
 fn only_writes(op: OpKind) -> bool {
-    matches!(op, OpKind::Write | OpKind::WriteRange | OpKind::AtomicStore)
-}
-
-fn only_reads(op: OpKind) -> bool {
-    matches!(op, OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad)
-}
-
-fn writes(op: OpKind) -> bool {
-    op.is_plain_access() && !matches!(op, OpKind::Read | OpKind::ReadRange)
-        || matches!(op, OpKind::AtomicStore | OpKind::AtomicRmw | OpKind::AtomicCas | OpKind::Free)
+    op.does().access == Access::Writes && op != OpKind::Free
 }
 
 fn is_data(op: OpKind) -> bool {
@@ -189,8 +176,8 @@ impl Around<'_> {
             let since = on[..at].iter().rev().take_while(|it| it.strand != write.strand);
             let before = on[..at].iter().rev().find(|it| it.strand == write.strand);
             only_writes(write.op)
-                && before.is_some_and(|it| reads(it.op))
-                && since.into_iter().any(|it| writes(it.op))
+                && before.is_some_and(|it| it.op.reads_memory())
+                && since.into_iter().any(|it| it.op.writes_memory())
         };
         (0..on.len()).filter(|&at| loses(at)).count()
     }
@@ -207,12 +194,12 @@ impl Around<'_> {
         let read =
             |&at: &usize| by(second.strand, at) && looks(self.done[at].op) && overlap(&self.done[at], second);
         let change = |&at: &usize| {
-            by(self.first.strand, at) && writes(self.done[at].op) && overlap(&self.done[at], second)
+            by(self.first.strand, at) && self.done[at].op.writes_memory() && overlap(&self.done[at], second)
         };
         let changed = (at_first..at_second).find(change)?;
         let check = (0..changed).rev().find(read)?;
         // What the strand looked at to write it is done with when it has.
-        let own = |at: usize| by(second.strand, at) && writes(self.done[at].op);
+        let own = |at: usize| by(second.strand, at) && self.done[at].op.writes_memory();
         if (check + 1..changed).any(|at| own(at) && overlap(&self.done[at], second)) {
             return None;
         }
@@ -233,12 +220,12 @@ impl Around<'_> {
     /// The first one's strand has read what the second one changes, and goes on as if it had not.
     fn outdated(&self, at_second: usize) -> Option<Shown> {
         let (first, second) = (self.first, self.second);
-        if !looks(first.op) || !writes(second.op) {
+        if !looks(first.op) || !second.op.writes_memory() {
             return None;
         }
         let acts = |&at: &usize| {
             let it = &self.done[at];
-            it.strand == first.strand && !it.waits && self.is_data(it) && writes(it.op)
+            it.strand == first.strand && !it.waits && self.is_data(it) && it.op.writes_memory()
         };
         let later: Vec<&Done> =
             (at_second + 1..self.done.len()).filter(acts).map(|at| &self.done[at]).collect();
@@ -259,7 +246,7 @@ impl Around<'_> {
     /// Whether both strands read and write the memory of the pair, as a counter is.
     pub(crate) fn is_counter(&self) -> bool {
         let looks_at = |strand: StrandId| {
-            self.done.iter().any(|it| it.strand == strand && reads(it.op) && overlap(it, self.first))
+            self.done.iter().any(|it| it.strand == strand && it.op.reads_memory() && overlap(it, self.first))
         };
         [self.first, self.second]
             .iter()
@@ -270,21 +257,21 @@ impl Around<'_> {
     /// not count, nor that it is given back.
     fn is_writer(&self, strand: StrandId, memory: &Done) -> bool {
         let mut of_it = self.done.iter().filter(|it| it.strand == strand && overlap(it, memory));
-        let changes = |it: &Done| writes(it.op) && it.op != OpKind::Free;
-        let read = of_it.by_ref().find(|it| reads(it.op));
+        let changes = |it: &Done| it.op.writes_memory() && it.op != OpKind::Free;
+        let read = of_it.by_ref().find(|it| it.op.reads_memory());
         read.is_some_and(&changes) || of_it.any(changes)
     }
 
     /// The second one's strand reads two places, and both are changed in between.
     fn torn_read(&self, at_first: usize, at_second: usize) -> Option<Shown> {
         let (first, second) = (self.first, self.second);
-        if !writes(first.op) || !looks(second.op) || self.is_writer(second.strand, second) {
+        if !first.op.writes_memory() || !looks(second.op) || self.is_writer(second.strand, second) {
             return None;
         }
         let changed_later = |it: &Done, from: usize| {
             self.done[from..at_second]
                 .iter()
-                .any(|other| other.strand == first.strand && writes(other.op) && overlap(other, it))
+                .any(|other| other.strand == first.strand && other.op.writes_memory() && overlap(other, it))
         };
         let seen = (0..at_first).rev().find(|&at| {
             let it = &self.done[at];
@@ -303,14 +290,15 @@ impl Around<'_> {
     /// of a pair of writes.
     fn torn_write(&self, at_first: usize) -> Option<Shown> {
         let (first, second) = (self.first, self.second);
-        if !looks(first.op) || !writes(second.op) || self.is_writer(first.strand, first) {
+        if !looks(first.op) || !second.op.writes_memory() || self.is_writer(first.strand, first) {
             return None;
         }
         // Its last change of the place, with little between that and where it stands.
         let change_of = |it: &Done, end: usize| {
             let own = |&at: &usize| self.done[at].strand == second.strand && self.is_data(&self.done[at]);
             let near: Vec<usize> = (0..at_first).rev().filter(own).take(NEAR).collect();
-            let last = (0..end).rev().find(|&at| writes(self.done[at].op) && overlap(&self.done[at], it))?;
+            let last =
+                (0..end).rev().find(|&at| self.done[at].op.writes_memory() && overlap(&self.done[at], it))?;
             (near.contains(&last) && only_writes(self.done[last].op)).then_some(last)
         };
         (0..at_first).rev().find_map(|at| {
@@ -330,9 +318,9 @@ impl Around<'_> {
 
     /// The first one is a read of what nobody has written yet, by a strand that only reads it.
     fn early(&self, at_first: usize) -> Option<Shown> {
-        let written = self.done[..at_first].iter().any(|it| writes(it.op) && overlap(it, self.first));
+        let written = self.done[..at_first].iter().any(|it| it.op.writes_memory() && overlap(it, self.first));
         let counts = self.is_writer(self.first.strand, self.first);
-        (only_reads(self.first.op) && writes(self.second.op) && !written && !counts)
+        (self.first.op.only_reads_memory() && self.second.op.writes_memory() && !written && !counts)
             .then_some(Shown::bare(Pattern::UseBeforeInit))
     }
 }

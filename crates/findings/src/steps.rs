@@ -295,8 +295,7 @@ fn shared(all: &[Done]) -> HashSet<Key> {
     for done in all {
         let entry = uses.entry(key(done)).or_default();
         entry.several |= *entry.by.get_or_insert(done.strand) != done.strand;
-        entry.changed |=
-            !matches!(done.op, OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad | OpKind::Fence);
+        entry.changed |= !done.op.only_reads_memory() && done.op != OpKind::Fence;
     }
     uses.into_iter().filter(|(_, used)| used.several && used.changed).map(|(key, _)| key).collect()
 }

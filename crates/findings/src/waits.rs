@@ -397,15 +397,7 @@ fn holds(strand: &StrandReport, addr: u64) -> bool {
 
 /// Whether the operation takes a lock.
 fn is_lock(op: OpKind) -> bool {
-    matches!(
-        op,
-        OpKind::MutexLock
-            | OpKind::MutexTimedLock
-            | OpKind::ReadLock
-            | OpKind::WriteLock
-            | OpKind::SpinLock
-            | OpKind::FutexWait
-    )
+    op.takes_lock() || op == OpKind::FutexWait
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::text::words::place_in_function;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use threadbare_abi::event::Event;
+use threadbare_abi::object::ObjectClass;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::time::time_of;
@@ -329,38 +330,17 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Whether strands hand something over by the operation's object, one to another.
+fn hands_over(op: OpKind) -> bool {
+    op.does().class.is_some_and(ObjectClass::is_handed_over)
+}
+
 fn releases(op: OpKind) -> bool {
-    matches!(
-        op,
-        OpKind::MutexUnlock
-            | OpKind::RwUnlock
-            | OpKind::ReadUnlock
-            | OpKind::SpinUnlock
-            | OpKind::SemPost
-            | OpKind::CondSignal
-            | OpKind::CondBroadcast
-            | OpKind::FutexWake
-    )
+    hands_over(op) && op.releases()
 }
 
 fn acquires(op: OpKind) -> bool {
-    matches!(
-        op,
-        OpKind::MutexLock
-            | OpKind::MutexTryLock
-            | OpKind::MutexTimedLock
-            | OpKind::ReadLock
-            | OpKind::ReadTryLock
-            | OpKind::WriteLock
-            | OpKind::WriteTryLock
-            | OpKind::SpinLock
-            | OpKind::SpinTryLock
-            | OpKind::SemWait
-            | OpKind::SemTryWait
-            | OpKind::CondWait
-            | OpKind::CondTimedWait
-            | OpKind::FutexWait
-    )
+    hands_over(op) && op.acquires()
 }
 
 impl<W> std::fmt::Debug for Perfetto<'_, W> {

@@ -8,6 +8,8 @@
 //! - print to the program's standard output.
 //!
 //! Each hook says in its comment whether it is safe before init, in a signal handler, and after fork.
+//!
+//! No module is public: what is exported is exported by name to the loader, so the compiler tells what nobody uses.
 #![no_std]
 
 extern crate alloc;
@@ -15,14 +17,15 @@ extern crate alloc;
 #[macro_use]
 mod interpose;
 #[macro_use]
-pub mod sys;
+mod sys;
 
-pub mod arch;
-pub mod engine;
-pub mod free;
-pub mod heap;
-pub mod model;
-pub mod tsan;
+mod arch;
+mod effect;
+mod engine;
+mod free;
+mod heap;
+mod model;
+mod tsan;
 
 #[global_allocator]
 static OWN: heap::own::Own = heap::own::Own;

@@ -1,49 +1,7 @@
 //! Which operations depend on their order.
 
+use threadbare_abi::does::Impact;
 use threadbare_abi::op::{Op, OpKind};
-
-/// What an operation does to its object, as far as order is concerned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effect {
-    /// Nothing that another strand could see or change.
-    None,
-    /// It looks.
-    Read,
-    /// It changes.
-    Write,
-}
-
-/// The effect of an operation on the object at its address.
-#[inline]
-pub const fn effect(kind: OpKind) -> Effect {
-    match kind {
-        OpKind::Read
-        | OpKind::ReadRange
-        | OpKind::AtomicLoad
-        | OpKind::ReadLock
-        | OpKind::ReadTryLock
-        | OpKind::ReadUnlock
-        | OpKind::StateRead => Effect::Read,
-        OpKind::Start
-        | OpKind::Fence
-        | OpKind::Create
-        | OpKind::Join
-        | OpKind::TryJoin
-        | OpKind::TimedJoin
-        | OpKind::Exit
-        | OpKind::Detach
-        | OpKind::Cancel
-        | OpKind::Yield
-        | OpKind::Sleep
-        | OpKind::Clock
-        | OpKind::Signal
-        | OpKind::SpinWait
-        | OpKind::Alloc
-        | OpKind::Free
-        | OpKind::End => Effect::None,
-        _ => Effect::Write,
-    }
-}
 
 /// Bytes an operation concerns; objects of synchronisation count as one.
 #[inline]
@@ -63,15 +21,14 @@ pub fn conflict(a: &Op, b: &Op) -> bool {
         // A descriptor's number is no address.
         return false;
     }
-    match (effect(a.kind), effect(b.kind)) {
+    match (a.kind.does().impact, b.kind.does().impact) {
         // Whether somebody reads is what a try to write looks at.
-        (Effect::Read, Effect::Read) => {
-            let reader =
-                |op: &Op| matches!(op.kind, OpKind::ReadLock | OpKind::ReadTryLock | OpKind::ReadUnlock);
+        (Impact::Looks, Impact::Looks) => {
+            let reader = |op: &Op| op.kind.is_shared();
             reader(a) && b.kind == OpKind::AtomicLoad || reader(b) && a.kind == OpKind::AtomicLoad
         }
-        (Effect::None, _) | (_, Effect::None) => false,
-        (Effect::Write, _) | (_, Effect::Write) => true,
+        (Impact::None, _) | (_, Impact::None) => false,
+        (Impact::Changes, _) | (_, Impact::Changes) => true,
     }
 }
 

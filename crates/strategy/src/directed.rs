@@ -49,15 +49,8 @@ impl Directed {
     }
 
     fn index(&self, strand: StrandId, op: Op) -> Option<usize> {
-        let waits = matches!(
-            op.kind,
-            OpKind::MutexLock
-                | OpKind::ReadLock
-                | OpKind::WriteLock
-                | OpKind::SpinLock
-                | OpKind::AtomicCas
-                | OpKind::FutexWait
-        );
+        let waits = matches!(op.kind, OpKind::AtomicCas | OpKind::FutexWait)
+            || op.kind.takes_lock() && op.kind != OpKind::MutexTimedLock;
         if !waits {
             return None;
         }

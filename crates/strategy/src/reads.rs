@@ -11,6 +11,7 @@
 //! section entered by a try-lock is not seen.
 
 use crate::table::Table;
+use threadbare_abi::object::ObjectClass;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{MAX_STRANDS, StrandId};
 
@@ -50,50 +51,22 @@ struct Access {
 }
 
 const fn access(kind: OpKind) -> Access {
-    let (reads, writes, sync) = match kind {
-        OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad => (true, false, false),
-        OpKind::Write | OpKind::WriteRange | OpKind::AtomicStore => (false, true, false),
-        OpKind::ReadWrite | OpKind::AtomicRmw | OpKind::AtomicCas => (true, true, false),
-        OpKind::MutexLock
-        | OpKind::MutexTryLock
-        | OpKind::MutexTimedLock
-        | OpKind::ReadLock
-        | OpKind::ReadTryLock
-        | OpKind::WriteLock
-        | OpKind::WriteTryLock
-        | OpKind::SpinLock
-        | OpKind::SpinTryLock
-        | OpKind::CondWait
-        | OpKind::CondTimedWait
-        | OpKind::SemWait
-        | OpKind::SemTryWait => (true, false, true),
-        OpKind::MutexUnlock
-        | OpKind::RwUnlock
-        | OpKind::ReadUnlock
-        | OpKind::SpinUnlock
-        | OpKind::CondSignal
-        | OpKind::CondBroadcast
-        | OpKind::SemPost => (false, true, true),
-        _ => (false, false, false),
-    };
-    Access { reads, writes, sync }
+    // Whoever takes an object reads from whoever gave it back; a futex word is read and written as memory.
+    let sync = matches!(kind.does().class, Some(class) if class.is_handed_over() && !matches!(class, ObjectClass::Futex));
+    Access {
+        reads: kind.reads_memory() || sync && kind.acquires(),
+        writes: kind.writes_memory() && !matches!(kind, OpKind::Free) || sync && kind.releases(),
+        sync,
+    }
 }
 
 /// What an operation does to the strand's critical sections: 1 enters one, -1 leaves one.
 pub(crate) const fn nesting(kind: OpKind) -> i64 {
     match kind {
-        OpKind::MutexLock
-        | OpKind::MutexTimedLock
-        | OpKind::ReadLock
-        | OpKind::WriteLock
-        | OpKind::SpinLock => 1,
         // A wait gives the lock back; taking it again is an operation of its own.
-        OpKind::MutexUnlock
-        | OpKind::RwUnlock
-        | OpKind::ReadUnlock
-        | OpKind::SpinUnlock
-        | OpKind::CondWait
-        | OpKind::CondTimedWait => -1,
+        OpKind::CondWait | OpKind::CondTimedWait => -1,
+        _ if kind.takes_lock() => 1,
+        _ if kind.gives_lock_back() => -1,
         _ => 0,
     }
 }

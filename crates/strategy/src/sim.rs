@@ -1,6 +1,5 @@
 //! Small programs for the strategies' tests: each strand a list of operations, with locks, spins and births.
 
-use crate::conflict::{Effect, effect};
 use crate::{Born, Pick, ROOM_WORDS, Room, RunInfo, Strategy, View};
 use std::boxed::Box;
 use std::collections::HashMap;
@@ -225,7 +224,7 @@ impl State<'_> {
             OpKind::MutexUnlock => _ = self.holders.remove(&op.addr),
             _ => {}
         }
-        if effect(op.kind) == Effect::Write && op.kind != OpKind::MutexLock {
+        if op.kind.changes() && op.kind != OpKind::MutexLock {
             self.writers.insert(op.addr, op.pc);
         }
         let last = self.at[index] + 1 == self.machine.strands[index].len();

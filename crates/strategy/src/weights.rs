@@ -8,8 +8,8 @@
 //! strand), number of counts, and that many words `count << 8 | bucket`.
 
 use crate::Born;
-use crate::conflict::{Effect, effect};
 use crate::counts::Counts;
+use threadbare_abi::does::Impact;
 use threadbare_abi::op::Op;
 use threadbare_abi::strand::StrandId;
 
@@ -27,7 +27,7 @@ pub const NOBODY: u64 = u64::MAX;
 /// The bucket of an operation.
 #[inline]
 pub fn bucket(op: &Op) -> u32 {
-    if effect(op.kind) == Effect::None || !op.kind.has_memory_address() {
+    if op.kind.does().impact == Impact::None || !op.kind.has_memory_address() {
         return OTHER;
     }
     let hash = (op.addr >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;

@@ -6,7 +6,6 @@
 use crate::events::{Happening, TraceEvent};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::event::Event;
-use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 
 /// The memory a run touched, in cells of 8 bytes.
@@ -35,7 +34,7 @@ impl Conflicts {
         if !op.is_plain_access() && !op.is_atomic_access() {
             return;
         }
-        let writes = !matches!(op, OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad);
+        let writes = op.writes_memory();
         let last = addr.saturating_add(u64::from(size).clamp(1, LONGEST) - 1);
         for key in addr / 8..=last / 8 {
             let cell = self.cells.entry(key).or_insert(Cell { first: strand, many: false, written: false });
@@ -62,6 +61,7 @@ impl Conflicts {
 mod tests {
     use super::*;
     use threadbare_abi::event::EventKind;
+    use threadbare_abi::op::OpKind;
 
     #[test]
     fn an_early_read_conflicts_with_a_later_write() {

@@ -41,9 +41,9 @@ impl RacePair {
 /// What an operation is to a race: a read or a write, plain or atomic.
 pub const fn coarse(op: OpKind) -> OpKind {
     match op {
-        OpKind::Read | OpKind::ReadRange => OpKind::Read,
         OpKind::AtomicLoad => OpKind::AtomicLoad,
         op if op.is_atomic_access() => OpKind::AtomicStore,
+        op if op.only_reads_memory() => OpKind::Read,
         _ => OpKind::Write,
     }
 }

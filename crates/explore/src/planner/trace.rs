@@ -8,7 +8,7 @@ use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::{Doubt, Step, StepKind, flags};
-use threadbare_strategy::conflict::{self, Effect, depends};
+use threadbare_strategy::conflict::depends;
 
 /// A place that an operation of a step concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -274,7 +274,7 @@ impl Trace {
             touches.push(TIMER);
         }
         // Precompiled code has written what the step only looked at.
-        if conflict::effect(op.kind) == Effect::Read && step.before != step.after {
+        if op.kind.looks() && step.before != step.after {
             touches.push(Touch { op: Op { kind: OpKind::AtomicRmw, ..op }, shut: 0 });
         }
         Event {
@@ -571,7 +571,7 @@ impl Analysis {
                     // All that came before a write of the whole place comes before this, too.
                     let whole = hit.op.addr <= touch.op.addr
                         && hit.op.addr + u64::from(hit.op.size) >= touch.op.addr + u64::from(touch.op.size);
-                    if reversible && whole && conflict::effect(hit.op.kind) == Effect::Write {
+                    if reversible && whole && hit.op.kind.changes() {
                         break;
                     }
                 }
@@ -588,8 +588,7 @@ impl Analysis {
         let elsewhere = waits.others(trace, event, before);
         let decides = |at: &usize| {
             let other = &trace.events[*at];
-            conflict::effect(other.op.kind) != Effect::Read
-                && elsewhere.iter().any(|place| place.is_of(other))
+            !other.op.kind.looks() && elsewhere.iter().any(|place| place.is_of(other))
         };
         if !elsewhere.is_empty() {
             candidates.extend((0..self.clocks.len()).filter(decides));

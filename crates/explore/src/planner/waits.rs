@@ -8,7 +8,6 @@
 use super::trace::{Event, Spin, Trace};
 use std::collections::HashSet;
 use threadbare_abi::op::OpKind;
-use threadbare_strategy::conflict::{Effect, effect};
 
 /// A load of a loop, and the value that keeps it waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -203,7 +202,7 @@ fn stays(trace: &Trace, place: &Place, strand: u16, comes_before: &dyn Fn(usize)
     // What the strand itself does comes after its loop.
     value_of(trace, place, comes_before) == Some(place.value)
         && after.all(|(_, event)| {
-            let reads = effect(event.op.kind) == Effect::Read;
+            let reads = event.op.kind.looks();
             !place.is_of(event) || event.index == strand || reads || event.after == place.value
         })
 }

@@ -1,6 +1,5 @@
 //! The operations of a run in the order they were done, from its decisions.
 
-use super::reach::is_read;
 use super::trial::Made;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -115,7 +114,7 @@ fn range(act: &Act, block: Option<&Range<u64>>) -> Option<Range<u64>> {
 
 /// Whether the order of two operations can make a difference. `block` is the block that was freed too early.
 pub(crate) fn depend(one: &Act, other: &Act, block: Option<&Range<u64>>) -> bool {
-    if one.strand == other.strand || is_read(one.op) && is_read(other.op) {
+    if one.strand == other.strand || one.op.only_reads_memory() && other.op.only_reads_memory() {
         return false;
     }
     match (range(one, block), range(other, block)) {
@@ -138,29 +137,6 @@ pub(crate) fn done_at(made: &Made, path: u64, act: &Act) -> Option<usize> {
     let done =
         of_it.find(|(_, it)| it.own > act.own || waits && it.own == act.own && it.how == StopKind::Blocked);
     done.map(|(at, _)| at)
-}
-
-/// Whether an operation is one on a lock.
-pub(crate) fn is_lock(op: OpKind) -> bool {
-    use OpKind::{MutexLock, MutexTimedLock, MutexTryLock, MutexUnlock};
-    use OpKind::{
-        ReadLock, ReadTryLock, RwUnlock, SpinLock, SpinTryLock, SpinUnlock, WriteLock, WriteTryLock,
-    };
-    matches!(
-        op,
-        MutexLock
-            | MutexTimedLock
-            | MutexTryLock
-            | MutexUnlock
-            | ReadLock
-            | ReadTryLock
-            | RwUnlock
-            | SpinLock
-            | SpinTryLock
-            | SpinUnlock
-            | WriteLock
-            | WriteTryLock
-    )
 }
 
 /// Whether an operation wakes strands.

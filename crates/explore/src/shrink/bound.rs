@@ -17,7 +17,7 @@
 //! strands.
 
 use super::plan::{Plan, Stretch};
-use super::reach::{Reach, is_read, reach};
+use super::reach::{Reach, reach};
 use super::state::states;
 use super::trial::{Halt, Made, Trials};
 use std::collections::{HashMap, VecDeque};
@@ -89,7 +89,7 @@ struct Cell {
 impl Touched {
     fn note(&mut self, decision: &Decision) {
         let Reach::Cells(from, to) = reach(decision) else { return };
-        let reads = is_read(decision.op);
+        let reads = decision.op.only_reads_memory();
         for cell in from..=to {
             let cell = self.cells.entry(cell).or_default();
             cell.several |= *cell.by.get_or_insert(decision.strand) != decision.strand;

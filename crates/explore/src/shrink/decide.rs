@@ -9,7 +9,7 @@
 //! Data comes before locks: where a lock keeps an operation from being held, its strand is held before it takes the
 //! lock, and the operation is still what is told. Of a deadlock the waits are tried first.
 
-use super::acts::{acts, depend, done_at, is_lock, is_wake};
+use super::acts::{acts, depend, done_at, is_wake};
 use super::plan::{Plan, Stretch};
 use super::trial::{Halt, Made, Trials};
 use super::{Budget, Subject};
@@ -187,7 +187,7 @@ struct Search<'a, 'b> {
 
 impl Search<'_, '_> {
     fn is_lock(&self, act: &Act) -> bool {
-        is_lock(act.op) || self.locks.contains(&act.addr)
+        act.op.is_of_lock() || self.locks.contains(&act.addr)
     }
 
     /// Tries the operations that are wanted, the last one first; with `across`, only pairs on both sides of a preemption.
@@ -413,17 +413,8 @@ fn counts(one: &Act, other: &Act) -> bool {
 
 /// Whether an operation on a lock takes it, as far as its kind tells.
 fn takes(op: OpKind) -> bool {
-    !matches!(
-        op,
-        OpKind::MutexUnlock
-            | OpKind::RwUnlock
-            | OpKind::SpinUnlock
-            | OpKind::AtomicStore
-            | OpKind::AtomicRmw
-            | OpKind::AtomicLoad
-            | OpKind::FutexWait
-            | OpKind::FutexWake
-    )
+    use OpKind::{AtomicLoad, AtomicRmw, AtomicStore, FutexWait, FutexWake};
+    !op.gives_lock_back() && !matches!(op, AtomicStore | AtomicRmw | AtomicLoad | FutexWait | FutexWake)
 }
 
 fn other_than(strand: StrandId) -> StrandId {

@@ -32,8 +32,3 @@ pub(crate) fn reach(decision: &Decision) -> Reach {
         _ => Reach::Nobody,
     }
 }
-
-/// Whether an operation changes nothing.
-pub(crate) fn is_read(op: OpKind) -> bool {
-    matches!(op, OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad)
-}

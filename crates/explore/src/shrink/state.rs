@@ -8,7 +8,7 @@
 //! Virtual time passes with every event, so in runs that ask for it, and in those that hear from outside, no two
 //! decisions are taken for the same.
 
-use super::reach::{Reach, is_read, reach};
+use super::reach::{Reach, reach};
 use std::collections::HashMap;
 use threadbare_abi::decision::Decision;
 use threadbare_abi::op::OpKind;
@@ -52,12 +52,13 @@ pub(crate) fn states(decisions: &[Decision], paths: &HashMap<StrandId, u64>) -> 
             };
             for cell in from..=to {
                 let last = cells.entry(cell).or_default();
-                number =
-                    mix(number ^ last.write ^ if is_read(before.op) { 0 } else { last.reads.rotate_left(1) });
+                number = mix(number
+                    ^ last.write
+                    ^ if before.op.only_reads_memory() { 0 } else { last.reads.rotate_left(1) });
             }
             for cell in from..=to {
                 let last = cells.entry(cell).or_default();
-                match is_read(before.op) {
+                match before.op.only_reads_memory() {
                     true => last.reads = last.reads.wrapping_add(number),
                     false => *last = Last { write: number, reads: 0 },
                 }

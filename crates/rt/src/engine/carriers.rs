@@ -6,8 +6,9 @@
 //! with very many strands those that have been joined give theirs back, and it is made fresh from a copy (thread-local
 //! variables of libraries loaded later are not).
 
-use super::memory;
+use super::{ObjectId, memory};
 use crate::arch;
+use crate::effect::{Effect, effect};
 use crate::sys::{c_int, c_void, nr, pthread_t, syscall6};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -233,7 +234,8 @@ fn copy_of(carrier: &Carrier) -> *const u8 {
 
 fn refresh(carrier: &Carrier) {
     // What other strands did on this stack and to these thread-local variables is over.
-    super::forget(carrier.stack.0 as u64, (carrier.stack.1 - carrier.stack.0) as u64);
+    let size = (carrier.stack.1 - carrier.stack.0) as u64;
+    effect(Effect::Fresh(size), ObjectId::memory(carrier.stack.0 as u64), 0);
     let mut from = carrier.fresh;
     for (start, size) in pieces(carrier.fs) {
         // SAFETY: the copy was made of these pieces, and nobody runs on the carrier.

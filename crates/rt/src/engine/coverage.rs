@@ -1,11 +1,11 @@
 //! What a run covered: its class, and pairs of places for the driver; see `threadbare-strategy`'s `classes`.
 //!
-//! Hooks and models call this where a step is made, not where it is published: an attempt that has to wait is no step.
+//! A step is told where it is made, not where it is published: an attempt that has to wait is no step.
 
 use super::live::live;
 use super::sched::{Stop, engine, this};
 use super::strand::{State, Strand};
-use super::{loops, memory, shared};
+use super::{ObjectClass, ObjectId, StrandId, loops, memory, shared};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{TOLD_CAPACITY, TOLD_OFFSET};
 use threadbare_strategy::classes::table::{Entry, Memory, memory_key, sync_key};
@@ -198,47 +198,39 @@ pub fn forget(addr: u64, size: u64) {
     }
 }
 
-/// Sorts of objects that may lie at one address.
-const OBJECT: u64 = 0;
-const QUEUE: u64 = 1;
-const STRAND: u64 = 2;
-const OTHER: u64 = 3;
-
-#[inline]
-fn object(addr: u64, of: u64, write: bool, pc: u64) {
-    if is_on() {
-        step(sync_key(addr, of), write, pc);
+/// The place of an object. Input, output and signals are one, as the world outside is.
+#[inline(always)]
+fn place(object: ObjectId) -> u64 {
+    match object.class {
+        ObjectClass::Io | ObjectClass::Signal => sync_key(ObjectId::DESCRIPTORS),
+        _ => sync_key(object),
     }
 }
 
-/// A lock or the like is taken or given back; in what order that happens matters.
-pub fn changes(addr: usize, pc: u64) {
-    object(addr as u64, OBJECT, true, pc);
+/// An object is changed: in what order that happens matters.
+#[inline(always)]
+pub fn changes(object: ObjectId, pc: u64) {
+    if is_on() {
+        changed(place(object), pc);
+    }
 }
 
-/// A lock or the like is looked at, or shared with others.
-pub fn looks(addr: usize, pc: u64) {
-    object(addr as u64, OBJECT, false, pc);
+#[inline(never)]
+fn changed(place: u64, pc: u64) {
+    step(place, true, pc);
 }
 
-/// Somebody begins to wait on a futex word, or wakes those who do.
-pub fn queues(addr: usize, pc: u64) {
-    object(addr as u64, QUEUE, true, pc);
+/// An object is looked at, or shared with others.
+#[inline(always)]
+pub fn looks(object: ObjectId, pc: u64) {
+    if is_on() {
+        looked(place(object), pc);
+    }
 }
 
-/// A strand has ended, or is to end.
-pub fn ends(strand: usize, pc: u64) {
-    object((strand as u64) << 3, STRAND, true, pc);
-}
-
-/// The end of a strand is seen, or that it has not come yet.
-pub fn sees_end(strand: usize, pc: u64) {
-    object((strand as u64) << 3, STRAND, false, pc);
-}
-
-/// The end of the process is asked for: who comes first decides how it ends.
-pub fn quits(pc: u64) {
-    object(8, OTHER, true, pc);
+#[inline(never)]
+fn looked(place: u64, pc: u64) {
+    step(place, false, pc);
 }
 
 /// The process ends: what every other strand has done is part of the run.
@@ -259,16 +251,11 @@ pub fn process_ends() {
     live().class = live().class.wrapping_add(delta);
 }
 
-/// Input, output or a signal: one object for all of them.
-pub fn meets_world() {
-    object(0, OTHER, true, this().op.pc);
-}
-
-/// The running strand waits for what is taken at an address.
+/// The running strand waits for an object that is taken.
 #[cold]
-pub fn blocked(addr: u64) {
+pub fn blocked(object: ObjectId) {
     if is_on() {
-        tracker().blocked(sync_key(addr, OBJECT), this().op.pc, tell);
+        tracker().blocked(place(object), this().op.pc, tell);
     }
 }
 
@@ -291,9 +278,10 @@ pub fn woke(other: &mut Strand) {
 }
 
 /// The running strand creates another.
-pub fn created(new: &mut Strand) {
+pub fn created(id: StrandId) {
     // SAFETY: single kernel thread.
     if unsafe { WANTED } {
+        let new = super::strand(id);
         live().class = live().class.wrapping_add(this().track.settle());
         new.track = this().track.child(new.id.0, live().events, new.ordinal);
         live().class = live().class.wrapping_add(new.track.view());

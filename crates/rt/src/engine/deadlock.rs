@@ -21,7 +21,7 @@ use super::live::live;
 use super::locks;
 use super::sched::engine;
 use super::strand::{State, Strand};
-use super::wait::Class;
+use super::wait::{ObjectClass, ObjectId};
 use super::{lost, me, strand, strand_count, words};
 use crate::model::single::Single;
 use crate::model::{cancel, futex, mutex, once, rwlock, signal, spin};
@@ -42,7 +42,7 @@ struct Known {
     /// A strand of a cycle that might still be opened.
     doubtful: StrandId,
     /// Locks that strands gave back which they did not hold; sorted.
-    given: Vec<usize>,
+    given: Vec<u64>,
 }
 
 static STATE: Single<Known> =
@@ -52,7 +52,8 @@ static STATE: Single<Known> =
 static mut AGAIN_AT: (u64, u64) = (u64::MAX, u64::MAX);
 
 /// A strand gives back a lock that another one holds.
-pub fn given_by_another(addr: usize) {
+pub fn given_by_another(object: ObjectId) {
+    let addr = object.addr;
     let given = &mut STATE.get().given;
     if given.len() < GIVEN_MOST
         && let Err(at) = given.binary_search(&addr)
@@ -61,7 +62,7 @@ pub fn given_by_another(addr: usize) {
     }
 }
 
-fn is_semaphore(addr: usize) -> bool {
+fn is_semaphore(addr: u64) -> bool {
     let given = &STATE.get().given;
     given.len() == GIVEN_MOST || given.binary_search(&addr).is_ok()
 }
@@ -78,20 +79,20 @@ pub fn blockers(waiting: &Strand, mut visit: impl FnMut(StrandId)) {
             visit(id);
         }
     };
-    let addr = waiting.wait.key.addr;
+    let addr = waiting.wait.key.addr as usize;
     match waiting.wait.key.class {
-        Class::Mutex => one(mutex::holder_of(addr)),
-        Class::Spin => one(spin::holder_of(addr)),
-        Class::Once => one(once::runner_of(addr)),
-        Class::Join => one(StrandId(addr as u16)),
-        Class::Futex if addr.is_multiple_of(4) => one(words::holder_of(addr)),
-        Class::Futex => one(futex::holder_of(addr)),
-        Class::RwLock => {
+        ObjectClass::Mutex => one(mutex::holder_of(addr)),
+        ObjectClass::Spin => one(spin::holder_of(addr)),
+        ObjectClass::Once => one(once::runner_of(addr)),
+        ObjectClass::Strand => one(StrandId(addr as u16)),
+        ObjectClass::Futex => one(words::holder_of(addr)),
+        ObjectClass::FutexLock => one(futex::holder_of(addr)),
+        ObjectClass::RwLock => {
             let writer = rwlock::writer_of(addr);
             if writer != StrandId::NONE {
                 one(writer);
             } else if waiting.op.kind == OpKind::WriteLock {
-                locks::holders(Class::RwLock, addr, one);
+                locks::holders(waiting.wait.key, one);
             } else {
                 // The lock prefers writers, and one waits.
                 for index in 0..strand_count() as u16 {
@@ -149,7 +150,9 @@ fn waits_for_ended(id: StrandId) -> bool {
     let mut found = false;
     let other = strand(id);
     let class = other.wait.key.class;
-    if waits_for_ever(other) && matches!(class, Class::Mutex | Class::Spin | Class::RwLock | Class::Futex) {
+    if waits_for_ever(other)
+        && (class.is_lock() || matches!(class, ObjectClass::Futex | ObjectClass::FutexLock))
+    {
         blockers(other, |holder| found |= strand(holder).state == State::Ended);
     }
     found
@@ -170,11 +173,14 @@ fn hope(cycle: &[StrandId]) -> Hope {
     for &id in cycle {
         let other = strand(id);
         let key = other.wait.key;
-        if is_semaphore(key.addr) && key.class != Class::Join {
+        if is_semaphore(key.addr) && key.class != ObjectClass::Strand {
             return Hope::Likely;
         }
-        let alone = cycle.len() == 1 && key.class == Class::Mutex;
-        if alone || matches!(key.class, Class::Join | Class::Futex) || cancel::is_asynchronous(id) {
+        let alone = cycle.len() == 1 && key.class == ObjectClass::Mutex;
+        if alone
+            || matches!(key.class, ObjectClass::Strand | ObjectClass::Futex | ObjectClass::FutexLock)
+            || cancel::is_asynchronous(id)
+        {
             hope = Hope::Some;
         }
     }
@@ -184,10 +190,7 @@ fn hope(cycle: &[StrandId]) -> Hope {
 /// The running strand has begun to wait without a deadline: if that closes a cycle, the run may end here.
 #[inline]
 pub fn waits(this: &Strand) {
-    if matches!(
-        this.wait.key.class,
-        Class::Mutex | Class::RwLock | Class::Spin | Class::Once | Class::Join | Class::Futex
-    ) {
+    if this.wait.key.class.has_holder() {
         look(this.id);
     }
 }
@@ -220,10 +223,7 @@ pub fn ended(id: StrandId) {
     }
     for index in 0..strand_count() as u16 {
         let other = strand(StrandId(index));
-        let addr = other.wait.key.addr;
-        if waits_for_ever(other)
-            && locks::held_by(id).iter().any(|held| held.addr == addr && held.class == other.wait.key.class)
-        {
+        if waits_for_ever(other) && locks::held_by(id).iter().any(|held| held.object == other.wait.key) {
             return doubt(other.id);
         }
     }
@@ -288,9 +288,10 @@ fn verdict(mut found: Vec<StrandId>) -> ! {
     found.rotate_left(first);
     let closing = *found.iter().find(|&&id| id == me()).unwrap_or(&found[0]);
     let end = |message| end(closing, message);
-    let joins = found.iter().all(|&id| strand(id).wait.key.class == Class::Join);
+    let joins = found.iter().all(|&id| strand(id).wait.key.class == ObjectClass::Strand);
     let lock = |id: &StrandId| {
-        matches!(strand(*id).wait.key.class, Class::Mutex | Class::RwLock | Class::Spin | Class::Futex)
+        let class = strand(*id).wait.key.class;
+        class.is_lock() || matches!(class, ObjectClass::Futex | ObjectClass::FutexLock)
     };
     let locks = found.iter().all(lock);
     let ended = waits_for_ended(found[0]);

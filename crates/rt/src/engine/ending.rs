@@ -10,7 +10,7 @@
 
 use super::live::live;
 use super::sched::{self, Stop, engine, reschedule};
-use super::wait::{Class, Wait, WaitKey};
+use super::wait::{ObjectId, Wait};
 use super::{coverage, lenient, lists, me, strand};
 use crate::model::single::Single;
 use threadbare_abi::op::{Op, OpKind};
@@ -77,7 +77,7 @@ fn hold(op: Op) {
     } else {
         sched::publish(op);
         let this = strand(e.current);
-        this.wait = Wait { key: WaitKey { class: Class::Never, addr: 0 }, acquire: true, ..Wait::NONE };
+        this.wait = Wait { key: ObjectId::NEVER, acquire: true, ..Wait::NONE };
         let until = live().events + LONGEST;
         *HELD.get() = Held { strand: e.current, until, jumps: JUMPS };
         e.due_events = e.due_events.min(until);

@@ -4,7 +4,7 @@ use super::due::{self, now};
 use super::live::live;
 use super::sched::{self, ATTENTION, Phase, Stop, attention, engine};
 use super::strand::State;
-use super::wait::{Class, Wake};
+use super::wait::{ObjectClass, Wake};
 use super::{idle, io, lenient, lists, modules, report, shared, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
@@ -177,7 +177,7 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
     let mut rounds = 0;
     while !by_timeout
         && strand(id).state == State::Blocked
-        && strand(id).wait.key.class != Class::Memory
+        && strand(id).wait.key.class != ObjectClass::Memory
         && e.enabled.is_empty()
         && e.timer <= strand(id).wait.deadline
         && e.timer != u64::MAX
@@ -192,8 +192,8 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
     match other.state {
         State::Ready => Some((id, false)),
         State::Blocked if by_timeout && other.wait.deadline != u64::MAX => Some((id, true)),
-        State::Blocked if other.wait.key.class == Class::Io && io::poll_for(id) => Some((id, false)),
-        State::Blocked if other.wait.key.class == Class::Memory => {
+        State::Blocked if other.wait.key.class == ObjectClass::Io && io::poll_for(id) => Some((id, false)),
+        State::Blocked if other.wait.key.class == ObjectClass::Memory => {
             super::spin::forget(id);
             other.wait.outcome = Wake::Go;
             lists::set_ready(other);

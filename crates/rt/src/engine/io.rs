@@ -4,7 +4,7 @@
 
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::State;
-use super::wait::{Class, Wait, WaitKey, Wake};
+use super::wait::{ObjectClass, ObjectId, Wait, Wake};
 use super::{lists, me, strand};
 use crate::sys::{nr, syscall3};
 use core::sync::atomic::Ordering;
@@ -49,7 +49,7 @@ pub fn wait_fd(op: Op, fds: &mut [PollFd], deadline: Option<u64>) -> Wake {
     let this = strand(e.current);
     this.op = op;
     this.wait = Wait {
-        key: WaitKey { class: Class::Io, addr: op.addr as usize },
+        key: ObjectId::new(ObjectClass::Io, op.addr),
         deadline: deadline.unwrap_or(u64::MAX),
         ..Wait::NONE
     };

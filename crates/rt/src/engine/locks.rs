@@ -1,12 +1,12 @@
 //! Which locks each strand holds, and in which orders it takes them.
 //!
-//! Every lock model tells here what was taken and given back. When a strand is about to take a lock with a wait that has
+//! Models say what was taken and given back (`effect`). When a strand is about to take a lock with a wait that has
 //! no end of its own while it holds others, that order is told to the driver ([`RecordTag::LockOrder`]), once for each
 //! set of locks and place: two strands with opposite orders may deadlock in another run. With each order goes what the
 //! strand knows of the others through creation and join, so that orders that can never meet are told apart.
 
 use super::report;
-use super::wait::Class;
+use super::wait::ObjectId;
 use super::{frames, me, strand, strand_count, words};
 use crate::model::single::Single;
 use alloc::vec::Vec;
@@ -21,40 +21,36 @@ pub const CALLERS: usize = 4;
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     /// The lock.
-    pub addr: usize,
+    pub object: ObjectId,
     /// Where it was taken.
     pub pc: u64,
     /// The callers of that place, innermost first; 0 behind the last one.
     pub callers: [u64; CALLERS],
-    /// What sort of lock it is.
-    pub class: Class,
     /// Taken for reading only.
     pub shared: bool,
-    /// It frees itself when its holder ends.
-    pub robust: bool,
 }
 
 impl Held {
-    /// A lock that the running strand holds alone.
-    pub fn alone(class: Class, addr: usize, pc: u64) -> Held {
-        Held { addr, pc, callers: frames::innermost(), class, shared: false, robust: false }
+    /// A lock that the running strand has taken here.
+    pub fn here(object: ObjectId, pc: u64, shared: bool) -> Held {
+        Held { object, pc, callers: frames::innermost(), shared }
     }
 }
 
 /// What a strand holds, oldest first.
 pub fn held_by(id: StrandId) -> &'static mut Vec<Held> {
-    &mut strand(id).model.mutex.held
+    &mut strand(id).held
 }
 
 /// The running strand has taken a lock.
-pub fn taken(lock: Held) {
-    held_by(me()).push(lock);
+pub fn taken(object: ObjectId, pc: u64, shared: bool) {
+    held_by(me()).push(Held::here(object, pc, shared));
 }
 
 /// A strand has given a lock back. False if it did not hold it.
-pub fn given_back(id: StrandId, class: Class, addr: usize) -> bool {
+pub fn given_back(id: StrandId, object: ObjectId) -> bool {
     let held = held_by(id);
-    match held.iter().rposition(|held| held.addr == addr && held.class == class) {
+    match held.iter().rposition(|held| held.object == object) {
         Some(at) => {
             held.remove(at);
             true
@@ -64,23 +60,23 @@ pub fn given_back(id: StrandId, class: Class, addr: usize) -> bool {
 }
 
 /// The running strand gives a lock back that it may have got from another.
-pub fn given_back_by_any(class: Class, addr: usize) {
-    if given_back(me(), class, addr) {
+pub fn given_back_by_any(object: ObjectId) {
+    if given_back(me(), object) {
         return;
     }
-    super::deadlock::given_by_another(addr);
+    super::deadlock::given_by_another(object);
     for index in 0..strand_count() as u16 {
-        if given_back(StrandId(index), class, addr) {
+        if given_back(StrandId(index), object) {
             return;
         }
     }
 }
 
 /// The strands that hold a lock.
-pub fn holders(class: Class, addr: usize, mut visit: impl FnMut(StrandId)) {
+pub fn holders(object: ObjectId, mut visit: impl FnMut(StrandId)) {
     for index in 0..strand_count() as u16 {
         let id = StrandId(index);
-        if held_by(id).iter().any(|held| held.addr == addr && held.class == class) {
+        if held_by(id).iter().any(|held| held.object == object) {
             visit(id);
         }
     }
@@ -147,38 +143,38 @@ fn next_stretch() {
 
 /// The running strand is about to wait for a lock, for ever if need be: the orders this makes are told.
 #[inline]
-pub fn wants(class: Class, addr: usize, pc: u64, shared: bool) {
+pub fn wants(object: ObjectId, pc: u64, shared: bool) {
     if words::any() {
         words::settle(me());
     }
-    if !held_by(me()).is_empty() || !strand(me()).model.words.held.is_empty() {
-        tell_orders(class, addr, pc, shared);
+    if !held_by(me()).is_empty() || !strand(me()).words.held.is_empty() {
+        tell_orders(object, pc, shared);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn tell_orders(class: Class, addr: usize, pc: u64, shared: bool) {
+fn tell_orders(object: ObjectId, pc: u64, shared: bool) {
     let me = me();
     let epoch = clock(me).get(me.index()).copied().unwrap_or(0);
     let mut hash = Hash::new();
-    for word in [me.0 as u64, epoch as u64, addr as u64, pc, shared as u64] {
+    for word in [me.0 as u64, epoch as u64, object.addr, pc, shared as u64] {
         hash.add(word);
     }
-    let all = || held_by(me).iter().chain(strand(me).model.words.held.iter());
+    let all = || held_by(me).iter().chain(strand(me).words.held.iter());
     for held in all() {
-        hash.add(held.addr as u64 ^ (held.shared as u64) << 63);
+        hash.add(held.object.addr ^ (held.shared as u64) << 63);
     }
     let Some(occasion) = first_time(hash.0 | 1) else { return };
     let callers: [u64; CALLERS] = frames::innermost();
     for held in all() {
-        if held.addr == addr && held.class == class {
+        if held.object == object {
             continue;
         }
         report::add(
             RecordTag::LockOrder,
             me.0,
-            [held.addr as u64, addr as u64, pc],
+            [held.object.addr, object.addr, pc],
             format_args!(
                 "{:x}{} {:x}{} {} {} {occasion}{}",
                 held.pc,

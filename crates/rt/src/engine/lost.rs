@@ -5,7 +5,7 @@
 
 use super::live::live;
 use super::strand::State;
-use super::wait::{Class, WaitKey};
+use super::wait::ObjectId;
 use super::{frames, me, report, strand, strand_count};
 use crate::model::single::Single;
 use threadbare_abi::report::RecordTag;
@@ -18,30 +18,25 @@ const CALLERS: usize = 8;
 
 #[derive(Clone, Copy)]
 struct Lost {
-    key: WaitKey,
+    key: ObjectId,
     strand: StrandId,
     event: u64,
     pc: u64,
     callers: [u64; CALLERS],
 }
 
-const NONE: Lost = Lost {
-    key: WaitKey { class: Class::Never, addr: 0 },
-    strand: StrandId::NONE,
-    event: 0,
-    pc: 0,
-    callers: [0; CALLERS],
-};
+const NONE: Lost =
+    Lost { key: ObjectId::NEVER, strand: StrandId::NONE, event: 0, pc: 0, callers: [0; CALLERS] };
 
 static TABLE: Single<[Lost; OBJECTS]> = Single::new([NONE; OBJECTS]);
 
-fn slot(key: WaitKey) -> &'static mut Lost {
-    let hash = (key.addr as u64 ^ (key.class as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+fn slot(key: ObjectId) -> &'static mut Lost {
+    let hash = key.code().wrapping_mul(0x9E37_79B9_7F4A_7C15);
     &mut TABLE.get()[(hash >> 32) as usize % OBJECTS]
 }
 
 /// A wake of `key` found so many waiters.
-pub fn woke(key: WaitKey, waiters: usize, pc: u64) {
+pub fn woke(key: ObjectId, waiters: usize, pc: u64) {
     let entry = slot(key);
     if waiters != 0 {
         if entry.key == key {
@@ -63,7 +58,7 @@ pub fn tell() {
         report::add(
             RecordTag::LostWake,
             entry.strand.0,
-            [entry.key.addr as u64, entry.event, entry.pc],
+            [entry.key.addr, entry.event, entry.pc],
             format_args!(""),
         );
         for &pc in entry.callers.iter().take_while(|&&pc| pc != 0) {

@@ -77,9 +77,9 @@ pub mod wait;
 pub mod watch;
 pub mod words;
 
+use crate::effect::{Effect, effect};
 use crate::sys::{c_void, pthread_t};
 use alloc::boxed::Box;
-use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::MAX_STRANDS;
 pub use threadbare_abi::strand::StrandId;
@@ -90,12 +90,12 @@ pub use due::{advance, now, timer_armed};
 pub use follow::blocks_here;
 pub use io::{PollFd, io_touched, wait_fd};
 pub use sched::{ATTENTION, attention, point, yield_point};
-pub use segments::{choose, outside};
+pub use segments::outside;
 pub use start::{controlled, cpus, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
 pub use verdict::{crashed, end_run, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
 pub use wait::{
-    Class, Ready, WaitKey, Wake, acquire, interrupt, notify, requeue, retract, retract_from, sleep_on,
+    ObjectClass, ObjectId, Ready, Wake, acquire, interrupt, notify, requeue, retract, retract_from, sleep_on,
     waiting, wake_all, wake_one,
 };
 
@@ -122,11 +122,6 @@ pub fn plan_flags() -> u32 {
 /// Strands of the run so far, ended ones included.
 pub fn strand_count() -> usize {
     engine().strands.len()
-}
-
-/// A signal has come. Safe in a signal handler.
-pub fn signal_came() {
-    ATTENTION.fetch_or(attention::SIGNAL, core::sync::atomic::Ordering::Relaxed);
 }
 
 /// Strands that have not ended.
@@ -182,7 +177,8 @@ pub fn strand_stack(id: StrandId) -> (usize, usize) {
 /// A strand's start function.
 pub type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 
-/// Makes a strand that will run `start(arg)`; an errno if it cannot be made.
+/// Makes a strand that will run `start(arg)`; an errno if it cannot be made. Whoever asked for it says
+/// [`Effect::Create`].
 pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandId, i32> {
     if strand_count() >= MAX_STRANDS {
         return Err(crate::sys::errno::EAGAIN);
@@ -211,20 +207,10 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
         )
     };
     if stack.base != 0 {
-        forget(carrier.stack.0 as u64, (carrier.stack.1 - carrier.stack.0) as u64);
+        let size = (carrier.stack.1 - carrier.stack.0) as u64;
+        effect(Effect::Fresh(size), ObjectId::memory(carrier.stack.0 as u64), 0);
     }
-    race::created(&mut new);
-    coverage::created(&mut new);
-    if watch::is_on() {
-        watch::created(id, strand(e.current).op.pc);
-    }
-    let (parent, ordinal) = (new.parent, new.ordinal);
     lists::add(Box::into_raw(Box::new(new)));
-    locks::created(id);
-    if ATTENTION.load(core::sync::atomic::Ordering::Relaxed) & attention::RECORD != 0 {
-        let op = Op::new(OpKind::Create, parent.0 as u64, 0);
-        record::push(EventKind::Created, id, op, ordinal as u64);
-    }
     Ok(id)
 }
 
@@ -286,48 +272,5 @@ pub fn with_heap_aside<T>(work: impl FnOnce() -> T) -> T {
         let made = work();
         HEAP_ASIDE = before;
         made
-    }
-}
-
-/// Fresh memory: it belongs to no strand yet. Safe before init.
-pub fn heap_allocated(user: usize, size: usize, pc: u64) {
-    forget(user as u64, size as u64);
-    if watch::is_on() {
-        watch::allocated(user as u64, pc);
-    }
-}
-
-/// Memory is about to be freed. `seen`: by code that the compiler's pass has seen, so that whatever ordered the free
-/// after the last access was seen too. Safe before init.
-pub fn heap_frees(user: usize, size: usize, pc: u64, seen: bool) {
-    learn::released(user as u64, size as u64, pc);
-    if seen {
-        race::freed(user as u64, size as u64, pc);
-    }
-    if watch::is_on() {
-        watch::freed(user as u64, pc);
-    }
-}
-
-/// libc wrote to fresh memory for the program. Safe before init.
-pub fn heap_written(user: usize, size: usize, pc: u64, seen: bool) {
-    if seen && size > 0 {
-        race::access(threadbare_abi::op::OpKind::WriteRange, user as u64, size.min(1 << 20) as u32, pc);
-    }
-}
-
-/// Nothing is known of this memory any more. Safe before init.
-pub fn forget(addr: u64, size: u64) {
-    // SAFETY: reading the gate on the single kernel thread.
-    if unsafe { learn::GATE } != 0 {
-        coverage::forget(addr, size);
-        shadow::forget(addr, size);
-    }
-}
-
-/// A block that grew or shrank in place. Safe before init.
-pub fn heap_resized(user: usize, old: usize, new: usize, _pc: u64) {
-    if new > old {
-        forget((user + old) as u64, (new - old) as u64);
     }
 }

@@ -3,7 +3,7 @@
 use super::live::live;
 use super::sched::engine;
 use super::strand::State;
-use super::wait::Class;
+use super::wait::ObjectClass;
 use super::{deadlock, ending, frames, locks, modules, shared, strand, words};
 use crate::sys::Text;
 use core::fmt::{self, Write};
@@ -65,11 +65,11 @@ pub fn strands(details: bool) {
         if !details || index >= DETAILED || this.state == State::Ended {
             continue;
         }
-        let spins = this.state == State::Blocked && this.wait.key.class == Class::Memory;
+        let spins = this.state == State::Blocked && this.wait.key.class == ObjectClass::Memory;
         let kind = if spins { OpKind::SpinWait } else { this.op.kind };
         let pending = [kind as u64 | (this.op.size as u64) << 8, this.op.addr, this.op.pc];
         match this.wait.key.class {
-            Class::Barrier if this.state == State::Blocked => {
+            ObjectClass::Barrier if this.state == State::Blocked => {
                 let (arrived, size) = crate::model::barrier::arrivals(this.op.addr as usize);
                 add(RecordTag::Pending, id.0, pending, format_args!("{arrived} of {size}"));
             }
@@ -88,8 +88,8 @@ pub fn strands(details: bool) {
                 add(RecordTag::Holder, id.0, [this.wait.holder.0 as u64, 0, 0], format_args!(""));
             }
         }
-        for held in this.model.mutex.held.iter().copied().chain(words::contended(id)) {
-            let values = [held.addr as u64, held.pc, 0];
+        for held in this.held.iter().copied().chain(words::contended(id)) {
+            let values = [held.object.addr, held.pc, 0];
             add(RecordTag::Held, id.0, values, format_args!("{:x}{}", held.pc, locks::Pcs(&held.callers)));
         }
         // A wait inside precompiled code: where the strand went there from.

@@ -7,7 +7,7 @@ use super::lists::{disable, set_gate};
 use super::live::live;
 use super::segments::close_segment;
 use super::strand::{State, Strand};
-use super::wait::{Class, Wake};
+use super::wait::{ObjectClass, Wake};
 use super::{addressable, coverage, frames, idle, loops, reads, record, spin, steps, strand, watch};
 use crate::arch;
 use alloc::vec::Vec;
@@ -480,7 +480,7 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
 /// learn of a loop is no step: there may be too many, and planners begin anew then.
 fn goes_on(bits: u32) -> Option<(StrandId, bool)> {
     let this = this();
-    let asleep = this.state == State::Blocked && this.wait.key.class == Class::Sleep;
+    let asleep = this.state == State::Blocked && this.wait.key.class == ObjectClass::Sleep;
     let goes_on = match engine().phase {
         Phase::Running if asleep => engine().hasty && EngineView.timed() == [this.id] && spends_haste(),
         Phase::Running => this.spin.is_alone() && this.state == State::Ready,

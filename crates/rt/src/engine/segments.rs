@@ -3,7 +3,7 @@
 use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine, this};
 use super::strand::State;
-use super::wait::Class;
+use super::wait::ObjectClass;
 use super::{coverage, follow, record, steps, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
@@ -29,7 +29,7 @@ pub fn close_segment(how: StopKind) {
         how: how as u8,
         spins: (how == StopKind::Preempted
             && this.state == State::Blocked
-            && this.wait.key.class == Class::Memory) as u8,
+            && this.wait.key.class == ObjectClass::Memory) as u8,
         strand: this.id.0,
         ..Segment::default()
     };

@@ -18,7 +18,7 @@ use super::live::live;
 use super::loops::{self, Nature, Purpose};
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::{State, Strand};
-use super::wait::{Class, Wait, WaitKey};
+use super::wait::{ObjectId, Wait};
 use super::{lenient, lists, me, steps, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::op::{Op, OpKind};
@@ -361,11 +361,7 @@ pub fn finish() {
 /// The strand waits before its next load, so that it loads when it goes on.
 fn block(this: &mut Strand) {
     let e = engine();
-    this.wait = Wait {
-        key: WaitKey { class: Class::Memory, addr: this.op.addr as usize },
-        acquire: true,
-        ..Wait::NONE
-    };
+    this.wait = Wait { key: ObjectId::memory(this.op.addr), acquire: true, ..Wait::NONE };
     tell(&this.spin);
     e.spinners.push(e.current);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);

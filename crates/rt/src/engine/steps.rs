@@ -6,7 +6,7 @@
 use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::strand::{State, Strand};
-use super::wait::{Class, Wake};
+use super::wait::{ObjectClass, Wake};
 use super::{frames, learn, shared, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
@@ -122,7 +122,7 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     if pinned {
         step.flags |= flags::PINNED;
     }
-    let waited = this.wait.key.class != Class::Never && this.wait.key.class != Class::Memory;
+    let waited = this.wait.key.class != ObjectClass::Never && this.wait.key.class != ObjectClass::Memory;
     if by_timeout || waited && this.wait.outcome == Wake::TimedOut {
         step.flags |= flags::TIMEOUT;
     }
@@ -306,7 +306,7 @@ pub fn finish() {
             after: value,
             ..of(StepKind::Pending, this.id, this.op)
         };
-        if this.state == State::Blocked && this.wait.key.class != Class::Memory {
+        if this.state == State::Blocked && this.wait.key.class != ObjectClass::Memory {
             pending.flags |= flags::BLOCKED;
             if !this.wait.acquire {
                 pending.flags |= flags::ASLEEP;

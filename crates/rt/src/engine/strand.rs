@@ -2,10 +2,12 @@
 
 use super::carriers::Carrier;
 use super::frames::{self, FrameEntry};
+use super::locks::Held;
 use super::race::Ignored;
 use super::race::clock::Clock;
 use super::spin::SpinTrack;
 use super::wait::Wait;
+use super::words;
 use crate::model::PerStrand;
 use alloc::vec::Vec;
 use threadbare_abi::op::{Op, OpKind};
@@ -86,6 +88,10 @@ pub struct Strand {
     pub pthread: usize,
     /// Its carrier; none for the main strand and after it was given back.
     pub carrier: Option<Carrier>,
+    /// Locks of all sorts that it has taken, oldest first.
+    pub held: Vec<Held>,
+    /// Locks it has that are words of the program's own.
+    pub words: words::PerStrand,
     /// What the models keep for it.
     pub model: PerStrand,
 }
@@ -124,6 +130,8 @@ impl Strand {
             carrier: None,
             stack: (0, 0),
             stack_shared: false,
+            held: Vec::new(),
+            words: words::PerStrand::default(),
             model: PerStrand::default(),
         }
     }

@@ -5,8 +5,9 @@
 //! all that came before the `unpark`, or before the end of the initialisation, comes before that. The slow paths of its
 //! locks may find the lock free after all. A scope waits for its strands by a count of theirs.
 
-use super::{modules, race};
+use super::{ObjectClass, ObjectId, modules};
 use crate::arch::entry::{self, Hook};
+use crate::effect::{Effect, effect};
 use crate::sys::{nr, syscall3, syscall6};
 
 /// Module and function as both manglings have them; a hash may follow.
@@ -49,14 +50,14 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 /// The function takes the lock that is its first argument, and may do so without a call of ours.
 extern "C" fn takes(lock: u64) {
     if super::controlled() {
-        race::takes_unseen(lock);
+        effect(Effect::TakeUnseen, ObjectId::new(ObjectClass::Futex, lock), 0);
     }
 }
 
 /// The function may return at once because of what another strand did.
 extern "C" fn acquires(_: u64) {
     if super::controlled() {
-        race::acquires_unseen();
+        effect(Effect::AfterAll, ObjectId::NEVER, 0);
     }
 }
 

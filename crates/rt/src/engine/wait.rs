@@ -10,50 +10,9 @@ use super::strand::State;
 use super::{addressable, coverage, deadlock, due, lists, me, steps, strand};
 use alloc::vec::Vec;
 use threadbare_abi::event::ChoiceKind;
+pub use threadbare_abi::object::{ObjectClass, ObjectId};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
-
-/// What sort of object is waited on; with the address it makes a key.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Class {
-    /// A mutex.
-    Mutex,
-    /// A condition variable.
-    Cond,
-    /// A read-write lock.
-    RwLock,
-    /// A spin lock.
-    Spin,
-    /// A barrier.
-    Barrier,
-    /// A semaphore.
-    Sem,
-    /// A once-initialisation.
-    Once,
-    /// A futex word.
-    Futex,
-    /// A strand's end.
-    Join,
-    /// A file descriptor.
-    Io,
-    /// A signal.
-    Signal,
-    /// Time alone.
-    Sleep,
-    /// A change of memory.
-    Memory,
-    /// Nothing that can come.
-    Never,
-}
-
-/// What a strand waits on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WaitKey {
-    /// The sort of object.
-    pub class: Class,
-    /// Its address or number.
-    pub addr: usize,
-}
 
 /// Why a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +38,7 @@ pub enum Ready {
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
     /// On what.
-    pub key: WaitKey,
+    pub key: ObjectId,
     /// Virtual time at which it ends; `u64::MAX`: never.
     pub deadline: u64,
     /// Futex bit set.
@@ -97,7 +56,7 @@ pub struct Wait {
 impl Wait {
     /// No wait.
     pub const NONE: Wait = Wait {
-        key: WaitKey { class: Class::Never, addr: 0 },
+        key: ObjectId::NEVER,
         deadline: u64::MAX,
         mask: 0,
         acquire: false,
@@ -109,7 +68,7 @@ impl Wait {
 
 /// Waits until `ready` says yes; see the module's text. Returns `Go` only when the strand was chosen and `ready` is
 /// `Yes` at that moment.
-pub fn acquire(op: Op, key: WaitKey, deadline: Option<u64>, ready: &mut dyn FnMut() -> Ready) -> Wake {
+pub fn acquire(op: Op, key: ObjectId, deadline: Option<u64>, ready: &mut dyn FnMut() -> Ready) -> Wake {
     addressable::check_object(op);
     sched::publish(op);
     sched::attend_before(op);
@@ -146,7 +105,7 @@ pub fn acquire(op: Op, key: WaitKey, deadline: Option<u64>, ready: &mut dyn FnMu
 }
 
 /// Sleeps until woken, the deadline or a signal. Make the point first.
-pub fn sleep_on(op: Op, key: WaitKey, deadline: Option<u64>, mask: u32) -> Wake {
+pub fn sleep_on(op: Op, key: ObjectId, deadline: Option<u64>, mask: u32) -> Wake {
     strand(me()).op = op;
     let outcome = block(key, deadline, mask, false, StrandId::NONE);
     sched::progress();
@@ -154,7 +113,7 @@ pub fn sleep_on(op: Op, key: WaitKey, deadline: Option<u64>, mask: u32) -> Wake 
 }
 
 /// The running strand waits from now on, and others go on.
-fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: StrandId) -> Wake {
+fn block(key: ObjectId, deadline: Option<u64>, mask: u32, acquire: bool, holder: StrandId) -> Wake {
     if sched::attend_signals() || crate::model::cancel::wanted(strand(me()).op.kind) {
         return Wake::Interrupted;
     }
@@ -172,7 +131,7 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
         outcome: Wake::Go,
     };
     if acquire && holder != StrandId::NONE {
-        coverage::blocked(key.addr as u64);
+        coverage::blocked(key);
     }
     lists::set_blocked(this);
     match deadline {
@@ -184,7 +143,7 @@ fn block(key: WaitKey, deadline: Option<u64>, mask: u32, acquire: bool, holder: 
     if outcome == Wake::Interrupted {
         sched::attend_signals();
     }
-    if outcome != Wake::Go && key.class != Class::Sleep {
+    if outcome != Wake::Go && key.class != ObjectClass::Sleep {
         coverage::chose(outcome as u64);
     }
     outcome
@@ -196,7 +155,7 @@ pub fn interrupt(id: StrandId) {
     if other.state != State::Blocked {
         return;
     }
-    if other.wait.key.class == Class::Memory {
+    if other.wait.key.class == ObjectClass::Memory {
         // It spins: the handler runs at its next point.
         super::spin::forget(id);
     } else {
@@ -206,7 +165,7 @@ pub fn interrupt(id: StrandId) {
 }
 
 /// The condition of those who wait to acquire `key` may hold now: they are enabled.
-pub fn notify(key: WaitKey) {
+pub fn notify(key: ObjectId) {
     let e = engine();
     if e.blocked == 0 {
         return;
@@ -219,12 +178,12 @@ pub fn notify(key: WaitKey) {
 }
 
 /// The condition of those who wait to acquire `key` does not hold any more: they are disabled.
-pub fn retract(key: WaitKey) {
+pub fn retract(key: ObjectId) {
     retract_from(key, |_| true);
 }
 
 /// The same for some of them, by what each stands before.
-pub fn retract_from(key: WaitKey, loses: impl Fn(OpKind) -> bool) {
+pub fn retract_from(key: ObjectId, loses: impl Fn(OpKind) -> bool) {
     let e = engine();
     if e.enabled.len() < 2 {
         return;
@@ -245,7 +204,7 @@ pub fn retract_from(key: WaitKey, loses: impl Fn(OpKind) -> bool) {
 }
 
 /// Strands asleep on `key` whose mask meets `mask`, in order of arrival.
-fn sleepers(key: WaitKey, mask: u32) -> Vec<StrandId> {
+fn sleepers(key: ObjectId, mask: u32) -> Vec<StrandId> {
     let mut found =
         lists::waiting(|other| !other.wait.acquire && other.wait.key == key && other.wait.mask & mask != 0);
     found.sort_unstable_by_key(|&id| strand(id).wait.arrived);
@@ -253,7 +212,7 @@ fn sleepers(key: WaitKey, mask: u32) -> Vec<StrandId> {
 }
 
 /// Wakes one sleeper of `key`; which one is a choice.
-pub fn wake_one(key: WaitKey, mask: u32) -> Option<StrandId> {
+pub fn wake_one(key: ObjectId, mask: u32) -> Option<StrandId> {
     if engine().blocked == 0 {
         return None;
     }
@@ -269,7 +228,7 @@ pub fn wake_one(key: WaitKey, mask: u32) -> Option<StrandId> {
 }
 
 /// Wakes all sleepers of `key`.
-pub fn wake_all(key: WaitKey, mask: u32) -> usize {
+pub fn wake_all(key: ObjectId, mask: u32) -> usize {
     if engine().blocked == 0 {
         return 0;
     }
@@ -282,18 +241,18 @@ pub fn wake_all(key: WaitKey, mask: u32) -> usize {
 }
 
 /// Lets up to `limit` sleepers of `from` sleep on `to` instead, in order of arrival.
-pub fn requeue(from: WaitKey, to: WaitKey, limit: usize) -> usize {
+pub fn requeue(from: ObjectId, to: ObjectId, limit: usize) -> usize {
     let mut found = sleepers(from, u32::MAX);
     found.truncate(limit);
     for &id in &found {
         let other = strand(id);
         other.wait.key = to;
-        other.op.addr = to.addr as u64;
+        other.op.addr = to.addr;
     }
     found.len()
 }
 
 /// How many strands wait on `key`.
-pub fn waiting(key: WaitKey) -> usize {
+pub fn waiting(key: ObjectId) -> usize {
     engine().waiters.iter().filter(|&&id| strand(id).wait.key == key).count()
 }

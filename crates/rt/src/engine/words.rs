@@ -13,7 +13,7 @@
 //! they are told.
 
 use super::locks::{self, Held};
-use super::wait::Class;
+use super::wait::{ObjectClass, ObjectId};
 use super::{me, strand, strand_count};
 use crate::sys::errno::EFAULT;
 use crate::sys::{nr, syscall6};
@@ -49,8 +49,12 @@ pub fn any() -> bool {
     unsafe { ANY }
 }
 
+fn word(addr: usize) -> ObjectId {
+    ObjectId::new(ObjectClass::Futex, addr as u64)
+}
+
 fn of(id: StrandId) -> &'static mut PerStrand {
-    &mut strand(id).model.words
+    &mut strand(id).words
 }
 
 /// The word's value; 0 where there is no memory any more.
@@ -79,25 +83,25 @@ pub fn holder_of(addr: usize) -> StrandId {
 pub fn tried(id: StrandId) -> Option<u64> {
     let key = strand(id).wait.key;
     let (addr, pc) = of(id).tried?;
-    (key.class == Class::Futex && key.addr == addr).then_some(pc)
+    (key == word(addr)).then_some(pc)
 }
 
 /// The words that a strand holds and others wait on.
 pub fn contended(id: StrandId) -> impl Iterator<Item = Held> {
-    of(id).held.clone().into_iter().filter(|held| value(held.addr) == CONTENDED)
+    of(id).held.clone().into_iter().filter(|held| value(held.object.addr as usize) == CONTENDED)
 }
 
 fn recorded(addr: usize) -> StrandId {
-    let holds = |id: &StrandId| of(*id).held.iter().any(|held| held.addr == addr);
+    let holds = |id: &StrandId| of(*id).held.iter().any(|held| held.object == word(addr));
     (0..strand_count() as u16).map(StrandId).find(holds).unwrap_or(StrandId::NONE)
 }
 
 fn hold(id: StrandId, lock: Held) {
-    if recorded(lock.addr) != StrandId::NONE {
+    if recorded(lock.object.addr as usize) != StrandId::NONE {
         return;
     }
     if id == me() {
-        locks::wants(Class::Futex, lock.addr, lock.pc, false);
+        locks::wants(lock.object, lock.pc, false);
     }
     if of(id).held.len() < HELD_MOST {
         of(id).held.push(lock);
@@ -111,7 +115,7 @@ pub fn taken(addr: usize, pc: u64) {
     // SAFETY: single kernel thread.
     unsafe { ANY = true }
     settle(me());
-    hold(me(), Held::alone(Class::Futex, addr, pc));
+    hold(me(), Held::here(word(addr), pc, false));
 }
 
 /// The running strand wanted to exchange 0 by 1, and there was no 0.
@@ -129,7 +133,7 @@ pub fn given_back(addr: usize) {
     settle(me());
     let id = recorded(addr);
     if id != StrandId::NONE {
-        of(id).held.retain(|held| held.addr != addr);
+        of(id).held.retain(|held| held.object != word(addr));
     }
 }
 
@@ -145,10 +149,10 @@ pub fn settle(id: StrandId) {
         && value(addr) == CONTENDED
     {
         this.tried = None;
-        hold(id, Held::alone(Class::Futex, addr, pc));
+        hold(id, Held::here(word(addr), pc, false));
     }
     for lock in lent {
-        if value(lock.addr) != 0 {
+        if value(lock.object.addr as usize) != 0 {
             hold(id, lock);
         }
     }
@@ -160,8 +164,8 @@ pub fn waits(addr: usize) {
         return;
     }
     let this = of(me());
-    let own =
-        this.tried.is_some_and(|(tried, _)| tried == addr) || this.lent.iter().any(|it| it.addr == addr);
+    let own = this.tried.is_some_and(|(tried, _)| tried == addr)
+        || this.lent.iter().any(|it| it.object == word(addr));
     if own {
         // It did not get the lock yet.
         this.waited = None;
@@ -178,7 +182,7 @@ pub fn wakes() {
     settle(me());
     let this = of(me());
     let (lent, held): (Vec<Held>, Vec<Held>) =
-        core::mem::take(&mut this.held).into_iter().partition(|held| value(held.addr) == 0);
+        core::mem::take(&mut this.held).into_iter().partition(|held| value(held.object.addr as usize) == 0);
     this.held = held;
     this.lent.extend(lent);
 }

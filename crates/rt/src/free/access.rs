@@ -22,7 +22,7 @@ pub fn open() -> bool {
 pub fn plain(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let Some(me) = thread::me() else { return };
     record::give_back(me);
-    let write = !matches!(kind, OpKind::Read | OpKind::ReadRange);
+    let write = kind.writes_memory();
     let seen = sharing::look(me, addr, write, pc);
     if seen != Seen::Alone {
         shared(me, kind, addr, size, pc, seen == Seen::Known);

@@ -1,6 +1,7 @@
 //! Interposed calls that are concurrent events: noise before and after, who waits, who holds.
 //!
-//! [`sort_of`] names them; every other interposed call of a free run goes straight to libc.
+//! Each hook says itself which operation it is (`hook!`), and what that does is known of all operations (`abi::does`); an
+//! interposed call that says nothing goes straight to libc.
 
 use super::cover::{self, Gap};
 use super::noise::{self, At};
@@ -8,13 +9,13 @@ use super::record;
 use super::thread::{self, Thread};
 use crate::sys::errno::EOWNERDEAD;
 use core::sync::atomic::Ordering;
+use threadbare_abi::does::Hold;
+use threadbare_abi::object::ObjectClass;
 use threadbare_abi::op::OpKind;
 
 /// What a call does with its object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Does {
-    /// Nothing that matters.
-    Nothing,
+enum Does {
     /// Takes it, waiting if need be.
     Lock,
     /// Takes it if it is free.
@@ -34,67 +35,27 @@ pub enum Does {
 /// A call that is an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Sort {
-    pub does: Does,
-    op: OpKind,
+    /// The operation that it is in a controlled run.
+    pub op: OpKind,
     /// It has a deadline.
-    timed: bool,
+    pub timed: bool,
 }
 
-const fn is(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
-    }
-    let mut at = 0;
-    while at < a.len() {
-        if a[at] != b[at] {
-            return false;
+impl Sort {
+    fn does(self) -> Does {
+        let row = self.op.does();
+        match (row.class, row.hold) {
+            (Some(class), hold) if class.is_lock() => match hold {
+                Hold::Takes | Hold::TakesShared => Does::Lock,
+                Hold::Tries | Hold::TriesShared => Does::Try,
+                _ => Does::Unlock,
+            },
+            (Some(ObjectClass::Cond), _) if self.op.acquires() => Does::Wait,
+            (Some(ObjectClass::Strand), _) => Does::Join,
+            (Some(ObjectClass::Barrier), _) | (Some(_), Hold::Takes) => Does::Block,
+            _ => Does::Wake,
         }
-        at += 1;
     }
-    true
-}
-
-macro_rules! sorts {
-    ($($does:ident $op:ident $timed:literal: $($name:literal)*;)*) => {
-        /// What the call with this name is.
-        pub const fn sort_of(name: &str) -> Sort {
-            $($(if is(name, $name) {
-                return Sort { does: Does::$does, op: OpKind::$op, timed: $timed };
-            })*)*
-            Sort { does: Does::Nothing, op: OpKind::Start, timed: false }
-        }
-    };
-}
-
-sorts! {
-    Lock MutexLock false: "pthread_mutex_lock" "mtx_lock";
-    Lock MutexTimedLock true: "pthread_mutex_timedlock" "pthread_mutex_clocklock" "mtx_timedlock";
-    Try MutexTryLock false: "pthread_mutex_trylock" "mtx_trylock";
-    Unlock MutexUnlock false: "pthread_mutex_unlock" "mtx_unlock";
-    Lock ReadLock false: "pthread_rwlock_rdlock";
-    Lock ReadLock true: "pthread_rwlock_timedrdlock" "pthread_rwlock_clockrdlock";
-    Lock WriteLock false: "pthread_rwlock_wrlock";
-    Lock WriteLock true: "pthread_rwlock_timedwrlock" "pthread_rwlock_clockwrlock";
-    Try ReadTryLock false: "pthread_rwlock_tryrdlock";
-    Try WriteTryLock false: "pthread_rwlock_trywrlock";
-    Unlock RwUnlock false: "pthread_rwlock_unlock";
-    Lock SpinLock false: "pthread_spin_lock";
-    Try SpinTryLock false: "pthread_spin_trylock";
-    Unlock SpinUnlock false: "pthread_spin_unlock";
-    Wait CondWait false: "pthread_cond_wait" "cnd_wait";
-    Wait CondTimedWait true: "pthread_cond_timedwait" "pthread_cond_clockwait" "cnd_timedwait";
-    Wake CondSignal false: "pthread_cond_signal" "cnd_signal";
-    Wake CondBroadcast false: "pthread_cond_broadcast" "cnd_broadcast";
-    Block BarrierWait false: "pthread_barrier_wait";
-    Block SemWait false: "sem_wait";
-    Block SemWait true: "sem_timedwait" "sem_clockwait";
-    Block Once false: "pthread_once" "call_once";
-    Wake SemTryWait false: "sem_trywait";
-    Wake SemPost false: "sem_post";
-    Join Join false: "pthread_join" "thrd_join";
-    Join Join true: "pthread_timedjoin_np" "pthread_clockjoin_np";
-    Wake Yield false: "sched_yield";
 }
 
 /// Makes the call with what belongs around it. Safe after fork; in a signal as libc's own function.
@@ -104,10 +65,10 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
     let Some(me) = thread::me() else { return call() };
     let addr = args.first().copied().unwrap_or(0);
     before(me, sort.op, addr, pc);
-    match sort.does {
-        Does::Nothing => call(),
+    let does = sort.does();
+    match does {
         Does::Lock | Does::Try => {
-            let waits = sort.does == Does::Lock;
+            let waits = does == Does::Lock;
             if waits {
                 wait(me, sort.op, addr, pc, sort.timed);
             }
@@ -119,7 +80,7 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
                 recorded(me, pc);
             }
             if took(&result) {
-                hold(me, addr, pc, matches!(sort.op, OpKind::ReadLock | OpKind::ReadTryLock));
+                hold(me, addr, pc, sort.op.is_shared());
                 after(me, sort.op, pc);
             }
             result

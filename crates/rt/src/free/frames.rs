@@ -127,11 +127,6 @@ impl Stack {
         })
     }
 
-    /// The innermost function.
-    pub fn innermost(&self) -> Option<&'static mut Entry> {
-        self.entry(self.depth().checked_sub(1)?)
-    }
-
     /// The innermost call and the function that made it, if there is one.
     #[inline(always)]
     pub fn innermost_two(&self) -> Option<(&'static mut Entry, u64)> {

@@ -113,7 +113,7 @@ impl Past {
         self.same = found.is_some_and(|slot| self.recent[slot].1 == pc);
         let others = touch(at.addr, strand, changing, self.lock());
         let guarded = self.lock() != 0 && others & UNGUARDED == 0;
-        let unlocks = at.order == Order::Release && self.gave_back(at.addr) || is_unlock(at.op);
+        let unlocks = at.order == Order::Release && self.gave_back(at.addr) || at.op.gives_lock_back();
         let before = Before {
             inside,
             // The same instruction once more is a loop.
@@ -189,10 +189,6 @@ impl Past {
 pub fn changes(op: OpKind) -> bool {
     use OpKind::*;
     !matches!(op, Read | ReadRange | AtomicLoad | Fence | Yield | Start | Join)
-}
-
-fn is_unlock(op: OpKind) -> bool {
-    matches!(op, OpKind::MutexUnlock | OpKind::RwUnlock | OpKind::SpinUnlock)
 }
 
 const OBJECTS: usize = 1 << 14;

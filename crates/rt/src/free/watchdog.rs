@@ -127,10 +127,7 @@ pub fn blocker(this: &Thread) -> Option<u16> {
             .filter(|other| other.pthread.load(Ordering::Relaxed) == addr)
             .last()
             .map(|other| other.index),
-        OpKind::MutexLock | OpKind::MutexTimedLock | OpKind::WriteLock | OpKind::SpinLock => {
-            holder(addr, |_| true)
-        }
-        OpKind::ReadLock => holder(addr, |shared| !shared),
+        op if op.takes_lock() => holder(addr, |shared| !shared || !op.is_shared()),
         _ => None,
     }
 }

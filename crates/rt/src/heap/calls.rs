@@ -6,8 +6,9 @@ use threadbare_abi::verdict::VerdictKind;
 
 use super::arena::{Block, Refused};
 use super::with;
-use crate::engine;
+use crate::effect::{Effect, effect};
 use crate::engine::addressable::{self, Bytes};
+use crate::engine::{self, ObjectId};
 use crate::free;
 use crate::sys::errno::{EINVAL, ENOMEM};
 use crate::sys::{c_int, c_void, nr, set_errno, syscall3};
@@ -61,7 +62,7 @@ fn allocate(size: usize, align: usize, pc: u64) -> Option<(*mut c_void, bool)> {
     count();
     within_bounds(size, pc)?;
     let (user, fresh) = with(|arena| arena.allocate(size, align.max(16), pc))?;
-    engine::heap_allocated(user, size, pc);
+    effect(Effect::Alloc(size as u64), memory(user), pc);
     Some((user as *mut c_void, fresh))
 }
 
@@ -112,7 +113,9 @@ unsafe extern "C" fn calloc_hook(number: usize, size: usize, slot: *const u64) -
         // SAFETY: the block has `bytes` bytes and is nobody else's.
         unsafe { core::ptr::write_bytes(block.cast::<u8>(), 0, bytes) };
     }
-    engine::heap_written(block as usize, bytes, pc, seen);
+    if seen {
+        effect(Effect::Written(bytes as u64), memory(block as usize), pc);
+    }
     block
 }
 
@@ -153,13 +156,17 @@ unsafe fn reallocate(block: *mut c_void, size: usize, pc: u64, seen: bool) -> *m
     };
     if size < 1 << 39 && with(|arena| arena.resize(user, size, pc)) == Ok(true) {
         count();
-        engine::heap_resized(user, old.size, size, pc);
+        if size > old.size {
+            effect(Effect::Fresh((size - old.size) as u64), memory(user + old.size), pc);
+        }
         return block;
     }
     let Some((other, _)) = allocate(size, 16, pc) else { return no_memory() };
     // SAFETY: both blocks are live and at least that long.
     unsafe { core::ptr::copy_nonoverlapping(block.cast::<u8>(), other.cast::<u8>(), old.size.min(size)) };
-    engine::heap_written(other as usize, old.size.min(size), pc, seen);
+    if seen {
+        effect(Effect::Written(old.size.min(size) as u64), memory(other as usize), pc);
+    }
     release(user, pc, seen);
     other
 }
@@ -187,13 +194,17 @@ unsafe extern "C" fn free_hook(block: *mut c_void, slot: *const u64) {
     release(block as usize, pc, seen);
 }
 
+fn memory(user: usize) -> ObjectId {
+    ObjectId::memory(user as u64)
+}
+
 fn release(user: usize, pc: u64, seen: bool) {
     if engine::controlled() {
         let size = || with(|arena| arena.block(user)).map_or(0, |block| block.size);
         engine::learn::frees(user as u64, size, pc, seen);
     }
     if let Ok(block) = with(|arena| arena.block(user)) {
-        engine::heap_frees(user, block.size, pc, seen);
+        effect(Effect::Free { size: block.size as u64, seen }, memory(user), pc);
     }
     if let Err(why) = with(|arena| arena.release(user, pc)) {
         refuse(why, user, pc);

@@ -6,8 +6,6 @@
 use super::arena::HEADER;
 use super::map::PAGE;
 
-/// Never handed out.
-pub const NEVER: u8 = 0;
 /// All 8 bytes, or all of the page, are the program's. Smaller numbers: only that many of the 8 bytes.
 pub const WHOLE: u8 = 8;
 /// Headers, alignment and slack around blocks.

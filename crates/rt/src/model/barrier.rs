@@ -6,7 +6,8 @@
 
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
+use crate::effect::{Effect, Mode, Was, effect};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
@@ -31,13 +32,13 @@ impl Barrier {
         }
     }
 
-    fn key(self) -> WaitKey {
-        WaitKey { class: Class::Barrier, addr: self.addr }
+    fn key(self) -> ObjectId {
+        ObjectId::new(ObjectClass::Barrier, self.addr as u64)
     }
 
     /// Whoever destroys it waits here for the round to end.
-    fn destroy_key(self) -> WaitKey {
-        WaitKey { class: Class::Barrier, addr: self.addr + 1 }
+    fn destroy_key(self) -> ObjectId {
+        ObjectId::new(ObjectClass::Barrier, self.addr as u64 + 1)
     }
 }
 
@@ -49,20 +50,19 @@ pub fn arrivals(addr: usize) -> (u32, u32) {
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_barrier_wait / 1 => on_wait(barrier: *mut c_void; pc) -> c_int {
+    pthread_barrier_wait / 1 is BarrierWait => on_wait(barrier: *mut c_void; pc) -> c_int {
         let op = Op::new(OpKind::BarrierWait, barrier as u64, pc);
         engine::point(op);
         let barrier = Barrier::at(barrier);
         let arrived = barrier.arrived.get() + 1;
         let round = barrier.rounds.get();
-        race::unlocked(barrier.addr);
-        coverage::changes(barrier.addr, pc);
+        effect(Effect::Release(Mode::Alone, Was::Open), barrier.key(), pc);
         if arrived >= barrier.size.get() {
             barrier.arrived.set(0);
             barrier.rounds.set(round.wrapping_add(1));
             engine::wake_all(barrier.key(), u32::MAX);
             engine::notify(barrier.destroy_key());
-            race::locked(barrier.addr);
+            effect(Effect::After, barrier.key(), pc);
             return SERIAL_THREAD;
         }
         barrier.arrived.set(arrived);
@@ -73,7 +73,7 @@ hook! {
                 break;
             }
         }
-        race::locked(barrier.addr);
+        effect(Effect::After, barrier.key(), pc);
         0
     }
 }
@@ -81,7 +81,7 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's).
     pthread_barrier_init / 3 => on_init(barrier: *mut c_void, attr: *const c_void, count: u32; pc) -> c_int {
-        super::makes(barrier, pc);
+        super::makes(Barrier::at(barrier).key(), pc);
         // SAFETY: libc only fills the barrier in.
         unsafe { crate::real!(pthread_barrier_init: fn(*mut c_void, *const c_void, u32) -> c_int)(barrier, attr, count) }
     }
@@ -90,9 +90,9 @@ hook! {
 hook! {
     /// Waits, as glibc does, for strands that are inside.
     pthread_barrier_destroy / 1 => on_destroy(barrier: *mut c_void; pc) -> c_int {
-        super::destroys(barrier, pc);
         let op = Op::new(OpKind::BarrierWait, barrier as u64, pc);
         let barrier = Barrier::at(barrier);
+        super::destroys(barrier.key(), pc);
         while barrier.arrived.get() != 0 {
             engine::acquire(op, barrier.destroy_key(), None, &mut || {
                 if barrier.arrived.get() == 0 { Ready::Yes } else { Ready::No(StrandId::NONE) }

@@ -54,7 +54,7 @@ crate::interpose!(thrd_create, 3, on_thrd_create);
 
 hook! {
     /// As `pthread_join`.
-    thrd_join / 2 => on_thrd_join(thr: pthread_t, out: *mut c_int; pc) -> c_int {
+    thrd_join / 2 is Join => on_thrd_join(thr: pthread_t, out: *mut c_int; pc) -> c_int {
         let mut result = core::ptr::null_mut();
         let error = thread::join(thr, &mut result, Limit::Never, pc);
         if error == 0 && !out.is_null() {
@@ -81,7 +81,7 @@ crate::interpose!(thrd_exit, 1, on_thrd_exit);
 
 hook! {
     /// As `pthread_mutex_lock`.
-    mtx_lock / 1 => on_mtx_lock(mtx: *mut c_void; pc) -> c_int {
+    mtx_lock / 1 is MutexLock => on_mtx_lock(mtx: *mut c_void; pc) -> c_int {
         // SAFETY: an `mtx_t` is a `pthread_mutex_t`.
         code(unsafe { mutex::on_lock(mtx, pc) })
     }
@@ -89,7 +89,7 @@ hook! {
 
 hook! {
     /// As `pthread_mutex_timedlock`.
-    mtx_timedlock / 2 => on_mtx_timedlock(mtx: *mut c_void, time: *const timespec; pc) -> c_int {
+    mtx_timedlock / 2 is MutexTimedLock timed => on_mtx_timedlock(mtx: *mut c_void, time: *const timespec; pc) -> c_int {
         // SAFETY: as above; `TIME_UTC` is the real-time clock.
         code(unsafe { mutex::on_timedlock(mtx, time, pc) })
     }
@@ -97,7 +97,7 @@ hook! {
 
 hook! {
     /// As `pthread_mutex_trylock`.
-    mtx_trylock / 1 => on_mtx_trylock(mtx: *mut c_void; pc) -> c_int {
+    mtx_trylock / 1 is MutexTryLock => on_mtx_trylock(mtx: *mut c_void; pc) -> c_int {
         // SAFETY: as above.
         code(unsafe { mutex::on_trylock(mtx, pc) })
     }
@@ -105,7 +105,7 @@ hook! {
 
 hook! {
     /// As `pthread_mutex_unlock`.
-    mtx_unlock / 1 => on_mtx_unlock(mtx: *mut c_void; pc) -> c_int {
+    mtx_unlock / 1 is MutexUnlock => on_mtx_unlock(mtx: *mut c_void; pc) -> c_int {
         // SAFETY: as above.
         code(unsafe { mutex::on_unlock(mtx, pc) })
     }
@@ -120,7 +120,7 @@ crate::interpose!(mtx_destroy, 1, on_mtx_destroy);
 
 hook! {
     /// As `pthread_cond_wait`.
-    cnd_wait / 2 => on_cnd_wait(cnd: *mut c_void, mtx: *mut c_void; pc) -> c_int {
+    cnd_wait / 2 is CondWait => on_cnd_wait(cnd: *mut c_void, mtx: *mut c_void; pc) -> c_int {
         // SAFETY: a `cnd_t` is a `pthread_cond_t`.
         code(unsafe { cond::on_wait(cnd, mtx, pc) })
     }
@@ -128,7 +128,7 @@ hook! {
 
 hook! {
     /// As `pthread_cond_timedwait`.
-    cnd_timedwait / 3 => on_cnd_timedwait(cnd: *mut c_void, mtx: *mut c_void, time: *const timespec; pc) -> c_int {
+    cnd_timedwait / 3 is CondTimedWait timed => on_cnd_timedwait(cnd: *mut c_void, mtx: *mut c_void, time: *const timespec; pc) -> c_int {
         // SAFETY: as above.
         code(unsafe { cond::on_clockwait(cnd, mtx, CLOCK_REALTIME, time, pc) })
     }
@@ -136,7 +136,7 @@ hook! {
 
 hook! {
     /// As `pthread_cond_signal`.
-    cnd_signal / 1 => on_cnd_signal(cnd: *mut c_void; pc) -> c_int {
+    cnd_signal / 1 is CondSignal => on_cnd_signal(cnd: *mut c_void; pc) -> c_int {
         // SAFETY: as above.
         code(unsafe { cond::on_signal(cnd, pc) })
     }
@@ -144,7 +144,7 @@ hook! {
 
 hook! {
     /// As `pthread_cond_broadcast`.
-    cnd_broadcast / 1 => on_cnd_broadcast(cnd: *mut c_void; pc) -> c_int {
+    cnd_broadcast / 1 is CondBroadcast => on_cnd_broadcast(cnd: *mut c_void; pc) -> c_int {
         // SAFETY: as above.
         code(unsafe { cond::on_broadcast(cnd, pc) })
     }

@@ -7,7 +7,7 @@
 
 use crate::engine;
 use crate::model::single::Single;
-use crate::model::state::uses;
+use crate::model::state::{of, uses};
 use crate::sys::{c_char, c_void};
 use crate::tsan::strings::Caller;
 use threadbare_abi::op::{OpKind, state};
@@ -25,7 +25,7 @@ fn fills<T>(at: &Single<usize>, bytes: usize, slot: *const u64, call: impl FnOnc
         return call();
     }
     // SAFETY: the stub passes its stack pointer.
-    uses(OpKind::StateWrite, state::CALENDAR, unsafe { *slot });
+    uses(OpKind::StateWrite, of(state::CALENDAR), unsafe { *slot });
     let known = *at.get();
     if known != 0 {
         Caller::at(slot).writes(known as *const u8, bytes);

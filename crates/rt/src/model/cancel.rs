@@ -5,8 +5,8 @@
 //! asynchronous type at any point. Acting is libc's own `pthread_exit`, which runs cleanup handlers and destructors.
 
 use super::{hook, thread};
-use crate::engine::race::{self, objects};
-use crate::engine::{self, ATTENTION, attention};
+use crate::effect::{Effect, effect, here};
+use crate::engine::{self, ATTENTION, ObjectId, attention};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t};
 use core::sync::atomic::Ordering;
@@ -57,7 +57,7 @@ pub fn due() -> bool {
 /// strand holds nothing of the runtime's.
 pub fn check() {
     if due() {
-        race::acquire(objects::SIGNAL, 0);
+        effect(Effect::After, ObjectId::SIGNALS, here());
         thread::leave(CANCELED);
     }
 }
@@ -77,7 +77,7 @@ pub fn check_asynchronous() {
 }
 
 fn request(id: StrandId) {
-    race::release(objects::SIGNAL, 0);
+    effect(Effect::Before, ObjectId::SIGNALS, here());
     of(id).pending = true;
     if id == engine::me() {
         return check_asynchronous();

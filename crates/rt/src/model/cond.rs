@@ -9,7 +9,8 @@ use super::hook;
 use super::mutex::Mutex;
 use super::single::Single;
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit, clock_error};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, lost};
+use crate::effect::{Effect, effect};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -17,13 +18,13 @@ use threadbare_abi::strand::StrandId;
 
 const WORDS: usize = 12;
 
-fn key(cond: *mut c_void) -> WaitKey {
-    WaitKey { class: Class::Cond, addr: cond as usize }
+fn key(cond: *mut c_void) -> ObjectId {
+    ObjectId::new(ObjectClass::Cond, cond as u64)
 }
 
 /// Whoever destroys the variable waits here until its waiters are gone.
-fn destroy_key(cond: *mut c_void) -> WaitKey {
-    WaitKey { class: Class::Cond, addr: cond as usize + 1 }
+fn destroy_key(cond: *mut c_void) -> ObjectId {
+    ObjectId::new(ObjectClass::Cond, cond as u64 + 1)
 }
 
 /// Where glibc keeps the mark of the monotonic clock in a `pthread_cond_t`: word and bit. The place moved between
@@ -66,7 +67,7 @@ fn wait(cond: *mut c_void, mutex: *mut c_void, kind: OpKind, limit: Limit, pc: u
     if released != 0 {
         return released;
     }
-    coverage::changes(cond as usize, pc);
+    effect(Effect::Change, key(cond), pc);
     let wake = engine::sleep_on(op, key(cond), limit.deadline(), u32::MAX);
     if !matches!(wake, Wake::Go) {
         engine::notify(destroy_key(cond));
@@ -86,14 +87,14 @@ fn wait(cond: *mut c_void, mutex: *mut c_void, kind: OpKind, limit: Limit, pc: u
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_cond_wait @ "GLIBC_2.3.2" / 2 => on_wait(cond: *mut c_void, mutex: *mut c_void; pc) -> c_int {
+    pthread_cond_wait @ "GLIBC_2.3.2" / 2 is CondWait => on_wait(cond: *mut c_void, mutex: *mut c_void; pc) -> c_int {
         wait(cond, mutex, OpKind::CondWait, Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `pthread_cond_wait`.
-    pthread_cond_timedwait @ "GLIBC_2.3.2" / 3 => on_timedwait(cond: *mut c_void, mutex: *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_cond_timedwait @ "GLIBC_2.3.2" / 3 is CondTimedWait timed => on_timedwait(cond: *mut c_void, mutex: *mut c_void, time: *const timespec; pc) -> c_int {
         match Limit::checked(clock_of(cond), time) {
             Ok(limit) => wait(cond, mutex, OpKind::CondTimedWait, limit, pc),
             Err(error) => error,
@@ -103,7 +104,7 @@ hook! {
 
 hook! {
     /// As `pthread_cond_wait`.
-    pthread_cond_clockwait / 4 => on_clockwait(cond: *mut c_void, mutex: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_cond_clockwait / 4 is CondTimedWait timed => on_clockwait(cond: *mut c_void, mutex: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         if let Some(error) = clock_error(clock) {
             return error;
         }
@@ -116,11 +117,11 @@ hook! {
 
 hook! {
     /// As `pthread_cond_wait`.
-    pthread_cond_signal @ "GLIBC_2.3.2" / 1 => on_signal(cond: *mut c_void; pc) -> c_int {
+    pthread_cond_signal @ "GLIBC_2.3.2" / 1 is CondSignal => on_signal(cond: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::CondSignal, cond as u64, pc));
-        coverage::changes(cond as usize, pc);
+        effect(Effect::Change, key(cond), pc);
         let woken = engine::wake_one(key(cond), u32::MAX);
-        lost::woke(key(cond), woken.is_some() as usize, pc);
+        effect(Effect::Woke(woken.is_some() as usize), key(cond), pc);
         engine::notify(destroy_key(cond));
         0
     }
@@ -128,11 +129,11 @@ hook! {
 
 hook! {
     /// As `pthread_cond_wait`.
-    pthread_cond_broadcast @ "GLIBC_2.3.2" / 1 => on_broadcast(cond: *mut c_void; pc) -> c_int {
+    pthread_cond_broadcast @ "GLIBC_2.3.2" / 1 is CondBroadcast => on_broadcast(cond: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::CondBroadcast, cond as u64, pc));
-        coverage::changes(cond as usize, pc);
+        effect(Effect::Change, key(cond), pc);
         let woken = engine::wake_all(key(cond), u32::MAX);
-        lost::woke(key(cond), woken, pc);
+        effect(Effect::Woke(woken), key(cond), pc);
         engine::notify(destroy_key(cond));
         0
     }
@@ -141,7 +142,7 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's).
     pthread_cond_init @ "GLIBC_2.3.2" / 2 => on_init(cond: *mut c_void, attr: *const c_void; pc) -> c_int {
-        super::makes(cond, pc);
+        super::makes(key(cond), pc);
         // SAFETY: libc only fills the variable in.
         unsafe { crate::real!(pthread_cond_init @ "GLIBC_2.3.2": fn(*mut c_void, *const c_void) -> c_int)(cond, attr) }
     }
@@ -150,7 +151,7 @@ hook! {
 hook! {
     /// Waits, as glibc does, until no strand waits on the variable.
     pthread_cond_destroy @ "GLIBC_2.3.2" / 1 => on_destroy(cond: *mut c_void; pc) -> c_int {
-        super::destroys(cond, pc);
+        super::destroys(key(cond), pc);
         while engine::waiting(key(cond)) != 0 {
             let op = Op::new(OpKind::CondBroadcast, cond as u64, pc);
             engine::acquire(op, destroy_key(cond), None, &mut || {

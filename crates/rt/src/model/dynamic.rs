@@ -5,15 +5,15 @@
 mod runpath;
 
 use super::hook;
-use crate::engine::race::{self, objects};
-use crate::engine::{self, modules};
+use crate::effect::{Effect, effect, here};
+use crate::engine::{self, ObjectId, modules};
 use crate::sys::{c_char, c_int, c_long, c_void};
 
 fn loading<T>(load: impl FnOnce() -> T) -> T {
     engine::pin();
-    race::acquire(objects::LOADER, 0);
+    effect(Effect::After, ObjectId::LOADER, here());
     let loaded = load();
-    race::release(objects::LOADER, 0);
+    effect(Effect::Before, ObjectId::LOADER, here());
     modules::refresh();
     engine::unpin();
     loaded

@@ -6,7 +6,8 @@
 
 use super::single::Single;
 use super::tls;
-use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage};
+use crate::effect::{Effect, effect};
+use crate::engine::{self, ObjectId, Ready, Wake};
 use crate::free;
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
@@ -73,7 +74,7 @@ pub fn process(code: c_int) -> ! {
 fn asks(pc: u64) -> Op {
     let op = Op::new(OpKind::Quit, ASKED, pc);
     engine::point(op);
-    coverage::quits(pc);
+    effect(Effect::Change, ObjectId::ENDING, pc);
     op
 }
 
@@ -83,7 +84,7 @@ pub fn request(code: c_int, pc: u64) -> ! {
         let op = asks(pc);
         let other = *EXITING.get();
         while other != StrandId::NONE && other != engine::me() {
-            let never = WaitKey { class: Class::Never, addr: 0 };
+            let never = ObjectId::NEVER;
             if !matches!(engine::acquire(op, never, None, &mut || Ready::No(other)), Wake::Interrupted) {
                 break;
             }

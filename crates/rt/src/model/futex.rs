@@ -8,7 +8,8 @@ use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit};
 use super::waitv;
 use super::word::Word;
-use crate::engine::{self, Class, WaitKey, Wake, coverage, learn, lost, race, steps, words};
+use crate::effect::{Effect, Mode, Was, effect};
+use crate::engine::{self, ObjectClass, ObjectId, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -36,22 +37,19 @@ const OWNER_DIED: u32 = 0x4000_0000;
 const WAITERS: u32 = 0x8000_0000;
 
 /// The wait key of a futex word.
-pub fn key(addr: usize) -> WaitKey {
-    WaitKey { class: Class::Futex, addr }
+pub fn key(addr: usize) -> ObjectId {
+    ObjectId::new(ObjectClass::Futex, addr as u64)
 }
 
 /// Waiters for a priority-inheriting lock sleep apart from plain waiters of the same word.
-fn pi_key(addr: usize) -> WaitKey {
-    WaitKey { class: Class::Futex, addr: addr + 1 }
+fn pi_key(addr: usize) -> ObjectId {
+    ObjectId::new(ObjectClass::FutexLock, addr as u64)
 }
 
-/// Who holds the priority-inheriting lock that strands wait for at this address; `NONE` if it is no such wait.
+/// Who holds the priority-inheriting lock that strands wait for at this address.
 pub fn holder_of(addr: usize) -> StrandId {
-    if addr % 4 != 1 {
-        return StrandId::NONE;
-    }
     // SAFETY: a strand waits for it, so it is there.
-    let word = unsafe { Word::at(addr - 1) }.get();
+    let word = unsafe { Word::at(addr) }.get();
     super::identity::strand_of((word & TID_MASK) as i32).unwrap_or(StrandId::NONE)
 }
 
@@ -132,26 +130,20 @@ fn wait(addr: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> Result<
     }
     let op = Op { size: 4, ..Op::new(OpKind::FutexWait, addr as u64, pc) };
     // Rust's `park` has written this value itself, and would have found whatever came before.
-    if !learn::looked_unseen() && expected != PARKED {
-        steps::blind(addr);
-    }
-    steps::touched_unseen(addr);
-    learn::atomic(addr as u64, 4, false);
+    effect(Effect::Peek { certain: expected == PARKED }, key(addr), pc);
+    effect(Effect::Unseen, key(addr), pc);
     signal::arm();
     loop {
-        race::futex_waits(addr);
-        words::waits(addr);
+        effect(Effect::Wait, key(addr), pc);
         engine::point(op);
-        coverage::atomic(addr as u64, 4, false, pc);
+        effect(Effect::Read(4), ObjectId::memory(addr as u64), pc);
         if word.get() != expected {
-            words::waited(addr);
-            race::futex_waited(addr);
+            effect(Effect::Waited, key(addr), pc);
             return Err(error(EAGAIN));
         }
-        coverage::queues(addr, pc);
+        effect(Effect::Queue, key(addr), pc);
         let wake = engine::sleep_on(op, key(addr), limit.deadline(), mask);
-        words::waited(addr);
-        race::futex_waited(addr);
+        effect(Effect::Waited, key(addr), pc);
         match wake {
             Wake::Go => return Ok(0),
             Wake::TimedOut => return Err(error(ETIMEDOUT)),
@@ -183,12 +175,10 @@ fn wake_some(addr: usize, count: u32, mask: u32) -> usize {
 
 fn wake_point(addr: usize, count: u32, pc: u64) {
     // Whoever wakes has changed the word before.
-    race::futex_wakes(addr);
-    steps::touched_unseen(addr);
-    words::wakes();
+    effect(Effect::Unseen, key(addr), pc);
+    effect(Effect::Wake, key(addr), pc);
     engine::point(Op { size: count, ..Op::new(OpKind::FutexWake, addr as u64, pc) });
-    race::futex_woke();
-    coverage::queues(addr, pc);
+    effect(Effect::Wakes, key(addr), pc);
 }
 
 fn wake(addr: usize, count: u32, mask: u32, pc: u64) -> Result<usize, isize> {
@@ -197,7 +187,7 @@ fn wake(addr: usize, count: u32, mask: u32, pc: u64) -> Result<usize, isize> {
     }
     wake_point(addr, count, pc);
     let woken = wake_some(addr, count, mask);
-    lost::woke(key(addr), woken, pc);
+    effect(Effect::Woke(woken), key(addr), pc);
     Ok(woken)
 }
 
@@ -214,7 +204,7 @@ fn requeue(
     if (count as i32) < 0 || (limit as i32) < 0 {
         return Err(error(EINVAL));
     }
-    race::futex_wakes(to);
+    effect(Effect::Wake, key(to), pc);
     wake_point(addr, count, pc);
     if expected.is_some_and(|expected| word.get() != expected) {
         return Err(error(EAGAIN));
@@ -257,7 +247,7 @@ fn wake_op(
         5 => i32::ge,
         _ => return Err(error(ENOSYS)),
     };
-    race::futex_wakes(addr2);
+    effect(Effect::Wake, key(addr2), pc);
     wake_point(addr, count, pc);
     let old = word.get();
     word.set(change(old, operand));
@@ -277,13 +267,13 @@ fn lock_pi(addr: usize, limit: Limit, pc: u64) -> Result<usize, isize> {
     let word = word_at(addr)?;
     let op = Op { size: 4, ..Op::new(OpKind::FutexWait, addr as u64, pc) };
     engine::point(op);
-    coverage::changes(addr, pc);
+    effect(Effect::Change, pi_key(addr), pc);
     let mine = tid(engine::me());
     match word.get() & TID_MASK {
         0 => {
             let waiters = if engine::waiting(pi_key(addr)) != 0 { WAITERS } else { 0 };
             word.set(mine | waiters | word.get() & OWNER_DIED);
-            race::locked(addr);
+            effect(Effect::After, pi_key(addr), pc);
             return Ok(0);
         }
         owner if owner == mine => return Err(error(EDEADLK)),
@@ -293,14 +283,14 @@ fn lock_pi(addr: usize, limit: Limit, pc: u64) -> Result<usize, isize> {
         match engine::sleep_on(op, pi_key(addr), limit.deadline(), u32::MAX) {
             // Whoever unlocked has written this strand into the word.
             Wake::Go => {
-                race::locked(addr);
+                effect(Effect::After, pi_key(addr), pc);
                 return Ok(0);
             }
             Wake::TimedOut => return Err(error(ETIMEDOUT)),
             Wake::Interrupted => {
                 if word.get() & TID_MASK == 0 {
                     word.set(mine);
-                    race::locked(addr);
+                    effect(Effect::After, pi_key(addr), pc);
                     return Ok(0);
                 }
                 word.set(word.get() | WAITERS);
@@ -312,12 +302,12 @@ fn lock_pi(addr: usize, limit: Limit, pc: u64) -> Result<usize, isize> {
 fn try_lock_pi(addr: usize, pc: u64) -> Result<usize, isize> {
     let word = word_at(addr)?;
     engine::point(Op { size: 4, ..Op::new(OpKind::FutexWait, addr as u64, pc) });
-    coverage::changes(addr, pc);
+    effect(Effect::Change, pi_key(addr), pc);
     let mine = tid(engine::me());
     match word.get() & TID_MASK {
         0 => {
             word.set(mine | word.get() & (OWNER_DIED | WAITERS));
-            race::locked(addr);
+            effect(Effect::After, pi_key(addr), pc);
             Ok(0)
         }
         owner if owner == mine => Err(error(EDEADLK)),
@@ -331,8 +321,7 @@ fn unlock_pi(addr: usize, pc: u64) -> Result<usize, isize> {
     if word.get() & TID_MASK != tid(engine::me()) {
         return Err(error(EPERM));
     }
-    race::unlocked(addr);
-    coverage::changes(addr, pc);
+    effect(Effect::Release(Mode::Alone, Was::Open), pi_key(addr), pc);
     match engine::wake_one(pi_key(addr), u32::MAX) {
         Some(next) => {
             let waiters = if engine::waiting(pi_key(addr)) != 0 { WAITERS } else { 0 };

@@ -165,7 +165,7 @@ fn answer(result: isize) -> c_int {
 
 hook! {
     /// Safe before init (libc's), in a signal, after fork.
-    sched_yield / 0 => on_yield(; pc) -> c_int {
+    sched_yield / 0 is Yield => on_yield(; pc) -> c_int {
         engine::yield_point(pc);
         0
     }

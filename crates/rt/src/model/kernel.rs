@@ -7,22 +7,16 @@ use crate::sys::{c_int, c_void, fail, syscall6};
 pub mod call {
     pub use crate::sys::nr::*;
     pub const OPEN: i64 = 2;
-    pub const RT_SIGRETURN: i64 = 15;
     pub const READV: i64 = 19;
     pub const WRITEV: i64 = 20;
     pub const PWRITE64: i64 = 18;
     pub const SELECT: i64 = 23;
     pub const PAUSE: i64 = 34;
-    pub const DUP: i64 = 32;
-    pub const ALARM: i64 = 37;
-    pub const GETITIMER: i64 = 36;
-    pub const SETITIMER: i64 = 38;
     pub const CONNECT: i64 = 42;
     pub const ACCEPT: i64 = 43;
     pub const SENDMSG: i64 = 46;
     pub const RECVMSG: i64 = 47;
     pub const SHUTDOWN: i64 = 48;
-    pub const SETSOCKOPT: i64 = 54;
     pub const GETSOCKOPT: i64 = 55;
     pub const FORK: i64 = 57;
     pub const VFORK: i64 = 58;
@@ -33,20 +27,15 @@ pub mod call {
     pub const MSGRCV: i64 = 70;
     pub const FLOCK: i64 = 73;
     pub const GETTIMEOFDAY: i64 = 96;
-    pub const TIMES: i64 = 100;
-    pub const SIGPENDING: i64 = 127;
     pub const RT_SIGTIMEDWAIT: i64 = 128;
     pub const RT_SIGQUEUEINFO: i64 = 129;
     pub const RT_SIGSUSPEND: i64 = 130;
-    pub const SCHED_SETPARAM: i64 = 142;
-    pub const SCHED_SETSCHEDULER: i64 = 144;
     pub const TIME: i64 = 201;
     pub const TKILL: i64 = 200;
     pub const SCHED_SETAFFINITY: i64 = 203;
     pub const SCHED_GETAFFINITY: i64 = 204;
     pub const IO_GETEVENTS: i64 = 208;
     pub const SEMTIMEDOP: i64 = 220;
-    pub const CLOCK_SETTIME: i64 = 227;
     pub const CLOCK_GETRES: i64 = 229;
     pub const MQ_TIMEDSEND: i64 = 242;
     pub const MQ_TIMEDRECEIVE: i64 = 243;
@@ -62,16 +51,13 @@ pub mod call {
     pub const TIMERFD_SETTIME: i64 = 286;
     pub const TIMERFD_GETTIME: i64 = 287;
     pub const ACCEPT4: i64 = 288;
-    pub const DUP3: i64 = 292;
     pub const RECVMMSG: i64 = 299;
     pub const RT_TGSIGQUEUEINFO: i64 = 297;
     pub const SENDMMSG: i64 = 307;
     pub const GETCPU: i64 = 309;
-    pub const MEMFD_CREATE: i64 = 319;
     pub const IO_URING_ENTER: i64 = 426;
     pub const PIDFD_OPEN: i64 = 434;
     pub const CLONE3: i64 = 435;
-    pub const CLOSE_RANGE: i64 = 436;
     pub const EPOLL_PWAIT2: i64 = 441;
     pub const FUTEX_WAKE: i64 = 454;
     pub const FUTEX_WAIT: i64 = 455;
@@ -81,10 +67,6 @@ pub mod call {
 pub mod error {
     pub use crate::sys::errno::*;
     pub const ENXIO: i32 = 6;
-    pub const EBADF: i32 = 9;
-    pub const ECHILD: i32 = 10;
-    pub const EPIPE: i32 = 32;
-    pub const ENOTSOCK: i32 = 88;
     pub const EALREADY: i32 = 114;
     pub const EIO: i32 = 5;
 }
@@ -123,7 +105,6 @@ pub const POLLPRI: i16 = 0x002;
 pub const POLLOUT: i16 = 0x004;
 pub const POLLERR: i16 = 0x008;
 pub const POLLHUP: i16 = 0x010;
-pub const POLLNVAL: i16 = 0x020;
 pub const POLLRDNORM: i16 = 0x040;
 pub const POLLRDBAND: i16 = 0x080;
 pub const POLLWRNORM: i16 = 0x100;
@@ -211,10 +192,4 @@ pub unsafe fn raw<const N: usize>(number: i64, args: [usize; N]) -> isize {
 #[inline]
 pub fn result(value: isize) -> isize {
     if (-4095..0).contains(&value) { fail(-value as i32) as isize } else { value }
-}
-
-/// The errno of a kernel result, or 0.
-#[inline]
-pub fn error_of(value: isize) -> i32 {
-    if (-4095..0).contains(&value) { -value as i32 } else { 0 }
 }

@@ -1,7 +1,8 @@
 //! Mapped memory: what is mapped anew has no past. Safe before init, in a signal handler and after fork.
 
 use super::hook;
-use crate::engine;
+use crate::effect::{Effect, effect};
+use crate::engine::{self, ObjectId};
 use crate::sys::{c_int, c_void};
 
 const FAILED: usize = usize::MAX;
@@ -20,7 +21,7 @@ unsafe extern "C" fn on_mmap(
     // SAFETY: libc's own function with the arguments the program gave.
     let at = unsafe { call(address, length, protection, flags, descriptor, offset) };
     if at as usize != FAILED && engine::controlled() {
-        engine::forget(at as u64, length as u64);
+        effect(Effect::Fresh(length as u64), ObjectId::memory(at as u64), 0);
     }
     at
 }
@@ -35,7 +36,7 @@ hook! {
         // SAFETY: libc's own function with the arguments the program gave.
         let at = unsafe { call(old, from, to, flags, new) };
         if at as usize != FAILED {
-            engine::forget(at as u64, to as u64);
+            effect(Effect::Fresh(to as u64), ObjectId::memory(at as u64), 0);
         }
         at
     }

@@ -2,7 +2,8 @@
 //!
 //! A model is what libc's function does, done with the engine's points and waits instead of the kernel's. State lives
 //! in the C object in glibc's layout, so an object made by a static initialiser or before the run is understood.
-//! When nothing is controlled every hook is libc's own function.
+//! When nothing is controlled every hook is libc's own function. What a model does to an object it says once
+//! (`crate::effect`); it names nobody who looks on.
 
 #[macro_use]
 pub mod stub;
@@ -43,6 +44,8 @@ pub mod tls;
 pub mod waitv;
 pub mod word;
 
+use crate::effect::{Effect, effect};
+use crate::engine::ObjectId;
 use threadbare_abi::op::{Op, OpKind};
 
 /// What the models keep for each strand.
@@ -52,10 +55,8 @@ pub struct PerStrand {
     pub thread: thread::PerStrand,
     /// Cancellation.
     pub cancel: cancel::PerStrand,
-    /// Locks it holds.
+    /// Mutexes it holds.
     pub mutex: mutex::PerStrand,
-    /// Locks it holds that are words of its own.
-    pub words: crate::engine::words::PerStrand,
     /// Initialisations it is in.
     pub once: once::PerStrand,
     /// Thread-local destructors, where libc's list cannot be used.
@@ -80,39 +81,43 @@ pub fn after_fork_child() {
 }
 
 /// An object of synchronisation is made.
-pub fn makes(object: *mut crate::sys::c_void, pc: u64) {
-    crate::engine::point(Op::new(OpKind::Init, object as u64, pc));
-    crate::engine::coverage::changes(object as usize, pc);
+pub fn makes(object: ObjectId, pc: u64) {
+    crate::engine::point(Op::new(OpKind::Init, object.addr, pc));
+    effect(Effect::Make, object, pc);
 }
 
 /// An object of synchronisation is destroyed.
-pub fn destroys(object: *mut crate::sys::c_void, pc: u64) {
-    crate::engine::point(Op::new(OpKind::Destroy, object as u64, pc));
-    crate::engine::coverage::changes(object as usize, pc);
-}
-
-/// A cancellation point of POSIX: does not return if the running strand is to be cancelled here.
-pub fn cancel_point() {
-    if crate::engine::controlled() {
-        cancel::check();
-    }
+pub fn destroys(object: ObjectId, pc: u64) {
+    crate::engine::point(Op::new(OpKind::Destroy, object.addr, pc));
+    effect(Effect::Destroy, object, pc);
 }
 
 /// `hook! { name / arguments => function(arg: type, ...; pc) -> ret { body } }` exports `name`: the body when the run
-/// is controlled, libc's own function when it is not. `name @ "VERSION"` names the version of libc's function.
+/// is controlled, libc's own function when it is not. `name @ "VERSION"` names the version of libc's function. `is MutexLock`
+/// behind the number of arguments says which operation the call is, and with `timed` that it has a deadline: a free run makes
+/// noise around it.
 macro_rules! hook {
-    ($(#[$meta:meta])* $name:ident $(@ $version:literal)? / $n:tt => $func:ident($($arg:ident: $ty:ty),*; $pc:ident) -> $ret:ty
+    (@sort) => { None };
+    (@sort $op:ident) => {
+        Some($crate::free::calls::Sort { op: threadbare_abi::op::OpKind::$op, timed: false })
+    };
+    (@sort $op:ident timed) => {
+        Some($crate::free::calls::Sort { op: threadbare_abi::op::OpKind::$op, timed: true })
+    };
+    ($(#[$meta:meta])* $name:ident $(@ $version:literal)? / $n:tt $(is $op:ident $($timed:ident)?)? => $func:ident($($arg:ident: $ty:ty),*; $pc:ident) -> $ret:ty
      $body:block) => {
         $(#[$meta])*
         pub unsafe extern "C" fn $func($($arg: $ty,)* $pc: u64) -> $ret {
             if !$crate::engine::controlled() {
                 // SAFETY: libc's own function with the arguments the program gave.
                 let call = || unsafe { $crate::real!($name $(@ $version)?: fn($($ty),*) -> $ret)($($arg),*) };
-                const SORT: $crate::free::calls::Sort = $crate::free::calls::sort_of(stringify!($name));
-                if matches!(SORT.does, $crate::free::calls::Does::Nothing) || !$crate::free::on() {
-                    return call();
-                }
-                return $crate::free::calls::pass(SORT, &[$($crate::free::word(&$arg)),*], $pc, call);
+                const SORT: Option<$crate::free::calls::Sort> = $crate::model::hook!(@sort $($op $($timed)?)?);
+                return match SORT {
+                    Some(sort) if $crate::free::on() => {
+                        $crate::free::calls::pass(sort, &[$($crate::free::word(&$arg)),*], $pc, call)
+                    }
+                    _ => call(),
+                };
             }
             $body
         }

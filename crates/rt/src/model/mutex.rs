@@ -10,9 +10,8 @@
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::locks::{self, Held};
-use crate::engine::steps::{self, EXCLUSIVE};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, deadlock, race};
+use crate::effect::{Effect, Mode, Was, effect, here};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use alloc::vec::Vec;
@@ -22,8 +21,8 @@ use threadbare_abi::strand::{MAX_STRANDS, StrandId};
 /// What a strand holds.
 #[derive(Default)]
 pub struct PerStrand {
-    /// Locks of all sorts that it has taken, oldest first.
-    pub held: Vec<Held>,
+    /// Robust mutexes that it has taken, oldest first.
+    robust: Vec<usize>,
 }
 
 const RECURSIVE: u32 = 1;
@@ -73,8 +72,8 @@ impl Mutex {
         }
     }
 
-    fn key(self) -> WaitKey {
-        WaitKey { class: Class::Mutex, addr: self.addr }
+    fn key(self) -> ObjectId {
+        ObjectId::new(ObjectClass::Mutex, self.addr as u64)
     }
 
     fn kind_of(self) -> u32 {
@@ -119,10 +118,11 @@ impl Mutex {
         let died = robust && old & OWNER_DIED != 0;
         self.owner.set(if died { INCONSISTENT } else { id });
         self.count.set(1);
-        locks::taken(Held { robust, ..Held::alone(Class::Mutex, self.addr, pc) });
+        if robust {
+            engine::strand(me).model.mutex.robust.push(self.addr);
+        }
         engine::retract(self.key());
-        race::locked(self.addr);
-        coverage::changes(self.addr, pc);
+        effect(Effect::Acquire(Mode::Alone), self.key(), pc);
         if died { EOWNERDEAD } else { 0 }
     }
 
@@ -152,7 +152,7 @@ impl Mutex {
                 return EINVAL;
             }
             if let Some(result) = self.relock_by_holder() {
-                steps::comes();
+                effect(Effect::Announce, self.key(), pc);
                 return result;
             }
         }
@@ -164,7 +164,7 @@ impl Mutex {
             match engine::acquire(op, self.key(), limit.deadline(), &mut || self.ready()) {
                 Wake::Go => {
                     if limit == Limit::Never {
-                        locks::wants(Class::Mutex, self.addr, pc, false);
+                        effect(Effect::Want(Mode::Alone), self.key(), pc);
                     }
                     return self.take(pc);
                 }
@@ -190,17 +190,14 @@ impl Mutex {
                 return 0;
             }
         }
-        race::unlocked(self.addr);
-        coverage::changes(self.addr, engine::strand(me).op.pc);
-        steps::touches(OpKind::MutexUnlock, self.addr as u64, EXCLUSIVE);
+        effect(Effect::Release(Mode::Alone, Was::Shut), self.key(), here());
         let lost = robust && self.owner.get() == INCONSISTENT;
         self.owner.set(if lost { NOT_RECOVERABLE } else { 0 });
         self.count.set(0);
         self.lock.set(self.lock.get() & CEILING_MASK);
-        if holder != me {
-            deadlock::given_by_another(self.addr);
+        if robust {
+            engine::strand(me).model.mutex.robust.retain(|&addr| addr != self.addr);
         }
-        forget(if holder == StrandId::NONE { me } else { holder }, self.addr);
         engine::notify(self.key());
         0
     }
@@ -218,21 +215,13 @@ pub fn is_held(addr: usize) -> bool {
     unsafe { Mutex::at(addr as *mut c_void) }.held()
 }
 
-/// The strand no longer holds the mutex.
-fn forget(strand: StrandId, addr: usize) {
-    locks::given_back(strand, Class::Mutex, addr);
-}
-
 /// The strand has ended: its robust mutexes have a dead owner, the others stay locked.
 pub fn owner_ended(strand: StrandId) {
-    let held = core::mem::take(&mut engine::strand(strand).model.mutex.held);
-    for entry in held.iter().filter(|held| held.robust) {
+    for addr in core::mem::take(&mut engine::strand(strand).model.mutex.robust) {
         // SAFETY: POSIX asks that a robust mutex outlives its holder.
-        let mutex = unsafe { Mutex::at(entry.addr as *mut c_void) };
+        let mutex = unsafe { Mutex::at(addr as *mut c_void) };
         if mutex.holder() == strand {
-            race::unlocked(mutex.addr);
-            coverage::changes(mutex.addr, engine::strand(strand).op.pc);
-            steps::touches(OpKind::MutexUnlock, mutex.addr as u64, EXCLUSIVE);
+            effect(Effect::Release(Mode::Alone, Was::Shut), mutex.key(), here());
             let lost = mutex.owner.get() == NOT_RECOVERABLE;
             mutex.lock.set((mutex.lock.get() & CEILING_MASK) | if lost { 0 } else { OWNER_DIED });
             if !lost {
@@ -242,7 +231,6 @@ pub fn owner_ended(strand: StrandId) {
             engine::notify(mutex.key());
         }
     }
-    engine::strand(strand).model.mutex.held = held.into_iter().filter(|held| !held.robust).collect();
 }
 
 fn lock(mutex: *mut c_void, kind: OpKind, limit: Limit, pc: u64) -> c_int {
@@ -252,21 +240,21 @@ fn lock(mutex: *mut c_void, kind: OpKind, limit: Limit, pc: u64) -> c_int {
 
 hook! {
     /// Safe before init and after fork (libc's); in a signal handler as POSIX says: not.
-    pthread_mutex_lock / 1 => on_lock(mutex: *mut c_void; pc) -> c_int {
+    pthread_mutex_lock / 1 is MutexLock => on_lock(mutex: *mut c_void; pc) -> c_int {
         lock(mutex, OpKind::MutexLock, Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `pthread_mutex_lock`.
-    pthread_mutex_timedlock / 2 => on_timedlock(mutex: *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_mutex_timedlock / 2 is MutexTimedLock timed => on_timedlock(mutex: *mut c_void, time: *const timespec; pc) -> c_int {
         lock(mutex, OpKind::MutexTimedLock, Limit::absolute(CLOCK_REALTIME, time), pc)
     }
 }
 
 hook! {
     /// As `pthread_mutex_lock`.
-    pthread_mutex_clocklock / 3 => on_clocklock(mutex: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_mutex_clocklock / 3 is MutexTimedLock timed => on_clocklock(mutex: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         match clock_error(clock) {
             Some(error) => error,
             None => lock(mutex, OpKind::MutexTimedLock, Limit::absolute(clock, time), pc),
@@ -276,7 +264,7 @@ hook! {
 
 hook! {
     /// As `pthread_mutex_lock`.
-    pthread_mutex_trylock / 1 => on_trylock(mutex: *mut c_void; pc) -> c_int {
+    pthread_mutex_trylock / 1 is MutexTryLock => on_trylock(mutex: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::MutexTryLock, mutex as u64, pc));
         // SAFETY: the program passes a mutex.
         let mutex = unsafe { Mutex::at(mutex) };
@@ -284,7 +272,7 @@ hook! {
             return EINVAL;
         }
         if mutex.held() {
-            coverage::looks(mutex.addr, pc);
+            effect(Effect::Look, mutex.key(), pc);
             let mine = mutex.holder() == engine::me();
             return match mutex.kind_of() {
                 RECURSIVE if mine => mutex.relock_by_holder().unwrap_or(EBUSY),
@@ -298,7 +286,7 @@ hook! {
 
 hook! {
     /// As `pthread_mutex_lock`.
-    pthread_mutex_unlock / 1 => on_unlock(mutex: *mut c_void; pc) -> c_int {
+    pthread_mutex_unlock / 1 is MutexUnlock => on_unlock(mutex: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::MutexUnlock, mutex as u64, pc));
         // SAFETY: the program passes a mutex.
         let mutex = unsafe { Mutex::at(mutex) };
@@ -312,11 +300,10 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's).
     pthread_mutex_init / 2 => on_init(mutex: *mut c_void, attr: *const c_void; pc) -> c_int {
-        super::makes(mutex, pc);
+        super::makes(ObjectId::new(ObjectClass::Mutex, mutex as u64), pc);
         if is_held(mutex as usize) {
-            steps::touches(OpKind::Init, mutex as u64, EXCLUSIVE);
+            effect(Effect::FoundShut, ObjectId::new(ObjectClass::Mutex, mutex as u64), pc);
         }
-        forget(engine::me(), mutex as usize);
         // SAFETY: libc only fills the mutex in.
         let result = unsafe { crate::real!(pthread_mutex_init: fn(*mut c_void, *const c_void) -> c_int)(mutex, attr) };
         // SAFETY: the program passes a mutex.
@@ -328,16 +315,16 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's).
     pthread_mutex_destroy / 1 => on_destroy(mutex: *mut c_void; pc) -> c_int {
-        super::destroys(mutex, pc);
-        if is_held(mutex as usize) {
-            steps::touches(OpKind::Destroy, mutex as u64, EXCLUSIVE);
-        }
         // SAFETY: the program passes a mutex.
         let mutex = unsafe { Mutex::at(mutex) };
+        super::destroys(mutex.key(), pc);
+        if mutex.held() {
+            effect(Effect::FoundShut, mutex.key(), pc);
+        }
         if mutex.held() && !mutex.robust() {
             return EBUSY;
         }
-        forget(engine::me(), mutex.addr);
+        effect(Effect::Lose, mutex.key(), pc);
         mutex.kind.set(DESTROYED);
         0
     }

@@ -9,8 +9,8 @@
 
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::steps::{self, EXCLUSIVE};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
+use crate::effect::{Effect, Mode, Was, effect, here};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
 use crate::sys::{c_int, c_void};
 use alloc::vec::Vec;
 use core::arch::global_asm;
@@ -80,16 +80,14 @@ unsafe extern "C" fn tb_once_personality(
     {
         // SAFETY: the control word outlives the calls on it.
         unsafe { Word::at(entry.control) }.set(NEW);
-        race::unlocked(entry.control);
-        coverage::changes(entry.control, engine::strand(engine::me()).op.pc);
-        steps::touches(OpKind::Once, entry.control as u64, EXCLUSIVE);
+        effect(Effect::Release(Mode::Alone, Was::Shut), key(entry.control), here());
         engine::notify(key(entry.control));
     }
     CONTINUE_UNWIND
 }
 
-fn key(control: usize) -> WaitKey {
-    WaitKey { class: Class::Once, addr: control }
+fn key(control: usize) -> ObjectId {
+    ObjectId::new(ObjectClass::Once, control as u64)
 }
 
 /// Who is in the initialisation at an address that a strand waits for; `NONE` if nobody is.
@@ -102,7 +100,7 @@ pub fn runner_of(control: usize) -> StrandId {
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_once / 2 => on_once(control: *mut c_void, routine: unsafe extern "C" fn(); pc) -> c_int {
+    pthread_once / 2 is Once => on_once(control: *mut c_void, routine: unsafe extern "C" fn(); pc) -> c_int {
         let addr = control as usize;
         // SAFETY: the program passes a control word.
         let word = unsafe { Word::at(addr) };
@@ -118,12 +116,11 @@ hook! {
         while !matches!(engine::acquire(op, key(addr), None, &mut ready), Wake::Go) {
             cancel::check_asynchronous();
         }
-        race::locked(addr);
         if word.get() & STATE_MASK == DONE {
-            coverage::looks(addr, pc);
+            effect(Effect::Acquire(Mode::Shared), key(addr), pc);
             return 0;
         }
-        coverage::changes(addr, pc);
+        effect(Effect::Acquire(Mode::Alone), key(addr), pc);
         let me = engine::me();
         word.set(IN_PROGRESS | ((me.0 as u32 + 1) << 2));
         engine::retract(key(addr));
@@ -137,9 +134,7 @@ hook! {
         // SAFETY: the program's own routine.
         unsafe { tb_once_call(routine) };
         engine::strand(me).model.once.running.retain(|entry| entry.control != addr);
-        race::unlocked(addr);
-        coverage::changes(addr, pc);
-        steps::touches(OpKind::Once, addr as u64, EXCLUSIVE);
+        effect(Effect::Release(Mode::Alone, Was::Shut), key(addr), pc);
         word.set(DONE);
         engine::notify(key(addr));
         0

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use threadbare_abi::op::{Op, OpKind};
 
-use crate::engine::{self, PollFd, Wake, race};
-use crate::model::io::{begin, interrupted, settle};
+use crate::engine::{self, PollFd, Wake};
+use crate::model::io::{begin, came_in, interrupted, settle};
 use crate::model::kernel::{
     POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDBAND, POLLRDNORM, POLLWRBAND, POLLWRNORM, TimeVal,
     call, error::*, raw, result,
@@ -62,7 +62,7 @@ fn until_ready(
     } else {
         asked(&mut question, deadline, first, pc)
     };
-    race::input();
+    came_in();
     if let Some(mask) = saved {
         signal::change_mask(2, mask);
     }

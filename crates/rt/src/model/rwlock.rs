@@ -10,10 +10,8 @@
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::locks::{self, Held};
-use crate::engine::race::{self, objects};
-use crate::engine::steps::{self, EXCLUSIVE, SHARED};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage};
+use crate::effect::{Effect, Mode, Was, effect, here};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -51,8 +49,8 @@ impl RwLock {
         }
     }
 
-    fn key(self) -> WaitKey {
-        WaitKey { class: Class::RwLock, addr: self.addr }
+    fn key(self) -> ObjectId {
+        ObjectId::new(ObjectClass::RwLock, self.addr as u64)
     }
 
     fn mine(self) -> bool {
@@ -87,33 +85,28 @@ impl RwLock {
         }
         self.readers.set(readers + 1);
         self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
-        locks::taken(Held { shared: true, ..Held::alone(Class::RwLock, self.addr, pc) });
         // Others may still read.
         engine::retract_from(self.key(), |op| op != OpKind::ReadLock);
-        race::locked(self.addr);
-        coverage::looks(self.addr, pc);
+        effect(Effect::Acquire(Mode::Shared), self.key(), pc);
         0
     }
 
     /// Somebody tried to read, and it is taken.
     fn busy(self, pc: u64) -> c_int {
-        coverage::looks(self.addr, pc);
+        effect(Effect::Look, self.key(), pc);
         EBUSY
     }
 
     /// Somebody tried to write, and it is taken, be it by readers: no two looks go together there.
     fn busy_for_writers(self, pc: u64) -> c_int {
-        coverage::changes(self.addr, pc);
+        effect(Effect::Change, self.key(), pc);
         EBUSY
     }
 
     fn take_write(self, pc: u64) -> c_int {
         self.writer.set(engine::me().0 as u32 + 1);
-        locks::taken(Held::alone(Class::RwLock, self.addr, pc));
         engine::retract(self.key());
-        race::locked(self.addr);
-        race::acquire(objects::READERS, self.addr as u64);
-        coverage::changes(self.addr, pc);
+        effect(Effect::Acquire(Mode::Alone), self.key(), pc);
         0
     }
 
@@ -127,7 +120,7 @@ impl RwLock {
             match engine::acquire(op, self.key(), limit.deadline(), &mut || self.ready_to_read()) {
                 Wake::Go => {
                     if limit == Limit::Never {
-                        locks::wants(Class::RwLock, self.addr, pc, true);
+                        effect(Effect::Want(Mode::Shared), self.key(), pc);
                     }
                     return self.take_read(pc);
                 }
@@ -147,10 +140,10 @@ impl RwLock {
         if announce {
             engine::point(op);
             // Readers that come later wait for it, even if it has to wait itself.
-            steps::comes();
+            effect(Effect::Announce, self.key(), pc);
             if matches!(self.ready_to_write(), Ready::Yes) {
                 if limit == Limit::Never {
-                    locks::wants(Class::RwLock, self.addr, pc, false);
+                    effect(Effect::Want(Mode::Alone), self.key(), pc);
                 }
                 return self.take_write(pc);
             }
@@ -168,7 +161,7 @@ impl RwLock {
         }
         if matches!(wake, Wake::Go) {
             if limit == Limit::Never {
-                locks::wants(Class::RwLock, self.addr, pc, false);
+                effect(Effect::Want(Mode::Alone), self.key(), pc);
             }
             return self.take_write(pc);
         }
@@ -178,20 +171,15 @@ impl RwLock {
 
     fn unlock(self) -> c_int {
         if self.mine() {
-            race::unlocked(self.addr);
-            coverage::changes(self.addr, engine::strand(engine::me()).op.pc);
-            steps::touches(OpKind::RwUnlock, self.addr as u64, EXCLUSIVE | SHARED);
+            effect(Effect::Release(Mode::Alone, Was::Shut), self.key(), here());
             self.writer.set(0);
         } else if self.readers.get() != 0 {
-            race::release(objects::READERS, self.addr as u64);
-            steps::touches(OpKind::ReadUnlock, self.addr as u64, EXCLUSIVE);
-            coverage::looks(self.addr, engine::strand(engine::me()).op.pc);
+            effect(Effect::Release(Mode::Shared, Was::Shut), self.key(), here());
             self.readers.set(self.readers.get() - 1);
             self.reader_ids.set(self.reader_ids.get() ^ (engine::me().0 as u32 + 1));
         } else {
             return EPERM;
         }
-        locks::given_back_by_any(Class::RwLock, self.addr);
         // While others read, nobody can go on who could not before.
         if self.readers.get() == 0 {
             engine::notify(self.key());
@@ -232,49 +220,49 @@ fn timed(clock: c_int, time: *const timespec, lock: impl FnOnce(Limit) -> c_int)
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_rwlock_rdlock / 1 => on_rdlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_rdlock / 1 is ReadLock => on_rdlock(lock: *mut c_void; pc) -> c_int {
         at(lock).read(Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_wrlock / 1 => on_wrlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_wrlock / 1 is WriteLock => on_wrlock(lock: *mut c_void; pc) -> c_int {
         at(lock).write(Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_timedrdlock / 2 => on_timedrdlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_rwlock_timedrdlock / 2 is ReadLock timed => on_timedrdlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
         timed(CLOCK_REALTIME, time, |limit| at(lock).read(limit, pc))
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_timedwrlock / 2 => on_timedwrlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_rwlock_timedwrlock / 2 is WriteLock timed => on_timedwrlock(lock: *mut c_void, time: *const timespec; pc) -> c_int {
         timed(CLOCK_REALTIME, time, |limit| at(lock).write(limit, pc))
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_clockrdlock / 3 => on_clockrdlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_rwlock_clockrdlock / 3 is ReadLock timed => on_clockrdlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         timed(clock, time, |limit| at(lock).read(limit, pc))
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_clockwrlock / 3 => on_clockwrlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_rwlock_clockwrlock / 3 is WriteLock timed => on_clockwrlock(lock: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         timed(clock, time, |limit| at(lock).write(limit, pc))
     }
 }
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_tryrdlock / 1 => on_tryrdlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_tryrdlock / 1 is ReadTryLock => on_tryrdlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::ReadTryLock, lock as u64, pc));
         let lock = at(lock);
         if matches!(lock.ready_to_read(), Ready::Yes) { lock.take_read(pc) } else { lock.busy(pc) }
@@ -283,7 +271,7 @@ hook! {
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_trywrlock / 1 => on_trywrlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_trywrlock / 1 is WriteTryLock => on_trywrlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::WriteTryLock, lock as u64, pc));
         let lock = at(lock);
         if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write(pc) } else { lock.busy_for_writers(pc) }
@@ -292,7 +280,7 @@ hook! {
 
 hook! {
     /// As `pthread_rwlock_rdlock`.
-    pthread_rwlock_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
+    pthread_rwlock_unlock / 1 is RwUnlock => on_unlock(lock: *mut c_void; pc) -> c_int {
         let kind = if at(lock).mine() { OpKind::RwUnlock } else { OpKind::ReadUnlock };
         engine::point(Op::new(kind, lock as u64, pc));
         at(lock).unlock()
@@ -302,7 +290,7 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's).
     pthread_rwlock_init / 2 => on_init(lock: *mut c_void, attr: *const c_void; pc) -> c_int {
-        super::makes(lock, pc);
+        super::makes(at(lock).key(), pc);
         // SAFETY: libc only fills the lock in.
         unsafe { crate::real!(pthread_rwlock_init: fn(*mut c_void, *const c_void) -> c_int)(lock, attr) }
     }
@@ -311,7 +299,7 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's). Does nothing, as in glibc.
     pthread_rwlock_destroy / 1 => on_destroy(lock: *mut c_void; pc) -> c_int {
-        super::destroys(lock, pc);
+        super::destroys(at(lock).key(), pc);
         0
     }
 }

@@ -9,8 +9,8 @@ use super::hook;
 use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
-use crate::engine::steps::{self, EXCLUSIVE};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
+use crate::effect::{Effect, Mode, Was, effect, here};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, fail, timespec};
 use threadbare_abi::op::{Op, OpKind};
@@ -23,8 +23,8 @@ fn value(sem: *mut c_void) -> Word {
     unsafe { Word::at(sem as usize) }
 }
 
-fn key(sem: *mut c_void) -> WaitKey {
-    WaitKey { class: Class::Sem, addr: sem as usize }
+fn key(sem: *mut c_void) -> ObjectId {
+    ObjectId::new(ObjectClass::Sem, sem as u64)
 }
 
 /// Whether who waits for the semaphore at an address that a strand stands before has to wait.
@@ -34,8 +34,7 @@ pub fn is_empty(addr: usize) -> bool {
 
 fn take(sem: *mut c_void) -> c_int {
     value(sem).set(value(sem).get() - 1);
-    race::locked(sem as usize);
-    coverage::changes(sem as usize, engine::strand(engine::me()).op.pc);
+    effect(Effect::Acquire(Mode::Alone), key(sem), here());
     if value(sem).get() == 0 {
         engine::retract(key(sem));
     }
@@ -69,21 +68,21 @@ fn wait(sem: *mut c_void, limit: Limit, pc: u64) -> c_int {
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    sem_wait / 1 => on_wait(sem: *mut c_void; pc) -> c_int {
+    sem_wait / 1 is SemWait => on_wait(sem: *mut c_void; pc) -> c_int {
         wait(sem, Limit::Never, pc)
     }
 }
 
 hook! {
     /// As `sem_wait`.
-    sem_timedwait / 2 => on_timedwait(sem: *mut c_void, time: *const timespec; pc) -> c_int {
+    sem_timedwait / 2 is SemWait timed => on_timedwait(sem: *mut c_void, time: *const timespec; pc) -> c_int {
         wait(sem, Limit::absolute(CLOCK_REALTIME, time), pc)
     }
 }
 
 hook! {
     /// As `sem_wait`.
-    sem_clockwait / 3 => on_clockwait(sem: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    sem_clockwait / 3 is SemWait timed => on_clockwait(sem: *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         match clock_error(clock) {
             Some(error) => fail(error),
             None => wait(sem, Limit::absolute(clock, time), pc),
@@ -93,29 +92,26 @@ hook! {
 
 hook! {
     /// As `sem_wait`.
-    sem_trywait / 1 => on_trywait(sem: *mut c_void; pc) -> c_int {
+    sem_trywait / 1 is SemTryWait => on_trywait(sem: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SemTryWait, sem as u64, pc));
         if value(sem).get() > 0 {
             return take(sem);
         }
-        coverage::looks(sem as usize, pc);
+        effect(Effect::Look, key(sem), pc);
         fail(EAGAIN)
     }
 }
 
 hook! {
     /// Safe before init, in a signal handler and after fork.
-    sem_post / 1 => on_post(sem: *mut c_void; pc) -> c_int {
+    sem_post / 1 is SemPost => on_post(sem: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SemPost, sem as u64, pc));
         let old = value(sem).get();
         if old >= VALUE_MAX {
             return fail(EOVERFLOW);
         }
-        race::unlocked(sem as usize);
-        coverage::changes(sem as usize, pc);
-        if old == 0 {
-            steps::touches(OpKind::SemPost, sem as u64, EXCLUSIVE);
-        }
+        let was = if old == 0 { Was::Shut } else { Was::Open };
+        effect(Effect::Release(Mode::Alone, was), key(sem), pc);
         value(sem).set(old + 1);
         engine::notify(key(sem));
         0
@@ -126,7 +122,7 @@ hook! {
     /// Safe before init and after fork (libc's).
     sem_getvalue / 2 => on_getvalue(sem: *mut c_void, out: *mut c_int; pc) -> c_int {
         engine::point(Op::new(OpKind::SemTryWait, sem as u64, pc));
-        coverage::looks(sem as usize, pc);
+        effect(Effect::Look, key(sem), pc);
         // SAFETY: the program passes a place for the value.
         unsafe { out.write(value(sem).get() as c_int) };
         0
@@ -136,9 +132,9 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's).
     sem_init / 3 => on_init(sem: *mut c_void, shared: c_int, count: u32; pc) -> c_int {
-        super::makes(sem, pc);
+        super::makes(key(sem), pc);
         if is_empty(sem as usize) {
-            steps::touches(OpKind::Init, sem as u64, EXCLUSIVE);
+            effect(Effect::FoundShut, key(sem), pc);
         }
         // SAFETY: libc only fills the semaphore in.
         let result = unsafe { crate::real!(sem_init: fn(*mut c_void, c_int, u32) -> c_int)(sem, shared, count) };
@@ -151,9 +147,9 @@ hook! {
 hook! {
     /// Safe before init and after fork (libc's). Does nothing, as in glibc.
     sem_destroy / 1 => on_destroy(sem: *mut c_void; pc) -> c_int {
-        super::destroys(sem, pc);
+        super::destroys(key(sem), pc);
         if is_empty(sem as usize) {
-            steps::touches(OpKind::Destroy, sem as u64, EXCLUSIVE);
+            effect(Effect::FoundShut, key(sem), pc);
         }
         0
     }

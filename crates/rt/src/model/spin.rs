@@ -7,9 +7,8 @@
 use super::single::Single;
 use super::word::Word;
 use super::{cancel, hook};
-use crate::engine::locks::{self, Held};
-use crate::engine::steps::{self, EXCLUSIVE};
-use crate::engine::{self, Class, Ready, WaitKey, Wake, coverage, race};
+use crate::effect::{Effect, Mode, Was, effect};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
 use crate::sys::errno::EBUSY;
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
@@ -32,8 +31,8 @@ fn word(lock: *mut c_void) -> Word {
     unsafe { Word::at(lock as usize) }
 }
 
-fn key(lock: *mut c_void) -> WaitKey {
-    WaitKey { class: Class::Spin, addr: lock as usize }
+fn key(lock: *mut c_void) -> ObjectId {
+    ObjectId::new(ObjectClass::Spin, lock as u64)
 }
 
 fn ready(lock: *mut c_void) -> Ready {
@@ -60,49 +59,43 @@ pub fn is_held(addr: usize) -> bool {
 }
 
 fn take(lock: *mut c_void, pc: u64) -> c_int {
-    locks::taken(Held::alone(Class::Spin, lock as usize, pc));
     let id = engine::me().0 as u32 + 1;
     word(lock).set(if free_value() == 1 { id.wrapping_neg() } else { id });
     engine::retract(key(lock));
-    race::locked(lock as usize);
-    coverage::changes(lock as usize, pc);
+    effect(Effect::Acquire(Mode::Alone), key(lock), pc);
     0
 }
 
 hook! {
     /// Safe before init and after fork (libc's).
-    pthread_spin_lock / 1 => on_lock(lock: *mut c_void; pc) -> c_int {
+    pthread_spin_lock / 1 is SpinLock => on_lock(lock: *mut c_void; pc) -> c_int {
         let op = Op::new(OpKind::SpinLock, lock as u64, pc);
         while !matches!(engine::acquire(op, key(lock), None, &mut || ready(lock)), Wake::Go) {
             cancel::check_asynchronous();
         }
-        locks::wants(Class::Spin, lock as usize, pc, false);
+        effect(Effect::Want(Mode::Alone), key(lock), pc);
         take(lock, pc)
     }
 }
 
 hook! {
     /// As `pthread_spin_lock`.
-    pthread_spin_trylock / 1 => on_trylock(lock: *mut c_void; pc) -> c_int {
+    pthread_spin_trylock / 1 is SpinTryLock => on_trylock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinTryLock, lock as u64, pc));
         if matches!(ready(lock), Ready::Yes) {
             return take(lock, pc);
         }
-        coverage::looks(lock as usize, pc);
+        effect(Effect::Look, key(lock), pc);
         EBUSY
     }
 }
 
 hook! {
     /// As `pthread_spin_lock`.
-    pthread_spin_unlock / 1 => on_unlock(lock: *mut c_void; pc) -> c_int {
+    pthread_spin_unlock / 1 is SpinUnlock => on_unlock(lock: *mut c_void; pc) -> c_int {
         engine::point(Op::new(OpKind::SpinUnlock, lock as u64, pc));
-        race::unlocked(lock as usize);
-        coverage::changes(lock as usize, pc);
-        if !matches!(ready(lock), Ready::Yes) {
-            steps::touches(OpKind::SpinUnlock, lock as u64, EXCLUSIVE);
-            locks::given_back_by_any(Class::Spin, lock as usize);
-        }
+        let was = if matches!(ready(lock), Ready::Yes) { Was::Open } else { Was::Shut };
+        effect(Effect::Release(Mode::Alone, was), key(lock), pc);
         word(lock).set(free_value());
         engine::notify(key(lock));
         0

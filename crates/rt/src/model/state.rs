@@ -7,22 +7,31 @@
 //!
 //! Safe before init, in a signal and after fork: libc's own function alone is called then.
 
+use crate::effect::{Effect, effect};
 use crate::engine::addressable::CHECKING;
-use crate::engine::{self, coverage};
+use crate::engine::{self, ObjectClass, ObjectId};
 use crate::model::stdio;
 use crate::sys::real::Entry;
 use crate::tsan::strings::{entry, look_up_first};
 use threadbare_abi::layout::flags;
 use threadbare_abi::op::{Op, OpKind, state};
 
+/// The state with a number, or at an address.
+pub const fn of(state: u64) -> ObjectId {
+    ObjectId::new(ObjectClass::State, state)
+}
+
 /// The running strand looks at a state, or changes it.
-pub fn uses(kind: OpKind, state: u64, pc: u64) {
+pub fn uses(kind: OpKind, object: ObjectId, pc: u64) {
     if engine::controlled() && engine::live_strands() > 1 && engine::plan_flags() & flags::FEWER_EVENTS == 0 {
-        engine::point(Op::new(kind, state, pc));
-        match kind {
-            OpKind::StateRead => coverage::looks(state as usize, pc),
-            _ => coverage::changes(state as usize, pc),
-        }
+        engine::point(Op::new(kind, object.addr, pc));
+        let what = match kind {
+            OpKind::Init => Effect::Make,
+            OpKind::Destroy => Effect::Destroy,
+            OpKind::StateRead => Effect::Look,
+            _ => Effect::Change,
+        };
+        effect(what, object, pc);
     }
 }
 
@@ -41,7 +50,7 @@ macro_rules! states {
             entry!(REAL, $name);
 
             unsafe extern "C" fn before(call: &Call) {
-                let what: fn(&Call) -> u64 = $what;
+                let what: fn(&Call) -> ObjectId = $what;
                 uses(OpKind::$kind, what(call), call.pc);
             }
 
@@ -121,45 +130,47 @@ macro_rules! states {
     )*)*};
 }
 
-fn stream_at<const AT: usize>(call: &Call) -> u64 {
+fn stream_at<const AT: usize>(call: &Call) -> ObjectId {
     match call.arguments[AT] {
-        0 => state::STREAMS,
-        file => file,
+        0 => of(state::STREAMS),
+        file => of(file),
     }
 }
 
-fn object_at<const AT: usize>(call: &Call) -> u64 {
-    call.arguments[AT]
+fn first(class: ObjectClass, call: &Call) -> ObjectId {
+    ObjectId::new(class, call.arguments[0])
 }
 
 states! {
-    Init object_at::<0> => mtx_init cnd_init pthread_spin_init;
-    Destroy object_at::<0> => pthread_spin_destroy;
-    StateWrite |_| state::RANDOM => rand srand random srandom initstate setstate;
-    StateWrite |_| state::RANDOM48 => drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48;
-    StateRead |_| state::ENVIRONMENT => getenv secure_getenv;
-    StateWrite |_| state::ENVIRONMENT => setenv putenv unsetenv clearenv;
-    StateWrite |_| state::TOKENS => strtok;
-    StateWrite |_| state::CALENDAR => tzset mktime;
-    StateRead |_| state::CALENDAR => localtime_r strftime;
-    StateWrite |_| state::LOCALE => setlocale;
-    StateRead |_| state::LOCALE => localeconv nl_langinfo;
-    StateWrite |_| state::ACCOUNTS => getpwnam getpwuid getpwent setpwent endpwent getgrnam getgrgid getgrent setgrent endgrent
+    Init |call| first(ObjectClass::Mutex, call) => mtx_init;
+    Init |call| first(ObjectClass::Cond, call) => cnd_init;
+    Init |call| first(ObjectClass::Spin, call) => pthread_spin_init;
+    Destroy |call| first(ObjectClass::Spin, call) => pthread_spin_destroy;
+    StateWrite |_| of(state::RANDOM) => rand srand random srandom initstate setstate;
+    StateWrite |_| of(state::RANDOM48) => drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48;
+    StateRead |_| of(state::ENVIRONMENT) => getenv secure_getenv;
+    StateWrite |_| of(state::ENVIRONMENT) => setenv putenv unsetenv clearenv;
+    StateWrite |_| of(state::TOKENS) => strtok;
+    StateWrite |_| of(state::CALENDAR) => tzset mktime;
+    StateRead |_| of(state::CALENDAR) => localtime_r strftime;
+    StateWrite |_| of(state::LOCALE) => setlocale;
+    StateRead |_| of(state::LOCALE) => localeconv nl_langinfo;
+    StateWrite |_| of(state::ACCOUNTS) => getpwnam getpwuid getpwent setpwent endpwent getgrnam getgrgid getgrent setgrent endgrent
         getspnam getlogin;
-    StateWrite |_| state::HOSTS => gethostbyname gethostbyname2 gethostbyaddr gethostent getservbyname getservbyport getservent
+    StateWrite |_| of(state::HOSTS) => gethostbyname gethostbyname2 gethostbyaddr gethostent getservbyname getservbyport getservent
         getprotobyname getprotobynumber getnetbyname;
-    StateWrite |_| state::OPTIONS => getopt getopt_long getopt_long_only;
-    StateWrite |_| state::TABLE => hcreate hsearch hdestroy;
-    StateWrite |_| state::FOLDER => chdir fchdir;
-    StateRead |_| state::FOLDER => getcwd get_current_dir_name;
-    StateWrite |_| state::MASK => umask;
-    StateWrite |_| state::NAMES => tmpnam ttyname ptsname ctermid;
-    StateWrite |_| state::DIGITS => ecvt fcvt l64a;
-    StateWrite |_| state::SHIFT => mblen mbtowc wctomb;
-    StateWrite |_| stdio::standard_output() =>
+    StateWrite |_| of(state::OPTIONS) => getopt getopt_long getopt_long_only;
+    StateWrite |_| of(state::TABLE) => hcreate hsearch hdestroy;
+    StateWrite |_| of(state::FOLDER) => chdir fchdir;
+    StateRead |_| of(state::FOLDER) => getcwd get_current_dir_name;
+    StateWrite |_| of(state::MASK) => umask;
+    StateWrite |_| of(state::NAMES) => tmpnam ttyname ptsname ctermid;
+    StateWrite |_| of(state::DIGITS) => ecvt fcvt l64a;
+    StateWrite |_| of(state::SHIFT) => mblen mbtowc wctomb;
+    StateWrite |_| of(stdio::standard_output()) =>
         printf vprintf putchar putchar_unlocked wprintf vwprintf putwchar __printf_chk __vprintf_chk __wprintf_chk;
-    StateWrite |_| stdio::standard_error() => perror psignal;
-    StateWrite |_| stdio::standard_input() => scanf vscanf __isoc99_scanf __isoc99_vscanf __isoc23_scanf getwchar wscanf
+    StateWrite |_| of(stdio::standard_error()) => perror psignal;
+    StateWrite |_| of(stdio::standard_input()) => scanf vscanf __isoc99_scanf __isoc99_vscanf __isoc23_scanf getwchar wscanf
         __isoc99_wscanf getchar_unlocked;
     StateWrite stream_at::<0> => fprintf vfprintf __fprintf_chk __vfprintf_chk fwprintf vfwprintf __fwprintf_chk fflush fflush_unlocked
         fclose fseek fseeko fseeko64 rewind fsetpos fsetpos64 clearerr clearerr_unlocked setvbuf setbuf setbuffer setlinebuf

@@ -38,7 +38,7 @@ unsafe extern "C" {
 
 /// A stream is read or written: its place and its buffer change.
 pub fn used(file: *const c_void, pc: u64) {
-    state::uses(OpKind::StateWrite, file as u64, pc);
+    state::uses(OpKind::StateWrite, state::of(file as u64), pc);
 }
 
 /// The address of `stdin`.

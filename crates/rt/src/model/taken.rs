@@ -2,8 +2,8 @@
 //! whether somebody could have acquired the object right before it.
 
 use super::{mutex, rwlock, sem, spin};
-use crate::engine::steps::{EXCLUSIVE, SHARED};
 use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::step::flags::{SHUT as EXCLUSIVE, SHUT_SHARED as SHARED};
 
 /// Who could not acquire the object that a strand stands before; 0 where that cannot be told by the operation alone.
 pub fn shut(op: Op) -> u32 {

@@ -5,8 +5,8 @@
 
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::{cancel, exit, hook, identity, keys, mutex, signal, tls};
-use crate::engine::steps::{self, EXCLUSIVE};
-use crate::engine::{self, Class, Ready, StackWish, Start, WaitKey, Wake, coverage, race};
+use crate::effect::{Effect, effect, here};
+use crate::engine::{self, ObjectId, Ready, StackWish, Start, Wake};
 use crate::free;
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t, timespec};
@@ -47,8 +47,8 @@ fn of(strand: StrandId) -> &'static mut PerStrand {
     &mut engine::strand(strand).model.thread
 }
 
-fn key(strand: StrandId) -> WaitKey {
-    WaitKey { class: Class::Join, addr: strand.index() }
+fn key(strand: StrandId) -> ObjectId {
+    ObjectId::strand(strand)
 }
 
 /// The strand a handle names, unless it has been joined or has ended detached.
@@ -108,11 +108,9 @@ pub fn strand_end(result: *mut c_void) -> ! {
         exit::process(0);
     }
     mutex::owner_ended(me);
-    coverage::ends(me.index(), 0);
-    steps::touches(OpKind::Exit, me.0 as u64, EXCLUSIVE);
+    effect(Effect::End, key(me), 0);
     of(me).done = true;
     engine::notify(key(me));
-    engine::deadlock::ended(me);
     if of(me).detached {
         engine::release(me);
     }
@@ -162,7 +160,7 @@ pub(crate) fn create(
         Ok(id) => id,
         Err(error) => return error,
     };
-    steps::created(id);
+    effect(Effect::Create, key(id), pc);
     of(id).detached = detached;
     signal::inherit(engine::me(), id);
     identity::inherit(engine::me(), id);
@@ -177,9 +175,7 @@ fn ready(id: StrandId) -> Ready {
 
 /// The strand is joined by whoever called.
 fn collect(id: StrandId, out: *mut *mut c_void) -> c_int {
-    race::joined(id);
-    coverage::sees_end(id.index(), engine::strand(engine::me()).op.pc);
-    engine::locks::joined(id);
+    effect(Effect::Join, key(id), here());
     let state = of(id);
     state.joined = true;
     state.joiner = StrandId::NONE;
@@ -270,7 +266,7 @@ crate::interpose!(pthread_create, 4, on_create);
 
 hook! {
     /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_join / 2 => on_join(thread: pthread_t, out: *mut *mut c_void; pc) -> c_int {
+    pthread_join / 2 is Join => on_join(thread: pthread_t, out: *mut *mut c_void; pc) -> c_int {
         join(thread, out, Limit::Never, pc)
     }
 }
@@ -283,7 +279,7 @@ hook! {
         match find(thread) {
             None => ESRCH,
             Some(id) if !of(id).done => {
-                coverage::sees_end(id.index(), pc);
+                effect(Effect::Look, key(id), pc);
                 EBUSY
             }
             Some(id) if of(id).detached || of(id).joiner != StrandId::NONE => EINVAL,
@@ -294,7 +290,7 @@ hook! {
 
 hook! {
     /// As `pthread_join`.
-    pthread_timedjoin_np / 3 => on_timedjoin(thread: pthread_t, out: *mut *mut c_void, time: *const timespec; pc) -> c_int {
+    pthread_timedjoin_np / 3 is Join timed => on_timedjoin(thread: pthread_t, out: *mut *mut c_void, time: *const timespec; pc) -> c_int {
         let limit = if time.is_null() { Limit::Never } else { Limit::absolute(CLOCK_REALTIME, time) };
         join(thread, out, limit, pc)
     }
@@ -302,7 +298,7 @@ hook! {
 
 hook! {
     /// As `pthread_join`.
-    pthread_clockjoin_np / 4 => on_clockjoin(thread: pthread_t, out: *mut *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
+    pthread_clockjoin_np / 4 is Join timed => on_clockjoin(thread: pthread_t, out: *mut *mut c_void, clock: c_int, time: *const timespec; pc) -> c_int {
         if let Some(error) = clock_error(clock) {
             return error;
         }

@@ -5,7 +5,8 @@
 use super::futex::{absolute, word_at};
 use super::single::Single;
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME};
-use crate::engine::{self, Class, WaitKey, Wake, coverage, race};
+use crate::effect::{Effect, effect};
+use crate::engine::{self, ObjectClass, ObjectId, Wake};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use alloc::vec::Vec;
@@ -20,6 +21,12 @@ struct Waiter {
     addr: u64,
     flags: u32,
     reserved: u32,
+}
+
+impl Waiter {
+    fn word(&self) -> ObjectId {
+        super::futex::key(self.addr as usize)
+    }
 }
 
 const FLAG_SIZE_32: u32 = 2;
@@ -38,9 +45,9 @@ fn sleepers() -> &'static mut Vec<Sleeper> {
     SLEEPERS.get()
 }
 
-fn key(strand: StrandId) -> WaitKey {
+fn key(strand: StrandId) -> ObjectId {
     // An odd address, which no futex word has.
-    WaitKey { class: Class::Futex, addr: strand.index() * 4 + 3 }
+    ObjectId::new(ObjectClass::Futex, strand.0 as u64 * 4 + 3)
 }
 
 /// Wakes the strand that has waited longest on a list with this word in it.
@@ -98,23 +105,23 @@ fn wait(
         word_at(waiter.addr as usize)?;
     }
     let op = Op { size: count as u32, ..Op::new(OpKind::FutexWait, list[0].addr, pc) };
-    list.iter().for_each(|waiter| race::futex_waits(waiter.addr as usize));
+    list.iter().for_each(|waiter| effect(Effect::Wait, waiter.word(), pc));
     engine::point(op);
     for waiter in list {
-        coverage::atomic(waiter.addr, 4, false, pc);
+        effect(Effect::Read(4), ObjectId::memory(waiter.addr), pc);
         if word_at(waiter.addr as usize)?.get() != waiter.value as u32 {
-            race::futex_waited(waiter.addr as usize);
+            effect(Effect::Waited, waiter.word(), pc);
             return Err(-(EAGAIN as isize));
         }
     }
     let me = engine::me();
-    list.iter().for_each(|waiter| coverage::queues(waiter.addr as usize, pc));
+    list.iter().for_each(|waiter| effect(Effect::Queue, waiter.word(), pc));
     let words = list.iter().map(|waiter| waiter.addr as usize).collect();
     sleepers().push(Sleeper { strand: me, words, woken: None });
     let wake = engine::sleep_on(op, key(me), limit.deadline(), u32::MAX);
     let at = sleepers().iter().position(|sleeper| sleeper.strand == me);
     let woken = at.and_then(|at| sleepers().remove(at).woken);
-    list.iter().for_each(|waiter| race::futex_waited(waiter.addr as usize));
+    list.iter().for_each(|waiter| effect(Effect::Waited, waiter.word(), pc));
     match (woken, wake) {
         (Some(index), _) => Ok(index),
         (None, Wake::TimedOut) => Err(-(ETIMEDOUT as isize)),

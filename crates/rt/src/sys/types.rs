@@ -16,7 +16,6 @@ pub struct timespec {
 
 pub mod errno {
     pub const EPERM: i32 = 1;
-    pub const ENOENT: i32 = 2;
     pub const ESRCH: i32 = 3;
     pub const EINTR: i32 = 4;
     pub const EAGAIN: i32 = 11;
@@ -24,7 +23,6 @@ pub mod errno {
     pub const EACCES: i32 = 13;
     pub const EFAULT: i32 = 14;
     pub const EBUSY: i32 = 16;
-    pub const EEXIST: i32 = 17;
     pub const EINVAL: i32 = 22;
     pub const EDEADLK: i32 = 35;
     pub const ENOSYS: i32 = 38;

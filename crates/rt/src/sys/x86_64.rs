@@ -17,11 +17,9 @@ pub mod nr {
     pub const MUNMAP: i64 = 11;
     pub const RT_SIGACTION: i64 = 13;
     pub const RT_SIGPROCMASK: i64 = 14;
-    pub const IOCTL: i64 = 16;
     pub const PREAD64: i64 = 17;
     pub const SCHED_YIELD: i64 = 24;
     pub const MADVISE: i64 = 28;
-    pub const DUP2: i64 = 33;
     pub const NANOSLEEP: i64 = 35;
     pub const GETPID: i64 = 39;
     pub const GETPPID: i64 = 110;
@@ -31,7 +29,6 @@ pub mod nr {
     pub const WAIT4: i64 = 61;
     pub const KILL: i64 = 62;
     pub const FCNTL: i64 = 72;
-    pub const FTRUNCATE: i64 = 77;
     pub const SETPGID: i64 = 109;
     pub const SIGALTSTACK: i64 = 131;
     pub const PRCTL: i64 = 157;

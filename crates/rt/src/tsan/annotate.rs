@@ -3,23 +3,26 @@
 //! Those that stand for an acquire or release are points; the rest is accepted. Safe before init, in a signal, after
 //! fork.
 
-use crate::engine::race::objects::ANNOTATED;
-use crate::engine::race::{self, tell};
-use crate::engine::{controlled, point, sched};
+use crate::effect::{Effect, Exempt, effect};
+use crate::engine::{ObjectClass, ObjectId, controlled, point};
 use crate::sys::{c_char, c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
+
+fn annotated(addr: u64) -> ObjectId {
+    ObjectId::new(ObjectClass::Annotated, addr)
+}
 
 unsafe extern "C" fn acquired(addr: u64, pc: u64) {
     if controlled() {
         point(Op::new(OpKind::Annotate, addr, pc));
-        race::acquire(ANNOTATED, addr);
+        effect(Effect::After, annotated(addr), pc);
     }
 }
 
 unsafe extern "C" fn released(addr: u64, pc: u64) {
     if controlled() {
         point(Op::new(OpKind::Annotate, addr, pc));
-        race::release(ANNOTATED, addr);
+        effect(Effect::Before, annotated(addr), pc);
     }
 }
 
@@ -44,8 +47,8 @@ interpose!(WTFAnnotateHappensAfter, 3, acquired_at);
 interpose!(AnnotateRWLockAcquired, 3, acquired_at);
 interpose!(AnnotateRWLockReleased, 3, released_at);
 
-unsafe extern "C" fn benign(_file: *const c_char, _line: c_int, addr: u64, _why: *const c_char, _pc: u64) {
-    tell::benign(addr, 1);
+unsafe extern "C" fn benign(_file: *const c_char, _line: c_int, addr: u64, _why: *const c_char, pc: u64) {
+    effect(Effect::Benign(1), ObjectId::memory(addr), pc);
 }
 
 unsafe extern "C" fn benign_sized(
@@ -54,14 +57,14 @@ unsafe extern "C" fn benign_sized(
     addr: u64,
     size: u64,
     _why: *const c_char,
-    _pc: u64,
+    pc: u64,
 ) {
-    tell::benign(addr, size);
+    effect(Effect::Benign(size), ObjectId::memory(addr), pc);
 }
 
 /// `AnnotateNewMemory(file, line, address, size)`: nobody has used it yet.
-unsafe extern "C" fn new_memory(_file: *const c_char, _line: c_int, addr: u64, size: u64, _pc: u64) {
-    crate::engine::forget(addr, size);
+unsafe extern "C" fn new_memory(_file: *const c_char, _line: c_int, addr: u64, size: u64, pc: u64) {
+    effect(Effect::Fresh(size), ObjectId::memory(addr), pc);
 }
 
 interpose!(AnnotateBenignRace, 4, benign);
@@ -71,13 +74,13 @@ interpose!(AnnotateNewMemory, 4, new_memory);
 interpose!(AnnotateMemoryIsInitialized, 4, new_memory);
 
 macro_rules! sections {
-    ($($begin:ident $end:ident $field:ident;)*) => {
+    ($($begin:ident $end:ident $what:ident;)*) => {
         $(
             /// Exported; begins a section that is left out of the race check.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $begin() {
                 if controlled() {
-                    sched::this().ignored.$field += 1;
+                    effect(Effect::Exempt(Exempt::$what, true), ObjectId::NEVER, 0);
                 }
             }
 
@@ -85,8 +88,7 @@ macro_rules! sections {
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $end() {
                 if controlled() {
-                    let count = &mut sched::this().ignored.$field;
-                    *count = count.saturating_sub(1);
+                    effect(Effect::Exempt(Exempt::$what, false), ObjectId::NEVER, 0);
                 }
             }
         )*
@@ -94,9 +96,9 @@ macro_rules! sections {
 }
 
 sections! {
-    AnnotateIgnoreReadsBegin AnnotateIgnoreReadsEnd reads;
-    AnnotateIgnoreWritesBegin AnnotateIgnoreWritesEnd writes;
-    AnnotateIgnoreSyncBegin AnnotateIgnoreSyncEnd sync;
+    AnnotateIgnoreReadsBegin AnnotateIgnoreReadsEnd Reads;
+    AnnotateIgnoreWritesBegin AnnotateIgnoreWritesEnd Writes;
+    AnnotateIgnoreSyncBegin AnnotateIgnoreSyncEnd Sync;
 }
 
 /// Exported; begins a section in which nothing of the strand is looked at.
@@ -153,9 +155,9 @@ unsafe extern "C" fn mutex_post_lock(addr: u64, flags: u32, _recursion: c_int, p
 }
 
 /// A lock of the program's own making is about to be released.
-unsafe extern "C" fn mutex_pre_unlock(addr: u64, _flags: u32, _pc: u64) -> c_int {
+unsafe extern "C" fn mutex_pre_unlock(addr: u64, _flags: u32, pc: u64) -> c_int {
     if controlled() {
-        race::release(ANNOTATED, addr);
+        effect(Effect::Before, annotated(addr), pc);
     }
     0
 }

@@ -4,11 +4,11 @@
 //! and in a bare run other kernel threads do. Orders are kept for the event; the instruction is always sequentially
 //! consistent. Safe before init, in a signal (single kernel thread), after fork.
 
-use crate::engine::sched::{self, ATTENTION, attention, engine};
-use crate::engine::{addressable, controlled, coverage, learn, race, record, spin, steps, words};
+use crate::effect::{Atomic, Effect, effect};
+use crate::engine::sched::{self, ATTENTION};
+use crate::engine::{ObjectId, addressable, controlled, learn};
 use crate::free;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
-use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind, Order};
 
 fn order(code: i32) -> Order {
@@ -20,7 +20,7 @@ fn order(code: i32) -> Order {
 fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
     if controlled() {
         addressable::check(kind, addr, size, pc);
-        learn::atomic(addr, size, !matches!(kind, OpKind::AtomicLoad));
+        learn::atomic(addr, size, kind.writes_memory());
         // SAFETY: a byte that only the single kernel thread writes.
         if unsafe { learn::GATE } == 0 && ATTENTION.load(Ordering::Relaxed) == 0 {
             sched::publish(Op { kind, order: order(mo), size, addr, pc });
@@ -32,112 +32,10 @@ fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
     }
 }
 
+/// An atomic operation has been made.
 #[inline(always)]
-fn loaded(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
-    if controlled() {
-        race::loaded(addr, size, value, order(mo), pc);
-        coverage::atomic(addr, size, false, pc);
-        observed(addr, size, value, pc);
-    } else if free::access::open() {
-        free::access::atomic_over(addr, value, false, pc);
-    }
-}
-
-/// A compare-and-exchange found another value than it expected.
-#[inline(always)]
-fn refused(addr: u64, size: u8, value: u64, mo: i32, pc: u64) {
-    if controlled() {
-        race::refused(addr, size, value, order(mo), pc);
-        coverage::atomic(addr, size, false, pc);
-        observed(addr, size, value, pc);
-    } else if free::access::open() {
-        free::access::atomic_over(addr, value, false, pc);
-    }
-}
-
-#[inline(always)]
-fn observed(addr: u64, size: u8, value: u64, pc: u64) {
-    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
-        note_value(addr, size, value, pc);
-    }
-    // SAFETY: as above.
-    if unsafe { learn::GATE } != 0 {
-        spin::observe(pc, addr, value, size);
-    }
-}
-
-/// What a write did besides.
-#[derive(Clone, Copy)]
-enum Found {
-    /// It was a store.
-    Nothing,
-    /// A read-modify-write found this.
-    Value(u64),
-    /// A compare-and-exchange found this, which it expected.
-    Expected(u64),
-}
-
-#[inline(always)]
-fn stored(addr: u64, size: u8, value: u64, found: Found, mo: i32, pc: u64) {
-    if controlled() {
-        match found {
-            Found::Nothing => race::stored(addr, size, order(mo), pc),
-            Found::Value(found) => race::updated(addr, size, found, order(mo), pc),
-            Found::Expected(found) => race::exchanged(addr, size, found, order(mo), pc),
-        }
-        if let Found::Value(found) | Found::Expected(found) = found
-            && size <= 8
-            && found == now(addr, size)
-        {
-            // It has changed nothing (a test-and-set of what is set): for others it was a load.
-            coverage::atomic(addr, size, false, pc);
-            return observed(addr, size, found, pc);
-        }
-        coverage::atomic(addr, size, true, pc);
-        if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
-            note_value(addr, size, value, pc);
-        }
-        sched::progress();
-    } else if free::access::open() {
-        free::access::atomic_over(addr, value, true, pc);
-    }
-}
-
-#[inline(always)]
-fn now(addr: u64, size: u8) -> u64 {
-    // SAFETY: the program's own atomic object of this size.
-    unsafe {
-        match size {
-            1 => (addr as *const u8).read_volatile() as u64,
-            2 => (addr as *const u16).read_volatile() as u64,
-            4 => (addr as *const u32).read_volatile() as u64,
-            _ => (addr as *const u64).read_volatile(),
-        }
-    }
-}
-
-/// Whether the order acquires.
-#[inline(always)]
-fn acquires(mo: i32) -> bool {
-    matches!(order(mo), Order::Acquire | Order::AcqRel | Order::SeqCst)
-}
-
-/// A word has been written: if it is 0 and that releases, it may have been a lock.
-#[inline(always)]
-fn released(addr: u64, size: u8, value: u64, mo: i32) {
-    if size == 4
-        && value == 0
-        && words::any()
-        && matches!(order(mo), Order::Release | Order::AcqRel | Order::SeqCst)
-    {
-        words::given_back(addr as usize);
-    }
-}
-
-#[cold]
-fn note_value(addr: u64, size: u8, value: u64, pc: u64) {
-    let op = Op { kind: OpKind::AtomicLoad, order: Order::Relaxed, size: size as u32, addr, pc };
-    record::push(EventKind::Value, engine().current, op, value);
+fn done(what: Atomic, addr: u64, size: u8, mo: i32, pc: u64) {
+    effect(Effect::Atomic(what, size, order(mo)), ObjectId::memory(addr), pc);
 }
 
 macro_rules! atomics {
@@ -156,7 +54,7 @@ macro_rules! atomics {
                 before(OpKind::AtomicLoad, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
                 let value = unsafe { at(p) }.load(Ordering::SeqCst);
-                loaded(p as u64, $size, value as u64, mo, pc);
+                done(Atomic::Load(value as u64), p as u64, $size, mo, pc);
                 value
             }
 
@@ -164,8 +62,7 @@ macro_rules! atomics {
                 before(OpKind::AtomicStore, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
                 unsafe { at(p) }.store(value, Ordering::SeqCst);
-                stored(p as u64, $size, value as u64, Found::Nothing, mo, pc);
-                released(p as u64, $size, value as u64, mo);
+                done(Atomic::Store(value as u64), p as u64, $size, mo, pc);
             }
 
             pub unsafe extern "C" fn compare(p: *mut $int, expected: $int, new: $int, mo: i32, fail: i32, pc: u64) -> $int {
@@ -173,20 +70,13 @@ macro_rules! atomics {
                 // SAFETY: the program's own access.
                 match unsafe { at(p) }.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst) {
                     Ok(old) => {
-                        stored(p as u64, $size, new as u64, Found::Expected(old as u64), mo, pc);
-                        steps::wants(expected as u64, new as u64);
-                        if $size == 4 && controlled() && expected == 0 && new == 1 && acquires(mo) {
-                            words::taken(p as usize, pc);
-                        }
-                        released(p as u64, $size, new as u64, mo);
+                        done(Atomic::Exchange(old as u64, new as u64), p as u64, $size, mo, pc);
                         old
                     }
                     Err(old) => {
-                        refused(p as u64, $size, old as u64, fail, pc);
-                        steps::wants(expected as u64, new as u64);
-                        if $size == 4 && controlled() && expected == 0 && new == 1 && acquires(mo) {
-                            words::refused(p as usize, pc);
-                        }
+                        let takes = expected == 0 && new == 1 && order(mo).acquires();
+                        let (found, expected, new) = (old as u64, expected as u64, new as u64);
+                        done(Atomic::Refused { found, expected, new, takes }, p as u64, $size, fail, pc);
                         old
                     }
                 }
@@ -212,11 +102,7 @@ macro_rules! atomics {
                     let combine: fn(&$atomic, $int) -> $int = $combine;
                     // SAFETY: the program's own access.
                     let old = combine(unsafe { at(p) }, value);
-                    stored(p as u64, $size, old as u64, Found::Value(old as u64), mo, pc);
-                    if $size == 4 && words::any() {
-                        // SAFETY: the program's own object.
-                        released(p as u64, $size, unsafe { at(p) }.load(Ordering::Relaxed) as u64, mo);
-                    }
+                    done(Atomic::Update(old as u64, old as u64), p as u64, $size, mo, pc);
                     old
                 }
             )*
@@ -315,14 +201,17 @@ mod bits128 {
     }
 
     fn loaded_wide(p: *mut u128, value: u128, mo: i32, pc: u64) {
-        loaded(p as u64 + 8, 8, (value >> 64) as u64, mo, pc);
-        loaded(p as u64, 8, value as u64, mo, pc);
+        done(Atomic::Load((value >> 64) as u64), p as u64 + 8, 8, mo, pc);
+        done(Atomic::Load(value as u64), p as u64, 8, mo, pc);
     }
 
     fn stored_wide(p: *mut u128, value: u128, found: Option<u128>, mo: i32, pc: u64) {
-        let half = |shift: u32| found.map_or(Found::Nothing, |found| Found::Value((found >> shift) as u64));
-        stored(p as u64 + 8, 8, (value >> 64) as u64, half(64), mo, pc);
-        stored(p as u64, 8, value as u64, half(0), mo, pc);
+        let half = |shift: u32| {
+            let value = (value >> shift) as u64;
+            found.map_or(Atomic::Store(value), |found| Atomic::Update((found >> shift) as u64, value))
+        };
+        done(half(64), p as u64 + 8, 8, mo, pc);
+        done(half(0), p as u64, 8, mo, pc);
     }
 
     pub unsafe extern "C" fn store(p: *mut u128, value: u128, mo: i32, pc: u64) {
@@ -427,10 +316,8 @@ wide_stub! {
 unsafe extern "C" fn thread_fence(mo: i32, pc: u64) {
     if controlled() {
         sched::point(Op { kind: OpKind::Fence, order: order(mo), size: 0, addr: 0, pc });
-        race::fence(order(mo));
-    } else if free::access::open() {
-        free::access::fence(pc);
     }
+    effect(Effect::Fence(order(mo)), ObjectId::NEVER, pc);
     fence(Ordering::SeqCst);
 }
 

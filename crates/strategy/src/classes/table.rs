@@ -3,6 +3,8 @@
 //! A place is the bytes of one access within 8 bytes of memory. Accesses of different shapes to the same bytes have a place
 //! each; these are marked, and every one of them is looked at.
 
+use threadbare_abi::object::ObjectId;
+
 /// A place.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,10 +40,10 @@ pub const fn memory_key(addr: u64, size: u32) -> u64 {
     addr << ADDRESS | size as u64
 }
 
-/// The key of an object of synchronisation at an address; `of` tells several at one address apart.
+/// The key of an object of synchronisation.
 #[inline(always)]
-pub const fn sync_key(addr: u64, of: u64) -> u64 {
-    addr << ADDRESS | SYNC | of
+pub const fn sync_key(object: ObjectId) -> u64 {
+    object.code() | SYNC
 }
 
 /// Whether a key is one of an object of synchronisation.

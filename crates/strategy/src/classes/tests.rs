@@ -7,6 +7,11 @@ use std::boxed::Box;
 use std::collections::{BTreeMap, BTreeSet};
 use std::vec;
 use std::vec::Vec;
+use threadbare_abi::object::{ObjectClass, ObjectId};
+
+fn mutex(addr: u64) -> ObjectId {
+    ObjectId::new(ObjectClass::Mutex, addr)
+}
 
 fn at(events: u64, pc: u64) -> Moment {
     Moment { events, pc }
@@ -141,9 +146,9 @@ fn random_programs_have_a_hash_for_every_class() {
         memory_key(0x3004, 4),
         memory_key(0x3000, 8),
         memory_key(0x3002, 2),
-        sync_key(0x1000, 0),
-        sync_key(0x1000, 1),
-        sync_key(0x1004, 0),
+        sync_key(mutex(0x1000)),
+        sync_key(ObjectId::new(ObjectClass::Futex, 0x1000)),
+        sync_key(mutex(0x1004)),
     ];
     let mut rng = Rng::new(5);
     for round in 0..100 {
@@ -252,7 +257,7 @@ fn pairs_are_told_once() {
     let mut tracker = tracker();
     let (mut one, mut two) = (Track::new(0, 1, 0), Track::new(1, 2, 0));
     let mut told = Vec::new();
-    let sync = sync_key(0x40, 0);
+    let sync = sync_key(mutex(0x40));
     for events in 0..4 {
         tracker.step(&mut one, at(events, 1), X, true, || false, |pair| told.push(pair));
         tracker.step(&mut two, at(events, 2), X, false, || false, |pair| told.push(pair));

@@ -186,20 +186,12 @@ impl Atomic {
     }
 }
 
-fn acquires(order: Order) -> bool {
-    matches!(order, Order::Consume | Order::Acquire | Order::AcqRel | Order::SeqCst)
-}
-
-fn releases(order: Order) -> bool {
-    matches!(order, Order::Release | Order::AcqRel | Order::SeqCst)
-}
-
 /// The strand has read what the object's release sequence published.
 fn take_over(this: &mut Strand, object: &mut Atomic, found: u64, first: bool, order: Order) {
     if first || found != object.last {
         object.met_unseen_writer();
     }
-    if acquires(order) {
+    if order.acquires() {
         this.clock.join(&object.release);
         if object.hidden {
             hidden::acquire(this);
@@ -211,7 +203,7 @@ fn take_over(this: &mut Strand, object: &mut Atomic, found: u64, first: bool, or
         }
     }
     for other in neighbours(object) {
-        if acquires(order) {
+        if order.acquires() {
             this.clock.join(&other.release);
         } else {
             this.fence_acquire.join(&other.release);
@@ -236,7 +228,7 @@ fn neighbours(object: &Atomic) -> impl Iterator<Item = &'static mut Atomic> + us
 /// published.
 fn publish(this: &mut Strand, object: &mut Atomic, order: Order, carries_on: bool) {
     let me = this.id.index();
-    if releases(order) {
+    if order.releases() {
         this.clock.raise(me, live().events);
         if carries_on {
             object.release.join(&this.clock);
@@ -332,11 +324,11 @@ pub fn refused(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order,
 
 /// A fence.
 pub fn fence(this: &mut Strand, order: Order) {
-    if acquires(order) {
+    if order.acquires() {
         let Strand { clock, fence_acquire, .. } = this;
         clock.join(fence_acquire);
     }
-    if releases(order) {
+    if order.releases() {
         this.clock.raise(this.id.index(), live().events);
         let Strand { clock, fence_release, .. } = this;
         fence_release.assign(clock);

@@ -119,11 +119,6 @@ impl Clock {
         self.times.clear();
         self.far.clear();
     }
-
-    /// Whether nothing is known.
-    pub fn is_empty(&self) -> bool {
-        self.times.is_empty() && self.far.is_empty()
-    }
 }
 
 /// Which piece a strand is in, and where.

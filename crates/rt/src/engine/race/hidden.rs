@@ -11,7 +11,7 @@
 //!   that they left: it comes after everything so far.
 
 use super::super::strand::Strand;
-use super::super::{live::live, strand_count};
+use super::super::{ObjectClass, ObjectId, live::live, strand_count};
 use super::clock::Clock;
 use super::{atomic, objects};
 
@@ -71,7 +71,7 @@ pub fn waits(this: &mut Strand, addr: u64) {
 pub fn waited(this: &mut Strand, addr: u64) {
     if atomic::is_lock(addr) {
         atomic::acquire(this, addr);
-        this.clock.join(objects::clock(objects::FUTEX, addr));
+        this.clock.join(objects::clock(ObjectId::new(ObjectClass::Futex, addr)));
         acquire(this);
     } else {
         acquire_all(this);
@@ -91,7 +91,7 @@ pub fn wakes(this: &mut Strand, addr: u64) {
     }
     acquire(this);
     release(this);
-    objects::clock(objects::FUTEX, addr).join(&this.clock);
+    objects::clock(ObjectId::new(ObjectClass::Futex, addr)).join(&this.clock);
     // SAFETY: single kernel thread.
     unsafe { SWITCHES = live().switches }
 }

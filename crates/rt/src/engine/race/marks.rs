@@ -126,21 +126,7 @@ impl Chain {
         self.0
     }
 
-    /// Whether there is such a mark.
-    #[inline]
-    pub fn any(self, is: impl Fn(&Entry) -> bool) -> bool {
-        let mut index = self.0;
-        while index != 0 {
-            let this = node(index);
-            if this.entries[..this.used as usize].iter().any(&is) {
-                return true;
-            }
-            index = this.next;
-        }
-        false
-    }
-
-    /// The same for one that may keep where a mark is.
+    /// Whether there is such a mark; who asks may change it.
     #[inline(always)]
     pub fn any_mut(self, mut is: impl FnMut(&mut Entry) -> bool) -> bool {
         let mut index = self.0;

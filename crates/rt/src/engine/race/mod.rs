@@ -16,7 +16,7 @@ pub mod tell;
 use super::live::live;
 use super::sched::{engine, this};
 use super::strand::Strand;
-use super::{StrandId, shadow, watch};
+use super::{ObjectId, StrandId, shadow, watch};
 use tell::Mine;
 use threadbare_abi::op::{OpKind, Order};
 
@@ -161,46 +161,24 @@ pub fn fence(order: Order) {
 }
 
 /// The running strand comes after the last release of an object.
-pub fn acquire(class: u64, addr: u64) {
+pub fn acquire(object: ObjectId) {
     if is_on() {
         let this = this();
         if this.ignored.sync == 0 {
-            this.clock.join(objects::clock(class, addr));
+            this.clock.join(objects::clock(object));
         }
     }
 }
 
 /// Whoever acquires the object comes after the running strand.
-pub fn release(class: u64, addr: u64) {
+pub fn release(object: ObjectId) {
     if is_on() {
         let this = this();
         if this.ignored.sync == 0 {
             this.clock.raise(this.id.index(), live().events);
-            objects::clock(class, addr).join(&this.clock);
+            objects::clock(object).join(&this.clock);
         }
     }
-}
-
-/// A lock or the like is taken.
-pub fn locked(addr: usize) {
-    acquire(objects::OBJECT, addr as u64);
-}
-
-/// A lock or the like is released.
-pub fn unlocked(addr: usize) {
-    release(objects::OBJECT, addr as u64);
-}
-
-/// What all descriptors published happens before.
-pub fn input() {
-    super::coverage::meets_world();
-    acquire(objects::IO, 0);
-}
-
-/// Whoever reads from a descriptor comes after the running strand.
-pub fn output() {
-    super::coverage::meets_world();
-    release(objects::IO, 0);
 }
 
 /// The running strand is about to wait on a futex word.
@@ -246,12 +224,12 @@ pub fn futex_woke() {
 }
 
 /// The running strand creates another, which comes after what it did so far.
-pub fn created(new: &mut Strand) {
+pub fn created(id: StrandId) {
     // SAFETY: single kernel thread.
     if !unsafe { WANTED } {
         return;
     }
-    let parent = this();
+    let (parent, new) = (this(), super::strand(id));
     parent.clock.raise(parent.id.index(), live().events);
     new.clock.assign(&parent.clock);
 }

@@ -3,21 +3,7 @@
 use super::clock::Clock;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-
-/// A lock's last release, or any other object's.
-pub const OBJECT: u64 = 1 << 56;
-/// The releases of a read-write lock's readers.
-pub const READERS: u64 = 2 << 56;
-/// Wakes of a futex word.
-pub const FUTEX: u64 = 3 << 56;
-/// What the program annotates.
-pub const ANNOTATED: u64 = 4 << 56;
-/// Input and output: one object for all descriptors.
-pub const IO: u64 = 5 << 56;
-/// Signals.
-pub const SIGNAL: u64 = 6 << 56;
-/// The loader.
-pub const LOADER: u64 = 7 << 56;
+use threadbare_abi::object::ObjectId;
 
 type Slot = (u64, *mut Clock);
 
@@ -30,8 +16,8 @@ fn index(key: u64, size: usize) -> usize {
 }
 
 /// The clock of an object; empty when it has not been released yet.
-pub fn clock(class: u64, addr: u64) -> &'static mut Clock {
-    let key = class | addr;
+pub fn clock(object: ObjectId) -> &'static mut Clock {
+    let key = object.code();
     // SAFETY: single kernel thread; clocks are never freed, and no reference outlives a statement.
     unsafe {
         if LAST.0 == key {

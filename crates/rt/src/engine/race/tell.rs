@@ -23,7 +23,7 @@ impl Mine {
     /// Whether it writes.
     #[inline(always)]
     pub fn writes(&self) -> bool {
-        !matches!(self.kind, OpKind::Read | OpKind::ReadRange | OpKind::AtomicLoad)
+        !self.kind.only_reads_memory()
     }
 }
 
@@ -150,7 +150,7 @@ pub fn here(this: &Strand) {
             told += 1;
         }
     });
-    for held in &this.model.mutex.held {
-        report::add(RecordTag::AccessHeld, this.id.0, [held.addr as u64, held.pc, 0], format_args!(""));
+    for held in &this.held {
+        report::add(RecordTag::AccessHeld, this.id.0, [held.object.addr, held.pc, 0], format_args!(""));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! The kernel does not tell when a lock becomes free, so a strand that waits for one tries again after others' calls.
 
-use super::{begin, files, retry, touched};
-use crate::engine::{self, race};
+use super::{begin, came_in, files, retry, touched};
+use crate::engine;
 use crate::model::kernel::{
     F_DUPFD, F_DUPFD_CLOEXEC, F_OFD_SETLK, F_OFD_SETLKW, F_SETLK, F_SETLKW, call, error::*, raw, result,
 };
@@ -28,7 +28,7 @@ fn until_free(fd: c_int, pc: u64, attempt_lock: impl Fn() -> isize) -> isize {
         let done = attempt_lock();
         if done != -(EAGAIN as isize) && done != -(EACCES as isize) {
             touched();
-            race::input();
+            came_in();
             return done;
         }
         if let Err(error) = retry(fd, &mut attempt, None, pc) {
@@ -48,7 +48,7 @@ pub fn fcntl(fd: c_int, command: c_int, argument: usize, pc: u64) -> isize {
             begin(fd, pc);
             let done = call(command);
             touched();
-            race::input();
+            came_in();
             done
         }
         F_DUPFD | F_DUPFD_CLOEXEC => {

@@ -19,7 +19,8 @@ mod write;
 
 use threadbare_abi::op::{Op, OpKind};
 
-use crate::engine::{self, Class, PollFd, WaitKey, Wake, race};
+use crate::effect::{Effect, Mode, Was, effect, here};
+use crate::engine::{self, ObjectClass, ObjectId, PollFd, Wake};
 use crate::model::kernel::{F_GETFL, O_NONBLOCK, SOL_SOCKET, Stat, TimeVal, call, error::*, raw};
 use crate::model::signal::{self, Interruption};
 use crate::model::single::Single;
@@ -44,16 +45,21 @@ pub fn begin(fd: c_int, pc: u64) {
 }
 
 /// Strands that wait for nothing the kernel could tell of.
-const RETRY: WaitKey = WaitKey { class: Class::Io, addr: usize::MAX };
+const RETRY: ObjectId = ObjectId::new(ObjectClass::Io, u64::MAX);
 static RETRYING: Single<usize> = Single::new(0);
 
 /// A call may have made a descriptor ready that another strand waits for.
 pub fn touched() {
     engine::io_touched();
-    race::output();
+    effect(Effect::Release(Mode::Alone, Was::Open), ObjectId::DESCRIPTORS, here());
     if *RETRYING.get() > 0 {
         engine::wake_all(RETRY, u32::MAX);
     }
+}
+
+/// The running strand has what others may have sent it, or knows that there is nothing.
+pub fn came_in() {
+    effect(Effect::Acquire(Mode::Alone), ObjectId::DESCRIPTORS, here());
 }
 
 /// What `poll` says of a descriptor now; 0 if it is not ready.

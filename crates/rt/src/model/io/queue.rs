@@ -3,9 +3,8 @@
 //! POSIX message queues are descriptors, which `poll` knows. System V objects are not: a strand that would block on one
 //! tries again after others' calls.
 
-use super::{begin, ready, retry, touched, wait};
+use super::{begin, came_in, ready, retry, touched, wait};
 use crate::engine;
-use crate::engine::race;
 use crate::model::kernel::{POLLIN, POLLOUT, error::*};
 use crate::model::time;
 use crate::sys::{c_char, c_int, c_uint, c_void, fail, get_errno, timespec};
@@ -114,7 +113,7 @@ fn patiently(would_block: c_int, deadline: Option<u64>, pc: u64, attempt_call: i
         let done = attempt_call();
         if done >= 0 || get_errno() != would_block {
             touched();
-            race::input();
+            came_in();
             return done;
         }
         if let Err(error) = retry(-1, &mut attempt, deadline, pc) {

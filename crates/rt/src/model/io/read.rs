@@ -1,7 +1,7 @@
 //! `read` and its kind. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, buffers, settle, touched};
-use crate::engine::{self, race};
+use super::{Patience, begin, buffers, came_in, settle, touched};
+use crate::engine;
 use crate::model::entropy;
 use crate::model::kernel::{IoVec, POLLIN, SO_RCVTIMEO, call, error::*, raw, result};
 use crate::sys::{c_int, c_void, fail};
@@ -24,7 +24,7 @@ pub fn when_readable(fd: c_int, pc: u64, read: impl Fn() -> isize) -> isize {
             let got = read();
             if got != -(EAGAIN as isize) && got != -(EINTR as isize) {
                 touched();
-                race::input();
+                came_in();
                 return got;
             }
         }
@@ -45,7 +45,7 @@ pub fn wait_readable(fd: c_int, pc: u64) -> Result<(), c_int> {
             waited => waited?,
         }
     }
-    race::input();
+    came_in();
     Ok(())
 }
 

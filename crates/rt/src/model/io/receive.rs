@@ -1,7 +1,7 @@
 //! Receiving on sockets. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, buffers, settle, touched};
-use crate::engine::{self, race};
+use super::{Patience, begin, buffers, came_in, settle, touched};
+use crate::engine;
 use crate::model::kernel::{
     MSG_DONTWAIT, MSG_ERRQUEUE, MSG_PEEK, MSG_WAITALL, MsgHdr, POLLIN, POLLPRI, SO_RCVTIMEO, call, error::*,
     raw, result,
@@ -29,7 +29,7 @@ fn patiently(fd: c_int, flags: c_int, patience: &mut Patience, attempt: impl Fn(
         if !would_block || flags & (MSG_DONTWAIT | MSG_ERRQUEUE) != 0 {
             if got >= 0 {
                 touched();
-                race::input();
+                came_in();
             }
             return got;
         }

@@ -3,8 +3,8 @@
 //! Both descriptors are made nonblocking for the length of one try; a transfer may always be shorter than asked for.
 
 use super::socket::without_blocking;
-use super::{Patience, begin, nonblocking, ready, touched};
-use crate::engine::{self, race};
+use super::{Patience, begin, came_in, nonblocking, ready, touched};
+use crate::engine;
 use crate::model::kernel::{POLLIN, POLLOUT, SO_RCVTIMEO, SO_SNDTIMEO, call, error::*, raw, result};
 use crate::sys::{c_int, c_uint};
 
@@ -20,7 +20,7 @@ fn transfer(from: c_int, to: c_int, pc: u64, attempt: impl Fn() -> isize) -> isi
     if nonblocking(from) || nonblocking(to) {
         let done = attempt();
         touched();
-        race::input();
+        came_in();
         return done;
     }
     let mut source = Patience::new(from, SO_RCVTIMEO, pc);
@@ -28,7 +28,7 @@ fn transfer(from: c_int, to: c_int, pc: u64, attempt: impl Fn() -> isize) -> isi
     loop {
         let done = without_blocking(from, || without_blocking(to, &attempt));
         touched();
-        race::input();
+        came_in();
         if done != -(EAGAIN as isize) && done != -(EINTR as isize) {
             return done;
         }

@@ -8,9 +8,9 @@ use threadbare_abi::strand::StrandId;
 use super::action::{self, Handler};
 use super::kernel::{self, SA_NODEFER, SA_RESETHAND, SA_RESTART, SigInfo};
 use super::{IGNORED, Running, SIGCHLD, STOPPING, Set, bit, own, prune};
-use crate::engine::race::{self, objects};
+use crate::effect::{Effect, effect, here};
 use crate::engine::strand::State;
-use crate::engine::{self, ATTENTION, attention};
+use crate::engine::{self, ATTENTION, ObjectId, attention};
 use crate::model::kernel::{call, raw};
 use crate::model::single::Single;
 use crate::sys::{c_int, c_void, get_errno, set_errno};
@@ -102,7 +102,7 @@ fn takes(id: StrandId, signal: c_int) -> bool {
 
 fn add(target: Option<StrandId>, info: SigInfo) -> bool {
     let signal = info.signal;
-    race::release(objects::SIGNAL, 0);
+    effect(Effect::Before, ObjectId::SIGNALS, here());
     let blocked_by_all = living().all(|id| !takes(id, signal));
     if ignored(signal) && living().all(|id| takes(id, signal)) {
         return true;
@@ -199,7 +199,7 @@ pub fn take(set: Set) -> Option<SigInfo> {
         }
     }
     if best.is_some() {
-        race::acquire(objects::SIGNAL, 0);
+        effect(Effect::After, ObjectId::SIGNALS, here());
     }
     best.map(|index| queue.remove(index).info)
 }

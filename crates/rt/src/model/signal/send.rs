@@ -6,7 +6,8 @@ use threadbare_abi::strand::StrandId;
 use super::kernel::SigInfo;
 use super::queue::{self, Cause};
 use super::{send_process, send_strand, valid};
-use crate::engine;
+use crate::effect::{Effect, effect};
+use crate::engine::{self, ObjectId};
 use crate::model::kernel::{call, raw, result};
 use crate::model::{identity, thread};
 use crate::sys::errno::{EAGAIN, EINVAL, ESRCH};
@@ -27,7 +28,7 @@ fn own_pid() -> pid_t {
 
 fn point(signal: c_int, pc: u64) {
     engine::point(Op::new(OpKind::Signal, signal as u64, pc));
-    engine::coverage::meets_world();
+    effect(Effect::Change, ObjectId::SIGNALS, pc);
 }
 
 /// What was sent may be for the sender, and is then handled before the call returns.

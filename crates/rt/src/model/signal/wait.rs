@@ -4,7 +4,7 @@ use threadbare_abi::op::{Op, OpKind};
 
 use super::kernel::SigInfo;
 use super::{Interruption, Set, UNBLOCKABLE, arm, interruption, kernel, mask, own, queue};
-use crate::engine::{self, Class, WaitKey, Wake};
+use crate::engine::{self, ObjectClass, ObjectId, Wake};
 use crate::model::{cancel, process, time};
 use crate::sys::errno::{EAGAIN, EINTR, EINVAL};
 use crate::sys::{c_int, fail, timespec};
@@ -24,7 +24,7 @@ fn wait(op: Op, deadline: Option<u64>) -> Wake {
         // A child's end is news from outside, which only a wait for input or output listens to.
         engine::wait_fd(op, &mut [], deadline)
     } else {
-        engine::sleep_on(op, WaitKey { class: Class::Signal, addr: engine::me().index() }, deadline, u32::MAX)
+        engine::sleep_on(op, ObjectId::new(ObjectClass::Signal, engine::me().0 as u64), deadline, u32::MAX)
     };
     if outcome == Wake::Interrupted {
         cancel::check();

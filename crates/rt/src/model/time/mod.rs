@@ -17,7 +17,7 @@ use crate::sys::errno::EINVAL;
 use crate::sys::timespec;
 
 pub use clock::{clock_getres, clock_gettime, gettimeofday, time};
-pub use sleep::{clock_nanosleep, nanosleep, sleep_until};
+pub use sleep::{clock_nanosleep, nanosleep};
 pub use timer::{clear as after_fork_child, fire_due};
 pub use timerfd::{
     closed as timerfd_closed, create as timerfd_create, gettime as timerfd_gettime,

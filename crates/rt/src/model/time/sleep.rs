@@ -3,7 +3,7 @@
 use threadbare_abi::op::{Op, OpKind};
 
 use super::{deadline, deadline_relative, remaining};
-use crate::engine::{self, Class, WaitKey, Wake};
+use crate::engine::{self, ObjectClass, ObjectId, Wake};
 use crate::model::kernel::{call, raw};
 use crate::model::process;
 use crate::model::signal::{self, Interruption};
@@ -32,7 +32,7 @@ pub fn sleep_until(until: u64, pc: u64) -> Wake {
     if process::alone_in_child() {
         return sleep_really(until);
     }
-    let key = WaitKey { class: Class::Sleep, addr: engine::me().index() };
+    let key = ObjectId::new(ObjectClass::Sleep, engine::me().0 as u64);
     while engine::now() < until {
         if engine::sleep_on(op, key, Some(until), u32::MAX) == Wake::Interrupted {
             crate::model::cancel::check();

@@ -1,0 +1,111 @@
+//! A model says what it did (`effect`), and names nobody who looks on: one call that is forgotten would compile, and give a false
+//! race, a wrong class or a missed order.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use threadbare_tests::tool;
+
+/// Whatever does something that is told.
+const WHO_DOES: [&str; 3] = ["model", "tsan", "heap"];
+
+fn runtime() -> PathBuf {
+    tool::root().join("crates/rt/src")
+}
+
+/// The observers, as the file says in which they subscribe.
+fn observers() -> BTreeSet<String> {
+    let text = code(&runtime().join("effect.rs"));
+    let (_, rest) = text.split_once("mod observers {").expect("effect.rs names the observers");
+    let (_, rest) = rest.split_once("crate::engine::{").expect("they are the engine's");
+    let (names, _) = rest.split_once('}').expect("a list");
+    names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+/// The text of a file without comments.
+fn code(file: &Path) -> String {
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    text.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n")
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder of the runtime").map(|entry| entry.expect("an entry"))
+    {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The modules of the engine that a text names: `engine::name`, or `name` in `engine::{...}`, however deep.
+fn named(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    for (at, path) in text.match_indices("engine::") {
+        let behind = &text[at + path.len()..];
+        let Some(list) = behind.strip_prefix('{') else {
+            found.insert(word(behind));
+            continue;
+        };
+        let mut depth = 1;
+        let mut begins = true;
+        for (at, sign) in list.char_indices() {
+            match sign {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' => begins = true,
+                c if begins && depth == 1 && !c.is_whitespace() => {
+                    found.insert(word(&list[at..]));
+                    begins = false;
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn names_are_found_however_they_are_written() {
+    let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(named("engine::coverage::changes(addr, pc);"), set(&["coverage"]));
+    assert_eq!(
+        named("use crate::engine::{self, locks::{self, Held}, race};"),
+        set(&["self", "locks", "race"])
+    );
+    assert_eq!(named("use crate::engine::{\n    Wake, steps,\n};\nlocks::wants();"), set(&["Wake", "steps"]));
+    assert_eq!(named("use crate::model::io::locks;"), set(&[]));
+}
+
+#[test]
+fn no_model_names_an_observer() {
+    let observers = observers();
+    for name in ["coverage", "locks", "lost", "race", "record", "steps", "watch", "words"] {
+        assert!(observers.contains(name), "{name} does not subscribe in effect.rs");
+        let module = runtime().join("engine").join(name);
+        assert!(module.with_extension("rs").exists() || module.is_dir(), "the engine has no {name}");
+    }
+    let mut files = Vec::new();
+    for folder in WHO_DOES {
+        sources(&runtime().join(folder), &mut files);
+    }
+    assert!(files.len() > 50, "the models are somewhere else: this test must follow");
+    let mut says_effects = 0;
+    for file in files {
+        let text = code(&file);
+        let both: Vec<String> = named(&text).intersection(&observers).cloned().collect();
+        assert!(
+            both.is_empty(),
+            "{} names {both:?}: say an effect, and let it subscribe in effect.rs",
+            file.display()
+        );
+        says_effects += text.matches("effect(").count();
+    }
+    assert!(says_effects > 50, "only {says_effects} effects are said");
+}
