@@ -34,7 +34,9 @@ fn main() {
     for creation in &code.creations {
         println!("{creation:?}");
     }
-    println!("{} gaps", code.gaps.len());
+    for gap in &code.gaps {
+        println!("gap {:#x} {:?} in {:#x}", gap.at, gap.what, gap.function);
+    }
 }
 
 fn shown(locks: &[Held]) -> String {

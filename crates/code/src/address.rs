@@ -47,6 +47,8 @@ pub enum Root {
     },
     /// One of several, by the way control came.
     OneOf(Vec<Address>),
+    /// What an earlier round of the loop came to: the expression around it, again.
+    Again,
     /// A plain number.
     Number,
     /// Not known.
@@ -79,7 +81,7 @@ impl Address {
     pub fn is_known(&self) -> bool {
         match &self.root {
             Root::Global | Root::Import(_) | Root::ThreadLocal | Root::Stack | Root::Argument(_) => true,
-            Root::Allocated { .. } => true,
+            Root::Allocated { .. } | Root::Again => true,
             Root::Loaded { from, .. } => from.is_known(),
             Root::OneOf(ways) => ways.iter().all(Address::is_known),
             Root::Returned { .. } | Root::Number | Root::Unknown(_) => false,
@@ -89,7 +91,7 @@ impl Address {
     /// Whether a caller can make sense of it: no part of it is the function's own.
     pub(crate) fn is_portable(&self) -> bool {
         match &self.root {
-            Root::Stack | Root::Unknown(_) => false,
+            Root::Stack | Root::Again | Root::Unknown(_) => false,
             Root::Loaded { from, .. } => from.is_portable(),
             Root::OneOf(ways) => ways.iter().all(Address::is_portable),
             _ => true,
@@ -156,6 +158,7 @@ impl fmt::Display for Address {
                 }
                 f.write_str("}")?;
             }
+            Root::Again => f.write_str("again")?,
             Root::Number => write!(f, "{:#x}", self.offset)?,
             Root::Unknown(reason) => write!(f, "?{reason:?}")?,
         }

@@ -14,6 +14,8 @@ use crate::summary::{Summary, instantiate};
 use crate::value::{Base, V};
 use crate::x86_64::{ARGUMENTS, RESULT, SCRATCH, SECOND_RESULT};
 
+/// Bytes of a store from which on a slot is forgotten, not set.
+const FORGET: u32 = 17;
 /// Words of a copy that are followed one by one.
 const LONGEST_COPY: i64 = 256;
 
@@ -362,10 +364,12 @@ impl Follow<'_> {
         }
         // Results first: they are in terms of what was.
         let result = summary.result.as_ref().and_then(|a| instantiate(&mut self.stepper, state, a, arguments, place));
+        let second = summary.second.as_ref().and_then(|a| instantiate(&mut self.stepper, state, a, arguments, place));
         let mut stores = Vec::new();
         for stored in &summary.stores {
-            let value = instantiate(&mut self.stepper, state, &stored.value, arguments, place).unwrap_or(unknown);
-            stores.push((stored, value));
+            if let Some(value) = instantiate(&mut self.stepper, state, &stored.value, arguments, place) {
+                stores.push((stored, value));
+            }
         }
         let mut takes = Vec::new();
         for taken in &summary.takes {
@@ -405,12 +409,7 @@ impl Follow<'_> {
                     let start = self.stepper.pool.shifted(arguments[usize::from(argument)], from);
                     let size = u32::try_from(to.saturating_sub(from).max(1)).unwrap_or(1 << 16);
                     self.wrote_through(start, i64::from(size));
-                    let node = self.stepper.pool.node(start);
-                    if node.base == Base::Stack {
-                        state.forget(&self.stepper.pool, 0, node.offset, size.into());
-                    } else {
-                        self.stepper.store(state, start, size, unknown);
-                    }
+                    self.stepper.store(state, start, size.max(FORGET), unknown);
                 }
                 if !writes.is_empty() {
                     state.drop_slots(&self.stepper.pool, |slot| slot.region != 0);
@@ -431,6 +430,9 @@ impl Follow<'_> {
         self.clobber(state, place);
         if let Some(result) = result {
             state.registers[RESULT] = result;
+        }
+        if let Some(second) = second {
+            state.registers[SECOND_RESULT] = second;
         }
         summary.returns
     }

@@ -20,7 +20,7 @@ use crate::image::Image;
 use crate::state::{Held, State, Taken};
 use crate::summary::{Stored, Summary, Taken as TakenLock};
 use crate::value::{Base, Location, V};
-use crate::x86_64::{ARGUMENTS, RESULT, Stepper, condition};
+use crate::x86_64::{ARGUMENTS, RESULT, SECOND_RESULT, Stepper, condition};
 
 /// How often a block may be visited before the function is given up.
 const PATIENCE: usize = 60;
@@ -351,6 +351,10 @@ impl<'a> Follow<'a> {
         }
         let summary = self.summary(&ends);
         crate::hidden::mark(&mut self.accesses, graph, &self.stepper.pool, &self.calls);
+        // The runtime asks who calls `memcpy`: only in instrumented code it is an access.
+        if self.hooks == 0 {
+            self.accesses.clear();
+        }
         let mut accesses: Vec<Access> = self.accesses.into_iter().map(|(access, ..)| access).collect();
         accesses.sort_by_key(|access| access.place);
         self.calls.sort_by_key(|call| call.place);
@@ -423,6 +427,7 @@ impl<'a> Follow<'a> {
             ends.iter().all(|end| of(end) == first).then_some(first)
         };
         let result = common(&|end: &State| end.registers[RESULT]).map(|value| pool.address(value, image));
+        let second = common(&|end: &State| end.registers[SECOND_RESULT]).map(|value| pool.address(value, image));
         let mut stores = Vec::new();
         let mut takes = Vec::new();
         if let Some(first) = ends.first() {
@@ -444,6 +449,7 @@ impl<'a> Follow<'a> {
         let gives = self.gives.iter().map(|(lock, word)| (pool.address(*lock, image), *word)).collect();
         Summary {
             result: result.filter(Address::is_portable),
+            second: second.filter(Address::is_portable),
             stores,
             writes: (!self.writes_any).then(|| self.writes.iter().copied().collect()),
             leaks: self.leaks,
@@ -464,6 +470,9 @@ impl<'a> Follow<'a> {
         }
         self.accesses = std::mem::take(&mut fresh.accesses);
         let mut accesses: Vec<Access> = self.accesses.into_iter().map(|(access, ..)| access).collect();
+        if fresh.hooks == 0 {
+            accesses.clear();
+        }
         for access in &mut accesses {
             access.locks.clear();
         }

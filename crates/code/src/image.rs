@@ -18,6 +18,8 @@ struct Section {
     /// Where its bytes are in the file; empty for zeroed memory.
     bytes: std::ops::Range<usize>,
     code: bool,
+    /// Stubs of the linker, no functions.
+    stubs: bool,
     /// The program cannot write to it, at least once the loader is done.
     constant: bool,
 }
@@ -114,7 +116,8 @@ impl Image {
                 (to <= bytes.len()).then_some(from..to)
             });
             let code = section.kind() == SectionKind::Text;
-            if code && name.starts_with(".plt") {
+            let stubs = code && name.starts_with(".plt");
+            if stubs {
                 tables.push((start, end));
             }
             image.sections.push(Section {
@@ -122,6 +125,7 @@ impl Image {
                 end,
                 bytes: range.unwrap_or(0..0),
                 code,
+                stubs,
                 constant: code
                     || matches!(section.kind(), SectionKind::ReadOnlyData | SectionKind::ReadOnlyString)
                     || matches!(name, ".got" | ".data.rel.ro" | ".got.plt"),
@@ -212,7 +216,7 @@ impl Image {
     fn add_frames(&mut self, frames: Vec<(u64, u64, Option<u64>)>) {
         let mut unnamed = Vec::new();
         for (start, end, table) in frames {
-            if !self.section(start).is_some_and(|section| section.code) {
+            if !self.section(start).is_some_and(|section| section.code && !section.stubs) {
                 continue;
             }
             if let Some(table) = table {

@@ -3,7 +3,6 @@
 //! Addresses in it count from the arguments; a caller puts its own values there ([`instantiate`]).
 
 use crate::address::{Address, Root};
-use crate::function::Callee;
 use crate::state::State;
 use crate::value::{Base, V};
 use crate::x86_64::Stepper;
@@ -30,6 +29,8 @@ pub(crate) struct Taken {
 pub(crate) struct Summary {
     /// What it gives back, if all returns give back the same.
     pub(crate) result: Option<Address>,
+    /// The same for its second half.
+    pub(crate) second: Option<Address>,
     pub(crate) stores: Vec<Stored>,
     /// Bytes that it may write through its arguments: argument, from, to. `None`: anything.
     pub(crate) writes: Option<Vec<(u8, i64, i64)>>,
@@ -96,19 +97,11 @@ pub(crate) fn instantiate(
             let joined = values.fold(first, |a, b| stepper.pool.either(a, b, mix(0)));
             stepper.pool.shifted(joined, address.offset)
         }
-        Root::Stack | Root::Unknown(_) => return None,
+        Root::Stack | Root::Again | Root::Unknown(_) => return None,
     };
     if address.stride == 0 {
         return Some(value);
     }
     let stride = u32::try_from(address.stride).unwrap_or(1);
     Some(stepper.pool.indexed(value, stride, mix(address.stride)))
-}
-
-/// The name of an imported callee.
-pub(crate) fn import(callee: &Callee) -> Option<&str> {
-    match callee {
-        Callee::Import(name) => Some(name),
-        _ => None,
-    }
 }

@@ -246,6 +246,9 @@ impl Written<'_> {
             Base::Either { a, b, .. } => self.several(&[a, b], None, depth).shifted(offset),
             Base::Meeting { block, location } => {
                 let key = (block, location);
+                if self.open.contains(&key) {
+                    return plain(Root::Again);
+                }
                 let ways = self.pool.meetings.get(&key).cloned().unwrap_or_default();
                 self.open.push(key);
                 let found = self.several(&ways, Some(key), depth);

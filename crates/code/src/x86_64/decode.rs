@@ -74,8 +74,15 @@ impl Reader<'_> {
                 }
                 return;
             }
+            // Control that would run into the next function comes from a call that does not come back.
+            if at != start && self.image.function_starting(at).is_some() {
+                return;
+            }
             if !self.image.is_code(at) || !decoder.can_decode() {
-                self.gap(at, What::Undecodable);
+                let call = self.instructions.range(..at).next_back().is_some_and(|(_, last)| last.next_ip() == at && is_call(last));
+                if !call {
+                    self.gap(at, What::Undecodable);
+                }
                 return;
             }
             if self.instructions.len() >= MOST {
@@ -129,7 +136,7 @@ impl Reader<'_> {
         if slot_of(jump).is_some_and(|slot| self.image.slots.contains_key(&slot)) {
             return;
         }
-        let before: Vec<&Instruction> = self.instructions.range(..jump.ip()).rev().take(24).map(|(_, i)| i).collect();
+        let before: Vec<&Instruction> = self.instructions.range(..jump.ip()).rev().map(|(_, i)| i).collect();
         match tables::targets(self.image, self.extent, jump, &before) {
             Some(targets) => {
                 for &target in &targets {
@@ -261,6 +268,15 @@ impl Reader<'_> {
                     edges.push((at, Edge::Next));
                     break;
                 }
+                if !self.instructions.contains_key(&at) {
+                    // Assembly may run into the next function on purpose; behind a call it is one that does not come back.
+                    leave = match is_call(&instruction) {
+                        true => Leave::Never,
+                        false if image.function_starting(at).is_some() => Leave::Tail(at),
+                        false => Leave::Unknown,
+                    };
+                    break;
+                }
             }
             if instructions.is_empty() {
                 continue;
@@ -285,6 +301,10 @@ impl Reader<'_> {
         let orphans = orphans.into_iter().filter_map(|at| index.get(&at).copied()).collect();
         Graph { blocks, entry, orphans }
     }
+}
+
+fn is_call(instruction: &Instruction) -> bool {
+    matches!(instruction.flow_control(), FlowControl::Call | FlowControl::IndirectCall)
 }
 
 /// Whether a jump from a function to an address is a call at its end.
