@@ -130,9 +130,11 @@ impl Sketch {
         if let Some(name) = image.stubs.get(&target) {
             self.import(from, name);
         } else if let Some(function) = image.function_starting(target) {
-            self.calls[from].push(function);
-            if matches!(known::rust(&image.functions[function].name), Some(Known::Unlock { .. })) {
-                self.may_give[from] = true;
+            match known::rust(&image.functions[function].name) {
+                Some(Known::Unlock { .. }) => self.may_give[from] = true,
+                // What panics would tie everything into one knot, and what is known by name needs no order.
+                Some(_) => {}
+                None => self.calls[from].push(function),
             }
         }
     }

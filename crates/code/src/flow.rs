@@ -173,7 +173,7 @@ impl<'a> Follow<'a> {
             match way {
                 Way::Edge(edge) => {
                     if let Some(end) = out.end.clone() {
-                        ways.push(self.on_edge(graph, from, edge, end));
+                        ways.extend(self.on_edge(graph, from, edge, end));
                     }
                 }
                 Way::Landing => {
@@ -192,11 +192,16 @@ impl<'a> Follow<'a> {
         }
     }
 
-    /// What a conditional jump tells: an attempt that gave back 0 has taken its lock.
-    fn on_edge(&self, graph: &Graph, from: usize, edge: Edge, mut state: State) -> State {
+    /// What a conditional jump tells: an attempt that gave back 0 has taken its lock, and what is never true is never taken (`None`).
+    fn on_edge(&self, graph: &Graph, from: usize, edge: Edge, mut state: State) -> Option<State> {
         let last = graph.blocks[from].instructions.last();
         let jump = last.filter(|last| last.is_jcc_short_or_near());
         if let (Some(compared), Some(equal)) = (state.compared, jump.and_then(condition)) {
+            if let Some(number) = self.stepper.pool.as_number(compared.value)
+                && (number == compared.with) != (equal == (edge == Edge::Taken))
+            {
+                return None;
+            }
             let zero = compared.with == 0 && equal == (edge == Edge::Taken);
             let node = self.stepper.pool.node(compared.value);
             if let (true, Base::Result { at }, 0) = (zero, node.base, node.offset)
@@ -205,7 +210,7 @@ impl<'a> Follow<'a> {
                 state.take(*held);
             }
         }
-        state
+        Some(state)
     }
 
     fn run(&mut self, graph: &Graph, block: usize, mut state: State) -> Out {
@@ -350,6 +355,7 @@ impl<'a> Follow<'a> {
             }
         }
         let summary = self.summary(&ends);
+        if std::env::var_os("DBG").is_some() { eprintln!("{:#x} ends {} {summary:?}", self.start, ends.len()); }
         crate::hidden::mark(&mut self.accesses, graph, &self.stepper.pool, &self.calls);
         // The runtime asks who calls `memcpy`: only in instrumented code it is an access.
         if self.hooks == 0 {

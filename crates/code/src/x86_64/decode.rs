@@ -97,7 +97,7 @@ impl Reader<'_> {
             self.instructions.insert(at, instruction);
             match instruction.flow_control() {
                 FlowControl::Next | FlowControl::Interrupt => {
-                    if instruction.mnemonic() == Mnemonic::Hlt {
+                    if stops(&instruction) {
                         return;
                     }
                 }
@@ -206,7 +206,7 @@ impl Reader<'_> {
                 at = instruction.next_ip();
                 let end = match instruction.flow_control() {
                     FlowControl::Next | FlowControl::Interrupt => {
-                        if instruction.mnemonic() == Mnemonic::Hlt {
+                        if stops(&instruction) {
                             leave = Leave::Never;
                             break;
                         }
@@ -301,6 +301,11 @@ impl Reader<'_> {
         let orphans = orphans.into_iter().filter_map(|at| index.get(&at).copied()).collect();
         Graph { blocks, entry, orphans }
     }
+}
+
+/// Instructions that control does not get past: they also fill the room between functions.
+fn stops(instruction: &Instruction) -> bool {
+    matches!(instruction.mnemonic(), Mnemonic::Hlt | Mnemonic::Int3)
 }
 
 fn is_call(instruction: &Instruction) -> bool {

@@ -297,6 +297,18 @@ impl<'a> Stepper<'a> {
                 let value = self.pool.either(a, b, at);
                 self.set(state, instruction.op0_register(), value);
             }
+            _ if instruction.op_count() == 1 && condition(instruction).is_some() => {
+                let known = state.compared.and_then(|compared| {
+                    let equal = self.pool.as_number(compared.value)? == compared.with;
+                    Some(i64::from(condition(instruction) == Some(equal)))
+                });
+                let compared = state.compared;
+                self.spoil(state, instruction);
+                if let (Some(known), Some(number)) = (known, general(instruction.op0_register())) {
+                    state.registers[number] = self.pool.number(known);
+                }
+                state.compared = compared;
+            }
             _ => self.spoil(state, instruction),
         }
     }
