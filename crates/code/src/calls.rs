@@ -104,7 +104,11 @@ impl Follow<'_> {
             Target::Function(function) => {
                 let summary = self.summaries[*function].clone();
                 let summary = summary.unwrap_or_else(|| Summary::dark(self.may_give[*function]).into());
-                self.apply(state, &summary, &arguments, place)
+                let returns = self.apply(state, &summary, &arguments, place);
+                if let Some(argument) = known::rust_takes(name) {
+                    state.take(Held { lock: arguments[argument], shared: false, word: true, since: place });
+                }
+                returns
             }
             Target::Import(name) if name == "__tls_get_addr" => {
                 let slot = self.stepper.pool.node(arguments[0]);
@@ -274,7 +278,8 @@ impl Follow<'_> {
         self.stepper.store(state, address, bytes as u32, value);
         let held = state.give(&self.stepper.pool, address, true);
         // How Rust's guard gives its lock back, in a function of its own where that was not inlined.
-        if !held && exchange && bytes == 4 && self.stepper.pool.as_number(arguments[1]) == Some(0) {
+        let zero = self.stepper.pool.as_number(arguments[1]).is_none_or(|value| value == 0);
+        if !held && exchange && bytes == 4 && zero {
             self.gave(address, true);
         }
         Some(found)

@@ -355,7 +355,6 @@ impl<'a> Follow<'a> {
             }
         }
         let summary = self.summary(&ends);
-        if std::env::var_os("DBG").is_some() { eprintln!("{:#x} ends {} {summary:?}", self.start, ends.len()); }
         crate::hidden::mark(&mut self.accesses, graph, &self.stepper.pool, &self.calls);
         // The runtime asks who calls `memcpy`: only in instrumented code it is an access.
         if self.hooks == 0 {

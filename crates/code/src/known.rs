@@ -112,3 +112,12 @@ pub(crate) fn rust(name: &str) -> Option<Known> {
 pub(crate) fn is_contended(name: &str) -> bool {
     name.contains("14lock_contended") && name.contains("5mutex5futex")
 }
+
+/// The argument at which the lock is that a function of Rust's std has taken when it comes back, whatever is inside it.
+///
+/// Unoptimised code makes the exchange in a function of its own, out of which no lock can be told.
+pub(crate) fn rust_takes(name: &str) -> Option<usize> {
+    let legacy = name.contains("4sync6poison5mutex") && name.contains("Mutex$LT$T$GT$4lock17h");
+    let v0 = name.starts_with("_R") && name.contains("4sync6poison5mutexINtB") && name.contains("5MutexE4lock");
+    (legacy || v0).then_some(1)
+}

@@ -68,38 +68,29 @@ pub(crate) fn find(code: &mut Code, gaps: &mut Vec<Gap>) {
     let mut entries: Vec<usize> = creations.iter().flat_map(|creation| creation.entries.iter().copied()).collect();
     for (at, function) in code.functions.iter().enumerate() {
         let cxx = function.name.starts_with(CXX_STATE) && function.name.contains("6_M_runEv");
-        if cxx || is_rust_entry(code, at) {
+        if cxx {
             entries.push(at);
         }
     }
+    entries.extend(rust_entries(code));
     entries.sort_unstable();
     entries.dedup();
     (code.creations, code.entries) = (creations, entries);
 }
 
-/// Whether a function is what a strand of Rust's std begins with: a closure behind a pointer that calls what backtraces end at.
-fn is_rust_entry(code: &Code, at: usize) -> bool {
-    let name = &code.functions[at].name;
-    if !(name.contains("call_once") && name.contains("vtable.shim")) && !name.contains("6vtable") {
-        return false;
-    }
-    let mut open = vec![(at, 0)];
-    while let Some((at, depth)) = open.pop() {
-        for call in &code.functions[at].calls {
-            let Callee::Function(callee) = call.callee else { continue };
-            let name = &code.functions[callee].name;
-            if name.contains("10lang_start") {
-                return false;
-            }
-            if name.contains("28__rust_begin_short_backtrace") {
-                return true;
-            }
-            if depth < 4 && open.len() < 64 {
-                open.push((callee, depth + 1));
+/// The functions in which closures of Rust's strands run: what backtraces end at, except the one that runs `main`.
+fn rust_entries(code: &Code) -> Vec<usize> {
+    let mut found: Vec<usize> = (0..code.functions.len())
+        .filter(|&at| code.functions[at].name.contains("28__rust_begin_short_backtrace"))
+        .collect();
+    for function in code.functions.iter().filter(|function| function.name.contains("10lang_start")) {
+        for call in &function.calls {
+            if let Callee::Function(callee) = call.callee {
+                found.retain(|&at| at != callee);
             }
         }
     }
-    false
+    found
 }
 
 impl Code {
