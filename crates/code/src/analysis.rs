@@ -46,6 +46,8 @@ pub(crate) fn analyse(bytes: Vec<u8>) -> Result<Code, Error> {
                 instrumented: found.instrumented,
                 accesses: found.accesses,
                 calls: found.calls,
+                exposes: found.exposes,
+                exposes_frame: found.exposes_frame,
                 taken: sketch.taken[at],
             });
             summaries[at] = Some(Rc::new(found.summary));

@@ -365,6 +365,7 @@ impl Follow<'_> {
             self.note_taken(arguments[number], 8);
             if *leaks {
                 state.escape(&self.stepper.pool, arguments[number]);
+                self.stepper.expose(arguments[number]);
             }
         }
         // Results first: they are in terms of what was.

@@ -7,7 +7,7 @@ use crate::function::{Access, Callee, Function};
 use crate::gap::Gap;
 use crate::image::Image;
 use crate::strands::{self, Creation};
-use crate::{inherit, known};
+use crate::inherit;
 
 /// A variable of the symbol table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct Code {
     pub objects: Vec<Object>,
     /// Where strands are made.
     pub creations: Vec<Creation>,
+    /// Addresses of variables that lie in data, so that pointers lead there from the beginning.
+    pub exposed: Vec<u64>,
     /// Functions at which strands begin, by index.
     pub entries: Vec<usize>,
     /// What was not followed.
@@ -42,7 +44,8 @@ impl Code {
             .iter()
             .map(|data| Object { name: data.name.clone(), start: data.start, end: data.end })
             .collect();
-        let mut code = Code { functions, objects, creations: Vec::new(), entries: Vec::new(), gaps: Vec::new() };
+        let exposed = image.pointers_in_data();
+        let mut code = Code { functions, objects, exposed, creations: Vec::new(), entries: Vec::new(), gaps: Vec::new() };
         strands::find(&mut code, &mut gaps);
         inherit::locks(&mut code);
         gaps.sort_unstable();
@@ -103,27 +106,5 @@ impl Code {
         }
         let start = address.offset.cast_unsigned();
         self.functions.binary_search_by_key(&start, |function| function.start).ok()
-    }
-
-    /// Whether a call may run functions of this module by pointer.
-    pub(crate) fn calls_back(&self, callee: &Callee) -> bool {
-        match callee {
-            Callee::Function(_) => false,
-            Callee::Pointer(_) => true,
-            Callee::Import(name) => !matches!(
-                known::named(name),
-                Some(
-                    known::Known::Harmless
-                        | known::Known::Lock { .. }
-                        | known::Known::TryLock { .. }
-                        | known::Known::Unlock { .. }
-                        | known::Known::Wait { .. }
-                        | known::Known::Allocate
-                        | known::Known::Create { .. }
-                        | known::Known::Join { .. }
-                        | known::Known::Barrier
-                )
-            ),
-        }
     }
 }

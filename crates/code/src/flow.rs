@@ -44,6 +44,8 @@ pub(crate) struct Found {
     pub(crate) calls: Vec<Call>,
     pub(crate) summary: Summary,
     pub(crate) instrumented: bool,
+    pub(crate) exposes: Vec<u64>,
+    pub(crate) exposes_frame: bool,
 }
 
 /// The analysis of one function.
@@ -71,6 +73,8 @@ pub(crate) struct Follow<'a> {
     /// For each block the states on its edges: taken, next, and at landing pads.
     out: Vec<Option<Out>>,
     sticky: Vec<FxHashSet<Location>>,
+    /// Whether a block is in a loop.
+    repeats: Vec<bool>,
     here: (usize, usize),
     gaps: Vec<Gap>,
     start: u64,
@@ -126,6 +130,7 @@ impl<'a> Follow<'a> {
             calls: Vec::new(),
             out: vec![None; graph.blocks.len()],
             sticky: vec![FxHashSet::default(); graph.blocks.len()],
+            repeats: Vec::new(),
             here: (0, 0),
             gaps: Vec::new(),
             start,
@@ -333,7 +338,8 @@ impl<'a> Follow<'a> {
         if matches!(callee, Callee::Pointer(_)) {
             self.gaps.push(Gap { function: self.start, at: place, what: What::IndirectCall });
         }
-        self.calls.push(Call { place, callee, arguments, locks, created, tail });
+        let repeats = self.repeats.get(self.here.0).copied().unwrap_or(true);
+        self.calls.push(Call { place, callee, arguments, locks, created, tail, repeats });
     }
 
     /// Once more over every block, noting what it does, and the summary.
@@ -343,6 +349,7 @@ impl<'a> Follow<'a> {
         self.gives_any = false;
         self.writes_any = false;
         self.hooks = 0;
+        self.repeats = loops(graph);
         let before = predecessors(graph);
         let mut ends: Vec<State> = Vec::new();
         for (block, ways) in before.iter().enumerate() {
@@ -355,6 +362,12 @@ impl<'a> Follow<'a> {
             }
         }
         let summary = self.summary(&ends);
+        for end in &ends {
+            self.stepper.expose(end.registers[RESULT]);
+        }
+        let exposes_frame = self.out.iter().flatten().any(|out| out.end.as_ref().is_some_and(|end| !end.escaped.is_empty()));
+        let mut exposes: Vec<u64> = self.stepper.stored.iter().copied().collect();
+        exposes.sort_unstable();
         crate::hidden::mark(&mut self.accesses, graph, &self.stepper.pool, &self.calls);
         // The runtime asks who calls `memcpy`: only in instrumented code it is an access.
         if self.hooks == 0 {
@@ -364,7 +377,7 @@ impl<'a> Follow<'a> {
         accesses.sort_by_key(|access| access.place);
         self.calls.sort_by_key(|call| call.place);
         gaps.append(&mut self.gaps);
-        Found { accesses, calls: self.calls, summary, instrumented: self.hooks > 0 }
+        Found { accesses, calls: self.calls, summary, instrumented: self.hooks > 0, exposes, exposes_frame }
     }
 
     /// What the raw stores of a block do to the caller's memory: the hooks do not tell of every store.
@@ -483,7 +496,16 @@ impl<'a> Follow<'a> {
         }
         accesses.sort_by_key(|access| access.place);
         fresh.calls.sort_by_key(|call| call.place);
-        Found { accesses, calls: fresh.calls, summary: Summary::dark(true), instrumented: fresh.hooks > 0 }
+        let mut exposes: Vec<u64> = fresh.stepper.stored.iter().copied().collect();
+        exposes.sort_unstable();
+        Found {
+            accesses,
+            calls: fresh.calls,
+            summary: Summary::dark(true),
+            instrumented: fresh.hooks > 0,
+            exposes,
+            exposes_frame: true,
+        }
     }
 }
 
@@ -510,6 +532,19 @@ fn predecessors(graph: &Graph) -> Vec<Vec<(usize, Way)>> {
         }
     }
     before
+}
+
+/// Which blocks control may come to again.
+fn loops(graph: &Graph) -> Vec<bool> {
+    let edges: Vec<Vec<usize>> = (0..graph.blocks.len()).map(|block| successors(graph, block).into()).collect();
+    let mut found = vec![false; edges.len()];
+    for members in crate::order::components(&edges) {
+        let itself = edges[members[0]].contains(&members[0]);
+        for &member in &members {
+            found[member] = members.len() > 1 || itself;
+        }
+    }
+    found
 }
 
 /// Blocks in an order in which most come after their predecessors.

@@ -67,6 +67,8 @@ pub struct Call {
     pub created: bool,
     /// Whether the function ends with it.
     pub tail: bool,
+    /// Whether the function may come to it again: it is in a loop.
+    pub repeats: bool,
 }
 
 /// A function.
@@ -86,6 +88,10 @@ pub struct Function {
     pub accesses: Vec<Access>,
     /// Its calls, by place.
     pub calls: Vec<Call>,
+    /// Addresses of variables that it stores somewhere or hands to code that is not seen: others may come to them by pointer.
+    pub exposes: Vec<u64>,
+    /// Whether addresses of its own frame go elsewhere.
+    pub exposes_frame: bool,
     /// Whether its address is in data or taken by code, so that a call by pointer may lead to it.
     pub taken: bool,
 }

@@ -20,6 +20,8 @@ struct Section {
     code: bool,
     /// Stubs of the linker, no functions.
     stubs: bool,
+    /// The global offset table: only read, slot by slot.
+    offsets: bool,
     /// The program cannot write to it, at least once the loader is done.
     constant: bool,
 }
@@ -126,6 +128,7 @@ impl Image {
                 bytes: range.unwrap_or(0..0),
                 code,
                 stubs,
+                offsets: matches!(name, ".got" | ".got.plt"),
                 constant: code
                     || matches!(section.kind(), SectionKind::ReadOnlyData | SectionKind::ReadOnlyString)
                     || matches!(name, ".got" | ".data.rel.ro" | ".got.plt"),
@@ -274,6 +277,10 @@ impl Image {
         self.section(address).is_some_and(|section| section.constant)
     }
 
+    fn is_offset_table(&self, address: u64) -> bool {
+        self.section(address).is_some_and(|section| section.offsets)
+    }
+
     /// A number in the file.
     pub(crate) fn u64_at(&self, address: u64) -> Option<u64> {
         Some(u64::from_le_bytes(self.bytes_at(address).get(..8)?.try_into().ok()?))
@@ -293,6 +300,23 @@ impl Image {
     pub(crate) fn function_at(&self, address: u64) -> Option<usize> {
         let at = self.functions.partition_point(|extent| extent.start <= address).checked_sub(1)?;
         (address < self.functions[at].end).then_some(at)
+    }
+
+    /// Addresses of data that lie in data; where addresses are fixed, whatever looks like one.
+    pub(crate) fn pointers_in_data(&self) -> Vec<u64> {
+        let from_slots = self.slots.iter().filter(|(at, _)| !self.is_offset_table(**at)).filter_map(|(_, slot)| match slot {
+            Slot::Address(address) if !self.is_code(*address) => Some(*address),
+            _ => None,
+        });
+        let mut found: Vec<u64> = from_slots.collect();
+        for section in self.sections.iter().filter(|section| !section.code && self.fixed) {
+            let bytes = self.bytes.get(section.bytes.clone()).unwrap_or(&[]);
+            let words = bytes.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_le_bytes));
+            found.extend(words.filter(|word| self.is_loaded(*word) && !self.is_code(*word)));
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Functions whose address lies in data, as far as relocations or (where addresses are fixed) plain words tell.

@@ -49,7 +49,7 @@ pub(crate) fn named(name: &str) -> Option<Known> {
         "pthread_cond_wait" | "pthread_cond_timedwait" | "pthread_cond_clockwait" | "cnd_wait" | "cnd_timedwait" => {
             Known::Wait { lock: 1 }
         }
-        "malloc" | "calloc" | "realloc" | "reallocarray" | "aligned_alloc" | "memalign" | "valloc" | "mmap" | "strdup"
+        "malloc" | "calloc" | "aligned_alloc" | "memalign" | "valloc" | "strdup"
         | "_Znwm" | "_Znam" | "_ZnwmSt11align_val_t" | "_ZnamSt11align_val_t" | "_ZnwmRKSt9nothrow_t"
         | "_ZnamRKSt9nothrow_t" | "__cxa_allocate_exception" => Known::Allocate,
         "pthread_create" => Known::Create { entry: 2, argument: 3, id: Some(0) },
@@ -84,7 +84,7 @@ pub(crate) fn named(name: &str) -> Option<Known> {
 /// Rust's allocator, locks and panics, by the mangled path.
 pub(crate) fn rust(name: &str) -> Option<Known> {
     let has = |word: &str| name.contains(word);
-    if has("__rust_alloc") || has("__rust_realloc") || has("___rust_alloc_zeroed") || has("exchange_malloc") {
+    if has("__rust_alloc") || has("___rust_alloc_zeroed") || has("exchange_malloc") {
         return Some(Known::Allocate);
     }
     if has("__rust_dealloc") || has("__rust_no_alloc_shim_is_unstable") {

@@ -28,6 +28,7 @@ mod order;
 mod state;
 mod strands;
 mod summary;
+pub mod terms;
 mod value;
 mod x86_64;
 

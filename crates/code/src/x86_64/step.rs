@@ -7,6 +7,8 @@ use iced_x86::{
     ConditionCode, Instruction, InstructionInfoFactory, MemorySize, Mnemonic, OpAccess, OpKind, Register,
 };
 
+use rustc_hash::FxHashSet;
+
 use super::registers::{general, vector};
 use super::{REGISTERS, STACK};
 use crate::address::Reason;
@@ -23,12 +25,14 @@ pub(crate) struct Stepper<'a> {
     pub(crate) pool: Pool,
     /// Parts of the frame whose address is taken; `None` while that is being found out.
     pub(crate) taken: Option<Taken>,
+    /// Addresses of variables that were stored anywhere.
+    pub(crate) stored: FxHashSet<u64>,
     factory: InstructionInfoFactory,
 }
 
 impl<'a> Stepper<'a> {
     pub(crate) fn new(image: &'a Image) -> Stepper<'a> {
-        Stepper { image, pool: Pool::new(), taken: None, factory: InstructionInfoFactory::new() }
+        Stepper { image, pool: Pool::new(), taken: None, stored: FxHashSet::default(), factory: InstructionInfoFactory::new() }
     }
 
     fn register(&mut self, state: &State, register: Register) -> V {
@@ -160,7 +164,22 @@ impl<'a> Stepper<'a> {
     }
 
     pub(crate) fn store(&mut self, state: &mut State, address: V, size: u32, value: V) {
+        self.expose(value);
         state.store(&self.pool, address, size, value, self.taken.as_ref());
+    }
+
+    /// Others may come to a variable by its address from now on.
+    pub(crate) fn expose(&mut self, value: V) {
+        let node = self.pool.node(value);
+        match node.base {
+            Base::Global => drop(self.stored.insert(node.offset.cast_unsigned())),
+            Base::Index { of, .. } => self.expose(of),
+            Base::Either { a, b, .. } => {
+                self.expose(a);
+                self.expose(b);
+            }
+            _ => {}
+        }
     }
 
     fn operand(&mut self, state: &State, instruction: &Instruction, operand: u32) -> V {
@@ -484,8 +503,15 @@ impl<'a> Stepper<'a> {
         };
         let registers: Vec<Register> =
             info.used_registers().iter().filter(|used| writes(used.access())).map(|used| used.register()).collect();
+        let used: Vec<Register> = info.used_registers().iter().map(|used| used.register()).collect();
         let memory = info.used_memory().iter().filter(|used| writes(used.access())).map(|used| used.memory_size());
         let memory: Vec<MemorySize> = memory.collect();
+        // What a pointer becomes by arithmetic is still a way to the variable.
+        for register in used {
+            if let Some(number) = general(register) {
+                self.expose(state.registers[number]);
+            }
+        }
         for register in registers {
             if let Some(number) = general(register) {
                 let number_only = matches!(self.pool.node(state.registers[number]).base, Base::Number | Base::Scaled { .. });

@@ -22,8 +22,8 @@ static __attribute__((noinline)) void count(long *where) {
 }
 static __attribute__((noinline)) long sum(void) {
     long all = 0;
-    for (struct account *account = head; account; account = account->next) //~ address=head|load(head) lock=none
-        all += account->balance; //~ address=load(head) lock=none
+    for (struct account *account = head; account; account = account->next) //~ address=head|load(head) lock=rw
+        all += account->balance; //~ address=load(head) lock=rw
     return all;
 }
 static void *work(void *argument) {
@@ -51,6 +51,6 @@ int main(void) {
     for (int i = 0; i < 2; i++)
         pthread_create(&strands[i], 0, work, strands);
     for (int i = 0; i < 2; i++)
-        pthread_join(strands[i], 0); //~ address=frame lock=none
+        pthread_join(strands[i], 0);
     return total > 100; //~ address=total lock=none
 }

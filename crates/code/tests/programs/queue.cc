@@ -8,13 +8,17 @@ struct Queue {
     int items[8];
     int count = 0;
     std::atomic<int> seen{0};
-    void push(int item) {
+    __attribute__((noinline)) void push(int item) {
         std::lock_guard<std::mutex> guard(lock);
-        items[count++] = item;
+        items[count] = item; //~ address=arg0+0x48|arg0+0x8|arg0+0x28|queue lock=arg0
+        count++; //~ address=arg0+0x48|arg0+0x28|queue lock=arg0
     }
-    int pop() {
+    __attribute__((noinline)) int pop() {
         std::unique_lock<std::mutex> guard(lock);
-        return count ? items[--count] : -1;
+        if (count == 0) //~ address=arg0+0x48 lock=arg0
+            return -1;
+        count--; //~ address=arg0+0x48 lock=arg0
+        return items[count]; //~ address=arg0+0x48|arg0+0x28|arg0+0x24|arg0+0x8 lock=arg0
     }
 };
 struct Shape { virtual int area() const { return side; } virtual ~Shape() = default; int side = 3; };

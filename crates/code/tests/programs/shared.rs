@@ -11,8 +11,11 @@ struct Account {
     hits: AtomicUsize,
 }
 
+#[inline(never)]
 fn deposit(account: &Account, amount: u64) {
-    *account.balance.lock().unwrap() += amount;
+    let mut balance = account.balance.lock().unwrap();
+    *balance += amount; //~ address=arg0+0x8 lock=arg0
+    drop(balance);
     account.hits.fetch_add(1, Ordering::Relaxed);
 }
 
