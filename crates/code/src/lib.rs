@@ -12,6 +12,7 @@
 
 mod address;
 mod analysis;
+mod cache;
 mod calls;
 mod code;
 mod flow;
@@ -24,6 +25,7 @@ mod image;
 mod inherit;
 mod known;
 mod landing;
+mod names;
 mod order;
 mod state;
 mod strands;
@@ -39,6 +41,7 @@ pub use code::{Code, Object};
 pub use function::{Access, Call, Callee, Function, Held};
 pub use gap::{Gap, What};
 pub use hook::{Kind, Size};
+pub use names::Names;
 pub use strands::{Creation, Join};
 
 /// Why there is no code to read.

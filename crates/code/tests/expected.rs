@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use build::{Compiler, LEVELS};
-use threadbare_code::{Address, Code, Root};
+use threadbare_code::{Address, Code, Names, Root, Size};
 use threadbare_symbols::{Module, Pc, Symbols};
 
 /// What a line says.
@@ -125,5 +125,29 @@ fn strands_begin_where_they_are_made_to() {
             assert!(names.iter().any(|found| found.contains(name)), "{source} -O{level}: {names:?}");
             assert!(!names.iter().any(|found| found == "main"), "{source} -O{level}: {names:?}");
         }
+    }
+}
+
+#[test]
+fn debug_info_names_what_is_touched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/bank.c");
+    for (compiler, level) in [(Compiler::Gcc, 0), (Compiler::Gcc, 2), (Compiler::Clang, 0), (Compiler::Clang, 2)] {
+        let Some(program) = build::build(&source, compiler, level, folder.path(), &[]) else { continue };
+        let code = Code::read(&program).expect("a program");
+        let names = Names::of(&program);
+        let all: Vec<String> = code
+            .accesses()
+            .filter_map(|(at, access)| names.address(&code, at, &access.address, access.size))
+            .collect();
+        for wanted in ["account->balance", "head->balance", "head->next", "total", "mine", "audits"] {
+            assert!(all.iter().any(|name| name == wanted), "{compiler:?} -O{level}: no {wanted} in {all:?}");
+        }
+        let calls = code.functions.iter().enumerate().flat_map(|(at, function)| function.calls.iter().map(move |call| (at, call)));
+        let given: Vec<String> = calls
+            .flat_map(|(at, call)| call.arguments.iter().take(1).map(move |argument| (at, argument)))
+            .filter_map(|(at, argument)| names.address(&code, at, argument, Size::Bytes(1)))
+            .collect();
+        assert!(given.iter().any(|name| name.starts_with("bank[_]")), "{compiler:?} -O{level}: {given:?}");
     }
 }

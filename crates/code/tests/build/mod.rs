@@ -1,5 +1,7 @@
-//! Programs for the tests, built as the tool builds them (the flags of `crates/toolchain`), but against a library of empty hooks: they
-//! are read, not run.
+//! Programs for the tests, built as the tool builds them (the flags of `crates/toolchain`), but against the referee's hooks
+//! (`tests/referee/hooks.c`): they are read, and some are run to see what reads see.
+
+#![expect(unreachable_pub, reason = "every test has its own copy of this module")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,14 +43,9 @@ fn hooks() -> &'static Path {
     static HOOKS: OnceLock<Hooks> = OnceLock::new();
     let hooks = HOOKS.get_or_init(|| {
         let folder = tempfile::tempdir().expect("a folder");
-        let exports = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/exports.txt");
-        let exports = std::fs::read_to_string(exports).expect("the list of hooks");
-        let names = exports.lines().map(str::trim).filter(|name| name.starts_with("__tsan_"));
-        let text: String = names.map(|name| format!("void {name}(void) {{}}\n")).collect();
-        let source = folder.path().join("hooks.c");
-        std::fs::write(&source, text).expect("a file");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/referee/hooks.c");
         let library = folder.path().join("libthreadbare_rt.so");
-        run(Command::new("gcc").args(["-shared", "-fPIC", "-o"]).arg(library).arg(source));
+        run(Command::new("gcc").args(["-shared", "-fPIC", "-O1", "-fno-builtin", "-o"]).arg(library).arg(source).arg("-ldl"));
         Hooks { folder }
     });
     hooks.folder.path()
@@ -76,6 +73,7 @@ pub fn build(source: &Path, compiler: Compiler, level: u8, folder: &Path, more: 
         let mut command = Command::new("rustc");
         command.args(["--edition=2024", "-g", &format!("-Copt-level={level}")]).args(PASSES).args(more);
         command.arg(format!("-Lnative={}", hooks.display())).arg("-ldylib=threadbare_rt");
+        command.arg(format!("-Clink-arg=-Wl,-rpath,{}", hooks.display()));
         run(command.arg("-o").arg(&program).arg(source));
         return Some(program);
     }
