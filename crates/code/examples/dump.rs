@@ -15,7 +15,8 @@ fn main() {
     };
     eprintln!("{} functions in {:?}", code.functions.len(), begun.elapsed());
     for (at, function) in code.functions.iter().enumerate() {
-        let wanted = only.as_ref().map_or(!function.accesses.is_empty(), |only| function.shown().contains(only));
+        let wanted =
+            only.as_ref().map_or(!function.accesses.is_empty(), |only| function.shown().contains(only));
         if !wanted {
             continue;
         }
@@ -24,11 +25,20 @@ fn main() {
         for access in &function.accesses {
             let sort = if access.atomic { "atomic " } else { "" };
             let locks = shown(&access.locks);
-            println!("  {:#x} {sort}{:?} {:?} {}{locks}", access.place, access.kind, access.size, access.address);
+            println!(
+                "  {:#x} {sort}{:?} {:?} {}{locks}",
+                access.place, access.kind, access.size, access.address
+            );
         }
         for call in &function.calls {
             let arguments: Vec<String> = call.arguments.iter().take(4).map(ToString::to_string).collect();
-            println!("  {:#x} calls {:?}({}){}", call.place, call.callee, arguments.join(", "), shown(&call.locks));
+            println!(
+                "  {:#x} calls {:?}({}){}",
+                call.place,
+                call.callee,
+                arguments.join(", "),
+                shown(&call.locks)
+            );
         }
     }
     for creation in &code.creations {
@@ -45,5 +55,9 @@ fn shown(locks: &[Held]) -> String {
         let marks: String = marks.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
         format!("{}{marks}", held.lock)
     };
-    if locks.is_empty() { String::new() } else { format!(" under {}", locks.iter().map(one).collect::<Vec<_>>().join(", ")) }
+    if locks.is_empty() {
+        String::new()
+    } else {
+        format!(" under {}", locks.iter().map(one).collect::<Vec<_>>().join(", "))
+    }
 }

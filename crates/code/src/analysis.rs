@@ -39,7 +39,7 @@ pub(crate) fn analyse(bytes: Vec<u8>) -> Result<Code, Error> {
             let extent = &image.functions[at];
             let found = flow::follow(&program, &graphs[at], extent.start, &mut gaps);
             functions[at] = Some(Function {
-                name: extent.name.clone(),
+                name: extent.name.to_string(),
                 start: extent.start,
                 end: extent.end,
                 blocks: graphs[at].blocks.len(),
@@ -96,15 +96,21 @@ impl Sketch {
                             }
                         }
                         FlowControl::Next => {
-                            let lea = instruction.mnemonic() == Mnemonic::Lea && instruction.is_ip_rel_memory_operand();
+                            let lea = instruction.mnemonic() == Mnemonic::Lea
+                                && instruction.is_ip_rel_memory_operand();
                             let address = if lea {
                                 Some(instruction.memory_displacement64())
-                            } else if image.fixed && instruction.op_count() == 2 && instruction.op1_kind() == OpKind::Immediate32 {
+                            } else if image.fixed
+                                && instruction.op_count() == 2
+                                && instruction.op1_kind() == OpKind::Immediate32
+                            {
                                 Some(instruction.immediate(1))
                             } else {
                                 None
                             };
-                            if let Some(function) = address.and_then(|address| image.function_starting(address)) {
+                            if let Some(function) =
+                                address.and_then(|address| image.function_starting(address))
+                            {
                                 sketch.taken[function] = true;
                             }
                         }

@@ -66,7 +66,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let program = std::env::current_exe().unwrap();
         let first = Code::cached(&program, folder.path()).unwrap();
-        let files: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path()).collect();
+        let files: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path()).collect();
         assert_eq!(files.len(), 1, "{files:?}");
         let id = ProgramId::of(&program).unwrap().to_string();
         let bytes = fs::read(&files[0]).unwrap();

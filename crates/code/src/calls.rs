@@ -1,6 +1,8 @@
 //! What a call does to what is known: hooks announce accesses, known functions take locks and make strands, functions of the program
 //! do what their summary says, and everybody else may do anything to what they know of.
 
+use std::rc::Rc;
+
 use iced_x86::{Instruction, OpKind};
 
 use crate::address::Reason;
@@ -23,7 +25,7 @@ const LONGEST_COPY: i64 = 256;
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     Function(usize),
-    Import(String),
+    Import(Rc<str>),
     Pointer(V),
 }
 
@@ -48,8 +50,10 @@ impl Follow<'_> {
                 let address = self.stepper.address(state, call);
                 self.stepper.load(state, address, 8, call.ip())
             }
-            _ => crate::x86_64::general(call.op0_register())
-                .map_or_else(|| self.stepper.pool.unknown(Reason::Arithmetic), |number| state.registers[number]),
+            _ => crate::x86_64::general(call.op0_register()).map_or_else(
+                || self.stepper.pool.unknown(Reason::Arithmetic),
+                |number| state.registers[number],
+            ),
         };
         let node = self.stepper.pool.node(value);
         match node.base {
@@ -58,7 +62,7 @@ impl Follow<'_> {
                 known => known,
             },
             Base::Import(number) if node.offset == 0 => {
-                Target::Import(self.stepper.pool.imports[number as usize].clone())
+                Target::Import(self.stepper.pool.imports[number as usize].as_str().into())
             }
             _ => Target::Pointer(value),
         }
@@ -77,7 +81,14 @@ impl Follow<'_> {
     }
 
     /// Does a call; `place` is its return address, `at` its own. Whether it comes back.
-    pub(crate) fn call(&mut self, state: &mut State, target: &Target, at: u64, place: u64, tail: bool) -> bool {
+    pub(crate) fn call(
+        &mut self,
+        state: &mut State,
+        target: &Target,
+        at: u64,
+        place: u64,
+        tail: bool,
+    ) -> bool {
         let arguments = ARGUMENTS.map(|register| state.registers[register]);
         let name = match target {
             Target::Import(name) => Some(name.clone()),
@@ -110,7 +121,7 @@ impl Follow<'_> {
                 }
                 returns
             }
-            Target::Import(name) if name == "__tls_get_addr" => {
+            Target::Import(name) if &**name == "__tls_get_addr" => {
                 let slot = self.stepper.pool.node(arguments[0]);
                 let found = self.stepper.image.slots.get(&slot.offset.cast_unsigned());
                 let value = match (slot.base, found) {
@@ -138,7 +149,8 @@ impl Follow<'_> {
 
     fn is_function(&self, value: V) -> bool {
         let node = self.stepper.pool.node(value);
-        node.base == Base::Global && self.stepper.image.function_starting(node.offset.cast_unsigned()).is_some()
+        node.base == Base::Global
+            && self.stepper.image.function_starting(node.offset.cast_unsigned()).is_some()
     }
 
     /// What every call forgets.
@@ -164,7 +176,15 @@ impl Follow<'_> {
         }
     }
 
-    fn hook(&mut self, state: &mut State, hook: &Hook, name: &str, arguments: &[V; 6], place: u64, tail: bool) {
+    fn hook(
+        &mut self,
+        state: &mut State,
+        hook: &Hook,
+        name: &str,
+        arguments: &[V; 6],
+        place: u64,
+        tail: bool,
+    ) {
         let Hook::Accesses(accesses) = hook else {
             self.clobber(state, place);
             return;
@@ -191,7 +211,14 @@ impl Follow<'_> {
         }
     }
 
-    fn announce(&mut self, state: &mut State, announced: &Announced, arguments: &[V; 6], place: u64, tail: bool) {
+    fn announce(
+        &mut self,
+        state: &mut State,
+        announced: &Announced,
+        arguments: &[V; 6],
+        place: u64,
+        tail: bool,
+    ) {
         let address = arguments[announced.address];
         let size = match announced.size {
             Extent::Fixed(bytes) => Size::Bytes(bytes),
@@ -226,7 +253,8 @@ impl Follow<'_> {
 
     fn copy(&mut self, state: &mut State, copies: bool, arguments: &[V; 6], place: u64) {
         let unknown = self.stepper.pool.unknown(Reason::Arithmetic);
-        let length = self.stepper.pool.as_number(arguments[2]).filter(|length| (0..=LONGEST_COPY).contains(length));
+        let length =
+            self.stepper.pool.as_number(arguments[2]).filter(|length| (0..=LONGEST_COPY).contains(length));
         let Some(length) = length else {
             self.stepper.store(state, arguments[0], 1 << 16, unknown);
             return;
@@ -251,7 +279,14 @@ impl Follow<'_> {
         }
     }
 
-    fn atomic(&mut self, state: &mut State, name: &str, access: Announced, arguments: &[V; 6], place: u64) -> Option<V> {
+    fn atomic(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        access: Announced,
+        arguments: &[V; 6],
+        place: u64,
+    ) -> Option<V> {
         let Extent::Fixed(bytes) = access.size else { return None };
         let size = u8::try_from(bytes).unwrap_or(8);
         let address = arguments[0];
@@ -369,8 +404,10 @@ impl Follow<'_> {
             }
         }
         // Results first: they are in terms of what was.
-        let result = summary.result.as_ref().and_then(|a| instantiate(&mut self.stepper, state, a, arguments, place));
-        let second = summary.second.as_ref().and_then(|a| instantiate(&mut self.stepper, state, a, arguments, place));
+        let result =
+            summary.result.as_ref().and_then(|a| instantiate(&mut self.stepper, state, a, arguments, place));
+        let second =
+            summary.second.as_ref().and_then(|a| instantiate(&mut self.stepper, state, a, arguments, place));
         let mut stores = Vec::new();
         for stored in &summary.stores {
             if let Some(value) = instantiate(&mut self.stepper, state, &stored.value, arguments, place) {
@@ -443,14 +480,22 @@ impl Follow<'_> {
         summary.returns
     }
 
-    fn note_call(&mut self, state: &State, target: &Target, arguments: &[V; 6], at: u64, place: u64, tail: bool) {
+    fn note_call(
+        &mut self,
+        state: &State,
+        target: &Target,
+        arguments: &[V; 6],
+        at: u64,
+        place: u64,
+        tail: bool,
+    ) {
         if !self.recording {
             return;
         }
         let image = self.stepper.image;
         let callee = match target {
             Target::Function(function) => Callee::Function(*function),
-            Target::Import(name) => Callee::Import(name.clone()),
+            Target::Import(name) => Callee::Import(name.to_string()),
             Target::Pointer(value) => Callee::Pointer(self.stepper.pool.address(*value, image)),
         };
         let locks = self.held(state, None);

@@ -6,8 +6,8 @@ use crate::address::{Address, Root};
 use crate::function::{Access, Callee, Function};
 use crate::gap::Gap;
 use crate::image::Image;
-use crate::strands::{self, Creation};
 use crate::inherit;
+use crate::strands::{self, Creation};
 
 /// A variable of the symbol table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +45,14 @@ impl Code {
             .map(|data| Object { name: data.name.clone(), start: data.start, end: data.end })
             .collect();
         let exposed = image.pointers_in_data();
-        let mut code = Code { functions, objects, exposed, creations: Vec::new(), entries: Vec::new(), gaps: Vec::new() };
+        let mut code = Code {
+            functions,
+            objects,
+            exposed,
+            creations: Vec::new(),
+            entries: Vec::new(),
+            gaps: Vec::new(),
+        };
         strands::find(&mut code, &mut gaps);
         inherit::locks(&mut code);
         gaps.sort_unstable();

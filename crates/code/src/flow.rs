@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-use iced_x86::FlowControl;
+use iced_x86::{FlowControl, Instruction};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::address::Address;
@@ -182,7 +182,9 @@ impl<'a> Follow<'a> {
                     }
                 }
                 Way::Landing => {
-                    ways.extend(out.pads.iter().filter(|(pad, _)| *pad == block).map(|(_, state)| state.clone()));
+                    ways.extend(
+                        out.pads.iter().filter(|(pad, _)| *pad == block).map(|(_, state)| state.clone()),
+                    );
                 }
             }
         }
@@ -228,7 +230,8 @@ impl<'a> Follow<'a> {
             match instruction.flow_control() {
                 FlowControl::Call | FlowControl::IndirectCall => {
                     let target = self.target(&state, instruction);
-                    let returns = self.call(&mut state, &target, instruction.ip(), instruction.next_ip(), false);
+                    let returns =
+                        self.call(&mut state, &target, instruction.ip(), instruction.next_ip(), false);
                     for &(pad, _) in block.landing.iter().filter(|(_, call)| *call == at) {
                         pads.push((pad, state.clone()));
                     }
@@ -237,7 +240,12 @@ impl<'a> Follow<'a> {
                         break;
                     }
                 }
-                FlowControl::Next | FlowControl::Interrupt => self.stepper.step(&mut state, instruction),
+                FlowControl::Next | FlowControl::Interrupt => {
+                    if self.recording {
+                        self.note_store(&state, instruction);
+                    }
+                    self.stepper.step(&mut state, instruction);
+                }
                 _ => {}
             }
         }
@@ -258,7 +266,10 @@ impl<'a> Follow<'a> {
             Leave::Tail(target) => self.target_at(*target),
             Leave::Import(name) => Target::Import(name.clone()),
             Leave::Unknown => {
-                let last = block.instructions.last().filter(|last| last.flow_control() == FlowControl::IndirectBranch);
+                let last = block
+                    .instructions
+                    .last()
+                    .filter(|last| last.flow_control() == FlowControl::IndirectBranch);
                 match last {
                     Some(jump) => self.target(&state.clone(), jump),
                     None => return,
@@ -266,7 +277,7 @@ impl<'a> Follow<'a> {
             }
             _ => return,
         };
-        let hook = matches!(&target, Target::Import(name) if name.starts_with("__tsan_") && name != "__tsan_func_exit");
+        let hook = matches!(&target, Target::Import(name) if name.starts_with("__tsan_") && &**name != "__tsan_func_exit");
         if hook && self.recording {
             self.gaps.push(Gap { function: self.start, at, what: What::HookInTail });
         }
@@ -285,7 +296,9 @@ impl<'a> Follow<'a> {
         let node = self.stepper.pool.node(address);
         match node.base {
             Base::Entry(register) => match argument_of(register) {
-                Some(argument) => drop(self.writes.insert((argument, node.offset, node.offset.saturating_add(size)))),
+                Some(argument) => {
+                    drop(self.writes.insert((argument, node.offset, node.offset.saturating_add(size))))
+                }
                 None => self.writes_any = true,
             },
             Base::Stack | Base::Global | Base::Import(_) | Base::Thread | Base::Block { .. } => {}
@@ -304,7 +317,8 @@ impl<'a> Follow<'a> {
             }
             let distance = access.and_then(|(address, _)| {
                 let (lock, accessed) = (pool.node(held.lock), pool.node(address));
-                let exact = lock.base == accessed.base && !matches!(lock.base, Base::Unknown(_) | Base::Scaled { .. });
+                let exact = lock.base == accessed.base
+                    && !matches!(lock.base, Base::Unknown(_) | Base::Scaled { .. });
                 exact.then(|| lock.offset.wrapping_sub(accessed.offset))
             });
             let own = access.is_some_and(|(address, size)| {
@@ -315,7 +329,14 @@ impl<'a> Follow<'a> {
                 })
             });
             let lock = pool.address(held.lock, self.stepper.image);
-            locks.push(HeldLock { lock, shared: held.shared, since: held.since, distance, own, hidden: false });
+            locks.push(HeldLock {
+                lock,
+                shared: held.shared,
+                since: held.since,
+                distance,
+                own,
+                hidden: false,
+            });
         }
         locks
     }
@@ -354,7 +375,6 @@ impl<'a> Follow<'a> {
         let mut ends: Vec<State> = Vec::new();
         for (block, ways) in before.iter().enumerate() {
             let Some(state) = self.begin(graph, block, ways) else { continue };
-            self.stores_of(graph, block, state.clone());
             let out = self.run(graph, block, state);
             let leaves = !matches!(graph.blocks[block].leave, Leave::Inside | Leave::Never);
             if leaves && let Some(end) = out.end {
@@ -365,7 +385,8 @@ impl<'a> Follow<'a> {
         for end in &ends {
             self.stepper.expose(end.registers[RESULT]);
         }
-        let exposes_frame = self.out.iter().flatten().any(|out| out.end.as_ref().is_some_and(|end| !end.escaped.is_empty()));
+        let exposes_frame =
+            self.out.iter().flatten().any(|out| out.end.as_ref().is_some_and(|end| !end.escaped.is_empty()));
         let mut exposes: Vec<u64> = self.stepper.stored.iter().copied().collect();
         exposes.sort_unstable();
         crate::hidden::mark(&mut self.accesses, graph, &self.stepper.pool, &self.calls);
@@ -380,30 +401,15 @@ impl<'a> Follow<'a> {
         Found { accesses, calls: self.calls, summary, instrumented: self.hooks > 0, exposes, exposes_frame }
     }
 
-    /// What the raw stores of a block do to the caller's memory: the hooks do not tell of every store.
-    fn stores_of(&mut self, graph: &Graph, block: usize, mut state: State) {
-        let recording = std::mem::replace(&mut self.recording, false);
-        for instruction in &graph.blocks[block].instructions {
-            match instruction.flow_control() {
-                FlowControl::Call | FlowControl::IndirectCall => {
-                    let target = self.target(&state, instruction);
-                    if !self.call(&mut state, &target, instruction.ip(), instruction.next_ip(), false) {
-                        break;
-                    }
-                }
-                _ => {
-                    if let Some(size) = self.stepper.written_bytes(instruction) {
-                        let address = self.stepper.address(&state, instruction);
-                        self.wrote_through(address, size);
-                        if let Some(value) = self.stepper.stored_value(&state, instruction) {
-                            self.leaked(address, value);
-                        }
-                    }
-                    self.stepper.step(&mut state, instruction);
-                }
+    /// What a raw store does to the caller's memory: the hooks do not tell of every store.
+    fn note_store(&mut self, state: &State, instruction: &Instruction) {
+        if let Some(size) = self.stepper.written_bytes(instruction) {
+            let address = self.stepper.address(state, instruction);
+            self.wrote_through(address, size);
+            if let Some(value) = self.stepper.stored_value(state, instruction) {
+                self.leaked(address, value);
             }
         }
-        self.recording = recording;
     }
 
     /// An argument that is stored somewhere may be known to others later.
@@ -424,12 +430,21 @@ impl<'a> Follow<'a> {
         for call in &self.calls {
             for (number, address) in call.arguments.iter().enumerate() {
                 let leaks = match &call.callee {
-                    Callee::Function(callee) => self.summaries[*callee].as_ref().is_none_or(|known| known.leaks[number]),
+                    Callee::Function(callee) => {
+                        self.summaries[*callee].as_ref().is_none_or(|known| known.leaks[number])
+                    }
                     Callee::Import(name) => crate::known::named(name).is_none_or(|known| {
-                        !matches!(known, crate::known::Known::Harmless | crate::known::Known::Lock { .. }
-                            | crate::known::Known::Unlock { .. } | crate::known::Known::TryLock { .. }
-                            | crate::known::Known::Wait { .. } | crate::known::Known::Join { .. }
-                            | crate::known::Known::Allocate | crate::known::Known::Never)
+                        !matches!(
+                            known,
+                            crate::known::Known::Harmless
+                                | crate::known::Known::Lock { .. }
+                                | crate::known::Known::Unlock { .. }
+                                | crate::known::Known::TryLock { .. }
+                                | crate::known::Known::Wait { .. }
+                                | crate::known::Known::Join { .. }
+                                | crate::known::Known::Allocate
+                                | crate::known::Known::Never
+                        )
                     }),
                     Callee::Pointer(_) => true,
                 };
@@ -445,7 +460,8 @@ impl<'a> Follow<'a> {
             ends.iter().all(|end| of(end) == first).then_some(first)
         };
         let result = common(&|end: &State| end.registers[RESULT]).map(|value| pool.address(value, image));
-        let second = common(&|end: &State| end.registers[SECOND_RESULT]).map(|value| pool.address(value, image));
+        let second =
+            common(&|end: &State| end.registers[SECOND_RESULT]).map(|value| pool.address(value, image));
         let mut stores = Vec::new();
         let mut takes = Vec::new();
         if let Some(first) = ends.first() {
@@ -453,13 +469,21 @@ impl<'a> Follow<'a> {
                 let same = |end: &State| end.slot(slot.region, slot.offset, slot.size) == Some(slot.value);
                 if ends.iter().all(same) {
                     let value = pool.address(slot.value, image);
-                    stores.push(Stored { argument: slot.region - 1, offset: slot.offset, size: slot.size, value });
+                    stores.push(Stored {
+                        argument: slot.region - 1,
+                        offset: slot.offset,
+                        size: slot.size,
+                        value,
+                    });
                 }
             }
             for held in &first.locks {
-                let word = held.word && !self.contended.contains(&held.lock) && self.attempts.contains_key(&held.since);
+                let word = held.word
+                    && !self.contended.contains(&held.lock)
+                    && self.attempts.contains_key(&held.since);
                 if !word && ends.iter().all(|end| end.locks.iter().any(|other| other.lock == held.lock)) {
-                    let shared = ends.iter().any(|end| end.locks.iter().any(|o| o.lock == held.lock && o.shared));
+                    let shared =
+                        ends.iter().any(|end| end.locks.iter().any(|o| o.lock == held.lock && o.shared));
                     takes.push(TakenLock { lock: pool.address(held.lock, image), shared, word: held.word });
                 }
             }
@@ -536,7 +560,8 @@ fn predecessors(graph: &Graph) -> Vec<Vec<(usize, Way)>> {
 
 /// Which blocks control may come to again.
 fn loops(graph: &Graph) -> Vec<bool> {
-    let edges: Vec<Vec<usize>> = (0..graph.blocks.len()).map(|block| successors(graph, block).into()).collect();
+    let edges: Vec<Vec<usize>> =
+        (0..graph.blocks.len()).map(|block| successors(graph, block).into()).collect();
     let mut found = vec![false; edges.len()];
     for members in crate::order::components(&edges) {
         let itself = edges[members[0]].contains(&members[0]);

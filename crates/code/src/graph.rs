@@ -45,7 +45,7 @@ pub(crate) enum Leave {
     /// By a jump to another function.
     Tail(u64),
     /// By a jump to another module's function.
-    Import(String),
+    Import(std::rc::Rc<str>),
     /// Not at all.
     Never,
     /// By a jump that was not followed.

@@ -67,7 +67,9 @@ fn surely_again(
         let code = &graph.blocks[block];
         let mut covered = false;
         for (at, instruction) in code.instructions.iter().enumerate().skip(first) {
-            let again = writes.get(&(block, at)).is_some_and(|w| w.iter().any(|&(a, size)| a == address && size >= bytes));
+            let again = writes
+                .get(&(block, at))
+                .is_some_and(|w| w.iter().any(|&(a, size)| a == address && size >= bytes));
             if again {
                 (covered, met) = (true, true);
                 break;

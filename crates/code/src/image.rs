@@ -4,9 +4,12 @@
 //! constants), the stubs of the procedure linkage table, and where functions begin. Anything damaged gives less, never a panic.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use gimli::{BaseAddresses, EhFrame, LittleEndian, UnwindSection};
-use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionKind, SymbolKind};
+use object::{
+    Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionKind, SymbolKind,
+};
 use rustc_hash::FxHashMap;
 
 use crate::Error;
@@ -30,7 +33,7 @@ struct Section {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
     /// The address of a name from another module, plus a number.
-    Import(String, i64),
+    Import(Rc<str>, i64),
     /// An address of this module.
     Address(u64),
     /// How far a variable is from the thread pointer.
@@ -42,7 +45,7 @@ pub(crate) enum Slot {
 /// Where a function's code lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    pub(crate) name: String,
+    pub(crate) name: Rc<str>,
     pub(crate) start: u64,
     pub(crate) end: u64,
 }
@@ -69,7 +72,7 @@ pub(crate) struct Image {
     sections: Vec<Section>,
     pub(crate) slots: FxHashMap<u64, Slot>,
     /// Names by the address of the stub that leads to them.
-    pub(crate) stubs: FxHashMap<u64, String>,
+    pub(crate) stubs: FxHashMap<u64, Rc<str>>,
     /// By address.
     pub(crate) functions: Vec<Extent>,
     /// Variables with a size, by address.
@@ -110,7 +113,9 @@ impl Image {
             );
             let thread = matches!(section.kind(), SectionKind::Tls | SectionKind::UninitializedTls);
             let (start, size) = (section.address(), section.size());
-            let Some(end) = start.checked_add(size).filter(|_| loaded && !thread && size > 0) else { continue };
+            let Some(end) = start.checked_add(size).filter(|_| loaded && !thread && size > 0) else {
+                continue;
+            };
             let name = section.name().unwrap_or_default();
             let range = section.file_range().and_then(|(from, length)| {
                 let (from, length) = (usize::try_from(from).ok()?, usize::try_from(length).ok()?);
@@ -162,8 +167,12 @@ impl Image {
             };
             let slot = match (r_type, symbol) {
                 (object::elf::R_X86_64_TPOFF64, symbol) => {
-                    let within = symbol.filter(|symbol| !symbol.is_undefined()).map_or(Some(0), |s| i64::try_from(s.address()).ok());
-                    within.map(|within| Slot::ThreadOffset(within.wrapping_add(addend).wrapping_sub(self.thread_size)))
+                    let within = symbol
+                        .filter(|symbol| !symbol.is_undefined())
+                        .map_or(Some(0), |s| i64::try_from(s.address()).ok());
+                    within.map(|within| {
+                        Slot::ThreadOffset(within.wrapping_add(addend).wrapping_sub(self.thread_size))
+                    })
                 }
                 (object::elf::R_X86_64_DTPMOD64, symbol) => {
                     Some(Slot::ThreadModule(symbol.map_or(0, |symbol| symbol.address())))
@@ -173,7 +182,7 @@ impl Image {
                 }
                 (object::elf::R_X86_64_DTPOFF64 | object::elf::R_X86_64_COPY, _) => None,
                 (_, Some(symbol)) if symbol.is_undefined() => {
-                    symbol.name().ok().map(|name| Slot::Import(name.to_owned(), addend))
+                    symbol.name().ok().map(|name| Slot::Import(name.into(), addend))
                 }
                 (_, Some(symbol)) => Some(Slot::Address(symbol.address().wrapping_add_signed(addend))),
                 _ => None,
@@ -199,7 +208,7 @@ impl Image {
             let code = || self.section(start).is_some_and(|section| section.code);
             match symbol.kind() {
                 SymbolKind::Text | SymbolKind::Unknown if code() => {
-                    let extent = Extent { name: name.to_owned(), start, end };
+                    let extent = Extent { name: name.into(), start, end };
                     match functions.get(&start) {
                         Some((known, _)) if *known <= rank => {}
                         _ => drop(functions.insert(start, (rank, extent))),
@@ -231,7 +240,7 @@ impl Image {
             let at = self.functions.partition_point(|extent| extent.start <= start);
             let known = at.checked_sub(1).map(|at| &self.functions[at]);
             if known.is_none_or(|known| known.start != start && known.end <= start) {
-                unnamed.push(Extent { name: format!("{start:#x}"), start, end });
+                unnamed.push(Extent { name: format!("{start:#x}").into(), start, end });
             }
         }
         self.functions.extend(unnamed);
@@ -304,10 +313,12 @@ impl Image {
 
     /// Addresses of data that lie in data; where addresses are fixed, whatever looks like one.
     pub(crate) fn pointers_in_data(&self) -> Vec<u64> {
-        let from_slots = self.slots.iter().filter(|(at, _)| !self.is_offset_table(**at)).filter_map(|(_, slot)| match slot {
-            Slot::Address(address) if !self.is_code(*address) => Some(*address),
-            _ => None,
-        });
+        let from_slots = self.slots.iter().filter(|(at, _)| !self.is_offset_table(**at)).filter_map(
+            |(_, slot)| match slot {
+                Slot::Address(address) if !self.is_code(*address) => Some(*address),
+                _ => None,
+            },
+        );
         let mut found: Vec<u64> = from_slots.collect();
         for section in self.sections.iter().filter(|section| !section.code && self.fixed) {
             let bytes = self.bytes.get(section.bytes.clone()).unwrap_or(&[]);
@@ -364,7 +375,9 @@ fn frames(file: &object::File<'_>) -> Vec<(u64, u64, Option<u64>)> {
     // Damage ends the list; what came before is true.
     while let Ok(Some(entry)) = entries.next() {
         let gimli::CieOrFde::Fde(partial) = entry else { continue };
-        let Ok(fde) = partial.parse(|_, bases, offset| frame.cie_from_offset(bases, offset)) else { continue };
+        let Ok(fde) = partial.parse(|_, bases, offset| frame.cie_from_offset(bases, offset)) else {
+            continue;
+        };
         let start = fde.initial_address();
         let Some(end) = start.checked_add(fde.len()) else { continue };
         let table = fde.lsda().and_then(|pointer| match pointer {

@@ -39,7 +39,8 @@ pub(crate) fn locks(code: &mut Code) {
         let mut common: Option<Vec<Held>> = None;
         for &(caller, number) in &callers[at] {
             let call = &code.functions[caller].calls[number];
-            let held = call.locks.iter().filter_map(|held| in_callee(held, &call.arguments)).collect::<Vec<_>>();
+            let held =
+                call.locks.iter().filter_map(|held| in_callee(held, &call.arguments)).collect::<Vec<_>>();
             common = Some(match common {
                 None => held,
                 Some(common) => common

@@ -152,10 +152,11 @@ impl State {
             let Some(&lowest) = escaped.iter().min() else { return };
             self.drop_slots(pool, |slot| {
                 let reached = slot.offset + i64::from(slot.size) > lowest && slot.offset < 0;
-                reached && taken.is_none_or(|taken| {
-                    let end = slot.offset + i64::from(slot.size);
-                    taken.iter().any(|&(from, to)| from < end && slot.offset < to)
-                })
+                reached
+                    && taken.is_none_or(|taken| {
+                        let end = slot.offset + i64::from(slot.size);
+                        taken.iter().any(|&(from, to)| from < end && slot.offset < to)
+                    })
             });
             if self.escaped == escaped {
                 return;
@@ -199,7 +200,9 @@ impl State {
         }
         self.escape(pool, value);
         if let Some(offset) = pool.in_frame(address) {
-            self.drop_slots(pool, |slot| slot.region == 0 && slot.offset < 0 && slot.offset + i64::from(slot.size) > offset);
+            self.drop_slots(pool, |slot| {
+                slot.region == 0 && slot.offset < 0 && slot.offset + i64::from(slot.size) > offset
+            });
         }
         match node.base {
             Base::Index { of, .. } if matches!(pool.node(of).base, Base::Stack) => {}
@@ -257,14 +260,24 @@ impl State {
     }
 
     /// Joins what is known on another way; whether something changed is for the caller to see.
-    pub(crate) fn meet(ways: &[&State], block: u32, sticky: &mut FxHashSet<Location>, pool: &mut Pool) -> State {
+    pub(crate) fn meet(
+        ways: &[&State],
+        block: u32,
+        sticky: &mut FxHashSet<Location>,
+        pool: &mut Pool,
+    ) -> State {
         let first = ways[0];
         let mut met = first.clone();
         let mut escaping = Vec::new();
         for number in 0..REGISTERS {
             let location = Location::Register(u8::try_from(number).unwrap_or(0));
+            let agreed = ways.iter().all(|way| way.registers[number] == first.registers[number]);
+            if agreed && (sticky.is_empty() || !sticky.contains(&location)) {
+                continue;
+            }
             let values: Vec<V> = ways.iter().map(|way| way.registers[number]).collect();
-            met.registers[number] = together(&values, block, location, sticky, pool, &mut escaping, number < 16);
+            met.registers[number] =
+                together(&values, block, location, sticky, pool, &mut escaping, number < 16);
         }
         met.slots.retain(|slot| ways.iter().all(|way| way.has(slot)));
         for way in ways {
@@ -272,15 +285,19 @@ impl State {
         }
         for slot in &mut met.slots {
             let location = Location::Slot { region: slot.region, offset: slot.offset };
-            let values: Vec<V> = ways
-                .iter()
-                .filter_map(|way| way.slot(slot.region, slot.offset, slot.size))
-                .collect();
+            let same = |way: &&State| way.slot(slot.region, slot.offset, slot.size) == Some(slot.value);
+            if ways.iter().all(same) && (sticky.is_empty() || !sticky.contains(&location)) {
+                continue;
+            }
+            let values: Vec<V> =
+                ways.iter().filter_map(|way| way.slot(slot.region, slot.offset, slot.size)).collect();
             slot.value = together(&values, block, location, sticky, pool, &mut escaping, true);
         }
         met.locks.retain_mut(|held| {
             ways.iter().all(|way| {
-                let Some(other) = way.locks.iter().find(|other| other.lock == held.lock) else { return false };
+                let Some(other) = way.locks.iter().find(|other| other.lock == held.lock) else {
+                    return false;
+                };
                 held.shared |= other.shared;
                 held.word |= other.word;
                 if other.since != held.since {
@@ -352,6 +369,8 @@ pub(crate) fn distinct(pool: &Pool, a: V, b: V) -> bool {
     if one.base == other.base {
         return one.offset != other.offset;
     }
-    let own = |base: Base| matches!(base, Base::Global | Base::Import(_) | Base::Stack | Base::Thread | Base::Block { .. });
+    let own = |base: Base| {
+        matches!(base, Base::Global | Base::Import(_) | Base::Stack | Base::Thread | Base::Block { .. })
+    };
     own(one.base) && own(other.base)
 }

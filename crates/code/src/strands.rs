@@ -61,11 +61,18 @@ pub(crate) fn find(code: &mut Code, gaps: &mut Vec<Gap>) {
                 });
             } else if name.starts_with(CXX_START) {
                 let argument = call.arguments[1].clone();
-                creations.push(Creation { function: at, place: call.place, entries: Vec::new(), argument, id: None });
+                creations.push(Creation {
+                    function: at,
+                    place: call.place,
+                    entries: Vec::new(),
+                    argument,
+                    id: None,
+                });
             }
         }
     }
-    let mut entries: Vec<usize> = creations.iter().flat_map(|creation| creation.entries.iter().copied()).collect();
+    let mut entries: Vec<usize> =
+        creations.iter().flat_map(|creation| creation.entries.iter().copied()).collect();
     for (at, function) in code.functions.iter().enumerate() {
         let cxx = function.name.starts_with(CXX_STATE) && function.name.contains("6_M_runEv");
         if cxx {

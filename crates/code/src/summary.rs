@@ -76,9 +76,7 @@ pub(crate) fn instantiate(
             stepper.pool.make(Base::Import(number), address.offset)
         }
         Root::ThreadLocal => stepper.pool.make(Base::Thread, address.offset - stepper.image.thread_size),
-        Root::Argument(number) => {
-            stepper.pool.shifted(*arguments.get(usize::from(*number))?, address.offset)
-        }
+        Root::Argument(number) => stepper.pool.shifted(*arguments.get(usize::from(*number))?, address.offset),
         Root::Loaded { from, at } => {
             let from = instantiate(stepper, state, from, arguments, call)?;
             let loaded = stepper.load(state, from, 8, mix(*at));

@@ -9,8 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::address::{Address, Reason, Root, gcd};
 
 /// A value, by its number in the [`Pool`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[derive(Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct V(u32);
 
 /// What a value counts from.
@@ -26,16 +25,38 @@ pub(crate) enum Base {
     Stack,
     /// What a register held at the function's entry.
     Entry(u8),
-    Load { from: V, at: u64, size: u8 },
-    Result { at: u64 },
-    Block { at: u64 },
+    Load {
+        from: V,
+        at: u64,
+        size: u8,
+    },
+    Result {
+        at: u64,
+    },
+    Block {
+        at: u64,
+    },
     /// An unknown multiple of `stride` on top.
-    Index { of: V, stride: u32, at: u64 },
+    Index {
+        of: V,
+        stride: u32,
+        at: u64,
+    },
     /// An unknown number, a multiple of `stride`.
-    Scaled { stride: u32, at: u64 },
-    Either { a: V, b: V, at: u64 },
+    Scaled {
+        stride: u32,
+        at: u64,
+    },
+    Either {
+        a: V,
+        b: V,
+        at: u64,
+    },
     /// What comes together at the beginning of a block.
-    Meeting { block: u32, location: Location },
+    Meeting {
+        block: u32,
+        location: Location,
+    },
     Unknown(Reason),
 }
 
@@ -44,7 +65,10 @@ pub(crate) enum Base {
 pub(crate) enum Location {
     Register(u8),
     /// Region 0 is the own frame, 1 and on what the arguments point to.
-    Slot { region: u8, offset: i64 },
+    Slot {
+        region: u8,
+        offset: i64,
+    },
 }
 
 /// A value as a sum.
@@ -215,20 +239,25 @@ impl Written<'_> {
         let Node { base, offset } = self.pool.node(value);
         let plain = |root: Root| Address { root, offset, stride: 0 };
         match base {
-            Base::Number if self.image.fixed && self.image.is_loaded(offset.cast_unsigned()) => plain(Root::Global),
+            Base::Number if self.image.fixed && self.image.is_loaded(offset.cast_unsigned()) => {
+                plain(Root::Global)
+            }
             Base::Number => plain(Root::Number),
             Base::Global => plain(Root::Global),
             Base::Import(number) => plain(Root::Import(self.pool.imports[number as usize].clone())),
             Base::Thread => plain(Root::ThreadLocal).shifted(self.image.thread_size),
             Base::Stack => plain(Root::Stack),
             Base::Entry(register) => {
-                let argument = crate::x86_64::ARGUMENTS.iter().position(|&known| known == usize::from(register));
+                let argument =
+                    crate::x86_64::ARGUMENTS.iter().position(|&known| known == usize::from(register));
                 match argument.and_then(|argument| u8::try_from(argument).ok()) {
                     Some(argument) => plain(Root::Argument(argument)),
                     None => Address::unknown(Reason::Unset),
                 }
             }
-            Base::Load { .. } | Base::Index { .. } | Base::Either { .. } | Base::Meeting { .. } if depth == 0 => {
+            Base::Load { .. } | Base::Index { .. } | Base::Either { .. } | Base::Meeting { .. }
+                if depth == 0 =>
+            {
                 Address::unknown(Reason::Complex)
             }
             Base::Load { from, at, .. } => {

@@ -26,7 +26,9 @@ fn share(code: &Code, own: &dyn Fn(&str) -> bool, reasons: &mut BTreeMap<String,
         if access.address.is_known() {
             share.known += 1;
         } else {
-            *reasons.entry(format!("{:?}", access.address.reason()).chars().take(30).collect()).or_default() += 1;
+            *reasons
+                .entry(format!("{:?}", access.address.reason()).chars().take(30).collect())
+                .or_default() += 1;
         }
     }
     share
@@ -39,8 +41,15 @@ fn most_addresses_are_known() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs");
     let own = ["bank.c", "queue.cc", "shared.rs"].map(|name| programs.join(name));
     let others = [
-        "condvar/queue.cc", "check-then-act/withdraw.c", "condvar/two_condvars.c", "atomics/ring.cc", "cxx/thread_pool.cc",
-        "deadlock/philosophers.rs", "check-then-act/entry.rs", "atomics/tagged_stack.rs", "rwlock/upgrade.c",
+        "condvar/queue.cc",
+        "check-then-act/withdraw.c",
+        "condvar/two_condvars.c",
+        "atomics/ring.cc",
+        "cxx/thread_pool.cc",
+        "deadlock/philosophers.rs",
+        "check-then-act/entry.rs",
+        "atomics/tagged_stack.rs",
+        "rwlock/upgrade.c",
     ]
     .map(|name| corpus.join(name));
     let sources: Vec<_> = own.into_iter().chain(others).filter(|path| path.exists()).collect();
@@ -54,7 +63,9 @@ fn most_addresses_are_known() {
                 if rust != (compiler == Compiler::Rustc) {
                     continue;
                 }
-                let Some(program) = build::build(source, compiler, level, folder.path(), &[]) else { continue };
+                let Some(program) = build::build(source, compiler, level, folder.path(), &[]) else {
+                    continue;
+                };
                 let code = Code::read(&program).expect("a program");
                 let one = share(&code, &|_| true, &mut reasons);
                 sum.known += one.known;

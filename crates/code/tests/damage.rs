@@ -30,7 +30,11 @@ fn weird() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         any::<i8>().prop_map(|to| vec![0xeb, to.cast_unsigned()]),
         (0x70u8..0x80, any::<i8>()).prop_map(|(op, to)| vec![op, to.cast_unsigned()]),
-        any::<i8>().prop_map(|to| { let mut b = vec![0xe8]; b.extend(i32::from(to).to_le_bytes()); b }),
+        any::<i8>().prop_map(|to| {
+            let mut b = vec![0xe8];
+            b.extend(i32::from(to).to_le_bytes());
+            b
+        }),
         Just(vec![0xff, 0xe0]),
         Just(vec![0xff, 0xd0]),
         Just(vec![0xff, 0x24, 0xc5, 0, 0, 0, 0]),

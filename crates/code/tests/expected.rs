@@ -77,7 +77,8 @@ fn check(source: &str, compilers: &[Compiler]) {
                 *seen.entry(line).or_default() += 1;
                 let ways = shown(&code, &access.address);
                 let known = ways.iter().all(|way| label.address.contains(way));
-                let locks: Vec<String> = access.locks.iter().flat_map(|held| shown(&code, &held.lock)).collect();
+                let locks: Vec<String> =
+                    access.locks.iter().flat_map(|held| shown(&code, &held.lock)).collect();
                 let held = match label.lock.as_str() {
                     "none" => locks.is_empty(),
                     lock => locks == [lock],
@@ -115,13 +116,18 @@ fn addresses_and_locks_of_rust() {
 fn strands_begin_where_they_are_made_to() {
     let folder = tempfile::tempdir().expect("a folder");
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-    let cases =
-        [("bank.c", Compiler::Gcc, "work"), ("queue.cc", Compiler::Gcc, "_M_run"), ("shared.rs", Compiler::Rustc, "begin_short")];
+    let cases = [
+        ("bank.c", Compiler::Gcc, "work"),
+        ("queue.cc", Compiler::Gcc, "_M_run"),
+        ("shared.rs", Compiler::Rustc, "begin_short"),
+    ];
     for (source, compiler, name) in cases {
         for level in [0, 3] {
-            let program = build::build(&programs.join(source), compiler, level, folder.path(), &[]).expect("a compiler");
+            let program = build::build(&programs.join(source), compiler, level, folder.path(), &[])
+                .expect("a compiler");
             let code = Code::read(&program).expect("a program");
-            let names: Vec<_> = code.entries.iter().map(|&entry| code.functions[entry].name.clone()).collect();
+            let names: Vec<_> =
+                code.entries.iter().map(|&entry| code.functions[entry].name.clone()).collect();
             assert!(names.iter().any(|found| found.contains(name)), "{source} -O{level}: {names:?}");
             assert!(!names.iter().any(|found| found == "main"), "{source} -O{level}: {names:?}");
         }
@@ -132,7 +138,9 @@ fn strands_begin_where_they_are_made_to() {
 fn debug_info_names_what_is_touched() {
     let folder = tempfile::tempdir().expect("a folder");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/bank.c");
-    for (compiler, level) in [(Compiler::Gcc, 0), (Compiler::Gcc, 2), (Compiler::Clang, 0), (Compiler::Clang, 2)] {
+    for (compiler, level) in
+        [(Compiler::Gcc, 0), (Compiler::Gcc, 2), (Compiler::Clang, 0), (Compiler::Clang, 2)]
+    {
         let Some(program) = build::build(&source, compiler, level, folder.path(), &[]) else { continue };
         let code = Code::read(&program).expect("a program");
         let names = Names::of(&program);
@@ -143,7 +151,11 @@ fn debug_info_names_what_is_touched() {
         for wanted in ["account->balance", "head->balance", "head->next", "total", "mine", "audits"] {
             assert!(all.iter().any(|name| name == wanted), "{compiler:?} -O{level}: no {wanted} in {all:?}");
         }
-        let calls = code.functions.iter().enumerate().flat_map(|(at, function)| function.calls.iter().map(move |call| (at, call)));
+        let calls = code
+            .functions
+            .iter()
+            .enumerate()
+            .flat_map(|(at, function)| function.calls.iter().map(move |call| (at, call)));
         let given: Vec<String> = calls
             .flat_map(|(at, call)| call.arguments.iter().take(1).map(move |argument| (at, argument)))
             .filter_map(|(at, argument)| names.address(&code, at, argument, Size::Bytes(1)))

@@ -48,13 +48,16 @@ fn pairs(program: &Path, seed: u32, out: &Path) -> Vec<(u64, Source)> {
 /// What is wrong about a pair that was seen.
 fn complaint(rows: &BTreeMap<u64, &Row>, read: u64, source: Source) -> Option<String> {
     let Some(row) = rows.get(&read) else {
-        return matches!(source, Source::Other(_)).then(|| "the read is not taken for one of shared data".to_owned());
+        return matches!(source, Source::Other(_))
+            .then(|| "the read is not taken for one of shared data".to_owned());
     };
     let open = |wanted: Source| row.terms.iter().any(|term| term.source == wanted && term.struck.is_none());
     // What code without hooks has written looks like what was there from the beginning.
     let fine = open(source) || (source == Source::Initial && open(Source::Unseen));
     let known = || row.terms.iter().find(|term| term.source == source);
-    (!fine).then(|| known().map_or("not in the table".to_owned(), |term| format!("struck out: {:?}", term.struck)))
+    (!fine).then(|| {
+        known().map_or("not in the table".to_owned(), |term| format!("struck out: {:?}", term.struck))
+    })
 }
 
 fn check(sources: &[PathBuf], builds: &[(Compiler, u8)], seeds: u32) {
@@ -62,7 +65,8 @@ fn check(sources: &[PathBuf], builds: &[(Compiler, u8)], seeds: u32) {
     let (mut wrong, mut seen_pairs, mut programs) = (Vec::new(), 0, 0);
     for source in sources {
         let rust = source.extension().is_some_and(|extension| extension == "rs");
-        for &(compiler, level) in builds.iter().filter(|(compiler, _)| rust == (*compiler == Compiler::Rustc)) {
+        for &(compiler, level) in builds.iter().filter(|(compiler, _)| rust == (*compiler == Compiler::Rustc))
+        {
             let Some(program) = build::build(source, compiler, level, folder.path(), &[]) else { continue };
             let code = Code::read(&program).expect("a program");
             let rows = table(&code);
@@ -75,7 +79,11 @@ fn check(sources: &[PathBuf], builds: &[(Compiler, u8)], seeds: u32) {
                 (terms + row.terms.len(), struck + row.terms.len() - row.possible().count())
             });
             let name = source.file_name().unwrap_or_default().to_string_lossy();
-            println!("{name} {compiler:?} -O{level}: {} reads, {terms} terms, {struck} struck out, {} pairs seen", rows.len(), seen.len());
+            println!(
+                "{name} {compiler:?} -O{level}: {} reads, {terms} terms, {struck} struck out, {} pairs seen",
+                rows.len(),
+                seen.len()
+            );
             programs += usize::from(!seen.is_empty());
             seen_pairs += seen.len();
             // The runtime asks who calls `memcpy`: code without hooks is not heard.
@@ -88,7 +96,8 @@ fn check(sources: &[PathBuf], builds: &[(Compiler, u8)], seeds: u32) {
                     heard => heard,
                 };
                 if let Some(complaint) = complaint(&by_place, read, what) {
-                    wrong.push(format!("{name} {compiler:?} -O{level}: {read:#x} saw {what:x?}: {complaint}"));
+                    wrong
+                        .push(format!("{name} {compiler:?} -O{level}: {read:#x} saw {what:x?}: {complaint}"));
                 }
             }
         }
@@ -105,7 +114,13 @@ fn programs(names: &[&str]) -> Vec<PathBuf> {
 
 #[test]
 fn what_runs_see_is_in_the_table() {
-    let builds = [(Compiler::Gcc, 0), (Compiler::Gcc, 2), (Compiler::Clang, 1), (Compiler::Rustc, 0), (Compiler::Rustc, 3)];
+    let builds = [
+        (Compiler::Gcc, 0),
+        (Compiler::Gcc, 2),
+        (Compiler::Clang, 1),
+        (Compiler::Rustc, 0),
+        (Compiler::Rustc, 3),
+    ];
     check(&programs(&["bank.c", "queue.cc", "shared.rs", "sections.c"]), &builds, 12);
 }
 
@@ -122,7 +137,12 @@ fn what_runs_of_the_corpus_see_is_in_the_table() {
     });
     for kind in kinds.split(' ') {
         let Ok(entries) = std::fs::read_dir(corpus.join(kind)) else { continue };
-        sources.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "c" || e == "cc" || e == "rs")));
+        sources.extend(
+            entries
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.extension().is_some_and(|e| e == "c" || e == "cc" || e == "rs")),
+        );
     }
     sources.sort();
     check(&sources, &[(Compiler::Gcc, 0), (Compiler::Gcc, 2), (Compiler::Rustc, 2)], 8);
@@ -138,14 +158,20 @@ fn sections_strike_out_what_nobody_can_see() {
         let line = text.lines().position(|line| line.ends_with(&format!("//~ {name}"))).expect("a label");
         u32::try_from(line + 1).expect("a line")
     };
-    for (compiler, level) in [(Compiler::Gcc, 0), (Compiler::Gcc, 2), (Compiler::Clang, 0), (Compiler::Clang, 2)] {
+    for (compiler, level) in
+        [(Compiler::Gcc, 0), (Compiler::Gcc, 2), (Compiler::Clang, 0), (Compiler::Clang, 2)]
+    {
         let Some(program) = build::build(&source, compiler, level, folder.path(), &[]) else { continue };
         let code = Code::read(&program).expect("a program");
-        let symbols = threadbare_symbols::Symbols::new([threadbare_symbols::Module::new(&program, 0, u64::MAX)]);
+        let symbols =
+            threadbare_symbols::Symbols::new([threadbare_symbols::Module::new(&program, 0, u64::MAX)]);
         let line = |place| symbols.frames(threadbare_symbols::Pc::Return(place))[0].line.unwrap_or(0);
         let rows = table(&code);
         let struck = |read: &str, write: Option<&str>| -> Option<Option<Strike>> {
-            let row = rows.iter().rfind(|row| line(row.place) == label(read)).unwrap_or_else(|| panic!("{read} has no row"));
+            let row = rows
+                .iter()
+                .rfind(|row| line(row.place) == label(read))
+                .unwrap_or_else(|| panic!("{read} has no row"));
             let term = row.terms.iter().find(|term| match (term.source, write) {
                 (Source::Other(place), Some(write)) => line(place) == label(write),
                 (Source::Initial, None) => true,
@@ -155,7 +181,11 @@ fn sections_strike_out_what_nobody_can_see() {
         };
         let context = format!("{compiler:?} -O{level}");
         // Figure 2 of the paper: of the two writes in one section only the second is seen.
-        assert!(matches!(struck("read", Some("one")), Some(Some(Strike::Hidden { .. }))), "{context}: {:?}", struck("read", Some("one")));
+        assert!(
+            matches!(struck("read", Some("one")), Some(Some(Strike::Hidden { .. }))),
+            "{context}: {:?}",
+            struck("read", Some("one"))
+        );
         assert_eq!(struck("read", Some("two")), Some(None), "{context}");
         assert_eq!(struck("read", Some("three")), Some(None), "{context}");
         assert_eq!(struck("read", None), Some(None), "{context}");

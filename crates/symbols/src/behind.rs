@@ -37,7 +37,9 @@ impl Symbols {
         self.with_linked(index, address, |image, arena, linked| {
             let (mut text, mut ty) = match start {
                 Start::Variable(_) => (variable?, part_type(image, arena, linked, 8)?.0),
-                Start::Parameter { number, .. } => parameter(&Live::at(image, arena, linked)?.function, number)?,
+                Start::Parameter { number, .. } => {
+                    parameter(&Live::at(image, arena, linked)?.function, number)?
+                }
             };
             for (step, &offset) in offsets.iter().enumerate() {
                 let pointee = pointee(&ty)?;
@@ -76,11 +78,13 @@ fn parameter<'a>(function: &Die<'a>, number: usize) -> Option<(String, Die<'a>)>
     let result = function.type_of(&entry).and_then(|ty| size_of(&ty)).unwrap_or(0);
     // What does not fit into two registers is given back through a hidden first argument.
     let number = if result > 16 { number.checked_sub(1)? } else { number };
-    let parameters = function.children().into_iter().filter(|(_, entry)| entry.tag() == gimli::DW_TAG_formal_parameter);
+    let parameters =
+        function.children().into_iter().filter(|(_, entry)| entry.tag() == gimli::DW_TAG_formal_parameter);
     for (at, (die, entry)) in parameters.enumerate() {
         let ty = die.type_of(&entry)?;
         let float = stripped(&ty).is_some_and(|(die, entry)| {
-            entry.tag() == gimli::DW_TAG_base_type && matches!(die.type_name().as_str(), "float" | "double" | "f32" | "f64")
+            entry.tag() == gimli::DW_TAG_base_type
+                && matches!(die.type_name().as_str(), "float" | "double" | "f32" | "f64")
         });
         if float || size_of(&ty)? > 8 {
             return None;

@@ -81,7 +81,11 @@ impl<'a> Index<'a> {
         match region {
             Region::Global { offset, stride } => {
                 let objects = near(self.code, *offset, *stride);
-                if objects.is_empty() { vec![Shelf::Nameless] } else { objects.into_iter().map(Shelf::Object).collect() }
+                if objects.is_empty() {
+                    vec![Shelf::Nameless]
+                } else {
+                    objects.into_iter().map(Shelf::Object).collect()
+                }
             }
             Region::Import { name, .. } => vec![Shelf::Import(name.clone())],
             Region::Block { at, .. } => vec![Shelf::Block(*at)],
@@ -122,7 +126,9 @@ impl<'a> Index<'a> {
                         }
                         // A nameless place is compared by address alone; so is a pair on one shelf.
                         let entries = self.shelves.get(&shelf).map(Vec::as_slice).unwrap_or_default();
-                        found.extend(entries.iter().filter(|e| meets(e.extent, wanted)).map(|entry| entry.access));
+                        found.extend(
+                            entries.iter().filter(|e| meets(e.extent, wanted)).map(|entry| entry.access),
+                        );
                     }
                 }
             }
@@ -145,10 +151,11 @@ fn extent(region: &Region, size: Size) -> Extent {
         Size::Unknown => u64::MAX / 4,
     };
     match region {
-        Region::Global { offset, stride } | Region::Import { offset, stride, .. } | Region::Block { offset, stride, .. }
-        | Region::Frame { offset, stride, .. } | Region::Thread { offset, stride } => {
-            Extent { offset: *offset, stride: *stride, size }
-        }
+        Region::Global { offset, stride }
+        | Region::Import { offset, stride, .. }
+        | Region::Block { offset, stride, .. }
+        | Region::Frame { offset, stride, .. }
+        | Region::Thread { offset, stride } => Extent { offset: *offset, stride: *stride, size },
         Region::Anywhere | Region::Everything => Extent { offset: 0, stride: 1, size },
     }
 }

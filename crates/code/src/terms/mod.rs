@@ -93,9 +93,14 @@ pub fn table(code: &Code) -> Vec<Row> {
     let places: Vec<Site<'_>> = code
         .accesses()
         .filter(|(function, _)| who.runs(*function))
-        .map(|(function, access)| Site { function, access, regions: regions.of_access(code, function, access) })
+        .map(|(function, access)| Site {
+            function,
+            access,
+            regions: regions.of_access(code, function, access),
+        })
         .collect();
-    let index = alias::Index::of(code, &regions, places.iter().map(|site| (site.access, site.regions.as_slice())));
+    let index =
+        alias::Index::of(code, &regions, places.iter().map(|site| (site.access, site.regions.as_slice())));
     let mut rows = Vec::new();
     for reader in places.iter().filter(|site| site.access.kind.reads()) {
         let mut terms = Vec::new();
@@ -110,7 +115,8 @@ pub fn table(code: &Code) -> Vec<Row> {
             if other {
                 shared = true;
                 let alone = !reader.access.created && !who.created_before(reader.function);
-                let struck = if alone { Some(Strike::Alone) } else { exclusion(reader.access, writer.access) };
+                let struck =
+                    if alone { Some(Strike::Alone) } else { exclusion(reader.access, writer.access) };
                 terms.push(Term { source: Source::Other(place), struck });
             }
         }
@@ -126,7 +132,13 @@ pub fn table(code: &Code) -> Vec<Row> {
         terms.sort_by_key(|term| term.source);
         terms.dedup_by_key(|term| term.source);
         let Access { place, address, size, .. } = reader.access;
-        rows.push(Row { function: reader.function, place: *place, address: address.clone(), size: *size, terms });
+        rows.push(Row {
+            function: reader.function,
+            place: *place,
+            address: address.clone(),
+            size: *size,
+            terms,
+        });
     }
     rows
 }
@@ -162,14 +174,12 @@ fn covers(write: Size, read: Size) -> bool {
 
 /// Whether two strands surely mean one lock, if the one reads what the other writes.
 fn same_lock(read: &Access, ours: &Held, write: &Access, theirs: &Held) -> bool {
-    let fixed = |held: &Held| held.lock.stride == 0 && matches!(held.lock.root, Root::Global | Root::Import(_));
+    let fixed =
+        |held: &Held| held.lock.stride == 0 && matches!(held.lock.root, Root::Global | Root::Import(_));
     if fixed(ours) && fixed(theirs) {
         return ours.lock == theirs.lock;
     }
     // Both lie at the same distance from the bytes in question, and those are the same bytes.
     let whole = |size: Size| matches!(size, Size::Bytes(1 | 2 | 4 | 8 | 16));
-    read.size == write.size
-        && whole(read.size)
-        && ours.distance.is_some()
-        && ours.distance == theirs.distance
+    read.size == write.size && whole(read.size) && ours.distance.is_some() && ours.distance == theirs.distance
 }

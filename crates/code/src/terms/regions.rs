@@ -14,13 +14,31 @@ use crate::hook::Size;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Region {
     /// Of the module, by linked address.
-    Global { offset: i64, stride: u64 },
-    Import { name: String, offset: i64, stride: u64 },
+    Global {
+        offset: i64,
+        stride: u64,
+    },
+    Import {
+        name: String,
+        offset: i64,
+        stride: u64,
+    },
     /// Of a block, by the call that allocated it.
-    Block { at: u64, offset: i64, stride: u64 },
+    Block {
+        at: u64,
+        offset: i64,
+        stride: u64,
+    },
     /// Of a function's frame.
-    Frame { function: usize, offset: i64, stride: u64 },
-    Thread { offset: i64, stride: u64 },
+    Frame {
+        function: usize,
+        offset: i64,
+        stride: u64,
+    },
+    Thread {
+        offset: i64,
+        stride: u64,
+    },
     /// Behind a pointer that was read from memory.
     Anywhere,
     Everything,
@@ -56,7 +74,8 @@ impl Regions {
             }
         }
         for (at, function) in code.functions.iter().enumerate() {
-            let made = code.entries.contains(&at) && code.creations.iter().any(|made| made.entries.contains(&at));
+            let made =
+                code.entries.contains(&at) && code.creations.iter().any(|made| made.entries.contains(&at));
             let unknown = (function.taken && !made) || (!called[at] && !made);
             // A strand's entry is taken, too, but called by creations only; by name it is not known who else does.
             if unknown {
@@ -115,8 +134,11 @@ impl Regions {
             // It may reach far beyond.
             for region in &mut found {
                 match region {
-                    Region::Global { stride, .. } | Region::Import { stride, .. } | Region::Block { stride, .. }
-                    | Region::Frame { stride, .. } | Region::Thread { stride, .. } => *stride = 1,
+                    Region::Global { stride, .. }
+                    | Region::Import { stride, .. }
+                    | Region::Block { stride, .. }
+                    | Region::Frame { stride, .. }
+                    | Region::Thread { stride, .. } => *stride = 1,
                     _ => {}
                 }
             }
@@ -146,7 +168,9 @@ impl Regions {
                     _ => vec![Region::Everything],
                 }
             }
-            Root::OneOf(_) => address.ways().iter().flat_map(|way| self.resolve(code, function, way)).collect(),
+            Root::OneOf(_) => {
+                address.ways().iter().flat_map(|way| self.resolve(code, function, way)).collect()
+            }
             Root::Number => Vec::new(),
             Root::Unknown(_) => vec![Region::Everything],
         }
@@ -157,8 +181,11 @@ impl Region {
     fn shifted(&self, by: i64, more: u64) -> Region {
         let mut region = self.clone();
         match &mut region {
-            Region::Global { offset, stride } | Region::Import { offset, stride, .. } | Region::Block { offset, stride, .. }
-            | Region::Frame { offset, stride, .. } | Region::Thread { offset, stride } => {
+            Region::Global { offset, stride }
+            | Region::Import { offset, stride, .. }
+            | Region::Block { offset, stride, .. }
+            | Region::Frame { offset, stride, .. }
+            | Region::Thread { offset, stride } => {
                 *offset = offset.wrapping_add(by);
                 *stride = crate::address::gcd(*stride, more);
             }

@@ -17,7 +17,8 @@ pub(crate) struct Who {
 impl Who {
     pub(crate) fn of(code: &Code) -> Who {
         let count = code.functions.len();
-        let taken: Vec<usize> = (0..count).filter(|&at| code.functions[at].taken && !code.entries.contains(&at)).collect();
+        let taken: Vec<usize> =
+            (0..count).filter(|&at| code.functions[at].taken && !code.entries.contains(&at)).collect();
         let mut kinds = vec![BTreeSet::new(); count];
         for (number, &entry) in code.entries.iter().enumerate() {
             spread(code, &taken, entry, number + 1, &mut kinds);
@@ -41,7 +42,8 @@ impl Who {
         }
         let several = std::iter::once(false)
             .chain(code.entries.iter().map(|&entry| {
-                let made: Vec<_> = code.creations.iter().filter(|creation| creation.entries.contains(&entry)).collect();
+                let made: Vec<_> =
+                    code.creations.iter().filter(|creation| creation.entries.contains(&entry)).collect();
                 let once = match made.as_slice() {
                     [one] => Some(one.function) == main && !repeats(code, one.function, one.place),
                     _ => false,
@@ -88,7 +90,8 @@ fn spread(code: &Code, taken: &[usize], from: usize, kind: usize, kinds: &mut [B
                 Callee::Pointer(_) | Callee::Import(_) => {
                     // What is handed to another module may come back as a call.
                     let direct = call.arguments.iter().any(|argument| code.function_of(argument).is_some());
-                    let by_pointer = matches!(call.callee, Callee::Pointer(_)) || direct || handed(code, call);
+                    let by_pointer =
+                        matches!(call.callee, Callee::Pointer(_)) || direct || handed(code, call);
                     if by_pointer && !pointers {
                         pointers = true;
                         open.extend(taken);

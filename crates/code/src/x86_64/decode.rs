@@ -79,7 +79,11 @@ impl Reader<'_> {
                 return;
             }
             if !self.image.is_code(at) || !decoder.can_decode() {
-                let call = self.instructions.range(..at).next_back().is_some_and(|(_, last)| last.next_ip() == at && is_call(last));
+                let call = self
+                    .instructions
+                    .range(..at)
+                    .next_back()
+                    .is_some_and(|(_, last)| last.next_ip() == at && is_call(last));
                 if !call {
                     self.gap(at, What::Undecodable);
                 }
@@ -283,7 +287,15 @@ impl Reader<'_> {
             }
             index.insert(leader, blocks.len());
             let edges = Edges { edges, pads: pads.into_iter().collect() };
-            blocks.push(Block { start: leader, instructions, leave, edges, next: Vec::new(), landing: Vec::new(), side: None });
+            blocks.push(Block {
+                start: leader,
+                instructions,
+                leave,
+                edges,
+                next: Vec::new(),
+                landing: Vec::new(),
+                side: None,
+            });
         }
         for block in &mut blocks {
             let edges = std::mem::take(&mut block.edges);

@@ -6,7 +6,7 @@ mod step;
 mod tables;
 
 pub(crate) use decode::flow;
-pub(crate) use registers::{general, ARGUMENTS, REGISTERS, RESULT, SECOND_RESULT, SCRATCH, STACK};
+pub(crate) use registers::{ARGUMENTS, REGISTERS, RESULT, SCRATCH, SECOND_RESULT, STACK, general};
 pub(crate) use step::{Stepper, condition};
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};

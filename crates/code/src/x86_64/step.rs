@@ -32,7 +32,13 @@ pub(crate) struct Stepper<'a> {
 
 impl<'a> Stepper<'a> {
     pub(crate) fn new(image: &'a Image) -> Stepper<'a> {
-        Stepper { image, pool: Pool::new(), taken: None, stored: FxHashSet::default(), factory: InstructionInfoFactory::new() }
+        Stepper {
+            image,
+            pool: Pool::new(),
+            taken: None,
+            stored: FxHashSet::default(),
+            factory: InstructionInfoFactory::new(),
+        }
     }
 
     fn register(&mut self, state: &State, register: Register) -> V {
@@ -143,7 +149,9 @@ impl<'a> Stepper<'a> {
                             let number = self.pool.import(name);
                             return self.pool.make(Base::Import(number), *addend);
                         }
-                        Some(Slot::Address(address)) => return self.pool.make(Base::Global, address.cast_signed()),
+                        Some(Slot::Address(address)) => {
+                            return self.pool.make(Base::Global, address.cast_signed());
+                        }
                         Some(Slot::ThreadOffset(offset)) => return self.pool.number(*offset),
                         _ => {}
                     }
@@ -217,7 +225,8 @@ impl<'a> Stepper<'a> {
     /// Follows one instruction that is no call.
     pub(crate) fn step(&mut self, state: &mut State, instruction: &Instruction) {
         let at = instruction.ip();
-        let registers_only = instruction.op0_kind() == OpKind::Register && instruction.op1_kind() == OpKind::Register;
+        let registers_only =
+            instruction.op0_kind() == OpKind::Register && instruction.op1_kind() == OpKind::Register;
         match instruction.mnemonic() {
             Mnemonic::Mov => {
                 let value = self.operand(state, instruction, 1);
@@ -232,7 +241,10 @@ impl<'a> Stepper<'a> {
             Mnemonic::Movsx | Mnemonic::Movsxd => {
                 let value = self.operand(state, instruction, 1);
                 let value = match self.pool.as_number(value) {
-                    Some(number) if instruction.op1_kind() == OpKind::Register && instruction.op1_register().size() == 4 => {
+                    Some(number)
+                        if instruction.op1_kind() == OpKind::Register
+                            && instruction.op1_register().size() == 4 =>
+                    {
                         self.pool.number(i64::from(number as i32))
                     }
                     _ => self.number_of(value, at),
@@ -261,7 +273,10 @@ impl<'a> Stepper<'a> {
                 let zero = self.pool.number(0);
                 self.set_whole(state, instruction.op0_register(), zero);
             }
-            Mnemonic::Shl | Mnemonic::Sal if instruction.op1_kind() == OpKind::Immediate8 && instruction.op0_kind() == OpKind::Register => {
+            Mnemonic::Shl | Mnemonic::Sal
+                if instruction.op1_kind() == OpKind::Immediate8
+                    && instruction.op0_kind() == OpKind::Register =>
+            {
                 let value = self.operand(state, instruction, 0);
                 let by = 1i64.checked_shl(instruction.immediate8().into()).unwrap_or(1);
                 let value = self.scaled(value, by.max(1), at);
@@ -272,10 +287,14 @@ impl<'a> Stepper<'a> {
                 let value = self.scaled(value, instruction.immediate(2).cast_signed(), at);
                 self.set_whole(state, instruction.op0_register(), value);
             }
-            Mnemonic::And if instruction.op0_kind() == OpKind::Register && general(instruction.op0_register()) == Some(STACK) => {
+            Mnemonic::And
+                if instruction.op0_kind() == OpKind::Register
+                    && general(instruction.op0_register()) == Some(STACK) =>
+            {
                 state.registers[STACK] = self.pool.shifted(state.registers[STACK], -ALIGNED);
             }
-            Mnemonic::And | Mnemonic::Or if registers_only && instruction.op0_register() == instruction.op1_register() => {}
+            Mnemonic::And | Mnemonic::Or
+                if registers_only && instruction.op0_register() == instruction.op1_register() => {}
             Mnemonic::Push => {
                 let value = self.operand(state, instruction, 0);
                 self.push(state, value);
@@ -297,8 +316,16 @@ impl<'a> Stepper<'a> {
                 self.set(state, instruction.op0_register(), b);
                 self.set(state, instruction.op1_register(), a);
             }
-            Mnemonic::Movups | Mnemonic::Movaps | Mnemonic::Movdqu | Mnemonic::Movdqa | Mnemonic::Movapd
-            | Mnemonic::Movupd | Mnemonic::Vmovups | Mnemonic::Vmovaps | Mnemonic::Vmovdqu | Mnemonic::Vmovdqa => {
+            Mnemonic::Movups
+            | Mnemonic::Movaps
+            | Mnemonic::Movdqu
+            | Mnemonic::Movdqa
+            | Mnemonic::Movapd
+            | Mnemonic::Movupd
+            | Mnemonic::Vmovups
+            | Mnemonic::Vmovaps
+            | Mnemonic::Vmovdqu
+            | Mnemonic::Vmovdqa => {
                 self.move_wide(state, instruction);
             }
             Mnemonic::Movq | Mnemonic::Movd | Mnemonic::Movlps | Mnemonic::Movsd | Mnemonic::Vmovq => {
@@ -306,7 +333,9 @@ impl<'a> Stepper<'a> {
             }
             Mnemonic::Movhps | Mnemonic::Movhpd => self.move_high(state, instruction),
             Mnemonic::Punpcklqdq | Mnemonic::Movlhps if registers_only => {
-                if let (Some((_, high)), Some((low, _))) = (vector(instruction.op0_register()), vector(instruction.op1_register())) {
+                if let (Some((_, high)), Some((low, _))) =
+                    (vector(instruction.op0_register()), vector(instruction.op1_register()))
+                {
                     state.registers[high] = state.registers[low];
                 }
             }
@@ -369,13 +398,14 @@ impl<'a> Stepper<'a> {
                 None => {
                     let (one, other) = (self.pool.node(a), self.pool.node(b));
                     match (one.base, other.base) {
-                        (Base::Stack, _) if instruction.op0_kind() == OpKind::Register && general(instruction.op0_register()) == Some(STACK) => {
+                        (Base::Stack, _)
+                            if instruction.op0_kind() == OpKind::Register
+                                && general(instruction.op0_register()) == Some(STACK) =>
+                        {
                             // A frame of a size that is computed: a part of its own.
                             self.pool.make(Base::Stack, one.offset.wrapping_sub(ALIGNED))
                         }
-                        (one, other) if one == other => {
-                            self.pool.make(Base::Scaled { stride: 1, at }, 0)
-                        }
+                        (one, other) if one == other => self.pool.make(Base::Scaled { stride: 1, at }, 0),
                         (_, Base::Scaled { stride, .. }) => self.pool.indexed(a, stride, at),
                         (Base::Number, _) => self.pool.make(Base::Scaled { stride: 1, at }, 0),
                         _ => self.pool.indexed(a, 1, at),
@@ -389,7 +419,9 @@ impl<'a> Stepper<'a> {
 
     fn compare(&mut self, state: &mut State, instruction: &Instruction) {
         let test = instruction.mnemonic() == Mnemonic::Test;
-        let itself = test && instruction.op1_kind() == OpKind::Register && instruction.op0_kind() == OpKind::Register
+        let itself = test
+            && instruction.op1_kind() == OpKind::Register
+            && instruction.op0_kind() == OpKind::Register
             && instruction.op0_register() == instruction.op1_register();
         let (a, b) = (self.operand(state, instruction, 0), self.operand(state, instruction, 1));
         state.compared = if itself {
@@ -412,7 +444,11 @@ impl<'a> Stepper<'a> {
 
     fn move_wide(&mut self, state: &mut State, instruction: &Instruction) {
         let wide = instruction.op0_kind() == OpKind::Memory && size(instruction) > 16;
-        if wide || (0..2).any(|op| instruction.op_kind(op) == OpKind::Register && instruction.op_register(op).size() > 16) {
+        if wide
+            || (0..2).any(|op| {
+                instruction.op_kind(op) == OpKind::Register && instruction.op_register(op).size() > 16
+            })
+        {
             return self.spoil(state, instruction);
         }
         let value = match instruction.op1_kind() {
@@ -483,7 +519,9 @@ impl<'a> Stepper<'a> {
 
     /// How many bytes an instruction writes through its memory operand.
     pub(crate) fn written_bytes(&mut self, instruction: &Instruction) -> Option<i64> {
-        if instruction.op0_kind() != OpKind::Memory || matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test) {
+        if instruction.op0_kind() != OpKind::Memory
+            || matches!(instruction.mnemonic(), Mnemonic::Cmp | Mnemonic::Test)
+        {
             return instruction.is_string_instruction().then_some(1 << 16);
         }
         Some(i64::from(size(instruction)).max(1))
@@ -499,12 +537,20 @@ impl<'a> Stepper<'a> {
     fn spoil(&mut self, state: &mut State, instruction: &Instruction) {
         let info = self.factory.info(instruction);
         let writes = |access: OpAccess| {
-            matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+            matches!(
+                access,
+                OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+            )
         };
-        let registers: Vec<Register> =
-            info.used_registers().iter().filter(|used| writes(used.access())).map(|used| used.register()).collect();
+        let registers: Vec<Register> = info
+            .used_registers()
+            .iter()
+            .filter(|used| writes(used.access()))
+            .map(|used| used.register())
+            .collect();
         let used: Vec<Register> = info.used_registers().iter().map(|used| used.register()).collect();
-        let memory = info.used_memory().iter().filter(|used| writes(used.access())).map(|used| used.memory_size());
+        let memory =
+            info.used_memory().iter().filter(|used| writes(used.access())).map(|used| used.memory_size());
         let memory: Vec<MemorySize> = memory.collect();
         // What a pointer becomes by arithmetic is still a way to the variable.
         for register in used {
@@ -514,7 +560,10 @@ impl<'a> Stepper<'a> {
         }
         for register in registers {
             if let Some(number) = general(register) {
-                let number_only = matches!(self.pool.node(state.registers[number]).base, Base::Number | Base::Scaled { .. });
+                let number_only = matches!(
+                    self.pool.node(state.registers[number]).base,
+                    Base::Number | Base::Scaled { .. }
+                );
                 state.registers[number] = if number_only || is_arithmetic(instruction) {
                     self.pool.make(Base::Scaled { stride: 1, at: instruction.ip() }, 0)
                 } else {
@@ -540,8 +589,19 @@ impl<'a> Stepper<'a> {
 fn is_arithmetic(instruction: &Instruction) -> bool {
     matches!(
         instruction.mnemonic(),
-        Mnemonic::Imul | Mnemonic::Mul | Mnemonic::Shr | Mnemonic::Sar | Mnemonic::Shl | Mnemonic::Div | Mnemonic::Idiv
-            | Mnemonic::Neg | Mnemonic::Not | Mnemonic::Cdq | Mnemonic::Cqo | Mnemonic::Adc | Mnemonic::Sbb
+        Mnemonic::Imul
+            | Mnemonic::Mul
+            | Mnemonic::Shr
+            | Mnemonic::Sar
+            | Mnemonic::Shl
+            | Mnemonic::Div
+            | Mnemonic::Idiv
+            | Mnemonic::Neg
+            | Mnemonic::Not
+            | Mnemonic::Cdq
+            | Mnemonic::Cqo
+            | Mnemonic::Adc
+            | Mnemonic::Sbb
     ) || (instruction.condition_code() != ConditionCode::None && instruction.op_count() == 1)
 }
 

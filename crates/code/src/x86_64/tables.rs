@@ -13,7 +13,12 @@ const NEAR: usize = 12;
 const MOST: u64 = 16_384;
 
 /// The targets of `jump`, whose predecessors are in `before`, nearest first.
-pub(crate) fn targets(image: &Image, extent: &Extent, jump: &Instruction, before: &[&Instruction]) -> Option<Vec<u64>> {
+pub(crate) fn targets(
+    image: &Image,
+    extent: &Extent,
+    jump: &Instruction,
+    before: &[&Instruction],
+) -> Option<Vec<u64>> {
     let inside = |target: u64| (extent.start..extent.end).contains(&target);
     let mut found = Vec::new();
     if jump.op0_kind() == OpKind::Memory && jump.memory_index() != Register::None {
@@ -36,9 +41,13 @@ pub(crate) fn targets(image: &Image, extent: &Extent, jump: &Instruction, before
         }
     } else if jump.op0_kind() == OpKind::Register {
         // The register that the table's address is kept in may have been set long before.
-        let entry = before.iter().take(NEAR).find(|i| i.mnemonic() == Mnemonic::Movsxd && i.op1_kind() == OpKind::Memory)?;
+        let entry = before
+            .iter()
+            .take(NEAR)
+            .find(|i| i.mnemonic() == Mnemonic::Movsxd && i.op1_kind() == OpKind::Memory)?;
         let sets = |i: &&&Instruction| {
-            i.op0_kind() == OpKind::Register && i.op0_register().full_register() == entry.memory_base().full_register()
+            i.op0_kind() == OpKind::Register
+                && i.op0_register().full_register() == entry.memory_base().full_register()
         };
         let tables = before.iter().filter(sets).filter_map(|instruction| loaded(instruction));
         for table in tables.filter(|table| image.is_constant(*table) && !image.is_code(*table)) {
@@ -59,11 +68,21 @@ pub(crate) fn targets(image: &Image, extent: &Extent, jump: &Instruction, before
 
 /// How many entries a table may have: as many as the comparison before the jump lets through, and none of the next table's.
 fn most(before: &[&Instruction], table: u64) -> u64 {
-    let next = before.iter().filter_map(|instruction| loaded(instruction)).filter(|other| *other > table).min();
+    let next =
+        before.iter().filter_map(|instruction| loaded(instruction)).filter(|other| *other > table).min();
     let room = next.map_or(MOST, |next| (next - table) / 4);
     let near = before.iter().take(NEAR);
     let bound = near.filter(|i| i.op_count() == 2 && i.op0_kind() == OpKind::Register).find_map(|i| {
-        let number = || matches!(i.op1_kind(), OpKind::Immediate8 | OpKind::Immediate8to32 | OpKind::Immediate8to64 | OpKind::Immediate32 | OpKind::Immediate32to64);
+        let number = || {
+            matches!(
+                i.op1_kind(),
+                OpKind::Immediate8
+                    | OpKind::Immediate8to32
+                    | OpKind::Immediate8to64
+                    | OpKind::Immediate32
+                    | OpKind::Immediate32to64
+            )
+        };
         match i.mnemonic() {
             Mnemonic::Cmp | Mnemonic::And if number() => i.immediate(1).checked_add(1),
             _ => None,
@@ -74,7 +93,9 @@ fn most(before: &[&Instruction], table: u64) -> u64 {
 
 /// Whether what stands before a jump computes it from memory by an index.
 pub(crate) fn looks_like_table(jump: &Instruction, before: &[&Instruction]) -> bool {
-    let indexed = |i: &Instruction| i.op_kind(i.op_count().saturating_sub(1)) == OpKind::Memory && i.memory_index() != Register::None;
+    let indexed = |i: &Instruction| {
+        i.op_kind(i.op_count().saturating_sub(1)) == OpKind::Memory && i.memory_index() != Register::None
+    };
     if jump.op0_kind() == OpKind::Memory {
         return jump.memory_index() != Register::None;
     }
@@ -85,7 +106,10 @@ pub(crate) fn looks_like_table(jump: &Instruction, before: &[&Instruction]) -> b
 fn loaded(instruction: &Instruction) -> Option<u64> {
     let lea = instruction.mnemonic() == Mnemonic::Lea && instruction.memory_base() == Register::RIP;
     let immediate = instruction.mnemonic() == Mnemonic::Mov
-        && matches!(instruction.op1_kind(), OpKind::Immediate32 | OpKind::Immediate64 | OpKind::Immediate32to64);
+        && matches!(
+            instruction.op1_kind(),
+            OpKind::Immediate32 | OpKind::Immediate64 | OpKind::Immediate32to64
+        );
     if lea {
         Some(instruction.memory_displacement64())
     } else if immediate {
@@ -96,6 +120,7 @@ fn loaded(instruction: &Instruction) -> Option<u64> {
 }
 
 fn base(before: &[&Instruction], register: Register) -> Option<u64> {
-    let sets = |i: &&&Instruction| i.op0_kind() == OpKind::Register && i.op0_register().full_register() == register;
+    let sets =
+        |i: &&&Instruction| i.op0_kind() == OpKind::Register && i.op0_register().full_register() == register;
     loaded(before.iter().find(sets)?)
 }

@@ -20,8 +20,8 @@ pub const LEVELS: [u8; 4] = [0, 1, 2, 3];
 
 /// Functions that gcc would make accesses of which its pass announces nothing (`crates/toolchain/src/specs.rs`).
 const CALLS: [&str; 12] = [
-    "memcpy", "memmove", "mempcpy", "memset", "memcmp", "bcmp", "bzero", "bcopy", "strcpy", "stpcpy", "strncpy",
-    "strcat",
+    "memcpy", "memmove", "mempcpy", "memset", "memcmp", "bcmp", "bzero", "bcopy", "strcpy", "stpcpy",
+    "strncpy", "strcat",
 ];
 
 /// What instruments Rust (`crates/toolchain/src/cargo/flags.rs`).
@@ -45,7 +45,11 @@ fn hooks() -> &'static Path {
         let folder = tempfile::tempdir().expect("a folder");
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/referee/hooks.c");
         let library = folder.path().join("libthreadbare_rt.so");
-        run(Command::new("gcc").args(["-shared", "-fPIC", "-O1", "-fno-builtin", "-o"]).arg(library).arg(source).arg("-ldl"));
+        run(Command::new("gcc")
+            .args(["-shared", "-fPIC", "-O1", "-fno-builtin", "-o"])
+            .arg(library)
+            .arg(source)
+            .arg("-ldl"));
         Hooks { folder }
     });
     hooks.folder.path()
@@ -59,8 +63,11 @@ fn run(command: &mut Command) {
 /// The program of a clang, if the machine has one.
 fn clang(cxx: bool) -> Option<String> {
     let base = if cxx { "clang++" } else { "clang" };
-    let names = std::iter::once(base.to_owned()).chain((14..30).rev().map(|version| format!("{base}-{version}")));
-    names.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success()))
+    let names =
+        std::iter::once(base.to_owned()).chain((14..30).rev().map(|version| format!("{base}-{version}")));
+    names
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success()))
 }
 
 /// Builds a source file; `None` if the machine has no such compiler.
@@ -90,7 +97,9 @@ pub fn build(source: &Path, compiler: Compiler, level: u8, folder: &Path, more: 
     if compiler == Compiler::Clang {
         command.args(["-Xclang", "-fsanitize=thread", "-mllvm", "-tsan-instrument-read-before-write"]);
     } else {
-        command.args(["-fsanitize=thread", "-Wno-tsan"]).args(CALLS.map(|name| format!("-fno-builtin-{name}")));
+        command
+            .args(["-fsanitize=thread", "-Wno-tsan"])
+            .args(CALLS.map(|name| format!("-fno-builtin-{name}")));
     }
     run(command.arg("-o").arg(&object).arg(source));
     let mut link = Command::new(&name);
