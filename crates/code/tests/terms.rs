@@ -11,11 +11,11 @@ use build::Compiler;
 use threadbare_code::Code;
 use threadbare_code::terms::{Row, Source, Strike, table};
 
-/// Long enough for anything that ends.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Long enough for anything that ends; a program that does not has told nothing.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs a program; the pairs that it told, by place of the read.
-fn pairs(program: &Path, seed: u32, out: &Path) -> Vec<(u64, Source)> {
+fn pairs(program: &Path, seed: u32, out: &Path) -> Option<Vec<(u64, Source)>> {
     let _ = std::fs::remove_file(out);
     let mut command = Command::new(program);
     command.env("REFEREE_OUT", out).env("REFEREE_SEED", seed.to_string());
@@ -25,12 +25,13 @@ fn pairs(program: &Path, seed: u32, out: &Path) -> Vec<(u64, Source)> {
         if begun.elapsed() > PATIENCE {
             let _ = child.kill();
             let _ = child.wait();
-            break;
+            return None;
         }
         std::thread::sleep(Duration::from_millis(2));
     }
     let text = std::fs::read_to_string(out).unwrap_or_default();
-    text.lines()
+    let pairs = text
+        .lines()
         .filter_map(|line| {
             let mut words = line.split(' ');
             let mut next = || u64::from_str_radix(words.next()?, 16).ok();
@@ -42,7 +43,8 @@ fn pairs(program: &Path, seed: u32, out: &Path) -> Vec<(u64, Source)> {
             };
             Some((read, source))
         })
-        .collect()
+        .collect();
+    Some(pairs)
 }
 
 /// What is wrong about a pair that was seen.
@@ -73,7 +75,8 @@ fn check(sources: &[PathBuf], builds: &[(Compiler, u8)], seeds: u32) {
             let by_place: BTreeMap<u64, &Row> = rows.iter().map(|row| (row.place, row)).collect();
             let mut seen = BTreeSet::new();
             for seed in 1..=seeds {
-                seen.extend(pairs(&program, seed, &folder.path().join("pairs")));
+                let Some(found) = pairs(&program, seed, &folder.path().join("pairs")) else { break };
+                seen.extend(found);
             }
             let (terms, struck) = rows.iter().fold((0, 0), |(terms, struck), row| {
                 (terms + row.terms.len(), struck + row.terms.len() - row.possible().count())

@@ -18,7 +18,7 @@ static __attribute__((noinline)) void deposit(struct account *account, long amou
     pthread_mutex_unlock(&account->lock);
 }
 static __attribute__((noinline)) void count(long *where) {
-    (*where)++; //~ address=arg0 lock=total_lock
+    (*where)++; //~ address=arg0|audits lock=total_lock
 }
 static __attribute__((noinline)) long sum(void) {
     long all = 0;
@@ -47,7 +47,7 @@ static void *work(void *argument) {
 int main(void) {
     pthread_t strands[2];
     head = malloc(sizeof *head); //~ address=head lock=none
-    head->next = 0; //~ address=block|load(head) lock=none
+    head->next = 0; //~ address=block|head|load(head) lock=none
     for (int i = 0; i < 2; i++)
         pthread_create(&strands[i], 0, work, strands);
     for (int i = 0; i < 2; i++)
