@@ -162,9 +162,9 @@ impl Sketch {
             if pointers && !self.pointers_give {
                 (self.pointers_give, changed) = (true, true);
             }
-            for at in 0..self.calls.len() {
+            for (at, &by_pointer) in by_pointer.iter().enumerate() {
                 let gives = self.calls[at].iter().any(|&callee| self.may_give[callee])
-                    || (by_pointer[at] && self.pointers_give);
+                    || (by_pointer && self.pointers_give);
                 if gives && !self.may_give[at] {
                     (self.may_give[at], changed) = (true, true);
                 }

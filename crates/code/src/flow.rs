@@ -297,7 +297,7 @@ impl<'a> Follow<'a> {
         match node.base {
             Base::Entry(register) => match argument_of(register) {
                 Some(argument) => {
-                    drop(self.writes.insert((argument, node.offset, node.offset.saturating_add(size))))
+                    self.writes.insert((argument, node.offset, node.offset.saturating_add(size)));
                 }
                 None => self.writes_any = true,
             },

@@ -5,8 +5,11 @@ mod build;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use build::{Compiler, LEVELS};
+use build::Compiler;
 use threadbare_code::Code;
+
+/// The optimisation levels.
+const LEVELS: [u8; 4] = [0, 1, 2, 3];
 
 /// Known, of all; by the address itself, not by who runs it.
 #[derive(Default, Clone, Copy)]

@@ -6,9 +6,12 @@ mod build;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use build::{Compiler, LEVELS};
+use build::Compiler;
 use threadbare_code::{Address, Code, Names, Root, Size};
 use threadbare_symbols::{Module, Pc, Symbols};
+
+/// The optimisation levels.
+const LEVELS: [u8; 4] = [0, 1, 2, 3];
 
 /// What a line says.
 struct Label {

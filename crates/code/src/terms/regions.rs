@@ -76,7 +76,7 @@ impl Regions {
         for (at, function) in code.functions.iter().enumerate() {
             let made =
                 code.entries.contains(&at) && code.creations.iter().any(|made| made.entries.contains(&at));
-            let unknown = (function.taken && !made) || (!called[at] && !made);
+            let unknown = !made && (function.taken || !called[at]);
             // A strand's entry is taken, too, but called by creations only; by name it is not known who else does.
             if unknown {
                 for argument in &mut regions.arguments[at] {

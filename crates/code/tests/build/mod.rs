@@ -15,9 +15,6 @@ pub enum Compiler {
     Rustc,
 }
 
-/// The optimisation levels.
-pub const LEVELS: [u8; 4] = [0, 1, 2, 3];
-
 /// Functions that gcc would make accesses of which its pass announces nothing (`crates/toolchain/src/specs.rs`).
 const CALLS: [&str; 12] = [
     "memcpy", "memmove", "mempcpy", "memset", "memcmp", "bcmp", "bzero", "bcopy", "strcpy", "stpcpy",
