@@ -103,7 +103,7 @@ fn the_number_of_jobs_changes_nothing() {
 /// Every strategy, also those that learn from earlier runs; each run also follows its own schedule again.
 #[test]
 fn the_number_of_jobs_changes_nothing_for_any_strategy() {
-    const STRATEGIES: [&str; 13] = [
+    const STRATEGIES: [&str; 14] = [
         "portfolio",
         "random",
         "random:4",
@@ -117,6 +117,7 @@ fn the_number_of_jobs_changes_nothing_for_any_strategy() {
         "surw",
         "rff",
         "rff:1",
+        "stall",
     ];
     let programs = corpus::programs();
     for name in ["search/two_condvars.c", "search/work_stealing.c", "search/reorder.c"] {

@@ -67,6 +67,9 @@ fn kept(build: Build) -> Result<Vec<(String, Case)>, String> {
             continue;
         }
         let account = model::account(&program, 100_000).ok_or_else(|| format!("{name} is too large"))?;
+        if program.ends_early() && !account.companied {
+            return Err(format!("{name} has a plain access that meets no other in any run"));
+        }
         cases.push((name, Case { seed: 0, features: Vec::new(), program, account }));
     }
     Ok(cases)

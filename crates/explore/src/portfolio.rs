@@ -48,7 +48,7 @@ const fn entry(id: StrategyId, param: u64, promise: f64) -> Entry {
     Entry { id, param, promise }
 }
 
-const MEMBERS: [Entry; 8] = [
+const MEMBERS: [Entry; 9] = [
     entry(StrategyId::Rff, Manner::Operations as u64, 6.0),
     entry(StrategyId::Rff, Manner::Strands as u64, 6.0),
     entry(StrategyId::Rff, Manner::Weights as u64, 6.0),
@@ -57,6 +57,7 @@ const MEMBERS: [Entry; 8] = [
     entry(StrategyId::Pct, 2, 1.0),
     entry(StrategyId::Random, 0, 1.0),
     entry(StrategyId::Delay, 0, 1.0),
+    entry(StrategyId::Stall, 0, 0.0),
 ];
 
 /// The members of the first runs, by their place in [`MEMBERS`].

@@ -30,6 +30,7 @@ pub mod rff;
 pub mod rng;
 pub mod round_robin;
 pub mod spec;
+pub mod stall;
 pub mod surw;
 mod table;
 pub mod uniform;

@@ -9,6 +9,7 @@ use crate::random::Random;
 use crate::recorded::Recorded;
 use crate::rff::Rff;
 use crate::round_robin::RoundRobin;
+use crate::stall::Stall;
 use crate::surw::Surw;
 use crate::uniform::Uniform;
 use crate::urw::Urw;
@@ -115,6 +116,8 @@ strategies! {
     Delay(8, "delay", "a plain order with a few delays; `delay:2` sets their number");
     /// Reads-from fuzzing.
     Rff(9, "rff", "steers towards new pairs of write and read; `rff:1` to `rff:3` set the manner of the rest");
+    /// Stands before an access while others change what is there.
+    Stall(10, "stall", "strands stand before an access until others have changed what they saw there");
     /// Every order.
     Dfs(16, "dfs", "every order of all steps, one after another: for very small programs");
     /// One run for each class of orders.

@@ -57,6 +57,7 @@ impl StrategyId {
             | StrategyId::Pos
             | StrategyId::Urw
             | StrategyId::Surw
+            | StrategyId::Stall
             | StrategyId::Dfs
             | StrategyId::Dpor
             | StrategyId::Hapset => {

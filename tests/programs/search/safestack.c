@@ -3,7 +3,7 @@
 //@ bare: any
 // A lock-free stack of slots in an array. A pop takes the link out of the top slot before it moves the head, so that two pops
 // of one slot cannot both succeed; but a slot that was popped and pushed again in between has its link back. It takes three
-// strands and at least five preemptions to see, so it passes here; `cargo xtask bench search` looks for it.
+// strands and at least seven preemptions to see, so it passes here; `cargo xtask bench search` looks for it.
 #include <assert.h>
 #include <pthread.h>
 #include <sched.h>

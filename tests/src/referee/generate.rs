@@ -147,6 +147,9 @@ pub fn case(seed: u64, only: &[Feature], fits: &dyn Fn(&Program) -> bool) -> Cas
             continue;
         }
         let Some(account) = model::account(&program, PREFIXES) else { continue };
+        if program.ends_early() && !account.companied {
+            continue;
+        }
         // A run that spins for ever takes a thousand times as long as others.
         if account.stuck && program.has(|it| matches!(it, Statement::Spin(..))) && !random.chance(2) {
             continue;

@@ -5,6 +5,7 @@
 
 pub mod c;
 mod code;
+mod company;
 pub mod fuzz;
 pub mod generate;
 pub mod judge;

@@ -20,6 +20,7 @@
 //! Steps that only their own strand can see (branches, allocation) are none: they belong to the step before them.
 
 use super::code::{Instruction, Op, compile};
+use super::company::{Company, Made, bit};
 use super::program::{MEMORY, Program, RECORD, Record, SLOTS, STRIDE, VARIABLES, Value};
 use std::collections::HashSet;
 
@@ -34,6 +35,8 @@ pub struct Account {
     pub cut_short: HashSet<Record>,
     /// Some run ends with strands that wait for ever.
     pub stuck: bool,
+    /// Every plain access that is made has company; see `company.rs`.
+    pub companied: bool,
     /// Beginnings of classes that were looked at.
     pub prefixes: usize,
 }
@@ -44,6 +47,7 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
     let mut first = State::new(program);
     first.settle(0, &code);
     let mut account = Account::default();
+    let mut company = Company::new(program, &code);
     let mut known = HashSet::from([first.class]);
     let mut ends = HashSet::new();
     let mut open = vec![first];
@@ -52,6 +56,7 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
             return None;
         }
         if state.over {
+            company.note(|strand| state.strands[strand].made);
             if ends.insert(state.told) {
                 account.outcomes.insert(state.record);
             }
@@ -61,6 +66,7 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
         if next.is_empty() {
             account.stuck |=
                 state.strands.iter().any(|strand| strand.life != Life::Ended && strand.life != Life::Unborn);
+            company.note(|strand| state.strands[strand].made);
             ends.insert(state.told);
             account.outcomes.insert(state.record);
         } else if state.has_cycle(&code) {
@@ -70,6 +76,7 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
         open.extend(next.into_iter().filter(|next| known.insert(next.class)));
     }
     account.classes = ends.len();
+    account.companied = company.is_complete();
     account.prefixes = known.len();
     Some(account)
 }
@@ -95,6 +102,8 @@ struct Strand {
     slots: [u8; SLOTS],
     steps: u64,
     last: u64,
+    /// The accesses that it made beside other strands.
+    made: Made,
 }
 
 /// The steps that a step on an object may depend on.
@@ -218,7 +227,8 @@ impl Step<'_> {
 
 impl State {
     fn new(program: &Program) -> State {
-        let strand = Strand { life: Life::Unborn, pc: 0, scratch: 0, slots: [0; SLOTS], steps: 0, last: 0 };
+        let strand =
+            Strand { life: Life::Unborn, pc: 0, scratch: 0, slots: [0; SLOTS], steps: 0, last: 0, made: 0 };
         let mut strands = vec![strand; program.strands.len()];
         strands[0].life = Life::Runs;
         State {
@@ -319,7 +329,11 @@ impl State {
 
     fn step(&mut self, me: usize, op: Op, way: usize, code: &[Vec<Instruction>]) {
         use Mode::{Read, Tries, Write};
+        let born = self.strands.iter().filter(|strand| strand.life != Life::Unborn).count();
         let strand = &mut self.strands[me];
+        if born > 1 {
+            strand.made |= bit(strand.pc);
+        }
         strand.pc += 1;
         let hash = mix(strand.last ^ mix(me as u64) ^ strand.steps.rotate_left(32));
         let mut step = Step { state: self, me, hash, concerns: Vec::new(), quiet: false };

@@ -47,6 +47,9 @@ pub fn smaller(program: &Program) -> Vec<Program> {
 /// The case of a program that was made smaller.
 pub fn case(program: Program, like: &Case) -> Option<Case> {
     let account = model::account(&program, PREFIXES)?;
+    if program.ends_early() && !account.companied {
+        return None;
+    }
     Some(Case { seed: like.seed, features: like.features.clone(), program, account })
 }
 

@@ -51,7 +51,7 @@ impl Program {
     }
 
     /// Whether the process may end while strands are at work.
-    fn ends_early(&self) -> bool {
+    pub fn ends_early(&self) -> bool {
         let mut exits = false;
         self.statements(|_, statement| exits |= matches!(statement, Statement::Exit(_) | Statement::Leave));
         exits

@@ -121,5 +121,5 @@ pub(crate) const CORPUS: &[Case] = &[
     other("torn/transfer.cc"),
 ];
 
-/// The stack whose bug takes three strands and five preemptions.
+/// The stack whose bug takes three strands and seven preemptions.
 pub(crate) const RARE: Case = Case { file: "search/safestack.c", args: &[], most: 400_000, limit: None };
