@@ -8,7 +8,8 @@ use std::process::Command;
 use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
-const ANALYSES: [&str; 5] = [
+const ANALYSES: [&str; 6] = [
+    "threadbare-code",
     "threadbare-coverage",
     "threadbare-trace",
     "threadbare-symbols",

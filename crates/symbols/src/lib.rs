@@ -21,6 +21,7 @@
 //! }
 //! ```
 
+mod behind;
 mod debug_file;
 mod demangle;
 mod elf_symbols;
@@ -41,6 +42,7 @@ mod value;
 mod values;
 mod variable;
 
+pub use behind::Start;
 pub use demangle::Name;
 pub use frame::{Frame, Origin, Pc, first_user_frame};
 pub use heap::HeapField;

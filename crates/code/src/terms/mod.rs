@@ -1,0 +1,185 @@
+//! For each read of shared data, the writes that may reach it: the π terms of CSSAME, from machine code.
+//!
+//! After *Controlling the Execution of Concurrent Programs* (the concurrent static single assignment form with mutual exclusion), with
+//! these differences:
+//! 1. Memory has no names in machine code: which writes concern a read is asked of addresses ([`regions`]), and in doubt they do.
+//! 2. A term is struck out only if no run can have it: both sides surely hold the same lock (a global one, or one at the same distance
+//!    from what is accessed), and the write is hidden by a later one in its section, or the read follows a write of its own in its.
+//!    Readers' locks do not keep readers apart.
+//! 3. What is read before the first strand is made has no terms of other strands.
+//!
+//! Not used here, so never a reason to strike out: joins, barriers, condition variables, semaphores, and what runs have seen.
+
+mod alias;
+mod regions;
+mod who;
+
+use serde::{Deserialize, Serialize};
+
+use crate::address::{Address, Root};
+use crate::code::Code;
+use crate::function::{Access, Held};
+use crate::hook::Size;
+use regions::Regions;
+use who::Who;
+
+/// The value that a read may see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Source {
+    /// A write of the reading strand itself, by place.
+    Own(u64),
+    /// A write of another strand, by place.
+    Other(u64),
+    /// What was there from the beginning.
+    Initial,
+    /// A write of code that is not instrumented.
+    Unseen,
+}
+
+/// Why no run can have a term.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Strike {
+    /// A later write in the same critical section hides it.
+    Hidden {
+        /// The lock, as the writer has it.
+        lock: Address,
+    },
+    /// The read follows a write of its own in its critical section.
+    AfterOwn {
+        /// The lock, as the reader has it.
+        lock: Address,
+    },
+    /// There is no other strand yet.
+    Alone,
+}
+
+/// One value that a read may see.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Term {
+    /// Where it comes from.
+    pub source: Source,
+    /// Why it cannot be, if so.
+    pub struck: Option<Strike>,
+}
+
+/// One read with its terms.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// The function, by index.
+    pub function: usize,
+    /// The place of the read.
+    pub place: u64,
+    /// Where it reads.
+    pub address: Address,
+    /// How many bytes.
+    pub size: Size,
+    /// By source.
+    pub terms: Vec<Term>,
+}
+
+impl Row {
+    /// The terms that are left.
+    pub fn possible(&self) -> impl Iterator<Item = &Term> {
+        self.terms.iter().filter(|term| term.struck.is_none())
+    }
+}
+
+/// The reads of data that strands share, each with its terms.
+///
+/// Data is taken for shared if a write of another strand concerns the read, struck out or not.
+pub fn table(code: &Code) -> Vec<Row> {
+    let who = Who::of(code);
+    let regions = Regions::of(code);
+    let places: Vec<Site<'_>> = code
+        .accesses()
+        .filter(|(function, _)| who.runs(*function))
+        .map(|(function, access)| Site {
+            function,
+            access,
+            regions: regions.of_access(code, function, access),
+        })
+        .collect();
+    let index =
+        alias::Index::of(code, &regions, places.iter().map(|site| (site.access, site.regions.as_slice())));
+    let mut rows = Vec::new();
+    for reader in places.iter().filter(|site| site.access.kind.reads()) {
+        let mut terms = Vec::new();
+        let mut shared = false;
+        for at in index.writes_for(reader.access, &reader.regions) {
+            let writer = &places[at];
+            let (own, other) = who.pair(reader.function, writer.function);
+            let place = writer.access.place;
+            if own {
+                terms.push(Term { source: Source::Own(place), struck: None });
+            }
+            if other {
+                shared = true;
+                let alone = !reader.access.created && !who.created_before(reader.function);
+                let struck =
+                    if alone { Some(Strike::Alone) } else { exclusion(reader.access, writer.access) };
+                terms.push(Term { source: Source::Other(place), struck });
+            }
+        }
+        if !shared {
+            continue;
+        }
+        let own = reader.access.locks.iter().find(|held| held.own);
+        let struck = own.map(|held| Strike::AfterOwn { lock: held.lock.clone() });
+        terms.push(Term { source: Source::Initial, struck });
+        if index.unseen(&reader.regions) {
+            terms.push(Term { source: Source::Unseen, struck: None });
+        }
+        terms.sort_by_key(|term| term.source);
+        terms.dedup_by_key(|term| term.source);
+        let Access { place, address, size, .. } = reader.access;
+        rows.push(Row {
+            function: reader.function,
+            place: *place,
+            address: address.clone(),
+            size: *size,
+            terms,
+        });
+    }
+    rows
+}
+
+struct Site<'a> {
+    function: usize,
+    access: &'a Access,
+    regions: Vec<regions::Region>,
+}
+
+/// Why mutual exclusion keeps a read from a write of another strand.
+fn exclusion(read: &Access, write: &Access) -> Option<Strike> {
+    for theirs in &write.locks {
+        for ours in &read.locks {
+            if (theirs.shared && ours.shared) || !same_lock(read, ours, write, theirs) {
+                continue;
+            }
+            if ours.own {
+                return Some(Strike::AfterOwn { lock: ours.lock.clone() });
+            }
+            if theirs.hidden && covers(write.size, read.size) {
+                return Some(Strike::Hidden { lock: theirs.lock.clone() });
+            }
+        }
+    }
+    None
+}
+
+/// Whether what hides a write hides all of it that a read could see: the later write has at least the bytes of the earlier one.
+fn covers(write: Size, read: Size) -> bool {
+    matches!((write, read), (Size::Bytes(_), Size::Bytes(_)))
+}
+
+/// Whether two strands surely mean one lock, if the one reads what the other writes.
+fn same_lock(read: &Access, ours: &Held, write: &Access, theirs: &Held) -> bool {
+    let fixed =
+        |held: &Held| held.lock.stride == 0 && matches!(held.lock.root, Root::Global | Root::Import(_));
+    if fixed(ours) && fixed(theirs) {
+        return ours.lock == theirs.lock;
+    }
+    // Both lie at the same distance from the bytes in question, and those are the same bytes.
+    let whole = |size: Size| matches!(size, Size::Bytes(1 | 2 | 4 | 8 | 16));
+    read.size == write.size && whole(read.size) && ours.distance.is_some() && ours.distance == theirs.distance
+}
