@@ -8,9 +8,10 @@ use std::process::Command;
 use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
-const ANALYSES: [&str; 6] = [
+const ANALYSES: [&str; 7] = [
     "threadbare-code",
     "threadbare-coverage",
+    "threadbare-invariants",
     "threadbare-trace",
     "threadbare-symbols",
     "threadbare-findings",
@@ -93,6 +94,11 @@ fn analyses_never_touch_processes() {
             assert!(!reached.contains(process), "{analysis} reaches {process}");
         }
     }
+}
+
+#[test]
+fn invariants_are_inferred_from_streams_alone() {
+    assert_eq!(workspace()["threadbare-invariants"], set(&[]));
 }
 
 #[test]
