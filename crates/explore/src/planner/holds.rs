@@ -8,7 +8,6 @@ use super::trace::{Analysis, Event, Touch, Trace};
 use super::waits::Waits;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::step::flags;
-use threadbare_strategy::conflict::{Effect, effect};
 
 /// Whether the operation waits until it can take its object: alone, or together with others.
 pub(super) fn acquires(kind: OpKind) -> Option<u32> {
@@ -98,7 +97,7 @@ impl Analysis {
         }
         if !touches(theirs) {
             // What the last one left behind is what the next one found.
-            let changes = |touch: &Touch| touch.op.addr == addr && effect(touch.op.kind) != Effect::Read;
+            let changes = |touch: &Touch| touch.op.addr == addr && !touch.op.kind.looks();
             let left = |other: &usize| {
                 (*other < at || !self.precedes(at, *other, trace))
                     && trace.events[*other].touches.iter().any(changes)
