@@ -1,4 +1,4 @@
-//! Small streams whose statements were worked out by hand: exactly these are told, in this order.
+//! Small streams whose statements were checked by hand: exactly these are told, in this order.
 //!
 //! A stream is written as its variables, then one sample a line: values, and after a bar those at the entry. `-` is a value that is missing. All lines together
 //! come so many times. What is told goes by the models of `chance.rs`: `n` counts all samples, so with 30 rounds orders, constants and
