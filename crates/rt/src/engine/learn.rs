@@ -430,7 +430,9 @@ pub fn accessing(addr: u64) -> Option<u64> {
 pub fn looked_unseen() -> bool {
     // SAFETY: single kernel thread.
     let (last, mode) = unsafe { (&*(&raw const LAST), MODE) };
-    if last.event != live().events || last.pc == 0 {
+    // What another strand stands before, stopped there by a schedule, is not this strand's last access.
+    let own = last.event > sched::engine().segment_start;
+    if last.event != live().events || !own || last.pc == 0 {
         return sched::this().op.kind.is_plain_access();
     }
     if mode == PointMode::Shared {
