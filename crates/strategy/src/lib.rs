@@ -90,7 +90,7 @@ pub trait View {
     /// The instruction that last wrote this place, 0 if none did; asked only by strategies that want
     /// [`reads`](Strategy::wants_reads).
     fn last_writer(&self, addr: u64) -> u64;
-    /// What is in memory there; asked only of places that a strand has loaded at this size.
+    /// What is in memory there; asked only of places that a strand has loaded at this size, or stands before an access to.
     fn value(&self, addr: u64, size: u8) -> u64 {
         let _ = (addr, size);
         0

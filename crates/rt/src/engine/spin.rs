@@ -170,8 +170,8 @@ impl Default for SpinTrack {
 
 /// What is in memory there.
 pub fn load(addr: u64, size: u8) -> u64 {
-    // SAFETY: the program loaded this place a moment ago, at this size; if it has unmapped it since, the fault is
-    // the program's (it spins on freed memory).
+    // SAFETY: the program loaded this place a moment ago, at this size, or a strand stands before an access to it; if it is not
+    // mapped (any more), the fault is the program's: it spins on freed memory, or is about to access it.
     unsafe {
         match size {
             1 => (addr as *const u8).read_volatile() as u64,
