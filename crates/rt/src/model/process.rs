@@ -26,6 +26,9 @@ const WNOWAIT: usize = 0x0100_0000;
 /// Children that were started and not waited for.
 static CHILDREN: Single<Vec<pid_t>> = Single::new(Vec::new());
 
+/// Whether any was ever started.
+static STARTED: Single<bool> = Single::new(false);
+
 interpose!(fork, 0, fork_hook);
 interpose!(__fork, 0, fork_hook);
 interpose!(vfork, 0, fork_hook);
@@ -35,6 +38,7 @@ interpose!(daemon, 2, daemon_hook);
 
 fn started(pid: pid_t) {
     CHILDREN.get().push(pid);
+    *STARTED.get() = true;
     io::touched();
 }
 
@@ -42,16 +46,18 @@ fn reaped(pid: pid_t) {
     CHILDREN.get().retain(|&child| child != pid);
 }
 
-/// Whether a process the program started still runs.
+/// Whether a process the program started still runs, or one that such a process left behind.
 pub fn children_alive() -> bool {
-    CHILDREN.get().iter().any(|&pid| {
+    let own = CHILDREN.get().iter().any(|&pid| {
         let mut info = signal::SigInfo::ZERO;
         // SAFETY: asks about a child and leaves it to be waited for.
         let got = unsafe {
             raw(call::WAITID, [P_PID, pid as usize, &raw mut info as usize, WNOHANG | WEXITED | WNOWAIT, 0])
         };
         got == 0 && info.signal == 0
-    })
+    });
+    // In this order: what a child leaves has another parent before the child counts as ended.
+    own || *STARTED.get() && !*FORKED.get() && engine::orphans::alive()
 }
 
 /// Whether this process is a child that the program forked off the run.
