@@ -8,7 +8,7 @@ use std::process::Command;
 use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
-const ANALYSES: [&str; 7] = [
+const ANALYSES: [&str; 8] = [
     "threadbare-code",
     "threadbare-coverage",
     "threadbare-invariants",
@@ -16,6 +16,7 @@ const ANALYSES: [&str; 7] = [
     "threadbare-symbols",
     "threadbare-findings",
     "threadbare-report",
+    "threadbare-values",
 ];
 
 /// The crates of a workspace, each with those of ours that it depends on (tests aside).

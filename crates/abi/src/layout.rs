@@ -222,6 +222,8 @@ crate::op::codes! {
         Points = 1, "points";
         /// The same, and every plain access that is no point.
         Everything = 2, "everything";
+        /// Points, and of each access to memory what was there before and after it, with the functions it is made in.
+        Values = 3, "values";
     }
 }
 

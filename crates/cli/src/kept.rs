@@ -309,6 +309,7 @@ fn identity(config: &Config, suppressions: &Suppressions) -> u64 {
         until: None,
         goal: None,
         earlier: None,
+        taker: None,
         shrink: None,
         filter: None,
         ..config.clone()

@@ -13,6 +13,7 @@ mod exit;
 mod gdb;
 mod given;
 mod hide;
+mod invariants;
 mod kept;
 mod noise_options;
 mod options;
@@ -47,6 +48,7 @@ enum Command {
     Report(commands::report::Args),
     List(commands::list::Args),
     Coverage(commands::coverage::Args),
+    Invariants(Box<commands::invariants::Args>),
     Cc(commands::cc::Args),
     /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
     #[command(name = "c++", long_about = None, disable_help_flag = true)]
@@ -122,6 +124,7 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
         Command::Report(args) => commands::report::run(&args),
         Command::List(args) => commands::list::run(&args),
         Command::Coverage(args) => commands::coverage::run(&args),
+        Command::Invariants(args) => commands::invariants::run(&args, given),
         Command::Cc(args) => commands::cc::run(Language::C, &args),
         Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),
         Command::Rustc(args) => commands::rustc::run(&args),

@@ -266,6 +266,7 @@ impl CampaignOptions {
             noise: self.noise.noise(coverage),
             quiet,
             earlier: None,
+            taker: None,
             goal: self.noise.until_coverage,
             coverage,
             until: self.until,

@@ -9,6 +9,7 @@
 //! campaign nothing, so its own runs stay what they are.
 
 use crate::advice::Assignment;
+use crate::again::{Taken, Taker};
 use crate::error::Error;
 use crate::free::{self, FirstLook, Quiet, Replayer};
 use crate::journal::{Journal, Log};
@@ -24,6 +25,7 @@ use crate::{interrupt, outcome, planner, processors, resume};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use threadbare_abi::event::Segment;
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
@@ -82,6 +84,8 @@ pub struct Config {
     pub earlier: Option<Arc<dyn Earlier>>,
     /// How much free runs are to cover until it is enough.
     pub goal: Option<Goal>,
+    /// Who takes the choices of controlled runs, to make them again.
+    pub taker: Option<Arc<dyn Taker>>,
 }
 
 impl Config {
@@ -374,7 +378,7 @@ fn work(config: &Config, number: usize, shared: &Shared) {
         if config.target.free && !ticket.guided {
             request.params = Noise { guidance: Guidance::Random, ..config.noise }.to_params();
         }
-        let result = match &ticket.prediction {
+        let mut result = match &ticket.prediction {
             Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
             None => {
                 let wants = |keys: &[u64]| shared.lock().wants(keys, ticket.run);
@@ -385,6 +389,11 @@ fn work(config: &Config, number: usize, shared: &Shared) {
                 made.map(|outcome| Made::Run(Box::new(outcome)))
             }
         };
+        if let (Some(taker), Ok(Made::Run(outcome))) = (&config.taker, &mut result)
+            && let Some(taken) = outcome.taken.take()
+        {
+            taker.take(*taken);
+        }
         let mut ledger = shared.lock();
         match result {
             Ok(made) => {
@@ -491,6 +500,7 @@ fn once(
     let policy = Policy { races: config.races, filter: config.filter.as_deref() };
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
     outcome.strategy = request.strategy as u32;
+    let segments = config.taker.is_some().then(|| taken_segments(server, &ended));
     if request.flags & flags::COVERAGE != 0 {
         outcome.contribution = server.take_contribution(&ended);
         if !outcome.contribution.records.is_empty() && outcome.modules.is_empty() {
@@ -501,7 +511,19 @@ fn once(
         check_replay(server, request, &ended, &mut outcome)?;
     }
     outcome.look_closer(server, request, policy);
+    if let Some(segments) = segments {
+        let failed = outcome.shown.iter().any(|shown| shown.fails && !shown.hidden);
+        let (verdict, learnt) = (outcome.verdict.clone(), outcome.learnt.clone());
+        let request = request.clone();
+        outcome.taken = Some(Box::new(Taken { request, segments, verdict, failed, learnt }));
+    }
     Ok(outcome)
+}
+
+/// The choices of the run that has just ended, if they are all there and can be followed.
+fn taken_segments(server: &Server, ended: &Ended) -> Option<Vec<Segment>> {
+    let whole = outcome::can_follow(ended) && ended.live.counters.segments_lost == 0;
+    whole.then(|| server.segments(ended))
 }
 
 /// Makes the run that has just ended a second time and compares.

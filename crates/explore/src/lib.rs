@@ -6,6 +6,7 @@
 //! second making of it ([`details`]); deadlocks that only nearly happened are tried (`predict`).
 
 mod advice;
+pub mod again;
 pub mod campaign;
 mod capture;
 pub mod details;

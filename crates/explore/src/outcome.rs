@@ -4,6 +4,7 @@
 //! facts: those of a race have the race as their verdict and no other race.
 
 use crate::advice::Lessons;
+use crate::again::Taken;
 use crate::error::Error;
 use crate::predict::{self, Cycle};
 use crate::run::{Ended, Request};
@@ -93,6 +94,9 @@ pub(crate) struct Outcome {
     /// The run was made again and was another: the facts of the second, and what differs.
     #[serde(skip)]
     pub(crate) mismatch: Option<(Box<RunFacts>, String)>,
+    /// The run as somebody wants to have it.
+    #[serde(skip)]
+    pub(crate) taken: Option<Box<Taken>>,
 }
 
 impl Outcome {
@@ -113,6 +117,7 @@ impl Outcome {
             tasks: None,
             replayed: false,
             mismatch: None,
+            taken: None,
         }
     }
 

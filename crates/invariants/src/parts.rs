@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 /// So many failing runs are also kept apart from each other, to count those that break a statement.
 pub const KEPT_RUNS: usize = 8;
 
-const MAGIC: &[u8; 8] = b"tb-parts";
+const MAGIC: &[u8; 8] = b"tb-part2";
 
 /// What is known of passing runs, and of failing ones.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +30,8 @@ pub struct Parts {
     pub passing_runs: u64,
     /// How many runs failed.
     pub failing_runs: u64,
+    /// Of all failing runs without what activations did by themselves: what holds instead is looked for here.
+    between: Inference,
     /// The first failing runs, each by itself.
     kept: Vec<Inference>,
 }
@@ -72,16 +74,26 @@ impl Parts {
 
     /// Takes a run with its samples.
     pub fn take_run(&mut self, points: &Points, failed: bool, samples: &[Sample]) {
+        self.take_views(points, failed, samples, &[]);
+    }
+
+    /// Takes a run with its samples, and those of another view of the same activations: what they did by themselves where others came
+    /// in between. A statement is kept by a run if it holds in both; what holds instead in failing runs is said of the first.
+    pub fn take_views(&mut self, points: &Points, failed: bool, samples: &[Sample], own: &[Sample]) {
         let (part, runs) = if failed {
             (&mut self.failing, &mut self.failing_runs)
         } else {
             (&mut self.passing, &mut self.passing_runs)
         };
         *runs += 1;
-        samples.iter().for_each(|sample| part.take(points, sample));
-        if failed && self.kept.len() < KEPT_RUNS {
+        samples.iter().chain(own).for_each(|sample| part.take(points, sample));
+        if !failed {
+            return;
+        }
+        samples.iter().for_each(|sample| self.between.take(points, sample));
+        if self.kept.len() < KEPT_RUNS {
             let mut alone = Inference::new();
-            samples.iter().for_each(|sample| alone.take(points, sample));
+            samples.iter().chain(own).for_each(|sample| alone.take(points, sample));
             self.kept.push(alone);
         }
     }
@@ -90,6 +102,7 @@ impl Parts {
     pub fn merge(&mut self, other: &Self) -> Vec<String> {
         let mut changed = self.passing.merge(&other.passing);
         changed.extend(self.failing.merge(&other.failing));
+        self.between.merge(&other.between);
         self.passing_runs += other.passing_runs;
         self.failing_runs += other.failing_runs;
         let room = KEPT_RUNS.saturating_sub(self.kept.len());
@@ -102,7 +115,7 @@ impl Parts {
     /// The form that is kept in a file.
     pub fn save(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
-        let all = [&self.passing, &self.failing].into_iter().chain(&self.kept);
+        let all = [&self.passing, &self.failing, &self.between].into_iter().chain(&self.kept);
         bytes.extend(self.passing_runs.to_le_bytes());
         bytes.extend(self.failing_runs.to_le_bytes());
         for inference in all {
@@ -132,13 +145,14 @@ impl Parts {
             all.push(Inference::load(body)?);
             rest = tail;
         }
-        if !(2..=2 + KEPT_RUNS).contains(&all.len()) {
+        if !(3..=3 + KEPT_RUNS).contains(&all.len()) {
             return Err(LoadError::Damaged);
         }
-        let kept = all.split_off(2);
+        let kept = all.split_off(3);
+        let between = all.pop().unwrap_or_default();
         let failing = all.pop().unwrap_or_default();
         let passing = all.pop().unwrap_or_default();
-        Ok(Self { passing, failing, passing_runs, failing_runs, kept })
+        Ok(Self { passing, failing, passing_runs, failing_runs, between, kept })
     }
 
     /// What passing runs keep and failing runs break, the likeliest cause first.
@@ -168,19 +182,22 @@ impl Parts {
         let kept =
             kept.into_iter().filter(|holding| judge.truth(&holding.statement) == Truth::Holds).collect();
         let broken = reduce::reduce_beside(passing, kept, broken, Taste::Transitions);
-        let mut held = failing.justified();
-        reduce::sort(&failing.layout, &mut held, Taste::Transitions);
+        let between = place(&self.between).unwrap_or_else(|| failing.clone());
+        let mut held = between.justified();
+        reduce::sort(&between.layout, &mut held, Taste::Transitions);
         let alone: Vec<State> = self.kept.iter().filter_map(place).collect();
         let alone: Vec<Judge<'_>> = alone.iter().map(Judge::new).collect();
         let make = |holding: &crate::holding::Holding| {
             let breaks = |judge: &&Judge<'_>| judge.truth(&holding.statement) == Truth::Broken;
-            let instead = held.iter().filter(|other| instead_of(&other.statement, &holding.statement));
+            let same = |other: &&crate::holding::Holding| other.statement == holding.statement;
+            let instead =
+                held.iter().filter(|other| instead_of(&other.statement, &holding.statement) && !same(other));
             Broken {
                 point: passing.point.clone(),
                 told: Told::new(passing, holding),
                 broken_in: alone.iter().filter(breaks).count() as u64,
                 looked_at: self.kept.len() as u64,
-                instead: instead.take(2).map(|other| Told::new(&failing, other)).collect(),
+                instead: instead.take(2).map(|other| Told::new(&between, other)).collect(),
                 first: None,
                 before_failure: None,
             }

@@ -10,7 +10,9 @@
 
 /// Those who look on. Nothing outside the engine names one of them (`tests/tests/effects.rs`).
 mod observers {
-    pub use crate::engine::{coverage, deadlock, locks, lost, race, record, spin, steps, watch, words};
+    pub use crate::engine::{
+        coverage, deadlock, locks, lost, race, record, spin, steps, values, watch, words,
+    };
 }
 
 use crate::engine::sched::{self, ATTENTION, attention};
@@ -222,13 +224,25 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
             if seen {
                 race::freed(object.addr, size, pc);
             }
-            if watch::is_on() {
-                watch::freed(object.addr, pc);
+            if ATTENTION.load(Ordering::Relaxed) & (attention::WATCH | attention::VALUES) != 0 {
+                freed_slow(object.addr, pc);
             }
         }
         Effect::Fresh(size) => forget(object.addr, size),
         Effect::Benign(size) => race::tell::benign(object.addr, size),
         Effect::Exempt(what, begins) => exempt(what, begins),
+    }
+}
+
+/// What is seldom to be done when a block is freed.
+#[cold]
+fn freed_slow(addr: u64, pc: u64) {
+    if watch::is_on() {
+        watch::freed(addr, pc);
+    }
+    if values::is_on() {
+        // The memory may be gone at the strand's next event.
+        values::settle();
     }
 }
 

@@ -105,6 +105,8 @@ impl TraceEvent {
             EventKind::Value => Happening::Value(event.value),
             EventKind::Time => Happening::Time(event.value),
             EventKind::Caller => Happening::Caller(event.pc),
+            // Of a stream for those who infer from values; `threadbare-values` reads it.
+            EventKind::Entered | EventKind::Made | EventKind::Left => return None,
         };
         Some(TraceEvent { strand: StrandId(event.strand), happening })
     }

@@ -289,6 +289,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         noise: threadbare_abi::noise::Noise::OFF,
         quiet: None,
         earlier: None,
+        taker: None,
         goal: None,
     }
 }

@@ -13,6 +13,10 @@ pub struct FrameEntry {
     pub sp: usize,
 }
 
+/// Set in the pc of an entry that the driver was told of ([`super::values`]). A new entry does not have it, so entering a function
+/// costs nothing for that.
+const TOLD: u64 = 1 << 63;
+
 /// Entries a strand may have; deeper calls are not recorded.
 const DEPTH: usize = 1 << 15;
 /// The first strands' stacks are smaller and lie close together, so that small programs touch few page tables.
@@ -136,7 +140,7 @@ pub fn innermost<const N: usize>() -> [u64; N] {
                 break;
             }
             entry = entry.sub(1);
-            *pc = (*entry).pc;
+            *pc = (*entry).pc & !TOLD;
         }
     }
     found
@@ -152,7 +156,30 @@ pub fn walk(strand: &Strand, running: bool, mut visit: impl FnMut(u64)) {
         }
         while (*entry.sub(1)).sp != usize::MAX {
             entry = entry.sub(1);
-            visit((*entry).pc);
+            visit((*entry).pc & !TOLD);
         }
+    }
+}
+
+/// Calls `visit` with the pc of each function of the running strand that was not visited so before, and its depth, outermost first.
+/// Gives the depth of the innermost.
+pub fn untold(strand: &Strand, mut visit: impl FnMut(u64, u64)) -> u64 {
+    // SAFETY: entries between the sentinel and the top were written by `enter`; single kernel thread.
+    unsafe {
+        let top = TOP;
+        if top.is_null() {
+            return 0;
+        }
+        let base = start_of(strand.id.index()).add(1);
+        let mut entry = top;
+        while entry > base && (*entry.sub(1)).pc & TOLD == 0 {
+            entry = entry.sub(1);
+        }
+        while entry < top {
+            visit((*entry).pc, entry.offset_from(base) as u64 + 1);
+            (*entry).pc |= TOLD;
+            entry = entry.add(1);
+        }
+        top.offset_from(base).max(0) as u64
     }
 }

@@ -72,6 +72,7 @@ pub mod stops;
 pub mod strand;
 pub mod touched;
 pub mod unseen;
+pub mod values;
 pub mod verdict;
 pub mod wait;
 pub mod watch;

@@ -31,6 +31,19 @@ pub fn push(kind: EventKind, strand: StrandId, op: Op, value: u64) {
     });
 }
 
+/// Streams an access that is made now, by a strand with so many functions on its stack.
+pub fn push_made(strand: StrandId, op: Op, before: u64, depth: u64) {
+    write(Event {
+        pc: op.pc,
+        addr: op.addr,
+        value: before,
+        strand: strand.0,
+        kind: EventKind::Made as u8,
+        op: op.kind as u8,
+        size_order: op.size | (depth.min(0xFF_FFFF) as u32) << 8,
+    });
+}
+
 /// Streams a choice that is no strand.
 pub fn push_choice(kind: ChoiceKind, strand: StrandId, op: Op, options: u64) {
     write(Event {

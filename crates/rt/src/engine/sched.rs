@@ -8,7 +8,7 @@ use super::live::live;
 use super::segments::close_segment;
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
-use super::{addressable, coverage, frames, idle, loops, reads, record, spin, steps, strand, watch};
+use super::{addressable, coverage, frames, idle, loops, reads, record, spin, steps, strand, values, watch};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -46,8 +46,10 @@ pub mod attention {
     pub const READS: u32 = 256;
     /// Steps are told.
     pub const STEPS: u32 = 512;
+    /// What accesses find and leave is told.
+    pub const VALUES: u32 = 1024;
     /// Bits that matter elsewhere than before a decision.
-    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS;
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES;
 }
 
 /// Where the run stands.
@@ -255,6 +257,9 @@ const CALLERS: u32 = 8;
 #[cold]
 fn published_slow(id: StrandId) {
     let op = strand(id).op;
+    if values::is_on() {
+        values::settle();
+    }
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
         if engine().plan.record == threadbare_abi::layout::Record::Points as u32 {
             let mut left = CALLERS;
@@ -317,7 +322,7 @@ pub fn point(op: Op) {
     } else {
         reschedule(Stop::Preempted);
     }
-    if ATTENTION.load(Ordering::Relaxed) & (attention::CANCEL | attention::WATCH) != 0 {
+    if ATTENTION.load(Ordering::Relaxed) & (attention::CANCEL | attention::WATCH | attention::VALUES) != 0 {
         chosen_slow();
     }
     if live().switches != switches || attention & attention::SIGNAL != 0 {
@@ -334,6 +339,9 @@ fn chosen_slow() {
     }
     if watch::is_on() {
         watch::happens(this().op.pc);
+    }
+    if values::is_on() {
+        values::made();
     }
 }
 
@@ -512,6 +520,7 @@ pub fn end_current() -> ! {
     e.live -= 1;
     set_gate();
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        values::settle();
         record::push(EventKind::Ended, this.id, this.op, 0);
     }
     reschedule(Stop::Ended);
@@ -534,6 +543,7 @@ fn go(next: StrandId, by_timeout: bool, how: StopKind) {
         e.yielding = false;
     }
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        values::settle();
         let op = Op { addr: by_timeout as u64, ..new.op };
         record::push(EventKind::Switch, next, op, counters.events);
     }

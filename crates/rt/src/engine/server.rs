@@ -276,6 +276,9 @@ fn begin(plan: Plan) {
     }
     if plan.record != Record::Nothing as u32 {
         bits |= attention::RECORD;
+        if plan.record == Record::Values as u32 {
+            bits |= attention::VALUES;
+        }
     }
     if plan.max_points != 0 {
         bits |= attention::LIMIT;

@@ -302,7 +302,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-fn constant_number(attribute: &gimli::Attribute<crate::units::Slice<'_>>) -> Option<i128> {
+pub(crate) fn constant_number(attribute: &gimli::Attribute<crate::units::Slice<'_>>) -> Option<i128> {
     let value = attribute.value();
     if let Some(number) = attribute.sdata_value() {
         return Some(i128::from(number));

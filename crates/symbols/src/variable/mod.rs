@@ -59,6 +59,16 @@ pub(crate) fn part_type<'a>(
     })
 }
 
+/// The type of the variable that holds a linked address, and how far the address is from its start.
+pub(crate) fn root_type<'a>(image: &ImageData<'a>, arena: &'a Arena, address: u64) -> Option<(Die<'a>, u64)> {
+    let start = image.symbols().object(address).map(|symbol| symbol.start);
+    locate::candidates(image, arena, Space::Linked, address, start).into_iter().find_map(|(start, die)| {
+        let ty = die.type_of(&die.entry()?)?;
+        let offset = address.checked_sub(start).filter(|offset| Some(*offset) < walk::size_of(&ty))?;
+        Some((ty, offset))
+    })
+}
+
 /// The variable at a linked address or thread-local offset; `access` is how many bytes are touched there.
 pub(crate) fn find<'a>(
     image: &ImageData<'a>,

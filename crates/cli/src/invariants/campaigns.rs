@@ -1,0 +1,168 @@
+//! The campaigns whose runs are inferred from.
+
+use crate::conduct;
+use crate::exit::Trouble;
+use crate::options::CampaignOptions;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use threadbare_explore::again::{Taken, Taker};
+use threadbare_explore::campaign::Config;
+use threadbare_explore::server::Target;
+use threadbare_explore::store::Store;
+use threadbare_explore::{Search, interrupt};
+use threadbare_findings::{Finding, Suppressions};
+use threadbare_report::progress::ProgressLine;
+
+/// With fewer passing or failing runs the portfolio goes on.
+const FEW: usize = 20;
+/// Runs of the portfolio, unless the user says otherwise.
+const MORE_RUNS: u64 = 1000;
+/// Passing runs, and failing ones, that are made again at most.
+const MOST: usize = 1000;
+/// Choices that are kept, of all runs.
+const SEGMENTS: usize = 8 << 20;
+
+/// Runs as they come.
+#[derive(Debug, Default)]
+struct Collector(Mutex<(Vec<Taken>, usize)>);
+
+impl Taker for Collector {
+    fn take(&self, mut taken: Taken) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = taken.segments.as_ref().map_or(0, Vec::len);
+        if all.1 + more > SEGMENTS {
+            taken.segments = None;
+        } else {
+            all.1 += more;
+        }
+        all.0.push(taken);
+    }
+}
+
+/// The runs of all campaigns.
+pub(crate) struct Runs {
+    pub(crate) target: Arc<Target>,
+    pub(crate) jobs: usize,
+    pub(crate) taken: Vec<Taken>,
+    /// All pcs that the runs learnt.
+    pub(crate) known: Arc<[u64]>,
+    pub(crate) findings: Vec<Finding>,
+    /// The first failing run that is a finding's, with its schedule.
+    shown: Option<(usize, String)>,
+    pub(crate) strategies: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Runs {
+    /// How many failed, and how many did not.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let failed = self.taken.iter().filter(|taken| taken.failed).count() as u64;
+        (failed, self.taken.len() as u64 - failed)
+    }
+
+    /// Which runs are made again, by number: failing and passing ones in turn.
+    pub(crate) fn order(&self) -> Vec<usize> {
+        let of = |failed: bool| {
+            let all = self.taken.iter().enumerate().filter(move |(_, taken)| taken.failed == failed);
+            all.map(|(number, _)| number).take(MOST).collect::<Vec<_>>()
+        };
+        let (failing, passing) = (of(true), of(false));
+        let turns = (0..failing.len().max(passing.len()))
+            .flat_map(|at| [failing.get(at), passing.get(at)].into_iter().flatten().copied());
+        turns.collect()
+    }
+
+    /// The failing run that is shown.
+    pub(crate) fn shown(&self) -> Option<usize> {
+        self.shown.as_ref().map(|(number, _)| *number)
+    }
+
+    /// The schedule of a run, if it is kept.
+    pub(crate) fn schedule_of(&self, number: usize) -> Option<String> {
+        self.shown.iter().find(|(shown, _)| *shown == number).map(|(_, schedule)| schedule.clone())
+    }
+}
+
+/// Makes the campaigns.
+pub(crate) fn make(
+    options: &CampaignOptions,
+    target: &Arc<Target>,
+    store: &Store,
+    suppressions: &Arc<Suppressions>,
+) -> Result<Runs, Trouble> {
+    let began = Instant::now();
+    let mut runs = Runs {
+        target: Arc::clone(target),
+        jobs: 1,
+        taken: Vec::new(),
+        known: Arc::from([]),
+        findings: Vec::new(),
+        shown: None,
+        strategies: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let mut learnt = BTreeSet::new();
+    let mut config = options.config(Target::clone(target));
+    runs.target = Arc::clone(&config.target);
+    runs.jobs = config.jobs;
+    config.keep_going = true;
+    config.shrink = None;
+    campaign(&config, store, suppressions, &mut runs, &mut learnt)?;
+    let (failed, passed) = runs.counts();
+    let few = (failed as usize) < FEW || (passed as usize) < FEW;
+    let left = options.time.map(|time| time.saturating_sub(began.elapsed()));
+    if few && config.search != Search::default() && !interrupt::requested() && left != Some(Duration::ZERO) {
+        let runs_left = options.runs.map(|most| most.saturating_sub(failed + passed));
+        config.search = Search::default();
+        config.runs = runs_left.or(options.time.is_none().then_some(MORE_RUNS));
+        config.time = left;
+        config.ends_complete = false;
+        if config.runs != Some(0) {
+            campaign(&config, store, suppressions, &mut runs, &mut learnt)?;
+        }
+    }
+    runs.known = learnt.into_iter().collect();
+    Ok(runs)
+}
+
+fn campaign(
+    config: &Config,
+    store: &Store,
+    suppressions: &Arc<Suppressions>,
+    runs: &mut Runs,
+    learnt: &mut BTreeSet<u64>,
+) -> Result<(), Trouble> {
+    let collector = Arc::new(Collector::default());
+    let config = Config { taker: Some(Arc::clone(&collector) as Arc<dyn Taker>), ..config.clone() };
+    let line = ProgressLine::on_stderr();
+    let report = conduct::campaign(&config, store, line, None, suppressions, None)?.report;
+    let mut taken = std::mem::take(&mut *collector.0.lock().unwrap_or_else(PoisonError::into_inner)).0;
+    // Jobs may have made more runs than the campaign took, in any order.
+    taken.retain(|taken| taken.request.run < report.runs && !taken.verdict.is_internal());
+    taken.sort_by_key(|taken| taken.request.run);
+    let before = runs.taken.len();
+    learnt.extend(taken.iter().flat_map(|taken| taken.learnt.iter().copied()));
+    runs.taken.extend(taken);
+    runs.strategies.push(report.strategy.clone());
+    if runs.shown.is_none() {
+        let new = runs.taken.iter().enumerate().skip(before).filter(|(_, taken)| taken.failed);
+        let mut new = new.filter(|(_, taken)| taken.segments.is_some());
+        runs.shown = new.find_map(|(number, taken)| {
+            let finding = report.findings.iter().find(|finding| finding.run == taken.request.run)?;
+            Some((number, finding.schedule.clone()))
+        });
+    }
+    for finding in report.findings {
+        match runs.findings.iter_mut().find(|known| known.id == finding.id) {
+            Some(known) => known.count += finding.count,
+            None => runs.findings.push(finding),
+        }
+    }
+    for warning in report.warnings {
+        if !runs.warnings.contains(&warning) {
+            runs.warnings.push(warning);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! Runs made again with the values of their accesses told, and the files that samples go to.
+
+use super::Wanted;
+use super::campaigns::Runs;
+use super::results::Results;
+use crate::conduct::cannot;
+use crate::exit::Trouble;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use threadbare_abi::event::Event;
+use threadbare_abi::layout::Record;
+use threadbare_explore::again::observe;
+use threadbare_explore::run::{EventSink, Job};
+use threadbare_explore::{Error, interrupt};
+use threadbare_invariants::daikon::{Reader, TraceWriter, write_decls};
+use threadbare_invariants::{Inference, Points, Sample};
+use threadbare_report::progress::{ProgressLine, State};
+use threadbare_symbols::{Module, Symbols};
+use threadbare_trace::report::Module as Loaded;
+use threadbare_values::{Program, Recording};
+
+/// Samples that are kept for a file or a check.
+pub(crate) const MOST_SAMPLES: usize = 4 << 20;
+
+/// A run with its values.
+pub(crate) struct Recorded {
+    pub(crate) recording: Recording,
+    pub(crate) modules: Vec<Loaded>,
+    /// Events of the run.
+    pub(crate) events: u64,
+}
+
+/// Makes runs again.
+pub(crate) struct Recorder<'a> {
+    runs: &'a Runs,
+    jobs: Vec<Job>,
+    line: ProgressLine,
+    began: Instant,
+    done: u64,
+}
+
+struct Sink(Recording);
+
+impl EventSink for Sink {
+    fn events(&mut self, events: &[Event]) {
+        events.iter().for_each(|event| self.0.event(event));
+    }
+
+    fn restart(&mut self) {
+        self.0 = Recording::new();
+    }
+}
+
+impl<'a> Recorder<'a> {
+    pub(crate) fn new(runs: &'a Runs) -> Self {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let job = || {
+            let mut job = Job::new(Arc::clone(&runs.target), Arc::clone(&cancel));
+            job.set_known(&runs.known);
+            job
+        };
+        let jobs = (0..runs.jobs.max(1)).map(|_| job()).collect();
+        Self { runs, jobs, line: ProgressLine::on_stderr(), began: Instant::now(), done: 0 }
+    }
+
+    /// Makes these runs again; none for one that turned out to be another.
+    pub(crate) fn record(&mut self, numbers: &[usize]) -> Result<Vec<Option<Recorded>>, Trouble> {
+        let next = AtomicUsize::new(0);
+        let results: Vec<Mutex<Option<Recorded>>> = numbers.iter().map(|_| Mutex::new(None)).collect();
+        let trouble: Mutex<Option<Error>> = Mutex::new(None);
+        let runs = self.runs;
+        // A server goes with the thread that started it.
+        for job in &mut self.jobs {
+            job.server()?;
+        }
+        std::thread::scope(|scope| {
+            for job in &mut self.jobs {
+                let (next, results, trouble) = (&next, &results, &trouble);
+                scope.spawn(move || {
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(&number) = numbers.get(at).filter(|_| !interrupt::requested()) else {
+                            return;
+                        };
+                        match one(job, runs, number) {
+                            Ok(made) => *results[at].lock().unwrap_or_else(PoisonError::into_inner) = made,
+                            Err(error) => {
+                                *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                                return;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        if let Some(error) = trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error.into());
+        }
+        self.done += numbers.len() as u64;
+        self.line.show(&State {
+            runs: self.done,
+            of: None,
+            points: 0,
+            findings: self.runs.findings.len(),
+            elapsed: self.began.elapsed(),
+            estimate: None,
+            goal: None,
+        });
+        let results = results.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner));
+        Ok(results.collect())
+    }
+}
+
+impl Drop for Recorder<'_> {
+    fn drop(&mut self) {
+        self.line.clear();
+    }
+}
+
+fn one(job: &mut Job, runs: &Runs, number: usize) -> Result<Option<Recorded>, Error> {
+    let taken = &runs.taken[number];
+    let mut sink = Sink(Recording::new());
+    let facts = observe(job.server()?, taken, Record::Values, &mut sink)?;
+    Ok(facts.map(|facts| {
+        let mut recording = sink.0;
+        if !taken.verdict.is_failure() {
+            recording.passed();
+        }
+        Recorded { recording, events: facts.counters.events, modules: facts.report.modules }
+    }))
+}
+
+/// The program's names and types.
+pub(crate) fn program(runs: &Runs, modules: &[Loaded]) -> Program {
+    let modules = modules.iter().enumerate().map(|(index, module)| {
+        let own = index == 0 && module.path.is_empty();
+        let path = if own { runs.target.program.as_path() } else { Path::new(&module.path) };
+        Module::new(path, module.base, module.size)
+    });
+    Program::new(Symbols::new(modules))
+}
+
+/// Writes samples, with the declarations before them, for Daikon.
+pub(crate) fn write_dtrace(file: &Path, points: &Points, samples: &[(u64, Sample)]) -> Result<(), Trouble> {
+    let refused = |error: std::io::Error| cannot(&format!("write `{}`", file.display()), &error);
+    let mut out = BufWriter::new(std::fs::File::create(file).map_err(refused)?);
+    out.write_all(write_decls(points).as_bytes()).map_err(refused)?;
+    let mut writer = TraceWriter::new(out, points);
+    for (activation, sample) in samples {
+        writer.sample(sample, *activation).map_err(refused)?;
+    }
+    writer.into_inner().flush().map_err(refused)
+}
+
+/// What follows from a file of Daikon's.
+pub(crate) fn read_dtrace(file: &Path, wanted: &Wanted) -> Result<Results, Trouble> {
+    let refused = |error: std::io::Error| cannot(&format!("read `{}`", file.display()), &error);
+    let input = BufReader::new(std::fs::File::open(file).map_err(refused)?);
+    let mut inference = Inference::new();
+    let mut reader = Reader::new();
+    reader.read(input, |points, sample| inference.take(points, sample)).map_err(|error| {
+        Trouble::usage(
+            format!("`{}`: {error}", file.display()),
+            "it must have declarations of version 2.0 before its values",
+        )
+    })?;
+    Ok(Results::from_stream(&inference, wanted))
+}

@@ -1,0 +1,295 @@
+//! What is told, in the order in which it is told.
+
+use super::campaigns::Runs;
+use super::{Inferred, Kind, Wanted};
+use crate::options::CampaignOptions;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use threadbare_findings::Finding;
+use threadbare_invariants::{Break, Broken, Fate, Inference, Point, Region, Side, Told};
+use threadbare_values::Place;
+
+/// The version of the form.
+const FORMAT_VERSION: u32 = 1;
+
+/// All of it.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Results {
+    format_version: u32,
+    pub(crate) verdict: &'static str,
+    pub(crate) runs: u64,
+    pub(crate) runs_passing: u64,
+    pub(crate) runs_failing: u64,
+    /// Runs whose values were taken.
+    pub(crate) runs_sampled: u64,
+    pub(crate) elapsed_s: f64,
+    pub(crate) seed: u64,
+    pub(crate) strategy: String,
+    pub(crate) variables: usize,
+    pub(crate) left_out: LeftOut,
+    pub(crate) invariants: Vec<Invariant>,
+    /// Lines to be made atomic; not inferred yet.
+    pub(crate) regions: Vec<()>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) checked: Vec<Checked>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// What has no value, counted.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct LeftOut {
+    /// Shared places without a name: heap and stacks.
+    pub(crate) unnamed: u64,
+    /// Unions, bit fields, parts of numbers.
+    pub(crate) doubtful: u64,
+    /// Variables beyond the bound of a point.
+    pub(crate) beyond: u64,
+    /// Runs that could not be made again.
+    pub(crate) runs: u64,
+    /// Accesses of long runs.
+    pub(crate) accesses: u64,
+    /// Activations of places that had told enough.
+    pub(crate) activations: u64,
+}
+
+/// A statement.
+#[derive(Debug, Serialize)]
+pub(crate) struct Invariant {
+    pub(crate) text: String,
+    /// Where the region begins, `file:line`.
+    pub(crate) place: String,
+    /// `enter` or `exit` of a function, or `block`.
+    pub(crate) point: &'static str,
+    /// `enter` or `exit`, of a block too.
+    pub(crate) side: &'static str,
+    /// The point's name as Daikon has it.
+    pub(crate) name: String,
+    pub(crate) function: String,
+    pub(crate) kind: &'static str,
+    pub(crate) samples: u64,
+    pub(crate) broken: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) instead: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) broken_in: Option<(u64, u64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) first_broken: Option<FirstBroken>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rank: Option<usize>,
+}
+
+/// Where it was first broken.
+#[derive(Debug, Serialize)]
+pub(crate) struct FirstBroken {
+    pub(crate) place: String,
+    pub(crate) strand: String,
+    pub(crate) event: u64,
+    pub(crate) values: Vec<(String, String)>,
+    /// Another strand had changed what the region's first write replaced: `orig` is that.
+    pub(crate) came_between: bool,
+    pub(crate) schedule: String,
+}
+
+/// A kept line.
+#[derive(Debug, Serialize)]
+pub(crate) struct Checked {
+    pub(crate) line: usize,
+    pub(crate) point: String,
+    pub(crate) text: String,
+    /// `holds`, `broken`, `not-reached` or `unknown`.
+    pub(crate) fate: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) why: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) values: Vec<(String, String)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<u64>,
+}
+
+impl Results {
+    pub(crate) fn new(runs: &Runs, options: &CampaignOptions, inferred: &Inferred, wanted: &Wanted) -> Self {
+        let (failing, passing) = runs.counts();
+        let left = inferred.sampler.left_out();
+        let place = |region: &Region| inferred.sampler.place(region).cloned();
+        let mut results = Self {
+            format_version: FORMAT_VERSION,
+            verdict: if failing > 0 { "failure" } else { "clean" },
+            runs: failing + passing,
+            runs_passing: passing,
+            runs_failing: failing,
+            runs_sampled: inferred.parts.passing_runs + inferred.parts.failing_runs,
+            seed: options.seed,
+            strategy: runs.strategies.join(", "),
+            variables: inferred.sampler.variables(),
+            left_out: LeftOut {
+                unnamed: left.unnamed,
+                doubtful: left.doubtful,
+                beyond: left.beyond,
+                runs: inferred.not_followed,
+                accesses: inferred.dropped,
+                activations: inferred.sampler.unsampled(),
+            },
+            warnings: runs.warnings.clone(),
+            findings: runs.findings.clone(),
+            ..Self::default()
+        };
+        for broken in inferred.broken() {
+            results.add_broken(&broken, inferred, wanted, &place);
+        }
+        results.add_told(&inferred.parts.passing, wanted, &place);
+        results.add_checked(inferred);
+        results
+    }
+
+    /// What follows from a stream that nobody knows the runs of.
+    pub(crate) fn from_stream(inference: &Inference, wanted: &Wanted) -> Self {
+        let mut results = Self { format_version: FORMAT_VERSION, verdict: "clean", ..Self::default() };
+        results.add_told(inference, wanted, &|_| None);
+        results
+    }
+
+    fn add_broken(
+        &mut self,
+        broken: &Broken,
+        inferred: &Inferred,
+        wanted: &Wanted,
+        place: &dyn Fn(&Region) -> Option<Place>,
+    ) {
+        let place = place(&broken.point.region);
+        if !wants(wanted, &broken.point, &broken.told, place.as_ref()) {
+            return;
+        }
+        let mut invariant = Invariant::new(&broken.point, &broken.told, place.as_ref());
+        invariant.broken = true;
+        invariant.rank = Some(self.invariants.len() + 1);
+        invariant.instead = broken.instead.iter().map(|told| told.statement.to_string()).collect();
+        invariant.broken_in = Some((broken.broken_in, broken.looked_at));
+        invariant.first_broken = broken.first.as_ref().map(|first| FirstBroken {
+            place: last_line(&broken.point.region, place.as_ref()),
+            strand: inferred.strand(first.strand),
+            event: first.event,
+            values: values(first),
+            came_between: inferred.came_between(broken, first),
+            schedule: inferred.shown.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
+        });
+        self.invariants.push(invariant);
+    }
+
+    fn add_told(&mut self, inference: &Inference, wanted: &Wanted, place: &dyn Fn(&Region) -> Option<Place>) {
+        let known: BTreeSet<(String, String)> =
+            self.invariants.iter().map(|it| (it.name.clone(), it.text.clone())).collect();
+        for point in inference.tell() {
+            let place = place(&point.point.region);
+            let told = point.told.iter().filter(|told| wants(wanted, &point.point, told, place.as_ref()));
+            let new = told.map(|told| Invariant::new(&point.point, told, place.as_ref()));
+            self.invariants.extend(new.filter(|it| !known.contains(&(it.name.clone(), it.text.clone()))));
+        }
+    }
+
+    fn add_checked(&mut self, inferred: &Inferred) {
+        let Some(check) = &inferred.check else { return };
+        for (line, fate) in check.fates() {
+            let mut checked = Checked {
+                line: line.line,
+                point: line.point.clone(),
+                text: line.statement.to_string(),
+                fate: "holds",
+                why: String::new(),
+                values: Vec::new(),
+                run: None,
+            };
+            match fate {
+                Fate::Holds { .. } => {}
+                Fate::Broken { first, runs } => {
+                    checked.fate = "broken";
+                    checked.why = format!("in {runs} {}", if runs == 1 { "run" } else { "runs" });
+                    checked.values = values(&first);
+                    checked.run = Some(first.run);
+                }
+                Fate::NotReached => checked.fate = "not-reached",
+                Fate::Unknown(error) => {
+                    checked.fate = "unknown";
+                    checked.why = error.to_string();
+                }
+            }
+            self.checked.push(checked);
+        }
+    }
+
+    /// For programs.
+    pub(crate) fn to_json(&self) -> String {
+        let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
+        json.push('\n');
+        json
+    }
+}
+
+impl Inferred {
+    /// Whether a break is one that only the region's own view shows.
+    fn came_between(&self, broken: &Broken, first: &Break) -> bool {
+        let Some(run) = self.shown.as_ref().filter(|_| broken.told.transition) else { return false };
+        let id = self.sampler.points().find(&broken.point.region, broken.point.side);
+        run.own
+            .iter()
+            .any(|own| Some(own.point) == id && (own.event, own.strand) == (first.event, first.strand))
+    }
+}
+
+fn values(at: &Break) -> Vec<(String, String)> {
+    at.values.iter().map(|(operand, value)| (operand.to_string(), value.clone())).collect()
+}
+
+/// The place of a region's end, as far as it is known.
+fn last_line(region: &Region, place: Option<&Place>) -> String {
+    match (region, place) {
+        (Region::Block { file, last, .. }, _) => format!("{file}:{last}"),
+        (_, Some(place)) => format!("{}:{}", place.file, place.line),
+        _ => String::new(),
+    }
+}
+
+fn wants(wanted: &Wanted, point: &Point, told: &Told, place: Option<&Place>) -> bool {
+    let kind = match wanted.kind {
+        Kind::All => true,
+        Kind::Transition => told.transition,
+        Kind::State => !told.transition,
+    };
+    let any = |parts: &[String], text: &str| {
+        parts.is_empty() || parts.iter().any(|part| text.contains(part.as_str()))
+    };
+    let function = match (&point.region, place) {
+        (Region::Function(name), _) => name.as_str(),
+        (_, Some(place)) => place.function.as_str(),
+        _ => "",
+    };
+    let file = place.map_or("", |place| place.file.as_str());
+    let text = told.statement.to_string();
+    kind && any(&wanted.function, function) && (any(&wanted.file, file)) && any(&wanted.variable, &text)
+}
+
+impl Invariant {
+    fn new(point: &Point, told: &Told, place: Option<&Place>) -> Self {
+        let side = match point.side {
+            Side::Enter => "enter",
+            Side::Exit => "exit",
+            Side::Here => "point",
+        };
+        let block = matches!(point.region, Region::Block { .. });
+        Self {
+            text: told.statement.to_string(),
+            place: place.map(|place| format!("{}:{}", place.file, place.line)).unwrap_or_default(),
+            point: if block { "block" } else { side },
+            side,
+            name: point.to_string(),
+            function: place.map(|place| place.function.clone()).unwrap_or_default(),
+            kind: if told.transition { "transition" } else { "state" },
+            samples: told.evidence.samples,
+            broken: false,
+            instead: Vec::new(),
+            broken_in: None,
+            first_broken: None,
+            rank: None,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The places in memory that have a name and a type.
+
+use threadbare_invariants::{Type, Value};
+use threadbare_symbols::{Class, NoScalar, Scalar};
+
+/// A variable of one value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Location {
+    /// Its name, `::` in front of globals.
+    pub name: String,
+    /// What it can be.
+    pub class: Type,
+    /// Where it is.
+    pub addr: u64,
+    /// Its bytes.
+    pub size: u8,
+    /// Whether the bytes of an integer or an enumeration can mean a number below zero.
+    signed: bool,
+}
+
+impl Location {
+    pub(crate) fn new(scalar: Scalar, addr: u64) -> Self {
+        let size = scalar.size as u8;
+        let (class, signed) = match scalar.class {
+            Class::Integer { signed } => (Type::Int { bits: size * 8, signed }, signed),
+            Class::Bool => (Type::Bool, false),
+            Class::Enumeration { names, signed } => (Type::Enum { names }, signed),
+            Class::Float => (Type::Float, false),
+            Class::Pointer => (Type::Pointer, false),
+        };
+        Self { name: format!("::{}", scalar.name), class, addr, size, signed }
+    }
+
+    /// What its bytes mean.
+    pub fn value(&self, raw: u64) -> Value {
+        match &self.class {
+            Type::Float if self.size == 4 => Value::Float(f32::from_bits(raw as u32).into()),
+            Type::Float => Value::Float(f64::from_bits(raw)),
+            Type::Bool if raw > 1 => Value::Missing,
+            _ if self.signed => {
+                let unused = 64 - 8 * u32::from(self.size.clamp(1, 8));
+                Value::Int((raw.cast_signed() << unused >> unused).into())
+            }
+            _ => Value::Int(raw.into()),
+        }
+    }
+}
+
+/// Places that strands share and that have no value here, by the reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// No variable has the address: blocks of the heap, stacks.
+    pub unnamed: u64,
+    /// It is in doubt what the bytes mean: a union, a bit field, an access to a part of a number or to several.
+    pub doubtful: u64,
+    /// Variables beyond what a point can have.
+    pub beyond: u64,
+}
+
+impl LeftOut {
+    pub(crate) fn count(&mut self, why: NoScalar) {
+        match why {
+            NoScalar::NoVariable => self.unnamed += 1,
+            NoScalar::Doubtful => self.doubtful += 1,
+            NoScalar::Library => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_numbers_by_their_type() {
+        let of = |class, size| Location::new(Scalar { name: "x".to_owned(), size, class }, 0);
+        assert_eq!(of(Class::Integer { signed: true }, 2).value(0xffff), Value::Int(-1));
+        assert_eq!(of(Class::Integer { signed: false }, 2).value(0xffff), Value::Int(0xffff));
+        assert_eq!(of(Class::Integer { signed: true }, 8).value(u64::MAX), Value::Int(-1));
+        assert_eq!(of(Class::Float, 4).value(0x3fc0_0000), Value::Float(1.5));
+        assert_eq!(of(Class::Bool, 1).value(2), Value::Missing);
+        assert_eq!(of(Class::Pointer, 8).value(0x7f00), Value::Int(0x7f00));
+    }
+}

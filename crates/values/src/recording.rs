@@ -1,0 +1,210 @@
+//! A run's stream of accesses, read.
+
+use std::collections::HashMap;
+use threadbare_abi::event::{Event, EventKind};
+use threadbare_abi::op::OpKind;
+
+/// Accesses of a run that are kept; later ones are counted.
+pub const MAX_ACCESSES: usize = 200_000;
+
+/// An access that a strand made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The strand's index.
+    pub strand: u16,
+    /// Bytes.
+    pub size: u8,
+    /// What it was.
+    pub op: OpKind,
+    /// The function it was made in.
+    pub activation: u32,
+    /// The instruction (return address).
+    pub pc: u64,
+    /// The address.
+    pub addr: u64,
+    /// The event of the run at which the strand came to it.
+    pub event: u64,
+    /// What was there when it was made.
+    pub before: u64,
+    /// What was there right after it; none if the run ended there.
+    pub after: Option<u64>,
+}
+
+impl Access {
+    /// Whether it can have written.
+    pub fn writes(&self) -> bool {
+        self.op.writes_memory()
+    }
+}
+
+/// A function that a strand was in, from its entry to its return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Activation {
+    /// The one it was called in; none for what a strand begins with.
+    pub parent: Option<u32>,
+    /// Its return address, a place in its caller.
+    pub call: u64,
+    /// How many are around it.
+    pub depth: u32,
+    /// Whether it came to its return, as far as the run shows.
+    pub left: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Strand {
+    /// The functions it is in; the first stands for what it begins with.
+    stack: Vec<u32>,
+    event: u64,
+}
+
+/// What a run's accesses did, in the order in which they were made.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// The accesses.
+    pub accesses: Vec<Access>,
+    /// The functions they were made in.
+    pub activations: Vec<Activation>,
+    /// Accesses that were not kept.
+    pub dropped: u64,
+    strands: HashMap<u16, Strand>,
+    names: HashMap<u16, String>,
+}
+
+impl Recording {
+    /// Nothing recorded.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A strand's name, by its place in the creation tree.
+    pub fn strand_name(&self, strand: u16) -> String {
+        match self.names.get(&strand) {
+            Some(name) => name.clone(),
+            None if strand == 0 => "0".to_owned(),
+            None => format!("#{strand}"),
+        }
+    }
+
+    /// Takes the next record of the stream.
+    pub fn event(&mut self, event: &Event) {
+        let strand = event.strand;
+        match EventKind::from_code(event.kind) {
+            Some(EventKind::Point) => self.strands.entry(strand).or_default().event = event.value,
+            Some(EventKind::Created) => {
+                let parent = u16::try_from(event.addr).unwrap_or(u16::MAX);
+                if strand != 0 && parent != strand {
+                    let name = format!("{}.{}", self.strand_name(parent), event.value);
+                    self.names.insert(strand, name);
+                }
+            }
+            Some(EventKind::Ended) => self.cut_to(strand, 0),
+            Some(EventKind::Entered) => self.entered(strand, event.pc, event.value),
+            Some(EventKind::Made) => self.made(event),
+            Some(EventKind::Left) => {
+                if let Some(last) = self.accesses.last_mut()
+                    && (last.strand, last.addr) == (strand, event.addr)
+                    && self.dropped == 0
+                {
+                    last.after = Some(event.value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The run has ended without a failure: all functions came to their end.
+    pub fn passed(&mut self) {
+        for activation in &mut self.activations {
+            activation.left = true;
+        }
+    }
+
+    /// Drops all functions of a strand's stack above a depth, and the one there too: they have returned.
+    fn cut_to(&mut self, strand: u16, depth: usize) {
+        let Some(state) = self.strands.get_mut(&strand) else { return };
+        while state.stack.len() > depth {
+            let Some(gone) = state.stack.pop() else { break };
+            self.activations[gone as usize].left = true;
+        }
+    }
+
+    fn push(&mut self, strand: u16, call: u64) {
+        let number = self.activations.len() as u32;
+        let state = self.strands.entry(strand).or_default();
+        let (parent, depth) = (state.stack.last().copied(), state.stack.len() as u32);
+        state.stack.push(number);
+        self.activations.push(Activation { parent, call, depth, left: false });
+    }
+
+    fn root(&mut self, strand: u16) {
+        if self.strands.entry(strand).or_default().stack.is_empty() {
+            self.push(strand, 0);
+        }
+    }
+
+    fn entered(&mut self, strand: u16, call: u64, depth: u64) {
+        if self.accesses.len() >= MAX_ACCESSES {
+            return;
+        }
+        self.root(strand);
+        self.cut_to(strand, usize::try_from(depth).unwrap_or(usize::MAX));
+        self.push(strand, call);
+    }
+
+    fn made(&mut self, event: &Event) {
+        if self.accesses.len() >= MAX_ACCESSES {
+            self.dropped += 1;
+            return;
+        }
+        let Some(op) = OpKind::from_code(event.op) else { return };
+        self.root(event.strand);
+        self.cut_to(event.strand, (event.size_order >> 8) as usize + 1);
+        let state = &self.strands[&event.strand];
+        let Some(&activation) = state.stack.last() else { return };
+        self.accesses.push(Access {
+            strand: event.strand,
+            size: event.size_order as u8,
+            op,
+            activation,
+            pc: event.pc,
+            addr: event.addr,
+            event: state.event,
+            before: event.value,
+            // A read leaves what it finds.
+            after: (!op.writes_memory()).then_some(event.value),
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(kind: EventKind, pc: u64, value: u64, size_order: u32) -> Event {
+        Event { pc, value, size_order, addr: 0x10_0000, strand: 1, kind: kind as u8, op: OpKind::Write as u8 }
+    }
+
+    #[test]
+    fn functions_that_return_are_other_ones_when_they_are_called_again() {
+        let mut run = Recording::new();
+        let made = |depth: u32, before| event(EventKind::Made, 0x99, before, 4 | depth << 8);
+        for next in [
+            event(EventKind::Entered, 0x10, 1, 0),
+            event(EventKind::Entered, 0x20, 2, 0),
+            made(2, 5),
+            event(EventKind::Left, 0, 6, 4),
+            made(1, 6),
+            event(EventKind::Entered, 0x20, 2, 0),
+            made(2, 7),
+        ] {
+            run.event(&next);
+        }
+        let depths: Vec<u32> =
+            run.accesses.iter().map(|access| run.activations[access.activation as usize].depth).collect();
+        assert_eq!(depths, [2, 1, 2]);
+        assert_ne!(run.accesses[0].activation, run.accesses[2].activation);
+        assert!(run.activations[run.accesses[0].activation as usize].left);
+        assert!(!run.activations[run.accesses[2].activation as usize].left);
+        assert_eq!(run.accesses.iter().map(|access| access.after).collect::<Vec<_>>(), [Some(6), None, None]);
+    }
+}

@@ -1,0 +1,245 @@
+//! The stretches of a run that have an entry and an exit: functions, and blocks of accesses.
+//!
+//! A block is named by lines, so it must be all that the strand does on them: from the first access on its first line to
+//! the last on its last one. What goes round a loop is no block; a loop inside a function that the block calls is.
+
+use crate::places::{Level, Program, shared_levels};
+use crate::recording::Recording;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use threadbare_invariants::Region;
+
+/// A stretch of a strand's run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What it is.
+    pub region: Region,
+    /// The number of its first access.
+    pub first: usize,
+    /// The number of its last one.
+    pub last: usize,
+    /// Whether the strand came to its end.
+    pub whole: bool,
+    /// Where it begins in the source.
+    pub place: Place,
+}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, as it is shown.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+    /// The function.
+    pub function: String,
+}
+
+impl Place {
+    fn of(level: &Level) -> Self {
+        Self { file: level.file.clone(), line: level.line, function: level.function.clone() }
+    }
+}
+
+/// A strand's way at one of its functions: an access there, or the call that the access was made in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    pc: u64,
+    called: Option<u32>,
+}
+
+/// All stretches of a run; `counts` says which accesses are looked at.
+pub fn regions(run: &Recording, program: &mut Program, counts: &[bool], block: usize) -> Vec<Found> {
+    let mut by_strand: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    for (number, access) in run.accesses.iter().enumerate().filter(|(number, _)| counts[*number]) {
+        by_strand.entry(access.strand).or_default().push(number);
+    }
+    let mut found = Vec::new();
+    for numbers in by_strand.values() {
+        let mut strand = Strand { run, program, numbers, found: &mut found };
+        strand.blocks(block);
+        strand.functions();
+    }
+    found.sort_by_key(|found| (found.last, found.first));
+    found
+}
+
+struct Strand<'a> {
+    run: &'a Recording,
+    program: &'a mut Program,
+    numbers: &'a [usize],
+    found: &'a mut Vec<Found>,
+}
+
+impl Strand<'_> {
+    fn activation(&self, at: usize) -> u32 {
+        self.run.accesses[self.numbers[at]].activation
+    }
+
+    /// The innermost function that both are in.
+    fn common(&self, mut a: u32, mut b: u32) -> Option<u32> {
+        let of = |number: u32| self.run.activations[number as usize];
+        while a != b {
+            if of(a).depth >= of(b).depth {
+                a = of(a).parent?;
+            } else {
+                b = of(b).parent?;
+            }
+        }
+        Some(a)
+    }
+
+    /// How an access looks from a function around it; none if it is not inside.
+    fn step(&self, at: usize, within: u32) -> Option<Step> {
+        let mut inner = self.activation(at);
+        if inner == within {
+            return Some(Step { pc: self.run.accesses[self.numbers[at]].pc, called: None });
+        }
+        let depth = self.run.activations[within as usize].depth;
+        loop {
+            let activation = self.run.activations[inner as usize];
+            if activation.parent? == within {
+                return Some(Step { pc: activation.call, called: Some(inner) });
+            }
+            if activation.depth <= depth {
+                return None;
+            }
+            inner = activation.parent?;
+        }
+    }
+
+    fn blocks(&mut self, most: usize) {
+        for first in 0..self.numbers.len() {
+            let mut within = Some(self.activation(first));
+            for last in first + 1..self.numbers.len().min(first + most) {
+                within = within.and_then(|within| self.common(within, self.activation(last)));
+                let Some(within) = within else { break };
+                if let Some(found) = self.block(first, last, within) {
+                    self.found.push(found);
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, first: usize, last: usize, within: u32) -> Option<Found> {
+        let steps: Option<Vec<Step>> = (first..=last).map(|at| self.step(at, within)).collect();
+        let steps = steps?;
+        if goes_round(&steps) {
+            return None;
+        }
+        let (begin, end) = (steps[0], *steps.last()?);
+        let (from, to) = (self.program.chain(begin.pc), self.program.chain(end.pc));
+        let level = (0..shared_levels(&from, &to)).rev().find(|&level| from[level].own)?;
+        let (top, bottom) = (&from[level], &to[level]);
+        let backwards = top.line > bottom.line || top.line == bottom.line && begin.pc >= end.pc;
+        if backwards || top.file != bottom.file {
+            return None;
+        }
+        let count = self.numbers.len();
+        // All that the strand does on these lines.
+        let mut beside = |at: usize, chain: &Rc<[Level]>, ahead: bool| {
+            let Some(step) = self.step(at, within) else { return false };
+            let mut all = steps.clone();
+            all.insert(if ahead { 0 } else { steps.len() }, step);
+            let other = self.program.chain(step.pc);
+            let order = if ahead { step.pc < begin.pc } else { step.pc > end.pc };
+            order
+                && !goes_round(&all)
+                && shared_levels(chain, &other) > level
+                && other[level].line == chain[level].line
+        };
+        if first > 0 && beside(first - 1, &from, true) || last + 1 < count && beside(last + 1, &to, false) {
+            return None;
+        }
+        Some(Found {
+            region: Region::Block { file: top.file.clone(), first: top.line, last: bottom.line },
+            first: self.numbers[first],
+            last: self.numbers[last],
+            whole: true,
+            place: Place::of(top),
+        })
+    }
+
+    fn functions(&mut self) {
+        let mut inside: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+        for at in 0..self.numbers.len() {
+            let mut activation = Some(self.activation(at));
+            while let Some(number) = activation {
+                inside.entry(number).or_insert((at, at)).1 = at;
+                activation = self.run.activations[number as usize].parent;
+            }
+        }
+        for (activation, (first, last)) in inside {
+            let left = self.run.activations[activation as usize].left;
+            let Some(step) = self.step(first, activation) else { continue };
+            let chain = self.program.chain(step.pc);
+            if let Some(level) = chain.first().filter(|level| level.own) {
+                let level = level.clone();
+                self.function(&level, first, last, left);
+            }
+            self.inlined(activation, first, last, left);
+        }
+    }
+
+    fn function(&mut self, level: &Level, first: usize, last: usize, whole: bool) {
+        self.found.push(Found {
+            region: Region::Function(level.function.clone()),
+            first: self.numbers[first],
+            last: self.numbers[last],
+            whole,
+            place: Place::of(level),
+        });
+    }
+
+    /// Functions that the compiler put into another one, each activation by itself.
+    fn inlined(&mut self, within: u32, first: usize, last: usize, left: bool) {
+        let all: Vec<(usize, Step)> =
+            (first..=last).filter_map(|at| Some((at, self.step(at, within)?))).collect();
+        let mut chains: Vec<Rc<[Level]>> = Vec::new();
+        for (_, step) in &all {
+            chains.push(self.program.chain(step.pc));
+        }
+        let deepest = chains.iter().map(|chain| chain.len()).max().unwrap_or(0);
+        for level in 1..deepest {
+            let mut begin = 0;
+            while begin < all.len() {
+                if chains[begin].len() <= level {
+                    begin += 1;
+                    continue;
+                }
+                let mut end = begin + 1;
+                let mut last = all[begin].1;
+                while end < all.len() && shared_levels(&chains[begin], &chains[end]) > level {
+                    let step = all[end].1;
+                    // The same place again, or one before it, is another activation: the call is in a loop.
+                    let stays = step == last && step.called.is_some();
+                    if !stays && step.pc <= last.pc {
+                        break;
+                    }
+                    last = step;
+                    end += 1;
+                }
+                if chains[begin][level].own {
+                    let level = chains[begin][level].clone();
+                    self.function(&level, all[begin].0, all[end - 1].0, left || end < all.len());
+                }
+                begin = end;
+            }
+        }
+    }
+}
+
+/// Whether some instruction is come to a second time.
+fn goes_round(steps: &[Step]) -> bool {
+    let mut seen: Vec<Step> = Vec::new();
+    for &step in steps {
+        if step.called.is_some() && seen.last() == Some(&step) {
+            continue;
+        }
+        if seen.iter().any(|other| other.pc == step.pc) {
+            return true;
+        }
+        seen.push(step);
+    }
+    false
+}

@@ -1,0 +1,68 @@
+//! What a place in memory was at any moment of a run, from the accesses to it.
+
+/// A moment of a run: twice the number of the access that is made then, and one more for right after it.
+pub(crate) type Moment = u64;
+
+/// When the access with this number is made.
+pub(crate) fn making(number: usize) -> Moment {
+    2 * number as u64
+}
+
+/// Right after it.
+pub(crate) fn after(number: usize) -> Moment {
+    making(number) + 1
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    number: usize,
+    before: Option<u64>,
+    after: Option<u64>,
+}
+
+/// The accesses to one place, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    entries: Vec<Entry>,
+}
+
+impl Timeline {
+    /// The next access: its number in the run, what it found and what it left, as far as that is known of the whole place.
+    pub fn add(&mut self, number: usize, before: Option<u64>, after: Option<u64>) {
+        self.entries.push(Entry { number, before, after });
+    }
+
+    /// What the place was at a moment; none if nobody can tell.
+    pub(crate) fn at(&self, moment: Moment) -> Option<u64> {
+        let next = self.entries.partition_point(|entry| making(entry.number) < moment);
+        let found = self.entries.get(next).map(|entry| entry.before);
+        if self.entries.get(next).is_some_and(|entry| making(entry.number) == moment) {
+            return found.flatten();
+        }
+        match (next.checked_sub(1).map(|last| self.entries[last]), found) {
+            // Right after it, nobody has come in between.
+            (Some(last), _) if moment == after(last.number) => last.after,
+            (Some(last), Some(found)) => last.after.filter(|_| last.after == found),
+            (Some(last), None) => last.after,
+            (None, found) => found.flatten(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_lasts_until_somebody_changes_it() {
+        let mut line = Timeline::default();
+        line.add(3, Some(7), Some(8));
+        line.add(5, Some(8), Some(8));
+        line.add(9, Some(1), None);
+        let at = |moment| line.at(moment);
+        assert_eq!([at(0), at(6), at(7), at(8), at(10), at(11)], [7, 7, 8, 8, 8, 8].map(Some));
+        // Somebody out of sight wrote between 5 and 9; nobody knows when.
+        assert_eq!([at(12), at(18), at(19), at(30)], [None, Some(1), None, None]);
+        assert_eq!(Timeline::default().at(4), None);
+    }
+}
