@@ -10,7 +10,7 @@ typedef struct {
 
 static Data one, two;
 Data *A[4] = {&one, &two, &one, NULL};
-Data *p = &one;
+Data *volatile p = &one;
 
 static void *writer(void *unused) {
     Data *tmp = p; //~ first

@@ -7,7 +7,7 @@ struct A {
 };
 
 static struct A object;
-struct A *p;
+struct A *volatile p;
 
 static void *user(void *unused) {
     (void)unused;

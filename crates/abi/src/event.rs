@@ -46,13 +46,15 @@ codes! {
         /// innermost first.
         Caller = 9, "caller";
         /// A function is on a strand's stack that was not told before: `pc` is its return address, a place in its caller, `value` how
-        /// many functions are on the stack with it. Only of [`crate::layout::Record::Values`], as the next two; they come before the first access inside.
+        /// many functions are on the stack with it. Only of [`crate::layout::Record::Values`], as the next three; they come before the first access inside.
         Entered = 10, "entered";
         /// An access is made, now: `value` is what the memory has before it. The first 8 bits of `size_order` are the bytes, the other
         /// 24 how many functions are on the stack; order and place are those of the strand's last point.
         Made = 11, "made";
         /// What the memory of the strand's last access has after it; nobody else has gone on since.
         Left = 12, "left";
+        /// The heap block that the strand's next access is in: it begins at `addr` and has `value` bytes.
+        Block = 13, "block";
     }
 }
 

@@ -106,7 +106,7 @@ pub enum Constant {
 /// What can be said.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Statement<V> {
-    /// `x == 5`, `x >= 0`, `p != null`.
+    /// `x == 5`, `x >= 0`, `p != NULL`.
     Value {
         /// The variable.
         x: V,

@@ -114,7 +114,7 @@ fn figure_6_a_pointer() {
                 failing = run;
             }
         }
-        assert!(told(&program, &region, Side::Enter).contains(&"::p != null".to_owned()));
+        assert!(told(&program, &region, Side::Enter).contains(&"::p != NULL".to_owned()));
         assert!(told(&program, &region, Side::Exit).contains(&"::p == orig(::p)".to_owned()));
         let broken = first(&program, &failing);
         assert_eq!(broken.told.statement.to_string(), "::p == orig(::p)");
@@ -190,7 +190,7 @@ fn a_flag_before_its_data() {
         }
     }
     let broken = first(&program, &failing);
-    assert_eq!(broken.told.statement.to_string(), "::ready ==> ::data != null");
+    assert_eq!(broken.told.statement.to_string(), "::ready ==> ::data != NULL");
 }
 
 /// A cousin: accounts in an array, of which a transfer keeps the sum.

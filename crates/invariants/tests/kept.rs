@@ -45,7 +45,7 @@ const BY_HAND: &str = "\
 ..step():::EXIT
     ::n == orig(::n) + 1   # a step
     ::n <= 40
-    ::p != null
+    ::p != NULL
     ::on ==> ::n < 9
     ::f < 3
     ::n == orig(::m)

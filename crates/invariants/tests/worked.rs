@@ -189,7 +189,7 @@ fn an_order() {
 /// Never null, and the same as before.
 #[test]
 fn a_pointer() {
-    check("p:ptr", "64|64\n128|128\n192|192\n64|64", 10, &["p == orig(p)", "p != null"]);
+    check("p:ptr", "64|64\n128|128\n192|192\n64|64", 10, &["p == orig(p)", "p != NULL"]);
 }
 
 /// Two of three values; no order, no sum.
@@ -201,7 +201,7 @@ fn an_enum() {
 /// When the flag is set there is data; else there is none. The flag and the pointer have nothing in common.
 #[test]
 fn a_flag_and_data() {
-    check("ready:bool p:ptr", "1 64\n1 128\n0 0", 20, &["!ready ==> p == null", "ready ==> p != null"]);
+    check("ready:bool p:ptr", "1 64\n1 128\n0 0", 20, &["!ready ==> p == NULL", "ready ==> p != NULL"]);
 }
 
 /// A number that is 3 with the flag, and one of four below zero without. `one of` implies the sign.

@@ -12,7 +12,7 @@ use crate::variable::{Library, is_field, library_kind, member_start, root_type, 
 const MAX_DEPTH: usize = 32;
 
 /// What the bytes of a variable, or of a part of one, mean.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Class {
     /// An integer or a character.
     Integer {
@@ -46,7 +46,7 @@ pub struct Scalar {
 }
 
 /// Why an access touches no variable of one value.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum NoScalar {
     /// No variable has this address.
     NoVariable,

@@ -106,7 +106,7 @@ impl TraceEvent {
             EventKind::Time => Happening::Time(event.value),
             EventKind::Caller => Happening::Caller(event.pc),
             // Of a stream for those who infer from values; `threadbare-values` reads it.
-            EventKind::Entered | EventKind::Made | EventKind::Left => return None,
+            EventKind::Entered | EventKind::Made | EventKind::Left | EventKind::Block => return None,
         };
         Some(TraceEvent { strand: StrandId(event.strand), happening })
     }

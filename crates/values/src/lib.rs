@@ -15,6 +15,7 @@
 //! activation that others came into has a second sample, its *own* view: for each variable it writes, `orig` is what its first write replaced. In
 //! an activation that runs undisturbed both are the same. A transition is kept by an activation if it holds in both views.
 
+mod known;
 mod location;
 mod places;
 mod recording;

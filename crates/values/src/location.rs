@@ -1,34 +1,33 @@
 //! The places in memory that have a name and a type.
 
 use threadbare_invariants::{Type, Value};
-use threadbare_symbols::{Class, NoScalar, Scalar};
+use threadbare_symbols::{Class, NoScalar};
 
-/// A variable of one value.
+/// A variable of one value. Fields of heap blocks are one variable for all objects of their type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Location {
     /// Its name, `::` in front of globals.
     pub name: String,
     /// What it can be.
     pub class: Type,
-    /// Where it is.
-    pub addr: u64,
     /// Its bytes.
     pub size: u8,
+    /// Whether it is a field of heap blocks.
+    pub heap: bool,
     /// Whether the bytes of an integer or an enumeration can mean a number below zero.
     signed: bool,
 }
 
 impl Location {
-    pub(crate) fn new(scalar: Scalar, addr: u64) -> Self {
-        let size = scalar.size as u8;
-        let (class, signed) = match scalar.class {
+    pub(crate) fn new(name: String, class: Class, size: u8, heap: bool) -> Self {
+        let (class, signed) = match class {
             Class::Integer { signed } => (Type::Int { bits: size * 8, signed }, signed),
             Class::Bool => (Type::Bool, false),
             Class::Enumeration { names, signed } => (Type::Enum { names }, signed),
             Class::Float => (Type::Float, false),
             Class::Pointer => (Type::Pointer, false),
         };
-        Self { name: format!("::{}", scalar.name), class, addr, size, signed }
+        Self { name, class, size, heap, signed }
     }
 
     /// What its bytes mean.
@@ -49,7 +48,7 @@ impl Location {
 /// Places that strands share and that have no value here, by the reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// No variable has the address: blocks of the heap, stacks.
+    /// No variable has the address, and no field of a type is sure to: stacks, blocks of the heap.
     pub unnamed: u64,
     /// It is in doubt what the bytes mean: a union, a bit field, an access to a part of a number or to several.
     pub doubtful: u64,
@@ -73,7 +72,7 @@ mod tests {
 
     #[test]
     fn bytes_become_numbers_by_their_type() {
-        let of = |class, size| Location::new(Scalar { name: "x".to_owned(), size, class }, 0);
+        let of = |class, size| Location::new("x".to_owned(), class, size, false);
         assert_eq!(of(Class::Integer { signed: true }, 2).value(0xffff), Value::Int(-1));
         assert_eq!(of(Class::Integer { signed: false }, 2).value(0xffff), Value::Int(0xffff));
         assert_eq!(of(Class::Integer { signed: true }, 8).value(u64::MAX), Value::Int(-1));

@@ -1,10 +1,11 @@
 //! What addresses of a run mean in the source, each looked up once.
 
 use crate::location::Location;
+use crate::recording::{Access, Recording};
 use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
-use threadbare_symbols::{NoScalar, Pc, Symbols};
+use threadbare_symbols::{Class, NoScalar, Pc, Symbols};
 
 /// A function at an instruction, the one that is compiled or one that was put into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,11 +22,20 @@ pub struct Level {
     pub own: bool,
 }
 
+/// Callers that are looked at for the name of a field: enough to come out of a library.
+const CALLERS: usize = 12;
+
+/// The variable that an access touches, by number, or why there is none.
+pub(crate) type Spot = Result<usize, NoScalar>;
+
 /// The program of the runs: names and types.
 pub struct Program {
     symbols: Symbols,
     chains: HashMap<u64, Rc<[Level]>>,
-    spots: HashMap<(u64, u8), Result<usize, NoScalar>>,
+    globals: HashMap<(u64, u8), Spot>,
+    /// By the innermost calls, bytes of the block, place in it and bytes touched.
+    fields: HashMap<(Vec<u64>, u64, u64, u8), Spot>,
+    numbers: HashMap<(String, u8), usize>,
     locations: Vec<Location>,
 }
 
@@ -38,7 +48,14 @@ impl fmt::Debug for Program {
 impl Program {
     /// The program with these symbols.
     pub fn new(symbols: Symbols) -> Self {
-        Self { symbols, chains: HashMap::new(), spots: HashMap::new(), locations: Vec::new() }
+        Self {
+            symbols,
+            chains: HashMap::new(),
+            globals: HashMap::new(),
+            fields: HashMap::new(),
+            numbers: HashMap::new(),
+            locations: Vec::new(),
+        }
     }
 
     /// The functions at a return address, outermost first.
@@ -58,28 +75,80 @@ impl Program {
         Rc::clone(self.chains.entry(pc).or_insert_with(make))
     }
 
-    /// The number of the variable that an access touches as a whole.
-    pub(crate) fn spot(&mut self, addr: u64, size: u8) -> Result<usize, NoScalar> {
-        if let Some(&known) = self.spots.get(&(addr, size)) {
+    /// The variable of every access of a run.
+    ///
+    /// A field of the heap is named by the code that touches it, and not all code leaves no doubt. What one access makes certain is true
+    /// for all others to the same bytes of the same block; where two say different things, none is believed.
+    pub(crate) fn spots(&mut self, run: &Recording) -> Vec<Spot> {
+        let mut agreed: HashMap<(u64, u64, u64, u8), Spot> = HashMap::new();
+        let mut spots = Vec::with_capacity(run.accesses.len());
+        for access in &run.accesses {
+            let spot = match access.block {
+                None => self.global(access.addr, access.size),
+                Some((start, size)) => {
+                    let spot = self.field(run, access, (start, size));
+                    let key = (start, size, access.addr, access.size);
+                    let known = agreed.entry(key).or_insert(spot);
+                    if *known != spot && spot != Err(NoScalar::NoVariable) {
+                        let first = *known == Err(NoScalar::NoVariable);
+                        *known = if first { spot } else { Err(NoScalar::Doubtful) };
+                    }
+                    spot
+                }
+            };
+            spots.push(spot);
+        }
+        for (access, spot) in run.accesses.iter().zip(&mut spots) {
+            if let Some((start, size)) = access.block
+                && let Some(known) = agreed.get(&(start, size, access.addr, access.size))
+            {
+                *spot = *known;
+            }
+        }
+        spots
+    }
+
+    fn global(&mut self, addr: u64, size: u8) -> Spot {
+        if let Some(&known) = self.globals.get(&(addr, size)) {
             return known;
         }
-        let found = self.symbols.scalar(addr, size.into()).map(|scalar| {
-            self.locations.push(Location::new(scalar, addr));
-            self.locations.len() - 1
-        });
-        self.spots.insert((addr, size), found);
+        let found = self.symbols.scalar(addr, size.into());
+        let found = found.map(|scalar| self.number(format!("::{}", scalar.name), scalar.class, size, false));
+        self.globals.insert((addr, size), found);
         found
+    }
+
+    fn field(&mut self, run: &Recording, access: &Access, (start, bytes): (u64, u64)) -> Spot {
+        let offset = access.addr - start;
+        let mut stack = run.stack(access);
+        stack.truncate(CALLERS);
+        let key = (stack, bytes, offset, access.size);
+        if let Some(&known) = self.fields.get(&key) {
+            return known;
+        }
+        let stack: Vec<Pc> = key.0.iter().copied().map(Pc::Return).collect();
+        let field = self.symbols.field_access(&stack, bytes, offset, access.size.into());
+        let found = match field {
+            Some(field) => {
+                field.class.clone().map(|class| self.number(field.to_string(), class, access.size, true))
+            }
+            None => Err(NoScalar::NoVariable),
+        };
+        self.fields.insert(key, found);
+        found
+    }
+
+    fn number(&mut self, name: String, class: Class, size: u8, heap: bool) -> usize {
+        let locations = &mut self.locations;
+        *self.numbers.entry((name.clone(), size)).or_insert_with(|| {
+            locations.push(Location::new(name, class, size, heap));
+            locations.len() - 1
+        })
     }
 
     /// A variable by its number.
     pub(crate) fn location(&self, number: usize) -> &Location {
         &self.locations[number]
-    }
-
-    /// A place as reports show it, for an access that is the program's own, or was called by such code.
-    pub fn place(&mut self, pc: u64) -> Option<(String, u32)> {
-        let chain = self.chain(pc);
-        chain.iter().rev().find(|level| level.own).map(|level| (level.file.clone(), level.line))
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Access {
     pub pc: u64,
     /// The address.
     pub addr: u64,
+    /// The heap block that it is in: its beginning and its bytes.
+    pub block: Option<(u64, u64)>,
     /// The event of the run at which the strand came to it.
     pub event: u64,
     /// What was there when it was made.
@@ -55,6 +57,8 @@ struct Strand {
     /// The functions it is in; the first stands for what it begins with.
     stack: Vec<u32>,
     event: u64,
+    /// The block of its next access.
+    block: Option<(u64, u64)>,
 }
 
 /// What a run's accesses did, in the order in which they were made.
@@ -85,6 +89,19 @@ impl Recording {
         }
     }
 
+    /// The instruction of an access with the calls that lead to it, innermost first.
+    pub(crate) fn stack(&self, access: &Access) -> Vec<u64> {
+        let mut stack = vec![access.pc];
+        let mut next = Some(access.activation);
+        while let Some(activation) = next.map(|number| self.activations[number as usize]) {
+            if activation.call != 0 {
+                stack.push(activation.call);
+            }
+            next = activation.parent;
+        }
+        stack
+    }
+
     /// Takes the next record of the stream.
     pub fn event(&mut self, event: &Event) {
         let strand = event.strand;
@@ -99,6 +116,9 @@ impl Recording {
             }
             Some(EventKind::Ended) => self.cut_to(strand, 0),
             Some(EventKind::Entered) => self.entered(strand, event.pc, event.value),
+            Some(EventKind::Block) => {
+                self.strands.entry(strand).or_default().block = Some((event.addr, event.value));
+            }
             Some(EventKind::Made) => self.made(event),
             Some(EventKind::Left) => {
                 if let Some(last) = self.accesses.last_mut()
@@ -159,7 +179,8 @@ impl Recording {
         let Some(op) = OpKind::from_code(event.op) else { return };
         self.root(event.strand);
         self.cut_to(event.strand, (event.size_order >> 8) as usize + 1);
-        let state = &self.strands[&event.strand];
+        let Some(state) = self.strands.get_mut(&event.strand) else { return };
+        let block = state.block.take();
         let Some(&activation) = state.stack.last() else { return };
         self.accesses.push(Access {
             strand: event.strand,
@@ -168,6 +189,7 @@ impl Recording {
             activation,
             pc: event.pc,
             addr: event.addr,
+            block,
             event: state.event,
             before: event.value,
             // A read leaves what it finds.

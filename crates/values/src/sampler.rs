@@ -1,11 +1,12 @@
 //! The points of a program with their variables, and the samples of its runs.
 
+use crate::known::Known;
 use crate::location::LeftOut;
 use crate::places::Program;
 use crate::recording::Recording;
 use crate::regions::{Found, Place, regions};
-use crate::timeline::{Timeline, after, making};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::timeline::{after, making};
+use std::collections::{BTreeMap, HashMap};
 use threadbare_invariants::{Point, PointId, Points, Region, Sample, Side, Value, Variable};
 use threadbare_symbols::NoScalar;
 
@@ -34,8 +35,6 @@ pub struct Samples {
 /// What is known of a variable while it is not settled which ones are sampled.
 #[derive(Clone, Debug, Default)]
 struct Use {
-    strands: BTreeSet<u16>,
-    written: bool,
     shared: bool,
     accesses: u64,
 }
@@ -73,19 +72,18 @@ impl Sampler {
 
     /// Looks which variables the strands of a run share. Comes before the first [`Sampler::seal`].
     pub fn learn(&mut self, program: &mut Program, run: &Recording) {
-        for used in self.uses.values_mut() {
-            used.strands.clear();
-            used.written = false;
-        }
         let mut unnamed: HashMap<u64, (u16, bool, bool, NoScalar)> = HashMap::new();
-        for access in &run.accesses {
-            match program.spot(access.addr, access.size) {
+        let spots = program.spots(run);
+        let mut touched: HashMap<(usize, u64), (u16, bool, bool)> = HashMap::new();
+        for (access, spot) in run.accesses.iter().zip(spots) {
+            match spot {
                 Ok(number) => {
                     let used = self.uses.entry(number).or_default();
-                    used.strands.insert(access.strand);
-                    used.written |= access.writes();
                     used.accesses += 1;
-                    used.shared |= used.written && used.strands.len() > 1;
+                    let place = touched.entry((number, access.addr)).or_insert((access.strand, false, false));
+                    place.1 |= place.0 != access.strand;
+                    place.2 |= access.writes();
+                    used.shared |= place.1 && place.2;
                 }
                 Err(why) => {
                     let spot = unnamed.entry(access.addr).or_insert((access.strand, false, false, why));
@@ -142,28 +140,9 @@ impl Sampler {
 
     /// The samples of a run.
     pub fn samples(&mut self, program: &mut Program, run: &Recording, number: u64) -> Samples {
-        let mut lines: HashMap<usize, Timeline> = HashMap::new();
-        let mut counts = Vec::with_capacity(run.accesses.len());
-        // The variable of each access, where it is one that is sampled.
-        let mut touched: Vec<Option<usize>> = Vec::with_capacity(run.accesses.len());
-        for (at, access) in run.accesses.iter().enumerate() {
-            let spot = program.spot(access.addr, access.size);
-            counts.push(spot != Err(NoScalar::Library));
-            let variable = spot.ok().filter(|spot| self.variables.contains(spot));
-            touched.push(variable);
-            if let Some(variable) = variable {
-                lines.entry(variable).or_default().add(at, Some(access.before), access.after);
-            } else if spot == Err(NoScalar::Doubtful) && access.writes() {
-                // It may have written a part of one.
-                let (from, to) = (access.addr, access.addr + u64::from(access.size));
-                for &variable in &self.variables {
-                    let location = program.location(variable);
-                    if location.addr < to && from < location.addr + u64::from(location.size) {
-                        lines.entry(variable).or_default().add(at, None, None);
-                    }
-                }
-            }
-        }
+        let spots = program.spots(run);
+        let counts: Vec<bool> = spots.iter().map(|spot| *spot != Err(NoScalar::Library)).collect();
+        let known = Known::new(program, run, &self.variables, &spots);
         let mut samples = Samples::default();
         let mut told: HashMap<Region, u64> = HashMap::new();
         for found in regions(run, program, &counts, self.options.block) {
@@ -173,7 +152,7 @@ impl Sampler {
                 self.unsampled += 1;
                 continue;
             }
-            self.sample(program, run, number, &found, &lines, &touched, &mut samples);
+            self.sample(program, run, number, &found, &known, &mut samples);
         }
         samples
     }
@@ -200,52 +179,35 @@ impl Sampler {
         ids
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all of it is of the one run")]
     fn sample(
         &mut self,
         program: &Program,
         run: &Recording,
         number: u64,
         found: &Found,
-        lines: &HashMap<usize, Timeline>,
-        touched: &[Option<usize>],
+        known: &Known,
         samples: &mut Samples,
     ) {
         let (enter, exit) = self.points_of(program, found);
-        let value = |variable: usize, raw: Option<u64>| {
-            raw.map_or(Value::Missing, |raw| program.location(variable).value(raw))
-        };
-        let at = |moment| -> Vec<Option<u64>> {
-            let raw = |variable| lines.get(variable).and_then(|line: &Timeline| line.at(moment));
-            self.variables.iter().map(raw).collect()
-        };
         let values = |raw: &[Option<u64>]| -> Vec<Value> {
-            self.variables.iter().zip(raw).map(|(&variable, raw)| value(variable, *raw)).collect()
+            let value = |(&variable, raw): (&usize, &Option<u64>)| {
+                raw.map_or(Value::Missing, |raw| program.location(variable).value(raw))
+            };
+            self.variables.iter().zip(raw).map(value).collect()
         };
         let (first, last) = (&run.accesses[found.first], &run.accesses[found.last]);
+        let view = known.view(run, found);
+        let entry = view.at(making(found.first));
         let strand = u32::from(first.strand);
-        let entry = at(making(found.first));
         let sample =
             |point, event, values, entry| Sample { point, run: number, strand, event, values, entry };
         samples.outer.push(sample(enter, first.event, values(&entry), Vec::new()));
         if !found.whole || last.after.is_none() {
             return;
         }
-        let left = at(after(found.last));
+        let left = view.at(after(found.last));
         samples.outer.push(sample(exit, last.event, values(&left), values(&entry)));
-        let mut own = entry.clone();
-        let mut seen = BTreeSet::new();
-        for (access, variable) in run.accesses.iter().zip(touched).take(found.last + 1).skip(found.first) {
-            if let Some(variable) = variable
-                && access.strand == first.strand
-                && access.writes()
-                && seen.insert(variable)
-                && let Some(slot) = self.variables.iter().position(|other| other == variable)
-                && own[slot].is_some()
-            {
-                own[slot] = Some(access.before);
-            }
-        }
+        let own = view.own(&entry);
         if own != entry {
             samples.own.push(sample(exit, last.event, values(&left), values(&own)));
         }

@@ -32,6 +32,11 @@ impl Timeline {
         self.entries.push(Entry { number, before, after });
     }
 
+    /// The same, and nothing before the first access: the place may have been something else then.
+    pub(crate) fn since_first(&self, moment: Moment) -> Option<u64> {
+        self.entries.first().filter(|first| making(first.number) <= moment).and_then(|_| self.at(moment))
+    }
+
     /// What the place was at a moment; none if nobody can tell.
     pub(crate) fn at(&self, moment: Moment) -> Option<u64> {
         let next = self.entries.partition_point(|entry| making(entry.number) < moment);

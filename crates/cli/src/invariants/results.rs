@@ -4,7 +4,7 @@ use super::campaigns::Runs;
 use super::{Inferred, Kind, Wanted};
 use crate::options::CampaignOptions;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use threadbare_findings::Finding;
 use threadbare_invariants::{Break, Broken, Fate, Inference, Point, Region, Side, Told};
 use threadbare_values::Place;
@@ -85,7 +85,7 @@ pub(crate) struct FirstBroken {
     pub(crate) place: String,
     pub(crate) strand: String,
     pub(crate) event: u64,
-    pub(crate) values: Vec<(String, String)>,
+    pub(crate) values: BTreeMap<String, String>,
     /// Another strand had changed what the region's first write replaced: `orig` is that.
     pub(crate) came_between: bool,
     pub(crate) schedule: String,
@@ -101,8 +101,8 @@ pub(crate) struct Checked {
     pub(crate) fate: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) why: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) values: Vec<(String, String)>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) values: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<u64>,
 }
@@ -196,7 +196,7 @@ impl Results {
                 text: line.statement.to_string(),
                 fate: "holds",
                 why: String::new(),
-                values: Vec::new(),
+                values: BTreeMap::new(),
                 run: None,
             };
             match fate {
@@ -236,7 +236,7 @@ impl Inferred {
     }
 }
 
-fn values(at: &Break) -> Vec<(String, String)> {
+fn values(at: &Break) -> BTreeMap<String, String> {
     at.values.iter().map(|(operand, value)| (operand.to_string(), value.clone())).collect()
 }
 

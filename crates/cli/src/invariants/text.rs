@@ -1,6 +1,7 @@
 //! Invariants as text: what is broken first, then what holds, by point.
 
 use super::results::{Invariant, Results};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use threadbare_report::Style;
 
@@ -134,7 +135,7 @@ fn words(it: &Invariant) -> String {
     }
 }
 
-fn pairs(values: &[(String, String)]) -> String {
+fn pairs(values: &BTreeMap<String, String>) -> String {
     let all: Vec<String> = values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     all.join(", ")
 }

@@ -243,7 +243,7 @@ impl Parser<'_> {
             Word::Name(name, false) => match &*name {
                 "true" => Some(Constant::Bool(true)),
                 "false" => Some(Constant::Bool(false)),
-                "null" => Some(Constant::Null),
+                "null" | "NULL" => Some(Constant::Null),
                 _ => None,
             },
             Word::Sign(".") => {

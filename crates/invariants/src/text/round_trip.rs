@@ -8,7 +8,7 @@ pub(crate) fn name() -> BoxedStrategy<String> {
     prop_oneof![
         4 => "(::)?[a-z_][a-z0-9_$]{0,4}((\\.|->|::)[a-z][a-z0-9]{0,3}){0,2}(\\[[0-9]{1,2}\\])?",
         1 => Just("one".to_owned()),
-        1 => Just("null".to_owned()),
+        1 => Just("NULL".to_owned()),
         1 => Just("orig".to_owned()),
         1 => Just("sorted".to_owned()),
         1 => Just("size".to_owned()),

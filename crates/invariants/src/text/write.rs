@@ -6,7 +6,7 @@ use crate::statement::{Cmp, Constant, Real, Statement};
 use std::fmt::{self, Display, Formatter, Write};
 
 /// Words that a variable without backquotes cannot be.
-pub(super) const WORDS: [&str; 7] = ["true", "false", "null", "one", "of", "nan", "inf"];
+pub(super) const WORDS: [&str; 8] = ["true", "false", "null", "NULL", "one", "of", "nan", "inf"];
 
 /// A name as it stands in text.
 pub(crate) fn name(name: &str) -> String {
@@ -72,7 +72,7 @@ impl Display for Constant {
         match self {
             Self::Int(value) => write!(out, "{value}"),
             Self::Bool(value) => write!(out, "{value}"),
-            Self::Null => out.write_str("null"),
+            Self::Null => out.write_str("NULL"),
             Self::Real(value) => write!(out, "{value}"),
             Self::Text(text) => out.write_str(&quoted(text)),
             Self::Name(value) => write!(out, ".{}", name(value)),

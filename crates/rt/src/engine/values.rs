@@ -35,6 +35,12 @@ pub fn made() {
     let depth = frames::untold(this, |pc, depth| {
         record::push(EventKind::Entered, this.id, Op::new(OpKind::Start, 0, pc), depth);
     });
+    if crate::heap::contains(op.addr as usize)
+        && let Some(block) = crate::heap::find(op.addr as usize).filter(|block| !block.freed)
+    {
+        let start = Op::new(OpKind::Start, block.user as u64, 0);
+        record::push(EventKind::Block, this.id, start, block.size as u64);
+    }
     let before = spin::load(op.addr, op.size as u8);
     record::push_made(this.id, op, before, depth);
     // SAFETY: single kernel thread.

@@ -14,6 +14,7 @@ use std::fmt;
 
 use crate::image::{Arena, ImageData};
 use crate::locals::Live;
+use crate::scalar::{Class, NoScalar, class_at};
 use crate::units::{Die, Entry};
 use crate::variable::{Library, library_kind, part_at, size_of, stripped};
 
@@ -26,6 +27,8 @@ pub struct HeapField {
     pub path: String,
     /// The type of the part.
     pub type_name: String,
+    /// What the bytes that are touched mean, where that is beyond doubt.
+    pub class: Result<Class, NoScalar>,
 }
 
 impl HeapField {
@@ -140,7 +143,8 @@ fn field_at(ty: &Die<'_>, access: BlockAccess, array: bool) -> Option<(HeapField
         }
         None => (library_object(ty, offset)?, format!("{index}{}", part.path)),
     };
-    Some((HeapField { object, path, type_name }, part.field))
+    let class = class_at(ty, offset, access.size);
+    Some((HeapField { object, path, type_name, class }, part.field))
 }
 
 /// The name of a type, the same whether it was reached by its tag or by a `typedef`.

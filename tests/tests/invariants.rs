@@ -1,0 +1,180 @@
+//! `threadbare invariants` on programs: the paper's figures, and a program for each kind of place that values come from.
+//!
+//! Each program under `tests/invariants` has one mistake, or none. The first statement of the ranking must be the one that the mistake breaks, at
+//! the labelled lines, built by every compiler, without and with optimisation.
+
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use threadbare_tests::{compile, tool};
+
+const FOLDER: &str = "tests/invariants";
+
+/// A way to build a program: what stands before its name, and the real compiler.
+struct Build {
+    name: String,
+    program: PathBuf,
+}
+
+/// The program, built in every way that this machine has.
+fn builds(file: &str, folder: &Path) -> Vec<Build> {
+    let source = tool::root().join(FOLDER).join(file);
+    let (wrapper, compilers): (&str, &[&str]) = match source.extension().and_then(|it| it.to_str()) {
+        Some("c") => ("cc", &["gcc", "clang-19"]),
+        Some("cc") => ("c++", &["g++", "clang++-19"]),
+        _ => ("rustc", &["rustc"]),
+    };
+    let mut builds = Vec::new();
+    for compiler in compilers.iter().filter(|name| !name.starts_with("clang") || compile::has_clang()) {
+        for level in ["0", "2"] {
+            let name = format!("{file} by {compiler} -O{level}");
+            let program = folder.join(format!("{compiler}.{level}"));
+            let mut command = tool::command([wrapper]);
+            command.env("THREADBARE_CC", compiler).env("THREADBARE_CXX", compiler).arg("-g");
+            match wrapper {
+                "rustc" => command.arg(format!("-Copt-level={level}")),
+                _ => command.arg(format!("-O{level}")).arg("-pthread"),
+            };
+            command.arg(&source).arg("-o").arg(&program);
+            let outcome = tool::finish(&mut command, tool::PATIENCE);
+            assert_eq!(outcome.code, Some(0), "{name}: {}", outcome.describe());
+            builds.push(Build { name, program });
+        }
+    }
+    builds
+}
+
+/// What the tool tells of a program.
+fn told(program: &Path, out: &Path, options: &[&str]) -> (Option<i32>, Value) {
+    let mut arguments: Vec<OsString> =
+        ["invariants", "--format", "json", "--runs", "400", "--out"].map(OsString::from).to_vec();
+    arguments.push(out.into());
+    arguments.extend(options.iter().map(OsString::from));
+    arguments.push("--".into());
+    arguments.push(program.into());
+    let outcome = tool::run(arguments);
+    let json = serde_json::from_str(&outcome.stdout);
+    (outcome.code, json.unwrap_or_else(|error| panic!("{error}: {}", outcome.describe())))
+}
+
+/// The line with a label.
+fn line(file: &str, label: &str) -> u64 {
+    let source = std::fs::read_to_string(tool::root().join(FOLDER).join(file)).expect("the program's source");
+    let mark = format!("//~ {label}");
+    let at = source.lines().position(|line| line.trim_end().ends_with(&mark));
+    at.unwrap_or_else(|| panic!("{file} has no label {label}")) as u64 + 1
+}
+
+fn texts<'a>(told: &'a Value, name: &str) -> Vec<&'a str> {
+    let all = told["invariants"].as_array().expect("a list");
+    let there = all.iter().filter(|it| it["name"].as_str().is_some_and(|it| it.ends_with(name)));
+    there.filter_map(|it| it["text"].as_str()).collect()
+}
+
+/// The first of the ranking says this, of the block between these labels, and failing runs keep that instead.
+fn breaks(file: &str, text: &str, (first, last): (&str, &str), instead: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for Build { name, program } in builds(file, folder.path()) {
+        let (code, told) = told(&program, &folder.path().join("out"), &[]);
+        assert_eq!(code, Some(1), "{name}: {told:#}");
+        assert!(told["runs_passing"].as_u64() >= Some(20), "{name}: {told:#}");
+        assert!(told["runs_failing"].as_u64() >= Some(20), "{name}: {told:#}");
+        let top = &told["invariants"][0];
+        assert_eq!((top["text"].as_str(), top["rank"].as_u64()), (Some(text), Some(1)), "{name}: {top:#}");
+        assert_eq!(
+            (top["broken"].as_bool(), top["kind"].as_str()),
+            (Some(true), Some("transition")),
+            "{name}"
+        );
+        assert_eq!(top["point"], "block", "{name}: {top:#}");
+        let lines = format!("{file}_{}_{}():::EXIT", line(file, first), line(file, last));
+        assert!(top["name"].as_str().is_some_and(|it| it.ends_with(&lines)), "{name}: {lines}, not {top:#}");
+        let kept: Vec<&str> =
+            top["instead"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        assert!(kept.contains(&instead), "{name}: {top:#}");
+        let broken = &top["first_broken"];
+        assert!(broken["strand"].as_str().is_some_and(|it| it.starts_with("0.")), "{name}: {broken:#}");
+        let place = format!("{file}:{}", line(file, last));
+        assert!(broken["place"].as_str().is_some_and(|it| it.ends_with(&place)), "{name}: {broken:#}");
+        assert!(broken["schedule"].as_str().is_some_and(|it| Path::new(it).exists()), "{name}: {broken:#}");
+        assert_eq!(told["left_out"]["runs"], 0, "{name}: every run can be made again");
+    }
+}
+
+#[test]
+fn figure_2_a_pointer_that_is_taken_away() {
+    breaks("pointer.c", "::p == orig(::p)", ("look", "use"), "::p != orig(::p)");
+}
+
+#[test]
+fn figure_3_a_withdrawal_in_two_steps() {
+    let text = "::balance == orig(::balance) - 100";
+    breaks("account.c", text, ("first", "last"), "::balance < orig(::balance)");
+}
+
+#[test]
+fn figure_5_the_mended_withdrawal_breaks_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for Build { name, program } in builds("account_mended.c", folder.path()) {
+        let (code, told) = told(&program, &folder.path().join("out"), &[]);
+        assert_eq!((code, told["runs_failing"].as_u64()), (Some(0), Some(0)), "{name}: {told:#}");
+        let all = told["invariants"].as_array().expect("a list");
+        assert!(all.iter().all(|it| it["broken"] == false), "{name}: {told:#}");
+        let kept = texts(&told, "withdraw():::EXIT");
+        assert!(kept.contains(&"::balance == orig(::balance) - 100"), "{name}: {kept:?}");
+    }
+}
+
+#[test]
+fn figure_6_fields_behind_a_pointer_that_changes() {
+    breaks("fields.c", "::p == orig(::p)", ("first", "last"), "::p != orig(::p)");
+    let folder = tempfile::tempdir().expect("a folder");
+    for Build { name, program } in builds("fields.c", folder.path()) {
+        let (_, told) = told(&program, &folder.path().join("out"), &["--kind", "state"]);
+        let block = format!("_{}_{}():::ENTER", line("fields.c", "first"), line("fields.c", "last"));
+        assert!(texts(&told, &block).contains(&"::p != NULL"), "{name}: {told:#}");
+    }
+}
+
+#[test]
+fn figure_9_additions_that_are_lost() {
+    breaks("counter.c", "::sum == orig(::sum) + 1", ("both", "both"), "::sum > orig(::sum)");
+}
+
+#[test]
+fn an_atomic_that_is_loaded_and_stored() {
+    let text = "::counter::SUM == orig(::counter::SUM) + 1";
+    breaks("counter.rs", text, ("first", "last"), "::counter::SUM > orig(::counter::SUM)");
+}
+
+#[test]
+fn a_field_of_a_heap_block() {
+    let text = "account.balance == orig(account.balance) + 10";
+    breaks("heap.c", text, ("first", "last"), "account.balance > orig(account.balance)");
+}
+
+#[test]
+fn a_member_of_an_object() {
+    let text = "Turnstile.inside == orig(Turnstile.inside) + 1";
+    breaks("object.cc", text, ("first", "last"), "Turnstile.inside > orig(Turnstile.inside)");
+}
+
+/// The second lock's block is a line by itself, and its write is as wrong: both lines are the mistake.
+#[test]
+fn what_a_mutex_behind_an_arc_guards() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for Build { name, program } in builds("shared.rs", folder.path()) {
+        let (_, told) = told(&program, &folder.path().join("out"), &["--kind", "transition"]);
+        let whole =
+            format!("shared.rs_{}_{}():::EXIT", line("shared.rs", "first"), line("shared.rs", "last"));
+        let all = told["invariants"].as_array().expect("a list");
+        let top = all.iter().take(3).find(|it| it["name"].as_str().is_some_and(|it| it.ends_with(&whole)));
+        let top = top.unwrap_or_else(|| panic!("{name}: {told:#}"));
+        let text = "shared::Account.balance == orig(shared::Account.balance) + 10";
+        assert_eq!(
+            (top["text"].as_str(), top["broken"].as_bool()),
+            (Some(text), Some(true)),
+            "{name}: {top:#}"
+        );
+    }
+}
