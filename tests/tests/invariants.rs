@@ -178,3 +178,55 @@ fn what_a_mutex_behind_an_arc_guards() {
         );
     }
 }
+
+/// What the mended program keeps, the broken one does not: the statements are of functions that both have.
+#[test]
+fn what_is_kept_is_checked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let kept = at("kept.inv");
+    let kept_text = kept.to_str().expect("a plain path");
+    let mended = builds("account_mended.c", folder.path()).remove(0).program;
+    let (code, _) = told(&mended, &at("out"), &["--keep", kept_text]);
+    assert_eq!(code, Some(0));
+    let text = std::fs::read_to_string(&kept).expect("the kept lines");
+    assert!(text.contains("..withdraw():::EXIT\n    ::balance == orig(::balance) - 100"), "{text}");
+    let (code, again) = told(&mended, &at("out"), &["--check", kept_text]);
+    assert_eq!(code, Some(0), "{again:#}");
+    let account = builds("account.c", folder.path()).remove(0).program;
+    let (code, broken) = told(&account, &at("out"), &["--check", kept_text]);
+    assert_eq!(code, Some(1), "{broken:#}");
+    let lines = broken["checked"].as_array().expect("the lines");
+    let line = lines.iter().find(|it| it["point"] == "..withdraw():::EXIT" && it["fate"] == "broken");
+    let line = line.unwrap_or_else(|| panic!("{broken:#}"));
+    assert_eq!(line["text"], "::balance == orig(::balance) - 100");
+    assert!(line["schedule"].as_str().is_some_and(|it| Path::new(it).exists()), "{line:#}");
+    // A line of a person's own, and one that nothing can be said of.
+    let by_hand = "..withdraw():::EXIT\n    ::balance < 0\n..nowhere():::EXIT\n    ::balance == 1\n";
+    std::fs::write(&kept, by_hand).expect("the file is written");
+    let (code, told) = told(&mended, &at("out"), &["--check", kept_text]);
+    let fates: Vec<&str> =
+        told["checked"].as_array().into_iter().flatten().filter_map(|it| it["fate"].as_str()).collect();
+    assert_eq!((code, &fates[..]), (Some(1), &["broken", "unknown"][..]), "{told:#}");
+}
+
+/// A file for Daikon, read again, gives what was told of the passing runs.
+#[test]
+fn values_go_to_a_file_and_come_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("values.dtrace");
+    let name = file.to_str().expect("a plain path");
+    let mended = builds("account_mended.c", folder.path()).remove(0).program;
+    let (_, direct) = told(&mended, &folder.path().join("out"), &["--dtrace", name]);
+    let outcome = tool::run(["invariants", "--format", "json", "--from", name]);
+    assert_eq!(outcome.code, Some(0), "{}", outcome.describe());
+    let back: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let said = |told: &Value| {
+        let all = told["invariants"].as_array().expect("a list").iter();
+        let mut said: Vec<String> = all.map(|it| format!("{} {}", it["name"], it["text"])).collect();
+        said.sort();
+        said
+    };
+    assert!(!said(&direct).is_empty());
+    assert_eq!(said(&direct), said(&back));
+}

@@ -388,7 +388,7 @@ pub(crate) fn search_text(config: &Config) -> String {
 }
 
 /// The schedule of a run that showed something, which the message tells in words.
-fn schedule(
+pub(crate) fn schedule(
     config: &Config,
     program_id: &str,
     failure: &Failure,

@@ -3,7 +3,7 @@
 use crate::conduct;
 use crate::exit::Trouble;
 use crate::options::CampaignOptions;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_explore::again::{Taken, Taker};
@@ -43,13 +43,14 @@ impl Taker for Collector {
 /// The runs of all campaigns.
 pub(crate) struct Runs {
     pub(crate) target: Arc<Target>,
-    pub(crate) jobs: usize,
+    /// The first campaign's.
+    pub(crate) config: Config,
     pub(crate) taken: Vec<Taken>,
     /// All pcs that the runs learnt.
     pub(crate) known: Arc<[u64]>,
     pub(crate) findings: Vec<Finding>,
-    /// The first failing run that is a finding's, with its schedule.
-    shown: Option<(usize, String)>,
+    /// Runs that are findings' own, with their schedules.
+    kept: BTreeMap<usize, String>,
     pub(crate) strategies: Vec<String>,
     pub(crate) warnings: Vec<String>,
 }
@@ -73,14 +74,9 @@ impl Runs {
         turns.collect()
     }
 
-    /// The failing run that is shown.
-    pub(crate) fn shown(&self) -> Option<usize> {
-        self.shown.as_ref().map(|(number, _)| *number)
-    }
-
     /// The schedule of a run, if it is kept.
     pub(crate) fn schedule_of(&self, number: usize) -> Option<String> {
-        self.shown.iter().find(|(shown, _)| *shown == number).map(|(_, schedule)| schedule.clone())
+        self.kept.get(&number).cloned()
     }
 }
 
@@ -92,22 +88,20 @@ pub(crate) fn make(
     suppressions: &Arc<Suppressions>,
 ) -> Result<Runs, Trouble> {
     let began = Instant::now();
+    let mut config = options.config(Target::clone(target));
+    config.keep_going = true;
+    config.shrink = None;
     let mut runs = Runs {
-        target: Arc::clone(target),
-        jobs: 1,
+        target: Arc::clone(&config.target),
+        config: config.clone(),
         taken: Vec::new(),
         known: Arc::from([]),
         findings: Vec::new(),
-        shown: None,
+        kept: BTreeMap::new(),
         strategies: Vec::new(),
         warnings: Vec::new(),
     };
     let mut learnt = BTreeSet::new();
-    let mut config = options.config(Target::clone(target));
-    runs.target = Arc::clone(&config.target);
-    runs.jobs = config.jobs;
-    config.keep_going = true;
-    config.shrink = None;
     campaign(&config, store, suppressions, &mut runs, &mut learnt)?;
     let (failed, passed) = runs.counts();
     let few = (failed as usize) < FEW || (passed as usize) < FEW;
@@ -145,13 +139,10 @@ fn campaign(
     learnt.extend(taken.iter().flat_map(|taken| taken.learnt.iter().copied()));
     runs.taken.extend(taken);
     runs.strategies.push(report.strategy.clone());
-    if runs.shown.is_none() {
-        let new = runs.taken.iter().enumerate().skip(before).filter(|(_, taken)| taken.failed);
-        let mut new = new.filter(|(_, taken)| taken.segments.is_some());
-        runs.shown = new.find_map(|(number, taken)| {
-            let finding = report.findings.iter().find(|finding| finding.run == taken.request.run)?;
-            Some((number, finding.schedule.clone()))
-        });
+    for (number, taken) in runs.taken.iter().enumerate().skip(before) {
+        if let Some(finding) = report.findings.iter().find(|finding| finding.run == taken.request.run) {
+            runs.kept.insert(number, finding.schedule.clone());
+        }
     }
     for finding in report.findings {
         match runs.findings.iter_mut().find(|known| known.id == finding.id) {

@@ -5,6 +5,7 @@ use super::campaigns::Runs;
 use super::results::Results;
 use crate::conduct::cannot;
 use crate::exit::Trouble;
+use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,21 +17,17 @@ use threadbare_explore::again::observe;
 use threadbare_explore::run::{EventSink, Job};
 use threadbare_explore::{Error, interrupt};
 use threadbare_invariants::daikon::{Reader, TraceWriter, write_decls};
-use threadbare_invariants::{Inference, Points, Sample};
+use threadbare_invariants::{Inference, Points, Sample, Side};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_symbols::{Module, Symbols};
 use threadbare_trace::report::Module as Loaded;
+use threadbare_trace::run::RunFacts;
 use threadbare_values::{Program, Recording};
-
-/// Samples that are kept for a file or a check.
-pub(crate) const MOST_SAMPLES: usize = 4 << 20;
 
 /// A run with its values.
 pub(crate) struct Recorded {
     pub(crate) recording: Recording,
-    pub(crate) modules: Vec<Loaded>,
-    /// Events of the run.
-    pub(crate) events: u64,
+    pub(crate) facts: RunFacts,
 }
 
 /// Makes runs again.
@@ -62,7 +59,7 @@ impl<'a> Recorder<'a> {
             job.set_known(&runs.known);
             job
         };
-        let jobs = (0..runs.jobs.max(1)).map(|_| job()).collect();
+        let jobs = (0..runs.config.jobs.max(1)).map(|_| job()).collect();
         Self { runs, jobs, line: ProgressLine::on_stderr(), began: Instant::now(), done: 0 }
     }
 
@@ -129,7 +126,7 @@ fn one(job: &mut Job, runs: &Runs, number: usize) -> Result<Option<Recorded>, Er
         if !taken.verdict.is_failure() {
             recording.passed();
         }
-        Recorded { recording, events: facts.counters.events, modules: facts.report.modules }
+        Recorded { recording, facts }
     }))
 }
 
@@ -143,22 +140,50 @@ pub(crate) fn program(runs: &Runs, modules: &[Loaded]) -> Program {
     Program::new(Symbols::new(modules))
 }
 
-/// Writes samples, with the declarations before them, for Daikon.
-pub(crate) fn write_dtrace(file: &Path, points: &Points, samples: &[(u64, Sample)]) -> Result<(), Trouble> {
-    let refused = |error: std::io::Error| cannot(&format!("write `{}`", file.display()), &error);
-    let mut out = BufWriter::new(std::fs::File::create(file).map_err(refused)?);
-    out.write_all(write_decls(points).as_bytes()).map_err(refused)?;
-    let mut writer = TraceWriter::new(out, points);
-    for (activation, sample) in samples {
-        writer.sample(sample, *activation).map_err(refused)?;
+/// A file of samples for Daikon, with the declarations before them.
+pub(crate) struct DtraceFile<'a> {
+    path: &'a Path,
+    writer: TraceWriter<'a, BufWriter<File>>,
+    points: &'a Points,
+    activation: u64,
+}
+
+impl<'a> DtraceFile<'a> {
+    pub(crate) fn create(path: &'a Path, points: &'a Points) -> Result<Self, Trouble> {
+        let begin = || {
+            let mut out = BufWriter::new(File::create(path)?);
+            out.write_all(write_decls(points).as_bytes())?;
+            Ok(out)
+        };
+        let out = begin().map_err(|error: std::io::Error| refused(path, &error))?;
+        Ok(Self { path, writer: TraceWriter::new(out, points), points, activation: 0 })
     }
-    writer.into_inner().flush().map_err(refused)
+
+    /// Writes the samples of a run; an exit comes right after its entry.
+    pub(crate) fn write(&mut self, samples: &[Sample]) -> Result<(), Trouble> {
+        for sample in samples {
+            self.activation += u64::from(self.points[sample.point].side == Side::Enter);
+            self.writer.sample(sample, self.activation).map_err(|error| refused(self.path, &error))?;
+        }
+        if let Some(sample) = samples.first() {
+            self.writer.end_run(sample.run);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<(), Trouble> {
+        self.writer.into_inner().flush().map_err(|error| refused(self.path, &error))
+    }
+}
+
+fn refused(path: &Path, error: &std::io::Error) -> Trouble {
+    cannot(&format!("write `{}`", path.display()), error)
 }
 
 /// What follows from a file of Daikon's.
 pub(crate) fn read_dtrace(file: &Path, wanted: &Wanted) -> Result<Results, Trouble> {
     let refused = |error: std::io::Error| cannot(&format!("read `{}`", file.display()), &error);
-    let input = BufReader::new(std::fs::File::open(file).map_err(refused)?);
+    let input = BufReader::new(File::open(file).map_err(refused)?);
     let mut inference = Inference::new();
     let mut reader = Reader::new();
     reader.read(input, |points, sample| inference.take(points, sample)).map_err(|error| {

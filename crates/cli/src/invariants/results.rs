@@ -1,7 +1,8 @@
 //! What is told, in the order in which it is told.
 
 use super::campaigns::Runs;
-use super::{Inferred, Kind, Wanted};
+use super::infer::Inferred;
+use super::{Kind, Wanted};
 use crate::options::CampaignOptions;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,6 +85,8 @@ pub(crate) struct Invariant {
 pub(crate) struct FirstBroken {
     pub(crate) place: String,
     pub(crate) strand: String,
+    /// The run, counted over all campaigns from 0.
+    pub(crate) run: usize,
     pub(crate) event: u64,
     pub(crate) values: BTreeMap<String, String>,
     /// Another strand had changed what the region's first write replaced: `orig` is that.
@@ -104,7 +107,9 @@ pub(crate) struct Checked {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) values: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) run: Option<u64>,
+    pub(crate) run: Option<usize>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) schedule: String,
 }
 
 impl Results {
@@ -165,13 +170,15 @@ impl Results {
         invariant.rank = Some(self.invariants.len() + 1);
         invariant.instead = broken.instead.iter().map(|told| told.statement.to_string()).collect();
         invariant.broken_in = Some((broken.broken_in, broken.looked_at));
-        invariant.first_broken = broken.first.as_ref().map(|first| FirstBroken {
+        let first = broken.first.as_ref().zip(inferred.first_break(broken));
+        invariant.first_broken = first.map(|(first, more)| FirstBroken {
             place: last_line(&broken.point.region, place.as_ref()),
-            strand: inferred.strand(first.strand),
+            strand: more.strand,
+            run: more.run,
             event: first.event,
             values: values(first),
-            came_between: inferred.came_between(broken, first),
-            schedule: inferred.shown.as_ref().map(|run| run.schedule.clone()).unwrap_or_default(),
+            came_between: more.came_between,
+            schedule: String::new(),
         });
         self.invariants.push(invariant);
     }
@@ -198,6 +205,7 @@ impl Results {
                 why: String::new(),
                 values: BTreeMap::new(),
                 run: None,
+                schedule: String::new(),
             };
             match fate {
                 Fate::Holds { .. } => {}
@@ -205,7 +213,7 @@ impl Results {
                     checked.fate = "broken";
                     checked.why = format!("in {runs} {}", if runs == 1 { "run" } else { "runs" });
                     checked.values = values(&first);
-                    checked.run = Some(first.run);
+                    checked.run = usize::try_from(first.run).ok();
                 }
                 Fate::NotReached => checked.fate = "not-reached",
                 Fate::Unknown(error) => {
@@ -222,17 +230,6 @@ impl Results {
         let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
         json.push('\n');
         json
-    }
-}
-
-impl Inferred {
-    /// Whether a break is one that only the region's own view shows.
-    fn came_between(&self, broken: &Broken, first: &Break) -> bool {
-        let Some(run) = self.shown.as_ref().filter(|_| broken.told.transition) else { return false };
-        let id = self.sampler.points().find(&broken.point.region, broken.point.side);
-        run.own
-            .iter()
-            .any(|own| Some(own.point) == id && (own.event, own.strand) == (first.event, first.strand))
     }
 }
 

@@ -33,7 +33,9 @@ pub(crate) fn text(results: &Results) -> String {
         for it in results.checked.iter().filter(|it| it.fate != "holds") {
             line(format!("{} line {}: {} {}", style.bad(it.fate), it.line, it.point, it.text));
             if !it.why.is_empty() || !it.values.is_empty() {
-                line(format!("    {}: {}", it.why, pairs(&it.values)));
+                let schedule =
+                    if it.schedule.is_empty() { String::new() } else { format!(" ({})", it.schedule) };
+                line(format!("    {}: {}{schedule}", it.why, pairs(&it.values)));
             }
         }
         let holds = results.checked.iter().filter(|it| it.fate == "holds").count();

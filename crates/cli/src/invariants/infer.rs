@@ -1,0 +1,202 @@
+//! From runs to facts: which variables are sampled, all samples, the first failing runs by themselves.
+
+use super::Wanted;
+use super::campaigns::Runs;
+use super::record::{self, Recorded, Recorder};
+use crate::conduct::warn;
+use crate::exit::Trouble;
+use std::collections::BTreeMap;
+use threadbare_invariants::{Broken, Check, KEPT_RUNS, Kept, Parts, Sample, Shown, Watch};
+use threadbare_values::{Options, Program, Sampler, Samples};
+
+/// Runs of a program that the variables are chosen by.
+const LOOKED_AT: usize = 64;
+/// Runs that are recorded at a time.
+const CHUNK: usize = 16;
+
+/// What came of the runs.
+pub(crate) struct Inferred {
+    pub(crate) parts: Parts,
+    pub(crate) sampler: Sampler,
+    /// The first failing runs; breaks are shown in the first of them that has one.
+    failing: Vec<FailingRun>,
+    /// Runs whose values could not be had.
+    pub(crate) not_followed: u64,
+    /// Accesses of long runs that were not looked at.
+    pub(crate) dropped: u64,
+    /// What became of the kept lines.
+    pub(crate) check: Option<Check>,
+}
+
+/// A failing run.
+struct FailingRun {
+    number: usize,
+    /// In the order of their events.
+    samples: Vec<Sample>,
+    /// Those of them that are what an activation did by itself.
+    own: Vec<Sample>,
+    /// The event at which it failed.
+    failure: u64,
+    strands: BTreeMap<u32, String>,
+}
+
+/// Where a statement was broken first.
+pub(crate) struct FirstBreak {
+    /// The run.
+    pub(crate) run: usize,
+    pub(crate) strand: String,
+    /// Only what the activation did by itself shows it.
+    pub(crate) came_between: bool,
+}
+
+impl Inferred {
+    /// What failing runs break, the likeliest cause first.
+    pub(crate) fn broken(&self) -> Vec<Broken> {
+        let points = self.sampler.points();
+        let shown = self.failing.first();
+        let shown = shown.map(|run| Shown { points, samples: &run.samples, failure: run.failure });
+        let mut all = self.parts.broken(shown);
+        for run in self.failing.iter().skip(1) {
+            let mut watch = Watch::new();
+            let open = all.iter_mut().filter(|broken| broken.first.is_none());
+            let watched: Vec<(usize, &mut Broken)> = open
+                .filter_map(|broken| {
+                    let point = points.find(&broken.point.region, broken.point.side)?;
+                    Some((watch.add(points, point, &broken.told.statement).ok()?, broken))
+                })
+                .collect();
+            run.samples.iter().for_each(|sample| watch.take(sample));
+            for (number, broken) in watched {
+                broken.first = watch.first(number).cloned();
+            }
+        }
+        all
+    }
+
+    /// More of the first break of a statement.
+    pub(crate) fn first_break(&self, broken: &Broken) -> Option<FirstBreak> {
+        let first = broken.first.as_ref()?;
+        let run = self.failing.iter().find(|run| run.number as u64 == first.run)?;
+        let point = self.sampler.points().find(&broken.point.region, broken.point.side);
+        let same =
+            |own: &Sample| Some(own.point) == point && (own.event, own.strand) == (first.event, first.strand);
+        let name = run.strands.get(&first.strand);
+        Some(FirstBreak {
+            run: run.number,
+            strand: name.cloned().unwrap_or_else(|| first.strand.to_string()),
+            came_between: broken.told.transition && run.own.iter().any(same),
+        })
+    }
+}
+
+/// All runs, as often as they are needed.
+struct Source<'a> {
+    recorder: Recorder<'a>,
+    order: Vec<usize>,
+}
+
+impl Source<'_> {
+    /// Makes the first `most` runs again; none for one that was another.
+    fn each(
+        &mut self,
+        most: usize,
+        mut take: impl FnMut(usize, Option<Recorded>) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        for chunk in self.order[..self.order.len().min(most)].chunks(CHUNK) {
+            for (&number, recorded) in chunk.iter().zip(self.recorder.record(chunk)?) {
+                take(number, recorded)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same with their samples.
+    fn samples(
+        &mut self,
+        sampler: &mut Sampler,
+        program: &mut Program,
+        mut take: impl FnMut(usize, &Sampler, Samples) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        self.each(usize::MAX, |number, recorded| {
+            let Some(recorded) = recorded else { return Ok(()) };
+            let samples = sampler.samples(program, &recorded.recording, number as u64);
+            take(number, sampler, samples)
+        })
+    }
+}
+
+/// Infers from runs.
+pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result<Inferred, Trouble> {
+    let mut source = Source { recorder: Recorder::new(runs), order: runs.order() };
+    let mut sampler = Sampler::new(Options { block: wanted.block.into() });
+    let mut program = None;
+    source.each(LOOKED_AT, |_, recorded| {
+        if let Some(recorded) = recorded {
+            let modules = &recorded.facts.report.modules;
+            let program = program.get_or_insert_with(|| record::program(runs, modules));
+            sampler.learn(program, &recorded.recording);
+        }
+        Ok(())
+    })?;
+    let Some(mut program) = program else {
+        return Err(Trouble::usage(
+            "no run could be made again, so there are no values",
+            "a program that depends on what no schedule holds (the clock, other processes) shows other runs each time",
+        ));
+    };
+    sampler.seal(&program, &|name| {
+        wanted.variable.is_empty() || wanted.variable.iter().any(|part| name.contains(part.as_str()))
+    });
+    let (parts, failing) = (Parts::new(), Vec::new());
+    let mut inferred = Inferred { parts, sampler, failing, not_followed: 0, dropped: 0, check: None };
+    let all = source.order.len();
+    source.each(usize::MAX, |number, recorded| {
+        inferred.take(&mut program, runs.taken[number].failed, number, recorded);
+        Ok(())
+    })?;
+    if let Some(kept) = kept {
+        let mut check = kept.check(inferred.sampler.points());
+        source.samples(&mut inferred.sampler, &mut program, |_, _, samples| {
+            samples.outer.iter().chain(&samples.own).for_each(|sample| check.take(sample));
+            Ok(())
+        })?;
+        inferred.check = Some(check);
+    }
+    if let Some(file) = &wanted.dtrace {
+        let points = inferred.sampler.points().clone();
+        let mut writer = record::DtraceFile::create(file, &points)?;
+        source.samples(&mut inferred.sampler, &mut program, |_, _, samples| writer.write(&samples.outer))?;
+        writer.finish()?;
+    }
+    let lost = inferred.not_followed;
+    if lost > 0 {
+        warn(&format!("{lost} of {all} runs could not be made again; their values are left out"));
+    }
+    Ok(inferred)
+}
+
+impl Inferred {
+    fn take(&mut self, program: &mut Program, failed: bool, number: usize, recorded: Option<Recorded>) {
+        let Some(recorded) = recorded else {
+            self.not_followed += 1;
+            return;
+        };
+        self.dropped += recorded.recording.dropped;
+        let samples = self.sampler.samples(program, &recorded.recording, number as u64);
+        self.parts.take_views(self.sampler.points(), failed, &samples.outer, &samples.own);
+        if !failed || self.failing.len() >= KEPT_RUNS {
+            return;
+        }
+        let mut both = samples.outer;
+        both.extend(samples.own.iter().cloned());
+        both.sort_by_key(|sample| sample.event);
+        let name = |sample: &Sample| (sample.strand, recorded.recording.strand_name(sample.strand as u16));
+        self.failing.push(FailingRun {
+            number,
+            strands: both.iter().map(name).collect(),
+            samples: both,
+            own: samples.own,
+            failure: recorded.facts.counters.events,
+        });
+    }
+}
