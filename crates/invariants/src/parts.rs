@@ -1,8 +1,8 @@
 //! Good without bad: what held in every passing run and is broken in failing ones.
 //!
 //! Passing and failing runs are inferred apart. A statement that the passing runs all keep, and not by chance, and that failing runs break, is a likely
-//! cause. Such statements are ranked by the share of failing runs that break them, then what the code does to shared variables before
-//! what they are, then by how near the break is to the failure.
+//! cause. Such statements are ranked: what the code does to shared variables before what they are, if three of ten failing runs break it;
+//! then by the share of failing runs that do, and by how near the break is to the failure.
 
 use crate::inference::{Inference, LoadError};
 use crate::point::{Point, Points, Sample};
@@ -16,6 +16,9 @@ use std::cmp::Reverse;
 
 /// So many failing runs are also kept apart from each other, to count those that break a statement.
 pub const KEPT_RUNS: usize = 8;
+
+/// So many tenths of failing runs break what is a likely cause.
+const OFTEN: u64 = 3;
 
 const MAGIC: &[u8; 8] = b"tb-part2";
 
@@ -231,7 +234,7 @@ fn show(all: &mut [Broken], shown: Shown<'_>) {
     }
 }
 
-type Rank = (Reverse<u64>, (bool, bool), u32, u8, bool, u32, String);
+type Rank = (u8, Reverse<u64>, (bool, bool), u32, u8, bool, u32, String);
 
 /// The better cause first.
 fn rank(broken: &Broken) -> Rank {
@@ -241,7 +244,15 @@ fn rank(broken: &Broken) -> Rank {
     let kind = kind_of(&broken.told);
     let lines = broken.point.region.lines().unwrap_or(u32::MAX);
     let text = format!("{} {}", broken.point, broken.told.statement);
+    // What variables are when the failure is seen restates it, in every failing run; what code does to them is a cause, though other code
+    // may fail in other runs.
+    let order = match (broken.told.transition, share) {
+        (_, 0..OFTEN) => 2,
+        (false, _) => 1,
+        (true, _) => 0,
+    };
     (
+        order,
         Reverse(share),
         (!broken.told.transition, !broken.told.shared),
         near,

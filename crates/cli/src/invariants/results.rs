@@ -67,6 +67,9 @@ pub(crate) struct Invariant {
     /// The point's name as Daikon has it.
     pub(crate) name: String,
     pub(crate) function: String,
+    /// First and last line of a block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lines: Option<(u32, u32)>,
     pub(crate) kind: &'static str,
     pub(crate) samples: u64,
     pub(crate) broken: bool,
@@ -272,14 +275,18 @@ impl Invariant {
             Side::Exit => "exit",
             Side::Here => "point",
         };
-        let block = matches!(point.region, Region::Block { .. });
+        let lines = match point.region {
+            Region::Block { first, last, .. } => Some((first, last)),
+            _ => None,
+        };
         Self {
             text: told.statement.to_string(),
             place: place.map(|place| format!("{}:{}", place.file, place.line)).unwrap_or_default(),
-            point: if block { "block" } else { side },
+            point: if lines.is_some() { "block" } else { side },
             side,
             name: point.to_string(),
             function: place.map(|place| place.function.clone()).unwrap_or_default(),
+            lines,
             kind: if told.transition { "transition" } else { "state" },
             samples: told.evidence.samples,
             broken: false,

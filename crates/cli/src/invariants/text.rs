@@ -1,26 +1,23 @@
 //! Invariants as text: what is broken first, then what holds, by point.
 
-use super::results::{Invariant, Results};
+use super::results::{Checked, FirstBroken, Invariant, LeftOut, Results};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use threadbare_report::Style;
 
-/// Broken ones that are shown in full.
-const BROKEN: usize = 10;
+/// Broken statements that are shown in full.
+const BROKEN: usize = 6;
+/// Other places of a broken statement that are named.
+const ALSO: usize = 4;
 /// Points that are shown.
-const POINTS: usize = 40;
+const POINTS: usize = 24;
 
 /// The text.
 pub(crate) fn text(results: &Results) -> String {
-    let style = Style::for_stream(&std::io::stdout());
-    let mut out = String::new();
-    let mut line = |text: String| {
-        // Writing to a string does not fail.
-        let _ = writeln!(out, "{text}");
-    };
+    let mut page = Page { out: String::new(), style: Style::for_stream(&std::io::stdout()) };
     if results.runs > 0 {
-        line(format!(
-            "{} by {}: {} passed, {} failed; {} sampled",
+        page.line(format_args!(
+            "{} by {}: {} passed, {} failed; {}",
             counted(results.runs, "run"),
             results.strategy,
             results.runs_passing,
@@ -28,112 +25,160 @@ pub(crate) fn text(results: &Results) -> String {
             counted(results.variables as u64, "shared variable"),
         ));
     }
-    if !results.checked.is_empty() {
-        line(String::new());
-        for it in results.checked.iter().filter(|it| it.fate != "holds") {
-            line(format!("{} line {}: {} {}", style.bad(it.fate), it.line, it.point, it.text));
-            if !it.why.is_empty() || !it.values.is_empty() {
-                let schedule =
-                    if it.schedule.is_empty() { String::new() } else { format!(" ({})", it.schedule) };
-                line(format!("    {}: {}{schedule}", it.why, pairs(&it.values)));
-            }
-        }
-        let holds = results.checked.iter().filter(|it| it.fate == "holds").count();
-        line(format!("{holds} of {} kept lines hold", results.checked.len()));
-        return finish(out, results);
+    if results.runs > 0 && results.variables == 0 {
+        let named = "no shared variable has a name and a type: build with `-g`";
+        let any = if results.left_out.unnamed > 0 { named } else { "strands share no variable" };
+        page.line(format_args!("\n{any}"));
     }
-    let broken: Vec<&Invariant> = results.invariants.iter().filter(|it| it.broken).collect();
-    if !broken.is_empty() {
-        line(format!("\n{}", style.strong("held in passing runs, broken in failing ones")));
-    } else if results.runs_failing > 0 {
-        line("\nno statement of the passing runs is broken in failing ones".to_owned());
+    if results.checked.is_empty() {
+        page.broken(results);
+        page.holding(results);
+    } else {
+        page.checked(&results.checked);
     }
-    for it in broken.iter().take(BROKEN) {
-        line(format!("\n{}. {}", it.rank.unwrap_or(0), style.bad(&it.text)));
-        line(format!("   at {}", words(it)));
-        if let Some((runs, of)) = it.broken_in {
-            line(format!("   broken in {runs} of {of} failing runs looked at"));
-        }
-        if let Some(first) = &it.first_broken {
-            let between = if first.came_between { "; another strand came in between" } else { "" };
-            line(format!(
-                "   first by strand {} at {}: {}{between}",
-                first.strand,
-                first.place,
-                pairs(&first.values)
-            ));
-        }
-        if !it.instead.is_empty() {
-            line(format!("   failing runs keep: {}", it.instead.join(", ")));
-        }
+    page.left_out(&results.left_out);
+    if let Some(finding) = results.findings.first() {
+        page.line(format_args!("\nfailing runs show: {} ({})", finding.message, finding.schedule));
     }
-    if broken.len() > BROKEN {
-        line(format!("\n… and {} more, with `--format json`", broken.len() - BROKEN));
-    }
-    let mut last = None;
-    let mut points = 0;
-    let mut more = 0;
-    for it in results.invariants.iter().filter(|it| !it.broken) {
-        if last != Some(&it.name) {
-            last = Some(&it.name);
-            points += 1;
-            if points == 1 {
-                line(format!("\n{}", style.strong("hold in all passing runs")));
-            }
-            if points <= POINTS {
-                line(format!("\n{}", it.name));
-            }
-        }
-        if points <= POINTS {
-            line(format!("    {}", it.text));
-        } else {
-            more += 1;
-        }
-    }
-    if more > 0 {
-        line(format!("\n… and {more} more of {} points, with `--format json`", points - POINTS));
-    }
-    finish(out, results)
+    page.out
 }
 
-fn finish(mut out: String, results: &Results) -> String {
-    let left = &results.left_out;
-    let mut said = Vec::new();
-    for (count, what) in [
-        (left.unnamed, "shared places of heap and stacks that have no name"),
-        (left.doubtful, "shared places of doubtful type"),
-        (left.beyond, "shared variables beyond the bound"),
-        (left.runs, "runs that could not be made again"),
-        (left.accesses, "accesses of long runs"),
-    ] {
-        if count > 0 {
-            said.push(format!("{count} {what}"));
+struct Page {
+    out: String,
+    style: Style,
+}
+
+impl Page {
+    fn line(&mut self, text: std::fmt::Arguments<'_>) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.out, "{text}");
+    }
+
+    fn broken(&mut self, results: &Results) {
+        let broken: Vec<&Invariant> = results.invariants.iter().filter(|it| it.broken).collect();
+        if broken.is_empty() {
+            if results.runs_failing > 0 {
+                self.line(format_args!("\nfailing runs keep all that the passing ones do"));
+            }
+            return;
+        }
+        let head = self.style.strong("kept by passing runs, broken by failing ones");
+        self.line(format_args!("\n{head}"));
+        let mut shown: Vec<&str> = Vec::new();
+        for it in &broken {
+            if shown.contains(&it.text.as_str()) {
+                continue;
+            }
+            shown.push(&it.text);
+            if shown.len() > BROKEN {
+                continue;
+            }
+            let text = self.style.bad(&it.text);
+            self.line(format_args!("\n{}. {text}", shown.len()));
+            self.line(format_args!("   at {}", words(it)));
+            if let Some(first) = &it.first_broken {
+                self.first(first);
+            }
+            if !it.instead.is_empty() {
+                self.line(format_args!("   failing runs keep instead: {}", it.instead.join(", ")));
+            }
+            let others = broken.iter().filter(|other| other.text == it.text && other.rank != it.rank);
+            let others: Vec<String> = others.map(|other| words(other)).collect();
+            if !others.is_empty() {
+                let more = if others.len() > ALSO { ", …" } else { "" };
+                self.line(format_args!("   also at {}{more}", others[..others.len().min(ALSO)].join(", ")));
+            }
+        }
+        if shown.len() > BROKEN {
+            self.line(format_args!("\n… and {} more, with `--format json`", shown.len() - BROKEN));
         }
     }
-    if !said.is_empty() {
-        let _ = writeln!(out, "\nleft out: {}", said.join(", "));
+
+    fn first(&mut self, first: &FirstBroken) {
+        let FirstBroken { strand, place, .. } = first;
+        let values = pairs(&first.values);
+        self.line(format_args!("   strand {strand} at {place}: {values}"));
+        if first.came_between {
+            self.line(format_args!(
+                "   another strand wrote since it began: orig() is what its own write replaced"
+            ));
+        }
     }
-    if let Some(finding) = results.findings.first() {
-        let _ = writeln!(out, "\nfailure: {} ({})", finding.message, finding.schedule);
+
+    fn holding(&mut self, results: &Results) {
+        let mut last = None;
+        let (mut points, mut more) = (0, 0);
+        for it in results.invariants.iter().filter(|it| !it.broken) {
+            if last != Some(&it.name) {
+                last = Some(&it.name);
+                points += 1;
+                if points == 1 {
+                    let head = self.style.strong("kept by all passing runs");
+                    self.line(format_args!("\n{head}"));
+                }
+                if points <= POINTS {
+                    self.line(format_args!("\n{}", it.name));
+                }
+            }
+            if points <= POINTS {
+                self.line(format_args!("    {}", it.text));
+            } else {
+                more += 1;
+            }
+        }
+        if more > 0 {
+            self.line(format_args!(
+                "\n… and {more} more of {} points, with `--format json`",
+                points - POINTS
+            ));
+        }
     }
-    out
+
+    fn checked(&mut self, lines: &[Checked]) {
+        self.line(format_args!(""));
+        for it in lines.iter().filter(|it| it.fate != "holds") {
+            let fate = self.style.bad(it.fate);
+            self.line(format_args!("{fate}, line {}: {}  {}", it.line, it.point, it.text));
+            let mut more = vec![it.why.clone(), pairs(&it.values), it.schedule.clone()];
+            more.retain(|part| !part.is_empty());
+            if !more.is_empty() {
+                self.line(format_args!("    {}", more.join("; ")));
+            }
+        }
+        let holds = lines.iter().filter(|it| it.fate == "holds").count();
+        self.line(format_args!("{holds} of {} kept statements hold", lines.len()));
+    }
+
+    fn left_out(&mut self, left: &LeftOut) {
+        let counts = [
+            (left.unnamed, "shared places of heap and stacks that have no name"),
+            (left.doubtful, "shared places whose type is in doubt"),
+            (left.beyond, "shared variables beyond the bound"),
+            (left.runs, "runs that could not be made again"),
+            (left.accesses, "accesses of long runs"),
+        ];
+        let said: Vec<String> = counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        if !said.is_empty() {
+            self.line(format_args!("\nleft out: {}", said.join(", ")));
+        }
+    }
 }
 
 /// Where a statement stands.
 fn words(it: &Invariant) -> String {
     let side = if it.side == "enter" { "the entry" } else { "the exit" };
-    match it.point {
-        "block" => {
-            let name = it.name.split(":::").next().unwrap_or_default();
-            let lines = name.trim_end_matches("()").rsplit('_').take(2).collect::<Vec<_>>();
+    match it.lines {
+        Some((first, last)) => {
             let file = it.place.rsplit_once(':').map_or("", |(file, _)| file);
-            match lines[..] {
-                [last, first] if first == last => format!("{side} of {file}:{first} in {}()", it.function),
-                [last, first] => format!("{side} of {file}:{first}-{last} in {}()", it.function),
-                _ => it.name.clone(),
-            }
+            let lines = if first == last { first.to_string() } else { format!("{first}-{last}") };
+            format!("{side} of {file}:{lines}")
         }
-        _ => format!("{side} of {}() at {}", it.function, it.place),
+        None if it.function.is_empty() => it.name.clone(),
+        None => format!("{side} of {}()", it.function),
     }
 }
 
