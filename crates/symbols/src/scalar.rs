@@ -107,18 +107,35 @@ pub(crate) fn class_at(ty: &Die<'_>, mut offset: u64, access: u64) -> Result<Cla
     Err(NoScalar::Doubtful)
 }
 
-/// Whether a member of a library's type is what the type is there for, not what the library needs besides. What is named as the
-/// inside of a lock is; all else of a type around one thing is that thing.
+/// Whether a member of a library's type is what the type is there for: the only one it has, or the one among others that carries what
+/// the user put in. All else is the library's own business, and has no name of its own.
 fn carries<'a>(die: &Die<'a>, entry: &Entry<'a>, member: Option<&str>) -> bool {
     let name = die.name(entry).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let locks = ["Mutex", "RwLock", "ReentrantLock", "OnceLock", "Once", "Condvar", "Barrier", "LazyLock"];
-    let base = name.split('<').next().unwrap_or_default();
-    if locks.contains(&base) {
-        return matches!(member, Some("data" | "value"));
-    }
-    let inside =
-        ["mutex", "__mutex_base", "recursive_mutex", "shared_mutex", "condition_variable", "once_flag"];
-    !inside.contains(&base)
+    let carried = match name.split('<').next().unwrap_or_default() {
+        "Mutex" | "RwLock" | "ReentrantLock" | "ArcInner" => &["data"][..],
+        "OnceLock" | "RefCell" | "RcInner" | "RcBox" => &["value"],
+        "pair" => &["first", "second"],
+        "mutex" | "recursive_mutex" | "shared_mutex" | "condition_variable" | "once_flag" | "Once"
+        | "Condvar" => &[],
+        _ => return full_fields(die, MAX_DEPTH) == 1,
+    };
+    member.is_some_and(|member| carried.contains(&member))
+}
+
+/// How many members a type has that hold something.
+fn full_fields<'a>(die: &Die<'a>, depth: usize) -> usize {
+    let holds = |(child, entry): &(Die<'a>, Entry<'a>)| {
+        let ty = child.reference(entry, gimli::DW_AT_type).and_then(|ty| stripped(&ty));
+        is_field(entry)
+            && ty.is_some_and(|(ty, entry)| match entry.tag() {
+                // An empty class has a byte, unless another one lies on it.
+                gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
+                    size_of(&ty) != Some(0) && depth > 0 && full_fields(&ty, depth - 1) > 0
+                }
+                _ => size_of(&ty) != Some(0),
+            })
+    };
+    die.children().iter().filter(|child| holds(child)).count()
 }
 
 /// The member that holds the access whole.

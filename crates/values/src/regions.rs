@@ -5,7 +5,7 @@
 
 use crate::places::{Level, Program, shared_levels};
 use crate::recording::Recording;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use threadbare_invariants::Region;
 
@@ -46,6 +46,22 @@ impl Place {
 struct Step {
     pc: u64,
     called: Option<u32>,
+}
+
+/// So many times a run is looked at what begins at one instruction; later ones every second, fourth, eighth time and so on.
+const ENOUGH: u64 = 256;
+
+/// How often each instruction was the beginning of something.
+#[derive(Default)]
+struct Told(HashMap<u64, u64>);
+
+impl Told {
+    /// Whether there is enough of it.
+    fn enough(&mut self, pc: u64) -> bool {
+        let times = self.0.entry(pc).or_insert(0);
+        *times += 1;
+        *times > ENOUGH && !times.is_power_of_two()
+    }
 }
 
 /// All stretches of a run; `counts` says which accesses are looked at.
@@ -109,7 +125,11 @@ impl Strand<'_> {
     }
 
     fn blocks(&mut self, most: usize) {
+        let mut told = Told::default();
         for first in 0..self.numbers.len() {
+            if told.enough(self.run.accesses[self.numbers[first]].pc) {
+                continue;
+            }
             let mut within = Some(self.activation(first));
             for last in first + 1..self.numbers.len().min(first + most) {
                 within = within.and_then(|within| self.common(within, self.activation(last)));
@@ -169,7 +189,11 @@ impl Strand<'_> {
                 activation = self.run.activations[number as usize].parent;
             }
         }
+        let mut told = Told::default();
         for (activation, (first, last)) in inside {
+            if told.enough(self.run.activations[activation as usize].call) {
+                continue;
+            }
             let left = self.run.activations[activation as usize].left;
             let Some(step) = self.step(first, activation) else { continue };
             let chain = self.program.chain(step.pc);

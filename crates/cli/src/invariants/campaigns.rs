@@ -18,6 +18,8 @@ use threadbare_report::progress::ProgressLine;
 const FEW: usize = 20;
 /// Runs of the portfolio, unless the user says otherwise.
 const MORE_RUNS: u64 = 1000;
+/// Runs of a planner, unless the user says otherwise.
+const PLANNED_RUNS: u64 = 2000;
 /// Passing runs, and failing ones, that are made again at most.
 const MOST: usize = 1000;
 /// Choices that are kept, of all runs.
@@ -91,6 +93,10 @@ pub(crate) fn make(
     let mut config = options.config(Target::clone(target));
     config.keep_going = true;
     config.shrink = None;
+    if options.runs.is_none() && options.time.is_none() {
+        // A planner ends by itself, or much later than anybody wants to look at its runs.
+        config.runs = config.runs.map(|runs| runs.min(PLANNED_RUNS));
+    }
     let mut runs = Runs {
         target: Arc::clone(&config.target),
         config: config.clone(),

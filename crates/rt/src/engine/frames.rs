@@ -9,13 +9,13 @@ use threadbare_abi::strand::MAX_STRANDS;
 pub struct FrameEntry {
     /// The return address of the function, a place in its caller.
     pub pc: u64,
-    /// The stack pointer at its entry.
+    /// The stack pointer at its entry, and [`UNTOLD`].
     pub sp: usize,
 }
 
-/// Set in the pc of an entry that the driver was told of ([`super::values`]). A new entry does not have it, so entering a function
-/// costs nothing for that.
-const TOLD: u64 = 1 << 63;
+/// Set in the stack pointer of a new entry, which is even by itself, and taken away when the driver is told of it
+/// ([`super::values`]). The hook comes with it, so entering a function costs nothing for that.
+const UNTOLD: usize = 1;
 
 /// Entries a strand may have; deeper calls are not recorded.
 const DEPTH: usize = 1 << 15;
@@ -83,12 +83,12 @@ pub fn limit_of(index: usize) -> *mut FrameEntry {
     start_of(index).wrapping_add(depth - 1)
 }
 
-/// `__tsan_func_entry`.
+/// `__tsan_func_entry`; `sp` is the stack pointer, and [`UNTOLD`].
 pub unsafe extern "C" fn enter(pc: u64, sp: usize) {
     // SAFETY: TOP is null or points into the running strand's reserved stack, above its sentinel.
     unsafe {
         if TOP.is_null() {
-            return crate::free::frames::enter(pc, sp);
+            return crate::free::frames::enter(pc, sp & !UNTOLD);
         }
         while (*TOP.sub(1)).sp <= sp {
             TOP = TOP.sub(1);
@@ -125,7 +125,7 @@ pub fn is_innermost(sp: usize) -> bool {
         while (*entry).sp < sp {
             entry = entry.sub(1);
         }
-        (*entry).sp == sp
+        (*entry).sp & !UNTOLD == sp
     }
 }
 
@@ -140,7 +140,7 @@ pub fn innermost<const N: usize>() -> [u64; N] {
                 break;
             }
             entry = entry.sub(1);
-            *pc = (*entry).pc & !TOLD;
+            *pc = (*entry).pc;
         }
     }
     found
@@ -156,7 +156,7 @@ pub fn walk(strand: &Strand, running: bool, mut visit: impl FnMut(u64)) {
         }
         while (*entry.sub(1)).sp != usize::MAX {
             entry = entry.sub(1);
-            visit((*entry).pc & !TOLD);
+            visit((*entry).pc);
         }
     }
 }
@@ -172,12 +172,12 @@ pub fn untold(strand: &Strand, mut visit: impl FnMut(u64, u64)) -> u64 {
         }
         let base = start_of(strand.id.index()).add(1);
         let mut entry = top;
-        while entry > base && (*entry.sub(1)).pc & TOLD == 0 {
+        while entry > base && (*entry.sub(1)).sp & UNTOLD != 0 {
             entry = entry.sub(1);
         }
         while entry < top {
             visit((*entry).pc, entry.offset_from(base) as u64 + 1);
-            (*entry).pc |= TOLD;
+            (*entry).sp &= !UNTOLD;
             entry = entry.add(1);
         }
         top.offset_from(base).max(0) as u64
