@@ -7,7 +7,7 @@ use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
-use super::{frames, learn, shared, strand};
+use super::{frames, learn, modules, shared, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
@@ -95,7 +95,7 @@ pub fn context(this: &Strand) -> u64 {
     frames::walk(this, this.id == super::me(), |caller| {
         if left > 0 {
             left -= 1;
-            found = mix(found ^ caller);
+            found = mix(found ^ modules::program_place(caller));
         }
     });
     found
