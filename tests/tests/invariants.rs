@@ -230,3 +230,23 @@ fn values_go_to_a_file_and_come_back() {
     assert!(!said(&direct).is_empty());
     assert_eq!(said(&direct), said(&back));
 }
+
+/// Around a finding: its lines and functions, and no others.
+#[test]
+fn only_what_is_around_a_finding() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let program = builds("account.c", folder.path()).remove(0).program;
+    let (_, all) = told(&program, &out, &[]);
+    let id = all["findings"][0]["id"].as_str().expect("a finding").to_owned();
+    let (code, around) = told(&program, &out, &["--of", &id]);
+    assert_eq!(code, Some(1), "{around:#}");
+    let functions = |told: &Value| -> std::collections::BTreeSet<String> {
+        let all = told["invariants"].as_array().expect("a list").iter();
+        all.filter_map(|it| Some(it["function"].as_str()?.to_owned())).collect()
+    };
+    assert!(functions(&around).contains("main"), "the assertion is there: {around:#}");
+    assert!(functions(&around).len() < functions(&all).len(), "{around:#}");
+    let refused = tool::run(["invariants", "--of", "nothing", "--", "./none"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.describe());
+}

@@ -1,5 +1,6 @@
 //! The command `invariants`: makes runs, has them told with values, infers, tells.
 
+mod around;
 mod campaigns;
 mod infer;
 mod record;
@@ -11,6 +12,7 @@ use crate::conduct::cannot;
 use crate::exit::{Exit, Trouble};
 use crate::options::{CampaignOptions, ReportFormat};
 use crate::{hide, output};
+use around::Around;
 use clap::ValueEnum;
 use results::Results;
 use std::path::{Path, PathBuf};
@@ -50,6 +52,12 @@ pub(crate) struct Wanted {
     /// The most accesses of a block of code.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(2..=64))]
     pub(crate) block: u8,
+    /// Only places around a finding: its lines, and the functions they are in. An id, or its file.
+    #[arg(long, value_name = "FINDING", conflicts_with = "from")]
+    pub(crate) of: Option<PathBuf>,
+    /// The places of that finding.
+    #[arg(skip)]
+    pub(crate) around: Option<Around>,
     /// Write what is told to a file, one statement a line, for `--check`.
     #[arg(long, value_name = "FILE")]
     pub(crate) keep: Option<PathBuf>,
@@ -71,6 +79,9 @@ pub(crate) fn of_program(
     wanted: &Wanted,
 ) -> Result<Exit, Trouble> {
     let began = Instant::now();
+    let mut wanted = wanted.clone();
+    wanted.around = wanted.of.as_deref().map(|finding| Around::read(finding, &options.out)).transpose()?;
+    let wanted = &wanted;
     let kept = wanted.check.as_deref().map(read_kept).transpose()?;
     let suppressions = hide::read(&options.suppressions)?;
     let store = Store::open(&options.out)?;

@@ -265,7 +265,11 @@ fn wants(wanted: &Wanted, point: &Point, told: &Told, place: Option<&Place>) -> 
     };
     let file = place.map_or("", |place| place.file.as_str());
     let text = told.statement.to_string();
-    kind && any(&wanted.function, function) && (any(&wanted.file, file)) && any(&wanted.variable, &text)
+    let around = wanted.around.as_ref().is_none_or(|around| around.has(&point.region, place));
+    kind && around
+        && any(&wanted.function, function)
+        && (any(&wanted.file, file))
+        && any(&wanted.variable, &text)
 }
 
 impl Invariant {
