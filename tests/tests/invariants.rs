@@ -250,3 +250,34 @@ fn only_what_is_around_a_finding() {
     let refused = tool::run(["invariants", "--of", "nothing", "--", "./none"]);
     assert_eq!(refused.code, Some(2), "{}", refused.describe());
 }
+
+/// Every kind of value that a variable of one value can have; what is in doubt is counted and has none.
+#[test]
+fn values_of_every_kind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for Build { name, program } in builds("kinds.c", folder.path()) {
+        let (code, told) = told(&program, &folder.path().join("out"), &[]);
+        assert_eq!(code, Some(0), "{name}: {told:#}");
+        let kept = texts(&told, "..change():::EXIT");
+        for text in [
+            "::ready != orig(::ready)",
+            "::ratio == orig(::ratio) + 1.0",
+            "::half == orig(::half) + 1.0",
+            "::tiny == orig(::tiny) - 1",
+            "::small == orig(::small) + 1",
+            "::large == orig(::large) - 1",
+            "::atom == orig(::atom) + 1",
+            "::text != orig(::text)",
+            "::phase != orig(::phase)",
+            "::packed.body == orig(::packed.body) + 1",
+        ] {
+            assert!(kept.contains(&text), "{name}: {text} is not among {kept:#?}");
+        }
+        let entry = texts(&told, "..change():::ENTER").join("\n");
+        assert!(entry.contains("::phase one of {"), "{name}: {entry}");
+        let all = told["invariants"].as_array().expect("a list");
+        let doubtful = |text: &str| text.contains("bits") || text.contains("both");
+        assert!(!all.iter().any(|it| it["text"].as_str().is_some_and(doubtful)), "{name}: {told:#}");
+        assert!(told["left_out"]["doubtful"].as_u64() >= Some(2), "{name}: {}", told["left_out"]);
+    }
+}

@@ -37,8 +37,9 @@ impl Known {
             } else if spots[number] == Err(NoScalar::Doubtful) && access.writes() {
                 // It may have written a part of one, or several.
                 let end = access.addr + u64::from(access.size);
-                for lines in &mut lines {
-                    for (_, line) in lines.range_mut(access.addr.saturating_sub(7)..end) {
+                for (lines, &variable) in lines.iter_mut().zip(variables) {
+                    let before = u64::from(program.location(variable).size) - 1;
+                    for (_, line) in lines.range_mut(access.addr.saturating_sub(before)..end) {
                         line.add(number, None, None);
                     }
                 }
