@@ -1,6 +1,6 @@
 //! The points of a program with their variables, and the samples of its runs.
 
-use crate::known::Known;
+use crate::known::{Known, Slot};
 use crate::location::LeftOut;
 use crate::places::Program;
 use crate::recording::Recording;
@@ -36,6 +36,8 @@ pub struct Samples {
 #[derive(Clone, Debug, Default)]
 struct Use {
     shared: bool,
+    /// A run had more than one object with it.
+    several: bool,
     accesses: u64,
 }
 
@@ -45,8 +47,8 @@ pub struct Sampler {
     options: Options,
     points: Points,
     uses: BTreeMap<usize, Use>,
-    /// Which variables are sampled, by number.
-    variables: Vec<usize>,
+    /// Which variables are sampled.
+    slots: Vec<Slot>,
     /// Where each region begins.
     places: HashMap<Region, Place>,
     /// The points of a region.
@@ -62,7 +64,7 @@ impl Sampler {
             options,
             points: Points::default(),
             uses: BTreeMap::new(),
-            variables: Vec::new(),
+            slots: Vec::new(),
             places: HashMap::new(),
             by_region: HashMap::new(),
             left_out: LeftOut::default(),
@@ -92,6 +94,13 @@ impl Sampler {
                 }
             }
         }
+        let mut objects: HashMap<usize, usize> = HashMap::new();
+        for (number, _) in touched.keys() {
+            *objects.entry(*number).or_insert(0) += 1;
+        }
+        for (number, objects) in objects {
+            self.uses.entry(number).or_default().several |= objects > 1;
+        }
         let mut left_out = LeftOut::default();
         for (_, shared, written, why) in unnamed.into_values() {
             if shared && written {
@@ -110,7 +119,10 @@ impl Sampler {
         let mut shared: Vec<(u64, usize)> = shared.map(|(number, used)| (used.accesses, *number)).collect();
         shared.sort_by_key(|&(accesses, number)| (std::cmp::Reverse(accesses), number));
         self.left_out.beyond = shared.len().saturating_sub(MAX_VARIABLES) as u64;
-        self.variables = shared.into_iter().take(MAX_VARIABLES).map(|(_, number)| number).collect();
+        for (_, variable) in shared.into_iter().take(MAX_VARIABLES) {
+            let two = program.location(variable).heap && self.uses[&variable].several;
+            self.slots.extend((0..=usize::from(two)).map(|nth| Slot { variable, nth }));
+        }
     }
 
     /// The points so far.
@@ -125,7 +137,7 @@ impl Sampler {
 
     /// How many variables are sampled.
     pub fn variables(&self) -> usize {
-        self.variables.len()
+        self.slots.iter().filter(|slot| slot.nth == 0).count()
     }
 
     /// Activations that were not sampled because their place had told enough.
@@ -142,7 +154,7 @@ impl Sampler {
     pub fn samples(&mut self, program: &mut Program, run: &Recording, number: u64) -> Samples {
         let spots = program.spots(run);
         let counts: Vec<bool> = spots.iter().map(|spot| *spot != Err(NoScalar::Library)).collect();
-        let known = Known::new(program, run, &self.variables, &spots);
+        let known = Known::new(program, run, &self.slots, &spots);
         let mut samples = Samples::default();
         let mut told: HashMap<Region, u64> = HashMap::new();
         for found in regions(run, program, &counts, self.options.block) {
@@ -162,11 +174,12 @@ impl Sampler {
             return known;
         }
         let variables: Vec<Variable> = self
-            .variables
+            .slots
             .iter()
-            .map(|&number| {
-                let location = program.location(number);
-                Variable::shared(location.name.clone(), location.class.clone())
+            .map(|slot| {
+                let location = program.location(slot.variable);
+                let second = if slot.nth > 0 { "@2" } else { "" };
+                Variable::shared(format!("{}{second}", location.name), location.class.clone())
             })
             .collect();
         let mut add = |side| {
@@ -190,10 +203,10 @@ impl Sampler {
     ) {
         let (enter, exit) = self.points_of(program, found);
         let values = |raw: &[Option<u64>]| -> Vec<Value> {
-            let value = |(&variable, raw): (&usize, &Option<u64>)| {
-                raw.map_or(Value::Missing, |raw| program.location(variable).value(raw))
+            let value = |(slot, raw): (&Slot, &Option<u64>)| {
+                raw.map_or(Value::Missing, |raw| program.location(slot.variable).value(raw))
             };
-            self.variables.iter().zip(raw).map(value).collect()
+            self.slots.iter().zip(raw).map(value).collect()
         };
         let (first, last) = (&run.accesses[found.first], &run.accesses[found.last]);
         let view = known.view(run, found);
