@@ -48,7 +48,7 @@ struct Step {
     called: Option<u32>,
 }
 
-/// So many times a run is looked at what begins at one instruction; later ones every second, fourth, eighth time and so on.
+/// So many times a run is looked at what begins at one instruction; then the 512th time, the 1,024th and so on.
 const ENOUGH: u64 = 256;
 
 /// How often each instruction was the beginning of something.

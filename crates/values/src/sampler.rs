@@ -13,7 +13,7 @@ use threadbare_symbols::NoScalar;
 /// How many variables a point has at most. Those that strands touch most come first.
 pub const MAX_VARIABLES: usize = 16;
 
-/// So many activations of a region are sampled in a run; of the others every second, fourth, eighth and so on.
+/// So many activations of a region are sampled in a run; then the 128th, the 256th and so on.
 const ENOUGH: u64 = 64;
 
 /// What is sampled.
