@@ -57,7 +57,11 @@ impl Page {
     fn broken(&mut self, results: &Results) {
         let broken: Vec<&Invariant> = results.invariants.iter().filter(|it| it.broken).collect();
         if broken.is_empty() {
-            if results.runs_failing > 0 {
+            if results.runs_failing > 0 && results.runs_passing == 0 {
+                self.line(format_args!(
+                    "\nno run passed, so there is nothing to hold the failing ones against"
+                ));
+            } else if results.runs_failing > 0 && results.variables > 0 {
                 self.line(format_args!("\nfailing runs keep all that the passing ones do"));
             }
             return;
