@@ -70,6 +70,8 @@ codes! {
         Torn = 2, "torn-access";
         /// Plain accesses are no points, as was asked for.
         Plain = 3, "plain-accesses";
+        /// Strands share memory of stacks, and the compiler does not tell of all accesses to it.
+        Stack = 4, "stack-accesses";
     }
 }
 

@@ -247,6 +247,7 @@ impl CampaignOptions {
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         target.free = self.mode == Mode::Free;
         target.reset = self.reset != Reset::Fork;
+        target.stacks_told = !threadbare_symbols::compilers::leaves_out_stack_fields(&target.program);
         let quiet = target.free.then(|| self.noise.quiet(&target.program));
         // A free run uses all processors itself.
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };

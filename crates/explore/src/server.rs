@@ -52,6 +52,8 @@ pub struct Target {
     pub free: bool,
     /// Whether a run may begin in the process of the one before it.
     pub reset: bool,
+    /// Whether its compiler tells of every access to variables on the stack.
+    pub stacks_told: bool,
 }
 
 impl Target {
@@ -69,6 +71,7 @@ impl Target {
             limits: Limits::default(),
             free: false,
             reset: false,
+            stacks_told: true,
         }
     }
 
@@ -170,6 +173,7 @@ impl Server {
         } else {
             // As long either way, or the program's stack would begin elsewhere.
             variable += if target.reset { ",reset=1" } else { ",reset=0" };
+            variable += if target.stacks_told { ",stacks=1" } else { ",stacks=0" };
         }
         if let Some(cpus) = processors::allowed() {
             variable += &format!(",cpus={cpus}");

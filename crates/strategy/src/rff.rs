@@ -18,7 +18,7 @@
 //! 2. What the constraints leave open goes by one of three [`Manner`]s, the first parameter: that of [`pos`](crate::pos), as in the
 //!    paper, of [`pct`](crate::pct) or of [`urw`](crate::urw). The driver draws one for each run.
 
-use crate::constraints::{CONSTRAINTS_WORDS, Constraints, HELD};
+use crate::constraints::{CONSTRAINTS_WORDS, Constraints, HELD, YIELDS};
 use crate::pct::Pct;
 use crate::pos::Pos;
 use crate::urw::Urw;
@@ -36,6 +36,8 @@ pub const GUIDE_WORDS: usize = 1024;
 pub const HEAD_WORDS: usize = 6;
 /// Points for which strands are held back, beyond twice the expected ones.
 const PATIENCE: u64 = 2000;
+/// How often strands yield in vain while another is held back.
+const YIELDS_MOST: u32 = 64;
 
 /// How it goes on among those that the constraints treat alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +91,7 @@ pub struct Rff {
     base: Base,
     constraints: Constraints,
     patience: u64,
+    yields: u32,
 }
 
 impl Rff {
@@ -98,6 +101,7 @@ impl Rff {
             base: Base { manner: Manner::Operations, pos: Pos::new(), pct: Pct::new(), urw: Urw::new() },
             constraints: Constraints::new(),
             patience: 0,
+            yields: 0,
         }
     }
 }
@@ -142,6 +146,7 @@ impl Strategy for Rff {
         self.base.pos.begin(&info);
         self.base.pct.begin(&info);
         self.base.urw.begin(&info);
+        self.yields = 0;
         self.patience = PATIENCE.saturating_add(info.estimate_choices.saturating_mul(2));
     }
 
@@ -169,8 +174,14 @@ impl Strategy for Rff {
             }
             constraints.release(strand, view);
         }
+        // Who only yields may wait for one that is held back.
+        if constraints.class(strand, view) == YIELDS
+            && view.enabled().iter().any(|&other| constraints.class(other, view) == HELD)
+        {
+            self.yields += 1;
+        }
         self.patience -= 1;
-        if self.patience == 0 {
+        if self.patience == 0 || self.yields == YIELDS_MOST {
             constraints.clear();
         }
         self.base.goes_on(strand, view);

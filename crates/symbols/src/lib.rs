@@ -22,6 +22,7 @@
 //! ```
 
 mod behind;
+pub mod compilers;
 mod debug_file;
 mod demangle;
 mod elf_symbols;

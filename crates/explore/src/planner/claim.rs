@@ -100,6 +100,10 @@ impl Reason {
                 "accesses to shared memory beyond the most that are noted".to_owned()
             }
             Reason::Seen(Doubt::Plain) => "orders of plain accesses (`--points sync`)".to_owned(),
+            Reason::Seen(Doubt::Stack) => {
+                "accesses to fields of variables on the stack, which LLVM leaves out before version 21"
+                    .to_owned()
+            }
             Reason::Seen(Doubt::Torn) => "what others do between two words of one access".to_owned(),
         }
     }

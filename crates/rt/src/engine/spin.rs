@@ -301,6 +301,15 @@ fn waits(this: &mut Strand) -> bool {
     false
 }
 
+/// A strand that goes on alone comes to a wait, which is none of its loop's looks: it has left the loop.
+#[cold]
+pub fn comes_to_wait() {
+    let this = sched::this();
+    if !this.spin.has(&this.op) {
+        goes_on_alone(this);
+    }
+}
+
 /// The strand goes on alone and stands before its next operation. True if it has looked in vain for so long that it waits.
 fn goes_on_alone(this: &mut Strand) -> bool {
     let track = &mut this.spin;

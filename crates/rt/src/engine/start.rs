@@ -19,6 +19,7 @@ const FREE: u8 = 4;
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static INSTRUMENTED: AtomicU8 = AtomicU8::new(0);
 static RESET: AtomicBool = AtomicBool::new(false);
+static STACKS_UNSURE: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
     static mut environ: *mut *mut c_char;
@@ -52,6 +53,11 @@ pub fn free() -> bool {
 /// From now on this process is nobody's: a child that a free program forked.
 pub fn leave_free() {
     MODE.store(BARE, Ordering::Relaxed);
+}
+
+/// Whether accesses to memory of stacks may be out of sight.
+pub fn stacks_unsure() -> bool {
+    STACKS_UNSURE.load(Ordering::Relaxed)
 }
 
 /// Whether the next run may begin in the process of the last one.
@@ -91,6 +97,7 @@ fn look() -> bool {
         if number_after(value, b"bind=") == Some(1) {
             remove_variable(list, b"LD_BIND_NOW");
         }
+        STACKS_UNSURE.store(number_after(value, b"stacks=") == Some(0), Ordering::Relaxed);
         RESET.store(number_after(value, b"reset=") == Some(1), Ordering::Relaxed);
         read_cpus(value);
         attach(shm, ctl);

@@ -301,6 +301,9 @@ pub fn finish() {
     if learn::is_off() {
         doubt(Doubt::Plain, 0);
     }
+    if learn::stacks_shared() && super::start::stacks_unsure() {
+        doubt(Doubt::Stack, 0);
+    }
     let e = engine();
     for index in 0..e.strands.len() {
         let this = strand(StrandId(index as u16));

@@ -7,7 +7,7 @@
 use super::sched::{self, Stop, engine, reschedule};
 use super::segments;
 use super::strand::State;
-use super::{addressable, coverage, deadlock, due, lists, me, steps, strand};
+use super::{addressable, coverage, deadlock, due, lists, me, spin, steps, strand};
 use alloc::vec::Vec;
 use threadbare_abi::event::ChoiceKind;
 pub use threadbare_abi::object::{ObjectClass, ObjectId};
@@ -72,6 +72,9 @@ pub fn acquire(op: Op, key: ObjectId, deadline: Option<u64>, ready: &mut dyn FnM
     addressable::check_object(op);
     sched::publish(op);
     sched::attend_before(op);
+    if sched::this().spin.is_alone() {
+        spin::comes_to_wait();
+    }
     let mut chosen = false;
     loop {
         match ready() {
