@@ -29,7 +29,7 @@ pub struct Parameter {
 impl StrategyId {
     /// Whether a user may ask for it: runs that try a prediction are a campaign's own affair.
     pub fn is_offered(self) -> bool {
-        !matches!(self, StrategyId::Directed | StrategyId::Recorded)
+        !matches!(self, StrategyId::Directed | StrategyId::Recorded | StrategyId::Ordered)
     }
 
     /// Whether a planner in the driver decides, run by run.
@@ -54,6 +54,7 @@ impl StrategyId {
             StrategyId::Uniform
             | StrategyId::Directed
             | StrategyId::Recorded
+            | StrategyId::Ordered
             | StrategyId::Pos
             | StrategyId::Urw
             | StrategyId::Surw
