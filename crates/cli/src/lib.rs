@@ -10,6 +10,7 @@ mod cost;
 mod coverage;
 mod embedded;
 mod exit;
+mod futures;
 mod gdb;
 mod given;
 mod hide;
@@ -47,6 +48,7 @@ enum Command {
     Report(commands::report::Args),
     List(commands::list::Args),
     Coverage(commands::coverage::Args),
+    Futures(Box<commands::futures::Args>),
     Cc(commands::cc::Args),
     /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
     #[command(name = "c++", long_about = None, disable_help_flag = true)]
@@ -122,6 +124,7 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
         Command::Report(args) => commands::report::run(&args),
         Command::List(args) => commands::list::run(&args),
         Command::Coverage(args) => commands::coverage::run(&args),
+        Command::Futures(args) => commands::futures::run(&args),
         Command::Cc(args) => commands::cc::run(Language::C, &args),
         Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),
         Command::Rustc(args) => commands::rustc::run(&args),

@@ -311,6 +311,17 @@ impl Trace {
         }
     }
 
+    /// The events of other strands that made an event possible.
+    pub(crate) fn made_possible_by(&self, at: usize) -> &[usize] {
+        &self.after[at]
+    }
+
+    /// The end of the process, if that was a step.
+    pub(crate) fn end(&self) -> Option<usize> {
+        let last = self.events.len().checked_sub(1)?;
+        (self.events[last].op.kind == OpKind::End).then_some(last)
+    }
+
     /// Takes steps away.
     pub(crate) fn without(mut self, void: &HashSet<usize>) -> Trace {
         if void.is_empty() {
