@@ -64,7 +64,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     }
     let looks = args.campaign.runs.unwrap_or(futures::LOOKS);
     let wanted = |row: &Row| {
-        spot.as_ref().is_none_or(|spot| spot.means(row))
+        row.reached
+            && spot.as_ref().is_none_or(|spot| spot.means(row))
             && args.variable.as_ref().is_none_or(|name| is_named(row, name))
     };
     let asked = spot.is_some() || args.variable.is_some();

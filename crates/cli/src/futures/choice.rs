@@ -125,7 +125,10 @@ impl Choice {
 
     /// What it means in a program.
     pub(crate) fn resolve(&self, table: &Table) -> Result<Chosen, Trouble> {
-        let rows: Vec<&Row> = table.reads.iter().filter(|row| self.read.means(row)).collect();
+        let mut rows: Vec<&Row> = table.reads.iter().filter(|row| self.read.means(row)).collect();
+        if rows.iter().any(|row| row.reached) {
+            rows.retain(|row| row.reached);
+        }
         let list =
             |rows: &[&Row]| rows.iter().map(|row| format!("\n  {}", text::head(row))).collect::<String>();
         let row = match rows[..] {

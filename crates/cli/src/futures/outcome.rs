@@ -2,7 +2,7 @@
 
 use super::choice::Chosen;
 use super::name;
-use threadbare_explore::futures::{Found, Progress, Stuck, Why};
+use threadbare_explore::futures::{Against, Found, Progress, Stuck, Why};
 use threadbare_findings::Places;
 use threadbare_findings::places::shown;
 use threadbare_report::choices::{Came, ChoiceReport, count};
@@ -16,21 +16,23 @@ pub(crate) fn of(progress: &Progress, found: &Found, struck: Option<&str>, place
             .map(|&(strand, _, number)| format!("strand {}, time {number}", name::strand(strand)));
         return Came::Made { runs: made.runs, first: made.run, reads: reads.collect() };
     }
+    let runs = count(found.runs as usize, "run");
+    if progress.read == 0 || progress.written == 0 {
+        let what = match (progress.read, progress.written) {
+            (0, 0) => "neither the read nor the write is made",
+            (0, _) => "the read is not made",
+            _ => "the write is not made",
+        };
+        let all = if found.complete { ", whatever the order" } else { "" };
+        return Came::NotReached { what: format!("{what} in {runs}{all}") };
+    }
     let cycle = progress.stuck.as_ref().map(|stuck| words(stuck, places)).filter(|words| !words.is_empty());
+    let cycle = cycle.or_else(|| progress.against.map(|against| in_order(against).to_owned()));
     if found.complete {
         let all = "every order that makes a difference was run, and none has it";
         let why = struck.map(str::to_owned).or(cycle);
         let reason = why.map_or(all.to_owned(), |why| format!("{why} ({all})"));
         return Came::CannotBe { reason };
-    }
-    let runs = count(found.runs as usize, "run");
-    if progress.read == 0 || progress.written == 0 {
-        let what = match (progress.read, progress.written) {
-            (0, 0) => "neither the read nor the write was made",
-            (0, _) => "the read was not made",
-            _ => "the write was not made",
-        };
-        return Came::NotReached { what: format!("{what} in {runs}") };
     }
     let near = match progress.both {
         0 => "the read and the write were never in one run".to_owned(),
@@ -59,6 +61,15 @@ pub(crate) fn together(chosen: &[Chosen], found: &Found, places: &dyn Places) ->
             ChoiceReport { choice: choice.text.clone(), came }
         })
         .collect()
+}
+
+/// How a strand's own order is against a choice.
+fn in_order(against: Against) -> &'static str {
+    match against {
+        Against::Later => "the strand makes the write only after the read",
+        Against::Again => "the strand writes again before the read",
+        Against::Writes => "the strand itself writes before the read",
+    }
 }
 
 /// Who would wait for whom.

@@ -119,9 +119,11 @@ pub(crate) struct Row {
 pub(crate) struct Table {
     pub(crate) runs: u64,
     pub(crate) reads: Vec<Row>,
+    /// Reads that no run made of memory that strands shared.
+    pub(crate) unshared: usize,
     /// Reads in libraries, which are not told.
     pub(crate) library_reads: usize,
-    /// Terms of accesses that were made and never met.
+    /// Terms of accesses that were made, and never to the same memory, or by the strands that it takes.
     pub(crate) apart: usize,
     /// Reads that code without instrumentation may have written for, and was not seen to.
     pub(crate) unseen: usize,
@@ -250,6 +252,7 @@ impl Table {
             }
         }
         table.reads = rows.into_values().collect();
+        table.unshared = table.reads.iter().filter(|row| !row.reached).count();
         for row in &mut table.reads {
             row.terms.sort_by(|a, b| (a.whose, &a.write).cmp(&(b.whose, &b.write)));
         }
@@ -299,7 +302,11 @@ impl Table {
                 continue;
             }
             let apart = match (found.touched.get(&pc), made) {
-                (Some(reader), Some(writer)) => reader.is_apart_from(writer),
+                (Some(reader), Some(writer)) => {
+                    let (one, two) = reader.is_of_one_and_two(writer);
+                    let fits = if whose == Whose::Own { one } else { two };
+                    !fits || reader.is_apart_from(writer)
+                }
                 _ => false,
             };
             let state = match &term.struck {

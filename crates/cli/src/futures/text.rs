@@ -26,13 +26,20 @@ pub(crate) fn table(table: &Table) -> String {
     let (reads, all) = (count(table.reads.len(), "read"), count(terms.len(), "term"));
     let runs = count(table.runs as usize, "run");
     let _ = writeln!(text, "{runs}, {reads} of shared data, {all}: {}", counts.join(", "));
+    if table.unshared > 0 {
+        let _ = writeln!(
+            text,
+            "not shown: {} that no run made, or made of shared data",
+            count(table.unshared, "read")
+        );
+    }
     if table.library_reads > 0 {
         let _ = writeln!(text, "not shown: {} in libraries", count(table.library_reads, "read"));
     }
     if table.apart > 0 {
         let _ = writeln!(
             text,
-            "not shown: {} of accesses that never touched the same memory",
+            "not shown: {} that runs give no reason for: other memory, or other strands",
             count(table.apart, "term")
         );
     }
@@ -58,7 +65,7 @@ fn kind(term: &Term) -> &'static str {
 /// The read of a row.
 pub(crate) fn head(row: &Row) -> String {
     let variable = row.variable.as_deref().unwrap_or("memory without a name");
-    let reached = if row.reached { "" } else { ", not reached" };
+    let reached = if row.reached { "" } else { ", in no run so far" };
     format!("{} reads {variable}, in {}{reached}", row.read.short(), row.read.function)
 }
 

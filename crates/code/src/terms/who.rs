@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::code::Code;
 use crate::function::Callee;
+use crate::gap::What;
 
 /// Strands by the function at which they begin; the first one begins at `main`.
 pub(crate) struct Who {
@@ -17,8 +18,11 @@ pub(crate) struct Who {
 impl Who {
     pub(crate) fn of(code: &Code) -> Who {
         let count = code.functions.len();
-        let taken: Vec<usize> =
-            (0..count).filter(|&at| code.functions[at].taken && !code.entries.contains(&at)).collect();
+        // Where it is not known at which function strands begin, those that may be it may be called as well.
+        let guessed = code.gaps.iter().any(|gap| gap.what == What::UnknownEntry);
+        let taken: Vec<usize> = (0..count)
+            .filter(|&at| code.functions[at].taken && (guessed || !code.entries.contains(&at)))
+            .collect();
         let mut kinds = vec![BTreeSet::new(); count];
         for (number, &entry) in code.entries.iter().enumerate() {
             spread(code, &taken, entry, number + 1, &mut kinds);

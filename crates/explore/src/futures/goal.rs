@@ -2,7 +2,7 @@
 
 use super::reads::Mark;
 use super::simulate::{Hold, Stuck};
-use super::wish::{MANNERS, Reference, Wish};
+use super::wish::{Against, MANNERS, Reference, Wish};
 use std::collections::HashSet;
 use std::sync::Arc;
 use threadbare_strategy::ordered::HOLDS;
@@ -37,6 +37,8 @@ pub struct Progress {
     pub granted: usize,
     /// Who would wait for whom.
     pub stuck: Option<Stuck>,
+    /// How a strand's own order is against it.
+    pub against: Option<Against>,
 }
 
 /// The holds of a run, by the steps' names.
@@ -67,7 +69,7 @@ impl Plan {
 /// Runs that a goal is planned by, at a time.
 const REFERENCES: usize = 3;
 /// Orders that are gone through for one plan.
-const SIMULATED: usize = 400;
+const SIMULATED: usize = 64;
 /// Plans that are made although they do not seem to lead anywhere.
 const BLIND: u32 = 2;
 
@@ -136,15 +138,15 @@ impl Goal {
             self.references = vec![Arc::clone(reference)];
             return;
         }
-        if progress.made.is_some() || self.exhausted {
-            return;
-        }
         let read = self.wishes.iter().all(|wish| reference.reads_of(wish).next().is_some());
         let initial = |wish: &Wish| matches!(wish.source, super::Source::Initial);
         let written = self.wishes.iter().all(|wish| initial(wish) || !reference.writes_of(wish).is_empty());
         progress.read += u64::from(read);
         progress.written += u64::from(written);
         progress.both += u64::from(read && written);
+        if progress.made.is_some() || self.exhausted {
+            return;
+        }
         if self.wishes.iter().all(|wish| !reference.candidates(wish).is_empty()) {
             self.references.insert(0, Arc::clone(reference));
             self.references.truncate(REFERENCES);
@@ -171,14 +173,14 @@ impl Goal {
             for at in 0..most {
                 for manner in MANNERS {
                     let chosen: Vec<_> = lists.iter().map(|list| list[at % list.len()]).collect();
-                    let Some(holds) = chosen
-                        .iter()
-                        .map(|&(read, write)| reference.holds(read, write, manner))
-                        .collect::<Option<Vec<_>>>()
-                    else {
-                        continue;
+                    let holds = chosen.iter().map(|&(read, write)| reference.holds(read, write, manner));
+                    let holds = match holds.collect::<Result<Vec<_>, _>>() {
+                        Ok(holds) => holds.concat(),
+                        Err(against) => {
+                            self.progress.against.get_or_insert(against);
+                            continue;
+                        }
                     };
-                    let holds = holds.concat();
                     let plan = Plan::of(&reference, &holds);
                     if self.planned.contains(&plan) {
                         continue;

@@ -17,7 +17,7 @@ use crate::advice::{Advice, Assignment, Lessons};
 use crate::planner::trace::Trace;
 use crate::planner::{self, Planner};
 use goal::{Goal, Plan};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use threadbare_abi::layout::flags;
 use threadbare_strategy::{Spec, StrategyId, ordered};
@@ -26,7 +26,7 @@ use wish::Reference;
 pub use goal::{Made, Progress};
 pub use reads::Origin;
 pub use simulate::{Stuck, Waits, Why};
-pub use wish::{Source, Step, Wish};
+pub use wish::{Against, Source, Step, Wish};
 
 /// What a campaign is to make come true.
 #[derive(Clone, Debug, Default)]
@@ -67,13 +67,18 @@ pub struct Touched {
     pub ranges: Vec<(u64, u64)>,
     /// There were more.
     pub many: bool,
+    /// Which strands did, by path.
+    pub strands: BTreeSet<u64>,
 }
 
 /// Different addresses of one instruction that are kept.
 const RANGES: usize = 64;
 
 impl Touched {
-    fn add(&mut self, range: (u64, u64)) {
+    fn add(&mut self, range: (u64, u64), strand: u64) {
+        if self.strands.len() < RANGES {
+            self.strands.insert(strand);
+        }
         if self.ranges.contains(&range) {
             return;
         }
@@ -81,6 +86,14 @@ impl Touched {
             true => self.ranges.push(range),
             false => self.many = true,
         }
+    }
+
+    /// Whether a strand made both, as far as runs went, and whether two did.
+    pub fn is_of_one_and_two(&self, other: &Touched) -> (bool, bool) {
+        let full = self.strands.len().max(other.strands.len()) >= RANGES;
+        let one = full || self.strands.intersection(&other.strands).next().is_some();
+        let two = full || self.strands.union(&other.strands).nth(1).is_some();
+        (one, two)
     }
 
     /// Whether two instructions never touched the same byte, as far as runs went.
@@ -126,12 +139,16 @@ pub(crate) struct Chooser {
     next: Option<Next>,
     looked: u64,
     searched: u64,
+    /// Steps of the longest run.
+    longest: usize,
     /// The steps of the run that comes into the books: other advisers leave them out there.
     trace: Option<Trace>,
 }
 
 /// Who decides what is left open, in turn.
 const RESTS: [StrategyId; 4] = [StrategyId::Delay, StrategyId::Pos, StrategyId::Random, StrategyId::Pct];
+/// Steps of a run, at the most, if all orders of the program are to be gone through.
+const SMALL: usize = 200;
 /// Runs that look for a write or a read that was not reached yet, beyond those that were asked for.
 const MORE_LOOKS: u64 = 24;
 
@@ -149,6 +166,7 @@ impl Chooser {
             next: None,
             looked: 0,
             searched: 0,
+            longest: 0,
             trace: None,
         };
         chooser.advance();
@@ -197,7 +215,8 @@ impl Chooser {
             }
             Some(Next::Look) | None => self.inner.assign(run),
         };
-        assignment.flags |= flags::STEPS;
+        // Without the second, steps of a strand that goes on alone are not told.
+        assignment.flags |= flags::STEPS | flags::READS;
         assignment
     }
 
@@ -235,11 +254,14 @@ impl Chooser {
     /// Takes what a run's reads saw.
     fn see(&mut self, run: u64, trace: Trace, failed: bool, shown: &[u64]) {
         self.found.runs += 1;
+        self.longest = self.longest.max(trace.events.len());
         let reference = Arc::new(Reference::of(trace));
         let (reads, trace) = (&reference.reads, &reference.trace);
         let mut seen = BTreeMap::new();
         for access in &reads.accesses {
-            self.found.touched.entry(access.pc).or_default().add((access.addr, access.size));
+            let strand = trace.events[access.event].path;
+            let touched = self.found.touched.entry(access.pc).or_default();
+            touched.add((access.addr, access.size), strand);
             for origin in reads.origins(trace, access) {
                 seen.entry((access.pc, origin)).or_insert((access.addr, access.size));
             }
@@ -282,6 +304,9 @@ impl Chooser {
             goal.exhaust();
         }
         if self.goals.iter().all(|goal| goal.progress.made.is_some()) || self.searched >= self.order.search {
+            return None;
+        }
+        if self.longest > SMALL {
             return None;
         }
         let planner = self.planner.get_or_insert_with(|| Box::new(Planner::new(StrategyId::Dpor, 0)));

@@ -47,7 +47,8 @@ pub type Stuck = Vec<Waits>;
 struct State<'a> {
     trace: &'a Trace,
     sections: &'a Sections,
-    holds: &'a [Hold],
+    /// What each event waits for.
+    holds: HashMap<usize, Vec<usize>>,
     /// Events of each strand, and how many of them are made.
     strands: Vec<(u64, Vec<usize>, usize)>,
     made: Vec<bool>,
@@ -70,8 +71,8 @@ impl State<'_> {
             let joins = self.trace.events[event].op.kind == OpKind::Join;
             return Some((if joins { Why::Join } else { Why::After(pc(before)) }, before));
         }
-        if let Some(hold) = self.holds.iter().find(|hold| hold.held == event && !self.made[hold.until]) {
-            return Some((Why::Held(pc(hold.until)), hold.until));
+        if let Some(&until) = self.holds.get(&event).into_iter().flatten().find(unmade) {
+            return Some((Why::Held(pc(until)), until));
         }
         let Does::Takes(lock, shared) = self.sections.does[event] else { return None };
         let holders = self.locks.get(&lock)?;
@@ -138,7 +139,11 @@ pub(crate) fn simulate(
     };
     strands.sort_by_key(|(path, ..)| wanted(path));
     let made = vec![false; trace.events.len()];
-    let mut state = State { trace, sections, holds, strands, made, locks: HashMap::new() };
+    let mut waits: HashMap<usize, Vec<usize>> = HashMap::new();
+    for hold in holds {
+        waits.entry(hold.held).or_default().push(hold.until);
+    }
+    let mut state = State { trace, sections, holds: waits, strands, made, locks: HashMap::new() };
     while goals.iter().any(|&goal| !state.made[goal]) {
         let can = |&at: &usize| state.next(at).is_some_and(|event| state.obstacle(event).is_none());
         let Some(strand) = (0..state.strands.len()).find(can) else {

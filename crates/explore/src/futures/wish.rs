@@ -55,6 +55,17 @@ pub(crate) struct Reference {
     pub(crate) sections: Sections,
 }
 
+/// Why a strand's own order is against a wish.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Against {
+    /// It makes the write only after the read.
+    Later,
+    /// It writes again before the read.
+    Again,
+    /// It writes before the read.
+    Writes,
+}
+
 /// Reads and writes of one wish that are looked at in one run.
 const MOST: usize = 12;
 
@@ -150,8 +161,13 @@ impl Reference {
         pairs
     }
 
-    /// The holds that make a read see a write; `None` if the strand's own order is against it.
-    pub(crate) fn holds(&self, read: usize, write: Option<usize>, manner: Manner) -> Option<Vec<Hold>> {
+    /// The holds that make a read see a write, unless the strand's own order is against it.
+    pub(crate) fn holds(
+        &self,
+        read: usize,
+        write: Option<usize>,
+        manner: Manner,
+    ) -> Result<Vec<Hold>, Against> {
         let accesses = &self.reads.accesses;
         let event = |access: usize| accesses[access].event;
         let (reader, target) = (self.path(read), &accesses[read]);
@@ -159,11 +175,8 @@ impl Reference {
         let concerns =
             |other: &Access| other.meets(target) && write.is_none_or(|write| other.meets(&accesses[write]));
         let mut writes: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
-        for (at, access) in
-            accesses.iter().enumerate().filter(|(_, access)| access.writes && concerns(access))
-        {
+        for (at, _) in accesses.iter().enumerate().filter(|(_, access)| access.writes && concerns(access)) {
             if Some(at) != write && event(at) != event(read) {
-                debug_assert!(access.writes);
                 writes.entry(self.path(at)).or_default().push(at);
             }
         }
@@ -175,6 +188,9 @@ impl Reference {
         };
         let mut holds = Vec::new();
         let writer = write.map(|write| self.path(write));
+        if write.is_some_and(|write| writer == Some(reader) && event(write) > event(read)) {
+            return Err(Against::Later);
+        }
         let mut before_write: Vec<usize> = Vec::new();
         for (&path, list) in &writes {
             let (first, last) = match write {
@@ -182,10 +198,10 @@ impl Reference {
                     let own = list.iter().rposition(|&at| event(at) < event(read));
                     match (own, write) {
                         (None, _) => (None, None),
-                        (Some(_), None) => return None,
+                        (Some(_), None) => return Err(Against::Writes),
                         (Some(own), Some(write)) if writer == Some(path) => {
                             if event(list[own]) > event(write) {
-                                return None;
+                                return Err(Against::Again);
                             }
                             (None, None)
                         }
@@ -230,7 +246,7 @@ impl Reference {
         if let Some(end) = self.trace.end().filter(|&end| self.trace.events[end].path != reader) {
             holds.push(Hold { held: end, until: event(read) });
         }
-        Some(holds)
+        Ok(holds)
     }
 
     /// Whether strands that hold back like this come to the reads; why not.
