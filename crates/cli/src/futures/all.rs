@@ -76,13 +76,13 @@ fn is_open(term: &Term) -> bool {
 
 fn wish(row: &Row, number: usize) -> Wish {
     let term = &row.terms[number];
-    let step = |pcs: &[u64]| Step { pcs: pcs.to_vec(), ..Step::default() };
+    let step = |sites: &[u64]| Step { sites: sites.to_vec(), ..Step::default() };
     let source = match term.whose {
-        Whose::Own => Source::Write(step(&term.pcs), Some(true)),
-        Whose::Other => Source::Write(step(&term.pcs), Some(false)),
+        Whose::Own => Source::Write(step(&term.sites), Some(true)),
+        Whose::Other => Source::Write(step(&term.sites), Some(false)),
         Whose::Initial | Whose::Unseen => Source::Initial,
     };
-    Wish { read: step(&row.pcs), source }
+    Wish { read: step(&row.sites), source }
 }
 
 /// The findings behind the table, for people.

@@ -78,8 +78,8 @@ impl Spot {
         Ok(spot)
     }
 
-    fn step(&self, pcs: &[u64]) -> Step {
-        Step { pcs: pcs.to_vec(), strand: self.strand, number: self.number }
+    fn step(&self, sites: &[u64]) -> Step {
+        Step { sites: sites.to_vec(), strand: self.strand, number: self.number }
     }
 
     pub(crate) fn is_in(&self, file: &str, line: u32) -> bool {
@@ -161,10 +161,10 @@ impl Choice {
         let source = match &self.write {
             None => Source::Initial,
             Some(spot) => {
-                let mut pcs: Vec<u64> = terms.iter().flat_map(|term| term.pcs.iter().copied()).collect();
-                pcs.sort_unstable();
-                pcs.dedup();
-                if pcs.is_empty() {
+                let mut sites: Vec<u64> = terms.iter().flat_map(|term| term.sites.iter().copied()).collect();
+                sites.sort_unstable();
+                sites.dedup();
+                if sites.is_empty() {
                     let known = row.terms.iter().map(|term| format!("\n  {}", text::place(term)));
                     return Err(Trouble::usage(
                         format!(
@@ -175,13 +175,17 @@ impl Choice {
                         "`threadbare futures -- PROG` shows every read with what it may see",
                     ));
                 }
-                Source::Write(spot.step(&pcs), None)
+                Source::Write(spot.step(&sites), None)
             }
         };
         let reasons: Vec<Option<String>> = terms.iter().map(struck).collect();
         let struck =
             reasons.iter().all(Option::is_some).then(|| reasons.into_iter().flatten().next()).flatten();
-        Ok(Chosen { text: self.text.clone(), wish: Wish { read: self.read.step(&row.pcs), source }, struck })
+        Ok(Chosen {
+            text: self.text.clone(),
+            wish: Wish { read: self.read.step(&row.sites), source },
+            struck,
+        })
     }
 
     fn is_source(&self, term: &Term) -> bool {

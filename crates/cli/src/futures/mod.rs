@@ -2,6 +2,7 @@
 
 pub(crate) mod all;
 pub(crate) mod choice;
+mod join;
 pub(crate) mod name;
 pub(crate) mod outcome;
 pub(crate) mod table;

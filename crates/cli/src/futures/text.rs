@@ -96,9 +96,9 @@ fn outcome(tried: &Tried) -> String {
 
 fn state(state: &State, of: u64) -> String {
     match state {
-        State::Seen { runs, failed: 0 } => format!("seen in {runs} of {}", count(of as usize, "run")),
         State::Seen { runs, failed } => {
-            format!("seen in {runs} of {}, {failed} of them failed", count(of as usize, "run"))
+            let seen = format!("seen in {} of {}", runs.len(), count(of as usize, "run"));
+            if failed.is_empty() { seen } else { format!("{seen}, {} of them failed", failed.len()) }
         }
         State::Possible { written: true } => "possible, not seen".to_owned(),
         State::Possible { written: false } => "possible, the write was not reached".to_owned(),

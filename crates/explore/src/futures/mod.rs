@@ -45,20 +45,21 @@ pub struct Order {
     pub again: u64,
 }
 
-/// How often a pair was seen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// A pair that was seen.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Pair {
-    /// In so many runs.
-    pub runs: u64,
-    /// The first of them.
-    pub first: u64,
+    /// In which runs.
+    pub runs: BTreeSet<u64>,
+    /// Which of them failed.
+    pub failed: BTreeSet<u64>,
     /// Where it read, for its name.
     pub addr: u64,
     /// How many bytes.
     pub size: u64,
-    /// Of those runs, so many failed.
-    pub failed: u64,
 }
+
+/// Runs whose pairs are kept one by one.
+const LISTED: u64 = 4096;
 
 /// Which memory an instruction touched.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -106,10 +107,12 @@ impl Touched {
 /// What came of it.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// The pairs that were seen, by the read's instruction.
+    /// The pairs that were seen, by the read's site.
     pub pairs: BTreeMap<(u64, Origin), Pair>,
-    /// Which memory instructions touched.
+    /// Which memory was touched at sites.
     pub touched: BTreeMap<u64, Touched>,
+    /// Instruction and callers of sites, innermost first.
+    pub sites: BTreeMap<u64, [u64; 4]>,
     /// Runs that showed pairs.
     pub runs: u64,
     /// What came of each goal.
@@ -216,7 +219,7 @@ impl Chooser {
             Some(Next::Look) | None => self.inner.assign(run),
         };
         // Without the second, steps of a strand that goes on alone are not told.
-        assignment.flags |= flags::STEPS | flags::READS;
+        assignment.flags |= flags::STEPS | flags::READS | flags::CALLERS;
         assignment
     }
 
@@ -260,17 +263,24 @@ impl Chooser {
         let mut seen = BTreeMap::new();
         for access in &reads.accesses {
             let strand = trace.events[access.event].path;
-            let touched = self.found.touched.entry(access.pc).or_default();
+            self.found.sites.entry(access.site).or_insert_with(|| {
+                let context = trace.events[access.event].context;
+                let [one, two, three] = trace.callers.get(&context).copied().unwrap_or_default();
+                [access.pc, one, two, three]
+            });
+            let touched = self.found.touched.entry(access.site).or_default();
             touched.add((access.addr, access.size), strand);
             for origin in reads.origins(trace, access) {
-                seen.entry((access.pc, origin)).or_insert((access.addr, access.size));
+                seen.entry((access.site, origin)).or_insert((access.addr, access.size));
             }
         }
         for (key, (addr, size)) in seen {
-            let new = Pair { runs: 0, first: run, addr, size, failed: 0 };
+            let new = Pair { addr, size, ..Pair::default() };
             let pair = self.found.pairs.entry(key).or_insert(new);
-            pair.runs += 1;
-            pair.failed += u64::from(failed);
+            if run < LISTED {
+                pair.runs.insert(run);
+                pair.failed.extend(failed.then_some(run));
+            }
         }
         for goal in &mut self.goals {
             goal.see(run, &reference, shown);

@@ -6,8 +6,14 @@
 use crate::planner::trace::{Event, Trace};
 use std::collections::HashMap;
 use threadbare_abi::op::OpKind;
+use threadbare_strategy::rng::mix;
 
-/// Where the value that a read saw comes from. Instructions are those of the run.
+/// A number for an instruction with its callers.
+pub(crate) fn site(pc: u64, context: u64) -> u64 {
+    if context == 0 { pc } else { mix(pc ^ context) }
+}
+
+/// Where the value that a read saw comes from: writes are sites ([`super::Found::sites`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Origin {
     /// A write of the reading strand.
@@ -34,6 +40,8 @@ pub(crate) struct Access {
     /// The event that it belongs to.
     pub(crate) event: usize,
     pub(crate) pc: u64,
+    /// The instruction with its callers: a library's function makes the accesses of many.
+    pub(crate) site: u64,
     /// The how-manieth time the strand makes it.
     pub(crate) number: u64,
     pub(crate) addr: u64,
@@ -56,7 +64,7 @@ impl Access {
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
     pub(crate) accesses: Vec<Access>,
-    by_pc: HashMap<u64, Vec<usize>>,
+    by_site: HashMap<u64, Vec<usize>>,
     marks: Vec<Mark>,
 }
 
@@ -86,12 +94,14 @@ impl Reads {
                 if !accesses || op.pc == 0 || op.size == 0 {
                     continue;
                 }
-                let number = numbers.entry((event.path, op.pc)).or_default();
+                let site = site(op.pc, event.context);
+                let number = numbers.entry((event.path, site)).or_default();
                 *number += 1;
                 let size = u64::from(op.size).min(LONGEST);
                 let mut access = Access {
                     event: at,
                     pc: op.pc,
+                    site,
                     number: *number,
                     addr: op.addr,
                     size,
@@ -113,7 +123,7 @@ impl Reads {
                 if access.writes {
                     written.push((op.addr, size, index));
                 }
-                reads.by_pc.entry(op.pc).or_default().push(index);
+                reads.by_site.entry(site).or_default().push(index);
                 reads.accesses.push(access);
             }
             for (addr, size, index) in written {
@@ -139,9 +149,9 @@ impl Reads {
         same && told(event, access) && told(wrote, write) && wrote.after != event.before
     }
 
-    /// The accesses at an instruction.
-    pub(crate) fn at(&self, pc: u64) -> &[usize] {
-        self.by_pc.get(&pc).map(Vec::as_slice).unwrap_or_default()
+    /// The accesses at a site.
+    pub(crate) fn at(&self, site: u64) -> &[usize] {
+        self.by_site.get(&site).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The name of an event.
@@ -162,8 +172,8 @@ impl Reads {
             Some(at) => {
                 let write = &self.accesses[*at];
                 match trace.events[write.event].path == strand {
-                    true => Origin::Own(write.pc),
-                    false => Origin::Other(write.pc),
+                    true => Origin::Own(write.site),
+                    false => Origin::Other(write.site),
                 }
             }
         })

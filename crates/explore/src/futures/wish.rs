@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// Which steps are meant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Step {
-    /// The instructions: a line may have become several.
-    pub pcs: Vec<u64>,
+    /// The sites: a line may have become several.
+    pub sites: Vec<u64>,
     /// The strand, by its path; any if there is none.
     pub strand: Option<u64>,
     /// The how-manieth time the strand comes to it, from 1; any if there is none.
@@ -97,7 +97,7 @@ impl Reference {
 
     /// The accesses that a step means.
     fn all_of<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = usize> + 'a {
-        let at = step.pcs.iter().flat_map(|&pc| self.reads.at(pc).iter().copied());
+        let at = step.sites.iter().flat_map(|&site| self.reads.at(site).iter().copied());
         at.filter(|&at| step.matches(&self.trace, &self.reads.accesses[at]))
     }
 

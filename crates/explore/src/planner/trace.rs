@@ -149,6 +149,8 @@ pub(crate) struct Trace {
     pub(crate) paths: Vec<u64>,
     /// What cannot be followed, and at which instruction.
     pub(crate) doubts: Vec<(Doubt, u64)>,
+    /// The callers that contexts stand for, where that was told.
+    pub(crate) callers: HashMap<u64, [u64; 3]>,
 }
 
 fn op_of(step: &Step) -> Op {
@@ -256,6 +258,9 @@ impl Trace {
                     if let Some(event) = trace.events.last_mut().filter(|it| it.op.addr == step.addr) {
                         event.wants = Some((step.before, step.after));
                     }
+                }
+                StepKind::Callers => {
+                    trace.callers.insert(step.context, [step.addr, step.before, step.after]);
                 }
                 StepKind::Born => {}
             }

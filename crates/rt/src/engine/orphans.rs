@@ -110,6 +110,8 @@ fn read<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
 fn ids(text: &[u8]) -> impl Iterator<Item = usize> {
     text.split_inclusive(|&byte| byte == b' ')
         .filter_map(|word| word.strip_suffix(b" "))
-        .map(|digits| digits.iter().fold(0usize, |id, &digit| id * 10 + usize::from(digit.wrapping_sub(b'0'))))
+        .map(|digits| {
+            digits.iter().fold(0usize, |id, &digit| id * 10 + usize::from(digit.wrapping_sub(b'0')))
+        })
         .filter(|&id| id > 1)
 }
