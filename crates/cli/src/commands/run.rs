@@ -78,9 +78,15 @@ fn chosen(options: &CampaignOptions, target: Target, texts: &[String]) -> Result
     }
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
     let suppressions = hide::read(&options.suppressions)?;
-    let look = futures::look(&config, futures::FIRST_LOOKS)?;
-    let chosen: Vec<Chosen> =
-        choices.iter().flatten().map(|choice| choice.resolve(&look.table)).collect::<Result<_, _>>()?;
+    let resolve = |look: &futures::Look| -> Result<Vec<Chosen>, Trouble> {
+        choices.iter().flatten().map(|choice| choice.resolve(&look.table)).collect()
+    };
+    let mut look = futures::look(&config, futures::FIRST_LOOKS)?;
+    // What a few runs did not come to, more may.
+    if resolve(&look).is_err() {
+        look = futures::look(&config, futures::MORE_LOOKS)?;
+    }
+    let chosen = resolve(&look)?;
     let goals = vec![chosen.iter().map(|choice| choice.wish.clone()).collect()];
     let runs = Config { runs: options.runs, ..config };
     let config = futures::choosing(&runs, goals, &look.known, options.runs.unwrap_or(futures::AGAIN));

@@ -69,12 +69,20 @@ impl Program<'_> {
             self.names.address(self.code, function, &read.address, read.size)
         };
         // A parameter of a library's function says nothing.
-        let direct = self.found.sites.get(&site).is_none_or(|[pc, ..]| {
-            let frames = self.places.at(*pc);
-            shown(&frames).is_some_and(|place| !place.library)
-        });
-        let by_code = || if direct { by_code() } else { None };
+        let by_code = || if self.is_own(site) { by_code() } else { None };
         by_code().or_else(by_run)
+    }
+
+    /// Whether the access is in the program's own code, not in a library's that it calls.
+    fn is_own(&self, site: u64) -> bool {
+        let pc = self.found.sites.get(&site).map_or(site, |[pc, ..]| *pc);
+        self.places.at(pc).first().is_some_and(|place| !place.library)
+    }
+
+    /// Whether a read is of a library's own affairs: in its code, of nothing that has a name of the program's.
+    fn is_of_library(&self, site: u64, variable: Option<&str>) -> bool {
+        let theirs = |name: &str| ["std::", "core::", "alloc::"].iter().any(|start| name.starts_with(start));
+        variable.map_or_else(|| !self.is_own(site), theirs)
     }
 
     /// A strike in words.
@@ -156,11 +164,11 @@ impl Table {
         for site in sites {
             let saw = seen.get(&site).map(Vec::as_slice).unwrap_or_default();
             let (read, column) = program.site(site);
-            if read.library {
+            let variable = program.variable(site, saw.first().map(|(_, pair)| (pair.addr, pair.size)));
+            if read.library || program.is_of_library(site, variable.as_deref()) {
                 table.library_reads += usize::from(!saw.is_empty());
                 continue;
             }
-            let variable = program.variable(site, saw.first().map(|(_, pair)| (pair.addr, pair.size)));
             let row = program.linked(site).and_then(|place| by_code.get(&place));
             let mut terms = table.seen_terms(&program, site, saw, row);
             table.add_possible(&program, site, row, &mut terms);
@@ -179,7 +187,10 @@ impl Table {
                 add(&mut entry.terms, term);
             }
         }
-        table.reads = rows.into_values().collect();
+        // What nobody else writes is not shared.
+        let shared =
+            |row: &Row| row.terms.iter().any(|term| matches!(term.whose, Whose::Other | Whose::Unseen));
+        table.reads = rows.into_values().filter(shared).collect();
         table.unshared = table.reads.iter().filter(|row| !row.reached).count();
         for row in &mut table.reads {
             row.terms.sort_by(|a, b| (a.whose, &a.write).cmp(&(b.whose, &b.write)));
@@ -251,11 +262,13 @@ impl Table {
                 if list.iter().any(known) || source.library {
                     continue;
                 }
-                if program.parts(read, site, whose) {
+                let made = program.found.touched.contains_key(&site);
+                // What a library's function reads, for whom soever, may be written anywhere.
+                if program.parts(read, site, whose) || !made && !program.is_own(read) {
                     self.apart += 1;
                     continue;
                 }
-                let state = state(program.found.touched.contains_key(&site));
+                let state = state(made);
                 add(list, Term { whose, write: Some(source), state, tried: None, sites: vec![site] });
             }
         }

@@ -24,6 +24,7 @@ use threadbare_trace::report::Module;
 pub(crate) const LOOKS: u64 = 50;
 /// Runs that are looked at before choices are made, and runs that are to have them.
 pub(crate) const FIRST_LOOKS: u64 = 24;
+pub(crate) const MORE_LOOKS: u64 = 300;
 pub(crate) const AGAIN: u64 = 50;
 /// Runs that try one choice, and runs of a search for what did not come true.
 pub(crate) const TRIES: u32 = 8;

@@ -74,6 +74,8 @@ const LONGEST: u64 = 4096;
 impl Reads {
     pub(crate) fn of(trace: &Trace) -> Reads {
         let mut reads = Reads::default();
+        // A lock is no data, be it a word of the program's own.
+        let locks = super::sections::lock_words(trace);
         let mut steps: HashMap<(u64, u64), u64> = HashMap::new();
         let mut numbers: HashMap<(u64, u64), u64> = HashMap::new();
         let mut last: HashMap<u64, usize> = HashMap::new();
@@ -91,7 +93,7 @@ impl Reads {
                     }
                 }
                 let accesses = op.kind.is_plain_access() || op.kind.is_atomic_access();
-                if !accesses || op.pc == 0 || op.size == 0 {
+                if !accesses || op.pc == 0 || op.size == 0 || locks.contains(&op.addr) {
                     continue;
                 }
                 let site = site(op.pc, event.context);

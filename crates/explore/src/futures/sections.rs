@@ -5,7 +5,7 @@
 //! in the place of 0, and by the same strand later a write of 0.
 
 use crate::planner::trace::{Event, Trace};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use threadbare_abi::op::OpKind;
 
 /// What a step does to a lock.
@@ -56,9 +56,9 @@ impl Sections {
 }
 
 /// Words that are used as locks: an exchange from 0, and a write of 0 by the strand that made it.
-fn lock_words(trace: &Trace) -> HashMap<u64, ()> {
+pub(super) fn lock_words(trace: &Trace) -> HashSet<u64> {
     let mut taken: HashMap<u64, u64> = HashMap::new();
-    let mut words = HashMap::new();
+    let mut words = HashSet::new();
     for event in &trace.events {
         if takes_word(event) {
             taken.insert(event.op.addr, event.path);
@@ -68,7 +68,7 @@ fn lock_words(trace: &Trace) -> HashMap<u64, ()> {
             && event.after == 0
             && taken.get(&event.op.addr) == Some(&event.path)
         {
-            words.insert(event.op.addr, ());
+            words.insert(event.op.addr);
         }
     }
     words
@@ -81,7 +81,7 @@ fn takes_word(event: &Event) -> bool {
         && event.wants == Some((0, 1))
 }
 
-fn does(event: &Event, words: &HashMap<u64, ()>, held: &[(u64, usize, bool)]) -> Does {
+fn does(event: &Event, words: &HashSet<u64>, held: &[(u64, usize, bool)]) -> Does {
     let op = event.op;
     // Who was woken or came too late has taken nothing by this step.
     if event.by_deadline {
@@ -96,10 +96,8 @@ fn does(event: &Event, words: &HashMap<u64, ()>, held: &[(u64, usize, bool)]) ->
         OpKind::CondWait | OpKind::CondTimedWait => Does::Nothing,
         _ if takes => Does::Takes(op.addr, op.kind.is_shared()),
         _ if op.kind.gives_lock_back() => Does::Gives(op.addr),
-        _ if words.contains_key(&op.addr) && takes_word(event) => Does::Takes(op.addr, false),
-        _ if words.contains_key(&op.addr) && op.kind.writes_memory() && event.after == 0 => {
-            Does::Gives(op.addr)
-        }
+        _ if words.contains(&op.addr) && takes_word(event) => Does::Takes(op.addr, false),
+        _ if words.contains(&op.addr) && op.kind.writes_memory() && event.after == 0 => Does::Gives(op.addr),
         _ => Does::Nothing,
     }
 }
