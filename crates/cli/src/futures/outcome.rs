@@ -29,9 +29,9 @@ pub(crate) fn of(progress: &Progress, found: &Found, struck: Option<&str>, place
     let cycle = progress.stuck.as_ref().map(|stuck| words(stuck, places)).filter(|words| !words.is_empty());
     let cycle = cycle.or_else(|| progress.against.map(|against| in_order(against).to_owned()));
     if found.complete {
-        let all = "every order that makes a difference was run, and none has it";
+        let all = "no order of the program has it";
         let why = struck.map(str::to_owned).or(cycle);
-        let reason = why.map_or(all.to_owned(), |why| format!("{why} ({all})"));
+        let reason = why.map_or(all.to_owned(), |why| format!("{all}: {why}"));
         return Came::CannotBe { reason };
     }
     let near = match progress.both {
