@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use threadbare_explore::interrupt;
 use threadbare_explore::store::Store;
+use threadbare_report::Screen;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
             said::data(&json)?;
         }
         _ => {
-            said::text(&text::table(&table))?;
+            said::text(&text::table(&table, Screen::for_stream(&std::io::stdout())))?;
             all::say(&findings)?;
         }
     }

@@ -2,10 +2,15 @@
 
 use super::table::{Row, State, Table, Term, Tried, Whose};
 use std::fmt::Write;
+use threadbare_report::Screen;
 use threadbare_report::choices::{Came, count};
+use threadbare_report::columns::wrap;
+
+/// What a line of words has at least.
+const NARROW: usize = 36;
 
 /// The table for people.
-pub(crate) fn table(table: &Table) -> String {
+pub(crate) fn table(table: &Table, screen: Screen) -> String {
     let mut text = String::new();
     for row in &table.reads {
         let _ = writeln!(text, "{}", head(row));
@@ -13,7 +18,12 @@ pub(crate) fn table(table: &Table) -> String {
         let width = places.iter().map(String::len).max().unwrap_or(0);
         for (term, place) in row.terms.iter().zip(&places) {
             let told = term.tried.as_ref().map_or_else(|| state(&term.state, table.runs), outcome);
-            let _ = writeln!(text, "  <- {place:width$}  {:14}  {told}", whose(term.whose));
+            let mut edge = format!("  <- {place:width$}  {:14}  ", whose(term.whose));
+            let room = screen.width.saturating_sub(edge.len()).max(NARROW);
+            for line in wrap(&told, room) {
+                let _ = writeln!(text, "{edge}{line}");
+                edge = " ".repeat(edge.len());
+            }
         }
         text.push('\n');
     }

@@ -14,7 +14,7 @@
 //! | does much between its looks | is made of ordinary steps | the same |
 
 use super::sched::engine;
-use super::{frames, learn as known};
+use super::{frames, learn as known, modules};
 use threadbare_abi::layout::{self, Plan};
 use threadbare_strategy::rng::mix;
 use threadbare_strategy::{IN_ORDER, StrategyId};
@@ -74,7 +74,8 @@ pub fn most(purpose: Purpose) -> u32 {
 /// Stands for an instruction of the running strand and its callers.
 #[cold]
 pub fn place(pc: u64) -> u64 {
-    frames::innermost::<CALLERS>().iter().fold(mix(pc), |key, &caller| mix(key ^ caller))
+    let key = mix(modules::program_place(pc));
+    frames::innermost::<CALLERS>().iter().fold(key, |key, &caller| mix(key ^ modules::program_place(caller)))
 }
 
 /// Set in entries that are facts.

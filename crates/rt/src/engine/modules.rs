@@ -51,6 +51,7 @@ const PF_W: u32 = 2;
 
 static mut MODULES: Vec<Module> = Vec::new();
 static mut MAIN: (u64, u64) = (0, 0);
+static mut RUNTIME: (u64, u64) = (0, 0);
 static mut TOLD: usize = 0;
 static mut STATIC_TLS: usize = 0;
 /// No program has more thread-local storage below its thread pointer.
@@ -98,6 +99,10 @@ pub fn refresh() {
         dl_iterate_phdr(collect, (list as *mut Vec<Module>).cast());
         if let Some(first) = list.first() {
             MAIN = (first.base, first.end - first.base);
+        }
+        let here = refresh as *const () as u64;
+        if let Some(own) = list.iter().find(|module| (module.base..module.end).contains(&here)) {
+            RUNTIME = (own.base, own.end - own.base);
         }
     }
 }
@@ -150,6 +155,15 @@ pub fn place(pc: u64) -> u64 {
     // SAFETY: single kernel thread.
     let (base, size) = unsafe { MAIN };
     if pc.wrapping_sub(base) < size { pc - base } else { place_elsewhere(pc) }
+}
+
+/// The same for a place that draws depend on: one inside the runtime, which calls the first function of a strand, is no
+/// matter of the program's.
+#[inline]
+pub fn program_place(pc: u64) -> u64 {
+    // SAFETY: single kernel thread.
+    let (base, size) = unsafe { RUNTIME };
+    if pc.wrapping_sub(base) < size { 0 } else { place(pc) }
 }
 
 #[cold]

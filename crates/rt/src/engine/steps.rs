@@ -7,7 +7,7 @@ use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
-use super::{frames, learn, shared, strand};
+use super::{frames, learn, modules, shared, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::flags::CALLERS as CALLERS_WANTED;
@@ -92,7 +92,8 @@ const CALLERS: usize = 3;
 
 /// Stands for the strand's innermost callers.
 pub fn context(this: &Strand) -> u64 {
-    callers(this).iter().filter(|&&caller| caller != 0).fold(0, |found, caller| mix(found ^ caller))
+    let callers = callers(this).into_iter().filter(|&caller| caller != 0);
+    callers.fold(0, |found, caller| mix(found ^ modules::program_place(caller)))
 }
 
 /// The innermost callers; 0 where there are none.
