@@ -62,7 +62,6 @@ const NONE: Hold = Hold { held: NOWHERE, until: NOWHERE, active: false };
 
 /// Who decides what the holds leave open.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a run has one of it, and the runtime does not allocate")]
 enum Rest {
     Random(Random),
     Uniform(Uniform),

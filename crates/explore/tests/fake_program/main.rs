@@ -290,6 +290,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         quiet: None,
         earlier: None,
         goal: None,
+        futures: None,
     }
 }
 
