@@ -5,7 +5,7 @@ use crate::exit::{Exit, Trouble};
 use crate::futures::all::{self, All};
 use crate::futures::choice::{Spot, is_named};
 use crate::futures::table::{Row, Table};
-use crate::futures::{self, text};
+use crate::futures::{self, suite, text};
 use crate::options::{CampaignOptions, ReportFormat};
 use crate::{conduct, hide, said};
 use std::ffi::OsString;
@@ -40,6 +40,12 @@ pub(crate) struct Args {
     /// Make a run for each write that a read may see and no run has seen, and tell what came of each.
     #[arg(long)]
     all: bool,
+    /// With `--all`: write each future that a run has to a file of this folder.
+    #[arg(long, value_name = "DIR", requires = "all")]
+    keep: Option<PathBuf>,
+    /// Make the futures of a folder again, like tests.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["all", "read", "variable"])]
+    check: Option<PathBuf>,
     /// What every run reads as its standard input [default: nothing].
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
@@ -69,6 +75,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
             && spot.as_ref().is_none_or(|spot| spot.means(row))
             && args.variable.as_ref().is_none_or(|name| is_named(row, name))
     };
+    if let Some(folder) = &args.check {
+        let (store, hidden) = (Store::open(&args.campaign.out)?, hide::read(&args.campaign.suppressions)?);
+        let (text, exit) = suite::check(&config, looks, folder, &store, &hidden)?;
+        said::text(&text)?;
+        return Ok(exit);
+    }
     let asked = spot.is_some() || args.variable.is_some();
     let (table, findings) = if args.all {
         let (store, hidden) = (Store::open(&args.campaign.out)?, hide::read(&args.campaign.suppressions)?);
@@ -79,6 +91,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         select(&mut table, asked, wanted)?;
         (table, Vec::new())
     };
+    if let Some(folder) = &args.keep {
+        suite::keep(&table, folder)?;
+    }
     match args.campaign.format {
         ReportFormat::Json => {
             let mut json = serde_json::to_string_pretty(&table).unwrap_or_default();

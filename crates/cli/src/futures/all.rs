@@ -74,7 +74,8 @@ fn is_open(term: &Term) -> bool {
     matches!(term.state, State::Possible { .. }) && term.whose != Whose::Unseen
 }
 
-fn wish(row: &Row, number: usize) -> Wish {
+/// The wish for a term.
+pub(super) fn wish(row: &Row, number: usize) -> Wish {
     let term = &row.terms[number];
     let step = |sites: &[u64]| Step { sites: sites.to_vec(), ..Step::default() };
     let source = match term.whose {

@@ -38,10 +38,13 @@ impl Program<'_> {
         let place = shown(&frames).cloned().unwrap_or_default();
         let library = place.library || place.file.is_none();
         let column = place.column;
+        let text =
+            place.file.as_deref().zip(place.line).and_then(|(file, line)| self.places.source(file, line));
         let made = Site {
             file: place.file.unwrap_or_else(|| place.address.clone()),
             line: place.line.unwrap_or(0),
             function: place.function.unwrap_or_default(),
+            text: text.map_or_else(String::new, |text| text.trim().to_owned()),
             library,
         };
         self.known.borrow_mut().insert(site, (made.clone(), column));
@@ -283,6 +286,12 @@ impl Table {
             Origin::Unseen => Some(terms::Source::Unseen),
         };
         let (Some(_), Some(source)) = (program.linked(site), source) else { return };
+        // A call that writes for the program, such as `read`, is no access in its code.
+        if let terms::Source::Own(place) | terms::Source::Other(place) = source
+            && program.code.at(place).is_none()
+        {
+            return;
+        }
         let complaint = match row {
             None => {
                 matches!(origin, Origin::Other(_)).then_some("the read is not taken for one of shared data")

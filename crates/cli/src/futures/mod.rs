@@ -5,6 +5,7 @@ pub(crate) mod choice;
 mod join;
 pub(crate) mod name;
 pub(crate) mod outcome;
+pub(crate) mod suite;
 pub(crate) mod table;
 pub(crate) mod text;
 

@@ -59,6 +59,8 @@ pub(crate) struct Site {
     pub(crate) file: String,
     pub(crate) line: u32,
     pub(crate) function: String,
+    /// The line's text, without the space around it.
+    pub(crate) text: String,
     /// The code is the language's or the system's library.
     #[serde(skip)]
     pub(crate) library: bool,

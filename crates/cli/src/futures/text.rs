@@ -72,6 +72,11 @@ fn kind(term: &Term) -> &'static str {
     }
 }
 
+/// So many futures.
+pub(super) fn futures(number: usize) -> String {
+    count(number, "future")
+}
+
 /// The read of a row.
 pub(crate) fn head(row: &Row) -> String {
     let variable = row.variable.as_deref().unwrap_or("memory without a name");

@@ -44,6 +44,12 @@ impl Who {
                 spread(code, &taken, at, 0, &mut kinds);
             }
         }
+        // What is to be done at the end is done by whoever ends the process.
+        for handler in handlers(code) {
+            for kind in 0..=code.entries.len() {
+                spread(code, &taken, handler, kind, &mut kinds);
+            }
+        }
         let several = std::iter::once(false)
             .chain(code.entries.iter().map(|&entry| {
                 let made: Vec<_> =
@@ -75,6 +81,20 @@ impl Who {
     pub(crate) fn created_before(&self, function: usize) -> bool {
         self.created[function]
     }
+}
+
+/// Functions that are given to `atexit` and its kind.
+fn handlers(code: &Code) -> BTreeSet<usize> {
+    const NAMES: [&str; 4] = ["atexit", "on_exit", "at_quick_exit", "__cxa_atexit"];
+    let calls = code.functions.iter().flat_map(|function| &function.calls);
+    // `atexit` itself is a part of libc that is linked into the program.
+    let named = |callee: &Callee| match callee {
+        Callee::Import(name) => NAMES.contains(&name.as_str()),
+        Callee::Function(at) => NAMES.contains(&code.functions[*at].name.as_str()),
+        Callee::Pointer(_) => false,
+    };
+    let given = calls.filter(|call| named(&call.callee)).flat_map(|call| &call.arguments);
+    given.flat_map(|argument| argument.ways()).filter_map(|way| code.function_of(&way)).collect()
 }
 
 fn repeats(code: &Code, function: usize, place: u64) -> bool {

@@ -78,7 +78,8 @@ impl Reads {
         let locks = super::sections::lock_words(trace);
         let mut steps: HashMap<(u64, u64), u64> = HashMap::new();
         let mut numbers: HashMap<(u64, u64), u64> = HashMap::new();
-        let mut last: HashMap<u64, usize> = HashMap::new();
+        // The last write of each byte; none where it was out of sight.
+        let mut last: HashMap<u64, Option<usize>> = HashMap::new();
         for (at, event) in trace.events.iter().enumerate() {
             let number = steps.entry((event.path, event.op.pc)).or_default();
             *number += 1;
@@ -94,6 +95,11 @@ impl Reads {
                 }
                 let accesses = op.kind.is_plain_access() || op.kind.is_atomic_access();
                 if !accesses || op.pc == 0 || op.size == 0 || locks.contains(&op.addr) {
+                    continue;
+                }
+                if event.op.kind.looks() && op.kind == OpKind::AtomicRmw && op.pc == event.op.pc {
+                    // The step only looked: what has changed meanwhile was changed out of sight.
+                    last.extend((op.addr..op.addr + u64::from(op.size)).map(|byte| (byte, None)));
                     continue;
                 }
                 let site = site(op.pc, event.context);
@@ -115,11 +121,16 @@ impl Reads {
                 if access.reads {
                     let sources = (op.addr..op.addr + size).map(|byte| last.get(&byte).copied());
                     for source in sources {
-                        if !access.from.contains(&source) {
+                        let (source, unseen) = match source {
+                            None => (None, false),
+                            Some(write) => (write, write.is_none()),
+                        };
+                        access.unseen |= unseen;
+                        if !unseen && !access.from.contains(&source) {
                             access.from.push(source);
                         }
                     }
-                    access.unseen = reads.is_unseen(trace, event, &access);
+                    access.unseen |= reads.is_unseen(trace, event, &access);
                 }
                 let index = reads.accesses.len();
                 if access.writes {
@@ -130,7 +141,7 @@ impl Reads {
             }
             for (addr, size, index) in written {
                 for byte in addr..addr + size {
-                    last.insert(byte, index);
+                    last.insert(byte, Some(index));
                 }
             }
         }
@@ -168,16 +179,18 @@ impl Reads {
         read: &'a Access,
     ) -> impl Iterator<Item = Origin> + 'a {
         let strand = trace.events[read.event].path;
-        read.from.iter().map(move |source| match source {
-            None => Origin::Initial,
-            Some(_) if read.unseen => Origin::Unseen,
+        let unseen = read.unseen.then_some(Origin::Unseen);
+        let seen = read.from.iter().filter_map(move |source| match source {
+            None => Some(Origin::Initial),
+            Some(_) if read.unseen => None,
             Some(at) => {
                 let write = &self.accesses[*at];
-                match trace.events[write.event].path == strand {
+                Some(match trace.events[write.event].path == strand {
                     true => Origin::Own(write.site),
                     false => Origin::Other(write.site),
-                }
+                })
             }
-        })
+        });
+        unseen.into_iter().chain(seen)
     }
 }
