@@ -4,6 +4,7 @@
 //! A program of the corpus says in `//@` comments what is expected of it; [`corpus::Program`] lists the directives.
 
 pub mod campaign;
+pub mod claims;
 pub mod compile;
 pub mod corpus;
 pub mod exclusion;

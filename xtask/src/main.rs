@@ -18,6 +18,8 @@ usage: cargo xtask <chore>
   test --full    the same with every run that the project promises: 1,000 of each correct program with every
                  strategy, 200 of each racy one with ThreadSanitizer
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
+  bench claims   what the default says of programs whose bugs it once claimed not to be there; [SEEDS] of each, 40
+                 unless told otherwise, names of programs narrow it
   bench coverage what coverage costs, and how often its intervals hold on real programs
   bench search   runs to the bug for each strategy on the programs of tests/programs/search;
                  names of programs and strategies and a number of seeds narrow it
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         ["test", "--full"] => test::run_tests(true),
         ["bench"] | ["bench", "engine"] => bench::engine(),
         ["bench", "search", words @ ..] => search::search(words),
+        ["bench", "claims", words @ ..] => bench::claims::claims(words),
         ["bench", "coverage"] => bench::coverage::coverage(),
         ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),
         ["bench", "noise", words @ ..] => bench::noise::noise(words),

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -289,6 +289,8 @@ pub struct Live {
     pub steps: u64,
     /// Records that did not fit.
     pub steps_lost: u64,
+    /// Processor time that earlier runs of the same process have used.
+    pub used_before_ns: u64,
 }
 
 /// The ring's indices; both only grow.

@@ -42,6 +42,17 @@ pub(crate) enum Deadlines {
     InOrder,
 }
 
+/// How a run begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Reset {
+    /// In the same process where that can serve.
+    Auto,
+    /// In the same process.
+    Snapshot,
+    /// In one of its own.
+    Fork,
+}
+
 /// How results are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Format {
@@ -135,6 +146,10 @@ pub(crate) struct CampaignOptions {
     /// `in-order` (only when nothing else can go on).
     #[arg(long, value_enum, default_value = "early")]
     pub(crate) deadlines: Deadlines,
+    /// How a run begins: in the process of the one before it, with memory put back (`snapshot`), or in a process of its
+    /// own (`fork`). `auto` is `snapshot` where it can serve. What runs show is the same.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) reset: Reset,
     /// How much heap a run may have at a time, such as 512M or 4G; 0 for no bound.
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "2G", value_parser = values::size)]
     pub(crate) memory: u64,
@@ -231,6 +246,7 @@ impl CampaignOptions {
         let default_runs = if planned { PLANNER_RUNS } else { DEFAULT_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         target.free = self.mode == Mode::Free;
+        target.reset = self.reset != Reset::Fork;
         let quiet = target.free.then(|| self.noise.quiet(&target.program));
         // A free run uses all processors itself.
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };

@@ -71,13 +71,15 @@ impl Patience {
         (self.limit / 4).clamp(SOONEST, LOOK)
     }
 
-    /// Whether the run's time is over. Looks only if it is time to.
-    pub(crate) fn is_over(&mut self, process: Option<Pid>) -> bool {
+    /// Whether the run's time is over. Looks only if it is time to. `before` is what the process had used when the run
+    /// began.
+    pub(crate) fn is_over(&mut self, process: Option<Pid>, before: Duration) -> bool {
         let now = self.began.elapsed();
         if self.last.is_some_and(|(then, _)| now < then + self.next() / 2) {
             return false;
         }
-        self.look(now, Look::at(process))
+        let look = Look::at(process);
+        self.look(now, Look { used: look.used.saturating_sub(before), ..look })
     }
 
     /// The same for what was seen so long after the beginning.

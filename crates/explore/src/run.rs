@@ -276,7 +276,7 @@ impl Server {
                     }
                     let over = match deadline {
                         Some(deadline) => Instant::now() >= deadline,
-                        None => patience.is_over(pid),
+                        None => patience.is_over(pid, self.memory.live().used_before),
                     };
                     if !over && (killed || !cancelled) {
                         continue;

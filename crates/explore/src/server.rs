@@ -50,6 +50,8 @@ pub struct Target {
     pub limits: Limits,
     /// Whether its strands run free, as threads of the kernel.
     pub free: bool,
+    /// Whether a run may begin in the process of the one before it.
+    pub reset: bool,
 }
 
 impl Target {
@@ -66,6 +68,7 @@ impl Target {
             start_timeout: Duration::from_secs(60),
             limits: Limits::default(),
             free: false,
+            reset: false,
         }
     }
 
@@ -164,6 +167,9 @@ impl Server {
         }
         if target.free {
             variable += ",free=1";
+        } else {
+            // As long either way, or the program's stack would begin elsewhere.
+            variable += if target.reset { ",reset=1" } else { ",reset=0" };
         }
         if let Some(cpus) = processors::allowed() {
             variable += &format!(",cpus={cpus}");

@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
     EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
@@ -58,6 +59,8 @@ pub struct LiveCopy {
     pub ended: bool,
     /// The run's process, 0 before it is made.
     pub pid: i32,
+    /// Processor time that the process had used when the run began.
+    pub used_before: Duration,
     /// Different data races the run showed.
     pub races: u32,
     /// Names the run's class.
@@ -237,6 +240,7 @@ impl SharedMemory {
             verdict_pc: live.verdict_pc,
             verdict_addr: live.verdict_addr,
             pid: live.pid,
+            used_before: Duration::from_nanos(live.used_before_ns),
             races: live.races,
             class: live.class,
             told: live.told,

@@ -194,3 +194,38 @@ global_asm!(
     arch_prctl = const crate::sys::nr::ARCH_PRCTL,
     futex = const crate::sys::nr::FUTEX,
 );
+
+/// The control word of the older floating-point unit.
+pub fn control_word() -> u16 {
+    let mut word = 0u16;
+    // SAFETY: writes two bytes.
+    unsafe { asm!("fnstcw [{}]", in(reg) &raw mut word, options(nostack)) };
+    word
+}
+
+/// Sets the control word of the older floating-point unit, and the direction that string operations go.
+pub fn set_control_word(word: u16) {
+    // SAFETY: reads two bytes; the direction is the one that every function expects.
+    unsafe { asm!("cld", "fldcw [{}]", in(reg) &raw const word, options(nostack)) };
+}
+
+/// Makes every call of a function go to another one of the same type; false if its code may not be written.
+///
+/// # Safety
+/// Nobody is inside the function, which is longer than 12 bytes and is never to run again in this process.
+pub unsafe fn redirect(from: usize, to: usize) -> bool {
+    const RWX: usize = 7;
+    const RX: usize = 5;
+    let (page, size) = (from & !4095, ((from + 12) | 4095) + 1 - (from & !4095));
+    let mut code = [0x48, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xE0];
+    code[2..10].copy_from_slice(&(to as u64).to_le_bytes());
+    // SAFETY: as the caller says; `mov rax, to; jmp rax`.
+    unsafe {
+        if crate::sys::syscall3(crate::sys::nr::MPROTECT, page, size, RWX) != 0 {
+            return false;
+        }
+        core::ptr::copy_nonoverlapping(code.as_ptr(), from as *mut u8, code.len());
+        crate::sys::syscall3(crate::sys::nr::MPROTECT, page, size, RX);
+    }
+    true
+}

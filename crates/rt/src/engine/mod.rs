@@ -65,6 +65,7 @@ pub mod segments;
 pub mod server;
 pub mod shadow;
 pub mod shared;
+pub mod snapshot;
 pub mod spin;
 pub mod start;
 pub mod steps;

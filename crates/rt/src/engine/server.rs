@@ -1,7 +1,9 @@
 //! The fork server: started just before `main`, it forks one child for every run.
 
 use super::sched::{ATTENTION, Phase, attention, engine};
-use super::{carriers, follow, guidance, learn, lists, live, modules, orphans, reads, report, shared};
+use super::{
+    carriers, follow, guidance, learn, lists, live, modules, orphans, reads, report, shared, snapshot,
+};
 use crate::sys::{c_char, c_int, c_void, nr, syscall3, syscall6};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Plan, PointMode, Record};
@@ -137,27 +139,38 @@ fn serve() {
     crate::model::process::init();
     report::modules();
     let modules_len = live::live().report_len;
+    let mut workers = snapshot::Workers::new(super::start::may_reset());
     hello();
-    while let Some(run) = next_command() {
-        let Some(base) = shared::area(layout::PLAN_OFFSET) else { quit() };
-        // SAFETY: the driver wrote the plan before it sent the command; the counters are integers.
-        let plan = unsafe {
-            core::ptr::write_bytes(live::live(), 0, 1);
-            (base as *const Plan).read()
-        };
-        live::live().run = plan.run;
-        live::live().report_len = modules_len;
+    let mut taken = None;
+    while let Some(run) = taken.take().or_else(next_command) {
+        let Some(plan) = prepare(modules_len) else { quit() };
         learn::load_known(plan.known);
         super::coverage::load_told(plan.told);
         match fork() {
             0 => {
+                lead();
+                let is_worker = workers.become_one(plan.known, plan.told, modules_len);
+                let Some(plan) = plan_of_run() else { quit() };
+                if is_worker {
+                    learn::load_known(plan.known);
+                    super::coverage::load_told(plan.told);
+                } else {
+                    close();
+                }
                 begin(plan);
+                if let Some(why) = workers.refused() {
+                    super::warn_once(why, 0);
+                }
                 return;
             }
             pid if pid > 0 => {
                 live::live().pid = pid as i32;
                 let status = wait_and_clear(pid);
                 let left = orphans::end();
+                taken = workers.ended();
+                if taken.is_some() {
+                    continue;
+                }
                 let used = live::live().carriers as usize;
                 if used > carriers::pooled() && carriers::can_grow() && status & 0x7F != SIGKILL {
                     // Carriers made inside a run lie elsewhere than pooled ones: the run is made again with enough
@@ -171,6 +184,23 @@ fn serve() {
             error => send(Reply::FAILED, -error as i32, run),
         }
     }
+}
+
+/// What the driver wants of the run, which it wrote before it sent the command.
+fn plan_of_run() -> Option<Plan> {
+    let base = shared::area(layout::PLAN_OFFSET)?;
+    // SAFETY: a plan is integers, and lies there.
+    Some(unsafe { (base as *const Plan).read() })
+}
+
+/// The counters begin anew.
+pub(crate) fn prepare(modules_len: u64) -> Option<Plan> {
+    let plan = plan_of_run()?;
+    // SAFETY: the counters are integers.
+    unsafe { core::ptr::write_bytes(live::live(), 0, 1) };
+    live::live().run = plan.run;
+    live::live().report_len = modules_len;
+    Some(plan)
 }
 
 /// Tells the driver that the program stands before its `main`.
@@ -233,15 +263,18 @@ fn wait(pid: isize) -> i32 {
     }
 }
 
-/// The child's run begins.
-fn begin(plan: Plan) {
+/// The child has a process group of its own, and goes with the server.
+fn lead() {
     const PR_SET_PDEATHSIG: usize = 1;
-    // SAFETY: the child's own process group and descriptors.
+    // SAFETY: the child's own process group.
     unsafe {
         syscall3(nr::SETPGID, 0, 0, 0);
         syscall3(nr::PRCTL, PR_SET_PDEATHSIG, SIGKILL as usize, 0);
     }
-    close();
+}
+
+/// The run begins.
+fn begin(plan: Plan) {
     let e = engine();
     e.plan = plan;
     e.entropy = Rng::new(plan.entropy);

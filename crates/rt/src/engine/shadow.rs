@@ -198,6 +198,7 @@ unsafe fn clear(cells: *mut Cell, count: usize) {
         let (low, high) = (start.next_multiple_of(PAGE), end & !(PAGE - 1));
         core::ptr::write_bytes(start as *mut u8, 0, low - start);
         core::ptr::write_bytes(high as *mut u8, 0, end - high);
+        super::snapshot::dropped(low, high - low);
         syscall3(nr::MADVISE, low, high - low, MADV_DONTNEED);
     }
 }

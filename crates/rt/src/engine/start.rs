@@ -6,7 +6,7 @@ use super::{frames, lists, sched, server, shared};
 use crate::arch;
 use crate::sys::{c_char, nr, syscall3, syscall6};
 use alloc::boxed::Box;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use threadbare_abi::protocol::ENV;
 use threadbare_abi::strand::{StrandId, StrandPath};
 
@@ -18,6 +18,7 @@ const FREE: u8 = 4;
 
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static INSTRUMENTED: AtomicU8 = AtomicU8::new(0);
+static RESET: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" {
     static mut environ: *mut *mut c_char;
@@ -53,6 +54,11 @@ pub fn leave_free() {
     MODE.store(BARE, Ordering::Relaxed);
 }
 
+/// Whether the next run may begin in the process of the last one.
+pub fn may_reset() -> bool {
+    RESET.load(Ordering::Relaxed)
+}
+
 /// Instrumented code is there.
 pub fn mark_instrumented() {
     INSTRUMENTED.store(1, Ordering::Relaxed);
@@ -85,6 +91,7 @@ fn look() -> bool {
         if number_after(value, b"bind=") == Some(1) {
             remove_variable(list, b"LD_BIND_NOW");
         }
+        RESET.store(number_after(value, b"reset=") == Some(1), Ordering::Relaxed);
         read_cpus(value);
         attach(shm, ctl);
         if !free {

@@ -3,7 +3,7 @@
 use super::live::live;
 use super::sched::{Phase, Stop, engine};
 use super::segments::close_segment;
-use super::{controlled, debug, follow, guidance, learn, modules, record, report, steps, strand};
+use super::{controlled, debug, follow, guidance, learn, modules, record, report, snapshot, steps, strand};
 use crate::sys::{Text, nr, syscall3, syscall6};
 use core::fmt::{self, Write};
 use threadbare_abi::layout::flags;
@@ -81,6 +81,10 @@ pub fn fail_run(kind: VerdictKind, code: i32, addr: u64, pc: u64, message: fmt::
         follow::check_end();
     }
     end_run();
+    // The driver has given up on a run whose time is over.
+    if kind != VerdictKind::Timeout {
+        snapshot::run_ended(VERDICT_EXIT as i32);
+    }
     exit_group(VERDICT_EXIT)
 }
 

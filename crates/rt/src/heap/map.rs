@@ -46,6 +46,7 @@ fn try_map(wish: usize, length: usize, flags: usize) -> Option<usize> {
 /// # Safety
 /// Nobody needs what is in `start..start + length`, which lies in a mapping of [`reserve`].
 pub unsafe fn discard(start: usize, length: usize) {
+    crate::engine::snapshot::dropped(start, length);
     // SAFETY: passed on.
     unsafe { syscall3(nr::MADVISE, start, length, MADV_DONTNEED) };
 }

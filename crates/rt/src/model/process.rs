@@ -46,6 +46,11 @@ fn reaped(pid: pid_t) {
     CHILDREN.get().retain(|&child| child != pid);
 }
 
+/// Whether the program has started any.
+pub fn any_started() -> bool {
+    *STARTED.get()
+}
+
 /// Whether a process the program started still runs, or one that such a process left behind.
 pub fn children_alive() -> bool {
     let own = CHILDREN.get().iter().any(|&pid| {

@@ -1,0 +1,356 @@
+//! The next run begins in the same process: memory and kernel state are put back to where the first one began.
+//!
+//! The fork server forks a *worker*, which stands before `main` as every run does. Here it leaves its stack for one of the keeper's
+//! own, copies what it needs to come back, and lets the run begin. When the run ends (libc's `_exit`, or a verdict), the
+//! keeper goes on: it restores the pages that were written ([`pages`]) and what the kernel has of the process
+//! ([`kernel`]), answers the driver in the server's place, waits for the next command, and goes back to before `main`. The runtime's
+//! own memory is restored with the rest, so a run cannot tell whether it is the first.
+//!
+//! Whatever cannot be put back ends the worker instead, as the end of a run by fork: the server, which has waited for that,
+//! tells the driver and makes a new one. So does a run that crashes, is killed, or starts processes.
+
+mod kernel;
+mod pages;
+
+use super::{carriers, live, server};
+use crate::arch;
+use crate::sys::{c_int, nr, syscall3, syscall6};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use kernel::Kernel;
+use pages::Pages;
+use threadbare_abi::protocol::Reply;
+
+/// The keeper's stack, and all its memory; no more of it is used than there is to keep.
+const STACK: usize = 256 << 10;
+const ROOM: usize = (pages::SAVED + (4 << 10)) * pages::PAGE;
+/// Workers in a row that made one run and could not go back: no more are tried.
+const VAIN: u32 = 3;
+/// Known instructions and records of coverage that a run loads again; with more a new worker is made, which has them.
+const NEWS: u64 = 1024;
+
+/// What server and worker share.
+#[repr(C)]
+struct Common {
+    /// The run whose command the worker has taken, for the server to make; its number and one.
+    handed_over: AtomicU64,
+    /// Runs that the worker has ended by itself.
+    ended: AtomicU64,
+    /// Why it went: a [`Why`].
+    why: AtomicU32,
+}
+
+/// Why a worker does not go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Why {
+    /// It has not said: a crash, or it was killed.
+    Unknown = 0,
+    /// The kernel cannot tell which pages were written.
+    Kernel = 1,
+    /// The run started processes or threads that are not ours.
+    Processes = 2,
+    /// It changed descriptors that it had from the start.
+    Descriptors = 3,
+    /// It changed mappings that it had from the start.
+    Mappings = 4,
+    /// It wrote more memory than is worth restoring.
+    Size = 5,
+    /// There is much news for the next run, or it needs more carriers.
+    News = 6,
+}
+
+impl Why {
+    fn text(code: u32) -> Option<&'static str> {
+        Some(match code {
+            1 => "runs are forks: this kernel does not tell which pages a run has written (Linux 6.7 does)",
+            2 => "runs are forks: the program starts processes, or threads out of sight",
+            3 => "runs are forks: the program closes or replaces descriptors that it was started with",
+            4 => "runs are forks: the program changes mappings that are older than the run",
+            5 => "runs are forks: the program writes more memory than is worth restoring",
+            _ => return None,
+        })
+    }
+}
+
+/// Where the keeper's memory is, far from where the kernel puts the program's: a run by fork finds the same addresses.
+const FAR: usize = 0x1000_0000_0000;
+const MAP_SHARED: usize = 1;
+const MAP_PRIVATE: usize = 2;
+const MAP_NORESERVE: usize = 0x4000;
+
+/// New memory at, or near, this address.
+fn map(at: usize, size: usize, flags: usize) -> Option<usize> {
+    const MAP_ANONYMOUS: usize = 0x20;
+    // SAFETY: a new mapping replaces none.
+    let at = unsafe { syscall6(nr::MMAP, at, size, 3, flags | MAP_ANONYMOUS, usize::MAX, 0) };
+    (at > 0).then_some(at as usize)
+}
+
+/// Memory that is not restored: one mapping that has no neighbour to be joined with.
+struct Room {
+    next: usize,
+    start: usize,
+    end: usize,
+}
+
+impl Room {
+    fn new(size: usize) -> Room {
+        let size = size.next_multiple_of(pages::PAGE);
+        let Some(at) = map(FAR, size + 2 * pages::PAGE, MAP_PRIVATE | MAP_NORESERVE) else {
+            super::fatal("no address space left for the keeper")
+        };
+        let (start, end) = (at + pages::PAGE, at + pages::PAGE + size);
+        // SAFETY: the borders of a mapping of our own.
+        unsafe {
+            syscall3(nr::MPROTECT, at, pages::PAGE, 0);
+            syscall3(nr::MPROTECT, end, pages::PAGE, 0);
+        }
+        Room { next: start, start, end }
+    }
+
+    /// Zeroed room for so many.
+    fn take<T>(&mut self, count: usize) -> *mut T {
+        let at = self.next.next_multiple_of(64);
+        self.next = at + count * size_of::<T>();
+        if self.next > self.end {
+            super::fatal("the keeper has too little room");
+        }
+        at as *mut T
+    }
+
+    fn bounds(&self) -> (usize, usize) {
+        (self.start, self.end)
+    }
+}
+
+static mut COMMON: *const Common = core::ptr::null();
+static mut KEEPER: *mut Keeper = core::ptr::null_mut();
+
+/// The worker's side: it lies apart from all that is restored.
+struct Keeper {
+    /// Where the keeper and the program's main strand stand while the other runs.
+    own_sp: usize,
+    main_sp: usize,
+    fs: usize,
+    control_word: u16,
+    pid: isize,
+    pages: Pages,
+    kernel: Kernel,
+    room: Room,
+    status: i32,
+    /// Carriers that a run finds, and whether there may be more.
+    carriers: usize,
+    more_carriers: bool,
+    /// News that the worker had when it was made.
+    known: u64,
+    told: u64,
+    modules_len: u64,
+}
+
+/// The server's: what became of its workers.
+#[derive(Debug, Default)]
+pub struct Workers {
+    on: bool,
+    vain: u32,
+    said: Option<&'static str>,
+}
+
+fn common() -> Option<&'static Common> {
+    // SAFETY: null, or a page that is never unmapped and has atomic fields only.
+    unsafe { COMMON.as_ref() }
+}
+
+impl Workers {
+    /// In the server, before the first run.
+    pub fn new(wanted: bool) -> Workers {
+        let Some(at) = wanted.then(|| map(FAR - (1 << 30), pages::PAGE, MAP_SHARED)).flatten() else {
+            return Workers::default();
+        };
+        // SAFETY: once, single kernel thread; the page is zero at first.
+        unsafe { COMMON = at as *const Common };
+        Workers { on: true, ..Workers::default() }
+    }
+
+    /// A worker has ended: the command that it has left, if it took one.
+    pub fn ended(&mut self) -> Option<u64> {
+        let common = common().filter(|_| self.on)?;
+        let why = common.why.swap(0, Ordering::Relaxed);
+        let runs = common.ended.swap(0, Ordering::Relaxed);
+        let reason = Why::text(why);
+        self.vain = if reason.is_some() && runs == 0 { self.vain + 1 } else { 0 };
+        if self.vain >= VAIN || why == Why::Kernel as u32 {
+            self.on = false;
+            // That processes are started is told by itself, with the place.
+            self.said = reason.filter(|_| why != Why::Processes as u32);
+        }
+        common.handed_over.swap(0, Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// In the child: it becomes a worker, if it may. Returns at the beginning of every run, in the same process.
+    pub fn become_one(&self, known: u64, told: u64, modules_len: u64) -> bool {
+        if self.on { keep(known, told, modules_len) } else { false }
+    }
+
+    /// Why there are no more workers; said once a run from then on.
+    pub fn refused(&self) -> Option<&'static str> {
+        self.said
+    }
+}
+
+/// Whether this process is a worker and not a child that the program has forked.
+fn keeper() -> Option<&'static mut Keeper> {
+    // SAFETY: null, or the keeper's own memory; one kernel thread.
+    let keeper = unsafe { KEEPER.as_mut() }?;
+    // SAFETY: no memory is involved.
+    (unsafe { syscall3(nr::GETPID, 0, 0, 0) } == keeper.pid).then_some(keeper)
+}
+
+/// Takes the snapshot.
+fn keep(known: u64, told: u64, modules_len: u64) -> bool {
+    let mut room = Room::new(ROOM);
+    let (keeper, stack) = (room.take::<Keeper>(1), room.take::<[u8; STACK]>(1) as usize);
+    let Some(pages) = Pages::new(&mut room) else { return refuse(Why::Kernel) };
+    let kernel = Kernel::look(&mut room);
+    // SAFETY: fresh memory; written once, before any strand but main exists.
+    unsafe {
+        keeper.write(Keeper {
+            own_sp: 0,
+            main_sp: 0,
+            fs: arch::thread_pointer(),
+            control_word: arch::control_word(),
+            pid: syscall3(nr::GETPID, 0, 0, 0),
+            pages,
+            kernel,
+            room,
+            status: 0,
+            carriers: carriers::pooled(),
+            more_carriers: carriers::can_grow(),
+            known,
+            told,
+            modules_len,
+        });
+        if !arch::redirect(real!(_exit: fn(c_int) -> !) as usize, exits as *const () as usize) {
+            return refuse(Why::Kernel);
+        }
+        KEEPER = keeper;
+        let (body, end) = (keeps as *const () as usize, never as *const () as usize);
+        let sp = arch::first_frame(stack + STACK, body, keeper as usize, 0, end);
+        arch::tb_switch(&raw mut (*keeper).main_sp, sp, (*keeper).fs);
+    }
+    // SAFETY: as in `keeper`; the keeper gave it up where no snapshot could be taken.
+    unsafe { !KEEPER.is_null() }
+}
+
+fn refuse(why: Why) -> bool {
+    if let Some(common) = common() {
+        common.why.store(why as u32, Ordering::Relaxed);
+    }
+    false
+}
+
+unsafe extern "C" fn never(_result: usize, _unwound: usize) -> ! {
+    super::fatal("the keeper has ended")
+}
+
+/// The keeper's life, on its own stack: memory is as it is to be at the beginning of a run.
+unsafe extern "C" fn keeps(keeper: *mut Keeper, _unused: usize) -> usize {
+    // SAFETY: the keeper's memory lies apart, is used by nobody else while it runs, and holds no reference while it does not.
+    unsafe {
+        kernel::set_mask(u64::MAX);
+        if !(*keeper).take() {
+            KEEPER = core::ptr::null_mut();
+            refuse(Why::Kernel);
+        }
+        loop {
+            kernel::set_mask((*keeper).kernel.mask);
+            arch::tb_switch(&raw mut (*keeper).own_sp, (*keeper).main_sp, (*keeper).fs);
+            kernel::set_mask(u64::MAX);
+            (*keeper).next_run();
+        }
+    }
+}
+
+impl Keeper {
+    fn take(&mut self) -> bool {
+        crate::model::signal::forget_changes();
+        let Keeper { kernel, pages, room, .. } = self;
+        kernel.keep() && pages.take(|| kernel.writable(room))
+    }
+
+    /// A run has ended: everything is made ready for the next one.
+    fn next_run(&mut self) {
+        let status = self.status;
+        if let Err(why) = self.put_back() {
+            gone(why, status);
+        }
+        if let Some(common) = common() {
+            common.ended.fetch_add(1, Ordering::Relaxed);
+        }
+        server::send(Reply::ENDED, (status & 0xFF) << 8, 0);
+        let Some(run) = server::next_command() else { gone(Why::Unknown, 0) };
+        if !self.may_make_another() {
+            if let Some(common) = common() {
+                common.handed_over.store(run + 1, Ordering::Relaxed);
+            }
+            gone(Why::News, 0);
+        }
+        kernel::drop_late_signal();
+        live::live().pid = self.pid as i32;
+        live::live().used_before_ns = kernel::used_ns();
+        arch::set_control_word(self.control_word);
+    }
+
+    fn put_back(&mut self) -> Result<(), Why> {
+        if live::live().carriers as usize > self.carriers && self.more_carriers {
+            return Err(Why::News);
+        }
+        self.kernel.put_back()?;
+        self.pages.put_back()
+    }
+
+    /// Reads what the next run is to be, and whether this worker is still a good place for it.
+    fn may_make_another(&self) -> bool {
+        let Some(plan) = server::prepare(self.modules_len) else { return false };
+        plan.known.saturating_sub(self.known) + plan.told.saturating_sub(self.told) <= NEWS
+    }
+}
+
+/// Ends the worker.
+fn gone(why: Why, status: i32) -> ! {
+    if let Some(common) = common() {
+        common.why.store(why as u32, Ordering::Relaxed);
+    }
+    loop {
+        // SAFETY: ends the process.
+        unsafe { syscall3(nr::EXIT_GROUP, status as usize, 0, 0) };
+    }
+}
+
+/// A run has come to its end with this code. Returns where only the end of the process is an end.
+pub fn run_ended(status: i32) {
+    let Some(keeper) = keeper() else { return };
+    if live::live().ended != 1 || crate::model::process::any_started() {
+        refuse(Why::Processes);
+        return;
+    }
+    keeper.status = status;
+    let mut nowhere = 0;
+    // SAFETY: the keeper waits for this; nobody comes back here.
+    unsafe { arch::tb_switch(&raw mut nowhere, keeper.own_sp, keeper.fs) };
+}
+
+/// In place of libc's `_exit`.
+unsafe extern "C" fn exits(status: c_int) -> ! {
+    run_ended(status);
+    loop {
+        // SAFETY: what was asked for.
+        unsafe { syscall3(nr::EXIT_GROUP, status as usize, 0, 0) };
+    }
+}
+
+/// Whole pages are given back to the kernel: what was in them at the beginning has to be restored.
+pub fn dropped(start: usize, length: usize) {
+    if let Some(keeper) = keeper() {
+        keeper.pages.dropped(start, length);
+    }
+}
