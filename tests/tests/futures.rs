@@ -188,6 +188,14 @@ fn figure_7() {
         }
         for built in builds(name, &[two]) {
             built.assert_came(&twelve, 1, "made");
+            // The schedule is a plain one: it needs no choice to be followed.
+            let kept = fs::read_dir(built.folder.path().join("out")).expect("findings").flatten();
+            let schedule = kept
+                .map(|entry| entry.path())
+                .find(|path| path.extension().is_some_and(|it| it == "schedule"));
+            let mut command = tool::command(["replay"]);
+            let replayed = tool::finish(command.arg(schedule.expect("a schedule")), tool::PATIENCE);
+            assert_eq!(replayed.code, Some(1), "{}", replayed.describe());
         }
     }
     // What is never assigned cannot be seen.

@@ -5,7 +5,7 @@
 //! When every strand that can go on is held, the last hold of the list that holds one of them is given up, so every run goes on.
 //!
 //! The guide: how many holds; for each the step that is held (strand's path, instruction, number from 1) and, in the same
-//! way, the step that it waits for. Parameters: the number of the strategy that decides the rest, and that one's parameter.
+//! way, the step that it waits for. The parameter: the number of the strategy that decides the rest, and above it that one's parameter.
 //! The notes: how many holds there were, and how many of them were given up.
 
 use crate::delay::Delay;
@@ -99,6 +99,9 @@ impl Rest {
         }
     }
 }
+
+/// Where the parameter of the strategy that decides the rest is in the parameter.
+pub const REST_SHIFT: u32 = 16;
 
 /// Whether the rest can be left to this strategy; `pos` has it otherwise.
 pub const fn can_have_the_rest(id: StrategyId) -> bool {
@@ -238,12 +241,13 @@ impl Strategy for Ordered {
     }
 
     fn begin(&mut self, info: &RunInfo<'_>) {
-        self.rest = Rest::new(info.params[0]);
+        let (rest, parameter) = (info.params[0] & 0xFFFF, info.params[0] >> REST_SHIFT);
+        self.rest = Rest::new(rest);
         if let Some(room) = self.room.take() {
             rest!(&mut self.rest, rest => rest.furnish(room));
         }
         let mut params = [0; 8];
-        (params[0], params[IN_ORDER]) = (info.params[1], info.params[IN_ORDER]);
+        (params[0], params[IN_ORDER]) = (parameter, info.params[IN_ORDER]);
         let rest_of = RunInfo { params, guide: &[], ..*info };
         rest!(&mut self.rest, rest => rest.begin(&rest_of));
         self.read_guide(info.guide);

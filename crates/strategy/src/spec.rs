@@ -49,12 +49,12 @@ impl StrategyId {
             StrategyId::RoundRobin => ("length of a turn", 1, 1 << 20),
             StrategyId::Pct => ("depth", 1, crate::pct::DEEPEST),
             StrategyId::Rff => ("manner", 1, crate::rff::Manner::ALL.len() as u64),
+            StrategyId::Ordered => ("rest", 1, u64::MAX),
             StrategyId::Delay => ("number of delays", 1, crate::delay::MOST),
             StrategyId::Pcb => ("most preemptions", 1, 64),
             StrategyId::Uniform
             | StrategyId::Directed
             | StrategyId::Recorded
-            | StrategyId::Ordered
             | StrategyId::Pos
             | StrategyId::Urw
             | StrategyId::Surw

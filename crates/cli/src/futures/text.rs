@@ -36,6 +36,11 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
     let (reads, all) = (count(table.reads.len(), "read"), count(terms.len(), "term"));
     let runs = count(table.runs as usize, "run");
     let _ = writeln!(text, "{runs}, {reads} of shared data, {all}: {}", counts.join(", "));
+    if table.reads.is_empty() && table.library_reads > 0 {
+        text.push_str(
+            "no place in the source is known: is the program stripped, or compiled without `-g`?\n",
+        );
+    }
     if table.unshared > 0 {
         let _ = writeln!(
             text,

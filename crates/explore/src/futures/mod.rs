@@ -209,7 +209,7 @@ impl Chooser {
             Some(Next::Goal(_, plan)) => {
                 let rest = self.rest.unwrap_or(Spec::of(RESTS[run as usize % RESTS.len()]));
                 let mut spec = Spec::of(StrategyId::Ordered);
-                (spec.params[0], spec.params[1]) = (rest.id as u64, rest.params[0]);
+                spec.params[0] = rest.id as u64 | rest.params[0] << ordered::REST_SHIFT;
                 Assignment { guide: plan.words(), ..Assignment::of(spec) }
             }
             Some(Next::Search) => {
