@@ -285,8 +285,11 @@ impl Table {
             Origin::Initial => Some(terms::Source::Initial),
             Origin::Unseen => Some(terms::Source::Unseen),
         };
-        let (Some(_), Some(source)) = (program.linked(site), source) else { return };
-        // A call that writes for the program, such as `read`, is no access in its code.
+        let (Some(read), Some(source)) = (program.linked(site), source) else { return };
+        // A call that reads or writes for the program, such as `write` or `read`, is no access in its code.
+        if program.code.at(read).is_none() {
+            return;
+        }
         if let terms::Source::Own(place) | terms::Source::Other(place) = source
             && program.code.at(place).is_none()
         {
