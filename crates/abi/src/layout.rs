@@ -169,6 +169,8 @@ pub mod flags {
     pub const STEPS: u32 = 1 << 16;
     /// The schedule is of a time when calls with a state of libc's were no events.
     pub const FEWER_EVENTS: u32 = 1 << 17;
+    /// With steps it is told which callers a context stands for, each once.
+    pub const CALLERS: u32 = 1 << 20;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.

@@ -56,6 +56,8 @@ codes! {
         Doubt = 7, "doubt";
         /// The step is an exchange that puts `after` in the place of `before`, if it finds that.
         Wants = 8, "wants";
+        /// The callers that `context` stands for, innermost first: `addr`, `before`, `after`; 0 where there are none.
+        Callers = 9, "callers";
     }
 }
 

@@ -7,6 +7,7 @@ use crate::refine::{self, Found};
 use crate::regress::Regress;
 use crate::said;
 use crate::{cost, coverage};
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use threadbare_abi::layout::STACKS_SHARED;
 use threadbare_abi::noise::Guidance;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
+use threadbare_explore::futures;
 use threadbare_explore::journal::{Close, Journal};
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
@@ -69,6 +71,17 @@ pub(crate) struct Conducted {
     pub(crate) report: CampaignReport,
     /// The suppressions it had use for.
     pub(crate) used: Used,
+    /// What reads saw, if that was looked at.
+    pub(crate) futures: Option<Saw>,
+}
+
+/// What the reads of a campaign saw.
+pub(crate) struct Saw {
+    pub(crate) found: futures::Found,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) known: Arc<[u64]>,
+    /// The findings by key.
+    pub(crate) findings: HashMap<u64, String>,
 }
 
 /// Makes a campaign and stores its findings. With a label it is one of several.
@@ -143,7 +156,13 @@ pub(crate) fn campaign(
                 .push(format!("the end of the campaign could not be written to `{path}`: {error}"));
         }
     }
-    Ok(Conducted { report, used: conductor.used })
+    let futures = summary.futures.map(|found| {
+        let keys = found.goals.iter().filter_map(|goal| goal.made.as_ref()).flat_map(|made| &made.shown);
+        let named = |&key: &u64| Some((key, conductor.findings.get(key)?.id.clone()));
+        let findings = keys.filter_map(named).collect();
+        Saw { findings, found, modules: summary.modules, known: summary.known }
+    });
+    Ok(Conducted { report, used: conductor.used, futures })
 }
 
 /// The report of a campaign that a kept finding has ended before its first run.
@@ -350,6 +369,7 @@ impl Conductor<'_> {
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
             regress: Vec::new(),
+            choices: Vec::new(),
             ended_by: ended_by(&summary.ending).to_owned(),
             planner: summary.planner.as_ref().map(|status| claim::planner(status, places)),
             claim: summary

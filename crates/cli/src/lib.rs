@@ -10,6 +10,7 @@ mod cost;
 mod coverage;
 mod embedded;
 mod exit;
+mod futures;
 mod gdb;
 mod given;
 mod hide;
@@ -49,6 +50,7 @@ enum Command {
     List(commands::list::Args),
     Coverage(commands::coverage::Args),
     Invariants(Box<commands::invariants::Args>),
+    Futures(Box<commands::futures::Args>),
     Cc(commands::cc::Args),
     /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
     #[command(name = "c++", long_about = None, disable_help_flag = true)]
@@ -125,6 +127,7 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
         Command::List(args) => commands::list::run(&args),
         Command::Coverage(args) => commands::coverage::run(&args),
         Command::Invariants(args) => commands::invariants::run(&args, given),
+        Command::Futures(args) => commands::futures::run(&args),
         Command::Cc(args) => commands::cc::run(Language::C, &args),
         Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),
         Command::Rustc(args) => commands::rustc::run(&args),

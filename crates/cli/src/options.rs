@@ -287,6 +287,7 @@ impl CampaignOptions {
             goal: self.noise.until_coverage,
             coverage,
             until: self.until,
+            futures: None,
         }
     }
 }

@@ -80,9 +80,21 @@ pub(crate) fn find(code: &mut Code, gaps: &mut Vec<Gap>) {
         }
     }
     entries.extend(rust_entries(code));
+    if gaps.iter().any(|gap| gap.what == What::UnknownEntry) {
+        entries.extend(any_entries(code));
+    }
     entries.sort_unstable();
     entries.dedup();
     (code.creations, code.entries) = (creations, entries);
+}
+
+/// Where strands may begin whose function is not known, such as one of a table: at whatever has its address taken.
+fn any_entries(code: &Code) -> impl Iterator<Item = usize> {
+    let may = |at: &usize| {
+        let function = &code.functions[*at];
+        function.taken && function.instrumented && function.name != "main"
+    };
+    (0..code.functions.len()).filter(may)
 }
 
 /// The functions in which closures of Rust's strands run: what backtraces end at, except the one that runs `main`.

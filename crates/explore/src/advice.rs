@@ -2,6 +2,7 @@
 //!
 //! Both depend on the runs of earlier epochs only, taken in their order, so they are the same whatever the number of jobs.
 
+use crate::futures::{Chooser, Found, Order};
 use crate::fuzz::Fuzz;
 use crate::planner::{Planner, Status};
 use crate::portfolio::Portfolio;
@@ -65,6 +66,9 @@ pub(crate) struct Lessons {
     pub(crate) news: bool,
     /// What it showed that no run before it had.
     pub(crate) findings: u32,
+    /// What it failed by, by key.
+    #[serde(skip)]
+    pub(crate) shown: Vec<u64>,
 }
 
 /// The adviser of a campaign.
@@ -80,6 +84,8 @@ pub(crate) enum Advice {
     Planner(Spec, Box<Planner>),
     /// All of these for several strategies.
     Portfolio(Box<Portfolio>),
+    /// Reads that are to see certain writes, and another adviser for the rest.
+    Futures(Box<Chooser>),
 }
 
 impl Advice {
@@ -97,6 +103,24 @@ impl Advice {
         }
     }
 
+    /// The same where reads are to see certain writes.
+    pub(crate) fn with_futures(search: Search, seed: u64, order: &Arc<Order>) -> Advice {
+        let rest = match search {
+            Search::Portfolio => None,
+            Search::Strategy(spec) => Some(spec),
+        };
+        let inner = Advice::new(search, seed);
+        Advice::Futures(Box::new(Chooser::new(inner, rest, Arc::clone(order))))
+    }
+
+    /// What reads saw, if somebody looked.
+    pub(crate) fn futures(&self) -> Option<Found> {
+        match self {
+            Advice::Futures(chooser) => Some(chooser.found()),
+            _ => None,
+        }
+    }
+
     /// What a run of this epoch is to do. Runs come in their order.
     pub(crate) fn assign(&mut self, run: u64) -> Assignment {
         match self {
@@ -107,14 +131,17 @@ impl Advice {
                 Assignment { guide: planner.guide(), flags: flags::STEPS, ..Assignment::of(*spec) }
             }
             Advice::Portfolio(portfolio) => portfolio.assign(run),
+            Advice::Futures(chooser) => chooser.assign(run),
         }
     }
 
     /// A run of this epoch has ended, and is not in the books yet: if it is none of the planner's own, its class is compared with
     /// those. Runs come in their order.
     pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
-        if let Advice::Portfolio(portfolio) = self {
-            portfolio.witness(comparable, lessons);
+        match self {
+            Advice::Portfolio(portfolio) => portfolio.witness(comparable, lessons),
+            Advice::Futures(chooser) => chooser.witness(comparable, lessons),
+            _ => {}
         }
     }
 
@@ -129,7 +156,13 @@ impl Advice {
             }
             Advice::Planner(_, planner) => planner.learn(&lessons),
             Advice::Portfolio(portfolio) => portfolio.learn(run, lessons),
+            Advice::Futures(chooser) => chooser.learn(run, lessons),
         }
+    }
+
+    /// Whether the run that was just learnt from is not one of those that were asked for.
+    pub(crate) fn leaves_out(&self) -> bool {
+        matches!(self, Advice::Futures(chooser) if chooser.leaves_out())
     }
 
     /// Whether there is no other run to make.
@@ -137,6 +170,8 @@ impl Advice {
         match self {
             Advice::Planner(_, planner) => planner.is_done(),
             Advice::Portfolio(portfolio) => portfolio.is_complete(),
+            Advice::Futures(chooser) if chooser.plans() => chooser.is_done(),
+            Advice::Futures(chooser) => chooser.inner().is_done(),
             _ => false,
         }
     }
@@ -146,6 +181,8 @@ impl Advice {
         match self {
             Advice::Planner(..) => Some(1),
             Advice::Portfolio(portfolio) => portfolio.longest_epoch(),
+            Advice::Futures(chooser) if chooser.plans() => Some(1),
+            Advice::Futures(chooser) => chooser.inner().longest_epoch(),
             _ => None,
         }
     }
@@ -155,6 +192,7 @@ impl Advice {
         match self {
             Advice::Planner(_, planner) => Some(planner.status()),
             Advice::Portfolio(portfolio) => portfolio.status(),
+            Advice::Futures(chooser) if !chooser.plans() => chooser.inner().status(),
             _ => None,
         }
     }
@@ -169,6 +207,7 @@ impl Advice {
                 profile.open_epoch();
             }
             Advice::Portfolio(portfolio) => portfolio.open_epoch(),
+            Advice::Futures(chooser) => chooser.inner_mut().open_epoch(),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::advice::Assignment;
 use crate::again::{Taken, Taker};
 use crate::error::Error;
 use crate::free::{self, FirstLook, Quiet, Replayer};
+use crate::futures::{Found, Order};
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
@@ -86,6 +87,8 @@ pub struct Config {
     pub goal: Option<Goal>,
     /// Who takes the choices of controlled runs, to make them again.
     pub taker: Option<Arc<dyn Taker>>,
+    /// What reads are to see, or that it is looked at what they see.
+    pub futures: Option<Arc<Order>>,
 }
 
 impl Config {
@@ -198,6 +201,8 @@ pub struct Summary {
     pub tasks: TaskBooks,
     /// How far the planner came, if one chose the runs.
     pub planner: Option<planner::Status>,
+    /// What reads saw, if that was looked at.
+    pub futures: Option<Found>,
 }
 
 struct Shared {
@@ -245,6 +250,9 @@ pub fn run_kept(
     )
     .until(config.until);
     ledger.ends_complete |= config.ends_complete;
+    if let Some(order) = &config.futures {
+        ledger.order(config.search, config.seed, order);
+    }
     ledger.tasks = TaskLedger::new(config.goal, config.earlier.clone());
     let before = match journal {
         Some(journal) => resume::feed(&mut ledger, journal, observer)?,
@@ -506,6 +514,9 @@ fn once(
         if !outcome.contribution.records.is_empty() && outcome.modules.is_empty() {
             outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
         }
+    }
+    if config.futures.is_some() && outcome.modules.is_empty() {
+        outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
     }
     if config.check_replay && outcome::can_follow(&ended) {
         check_replay(server, request, &ended, &mut outcome)?;

@@ -4,6 +4,7 @@ use crate::advice::{Advice, Assignment};
 use crate::campaign::{Ending, Progress, Summary};
 use crate::digest::Digest;
 use crate::error::Error;
+use crate::futures::Order;
 use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
 use crate::planner::Status;
@@ -191,6 +192,15 @@ impl Ledger {
         self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
     }
 
+    /// The same books, for reads that are to see certain writes.
+    pub(crate) fn order(&mut self, search: Search, seed: u64, order: &Arc<Order>) {
+        self.advice = Advice::with_futures(search, seed, order);
+        self.know(order.known.clone());
+        if !order.goals.is_empty() {
+            (self.planned, self.ends_complete) = (true, true);
+        }
+    }
+
     /// The next run of this epoch; of the next epoch when this one is complete.
     pub(crate) fn take_ticket(&mut self) -> Option<Ticket> {
         if self.at_border() {
@@ -317,6 +327,9 @@ impl Ledger {
         self.strands = self.strands.max(outcome.counters.strands);
         let is_new = |shown: &&Shown| !self.hidden.contains_key(&shown.key);
         outcome.lessons.findings = outcome.shown.iter().filter(is_new).count() as u32;
+        // The verdict comes first; races are in most runs of a program that has one, and say nothing of this one.
+        let fails = outcome.shown.first().filter(|shown| whole_fails(&outcome, shown));
+        outcome.lessons.shown = fails.map(|shown| shown.key).into_iter().collect();
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
         let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
@@ -335,6 +348,12 @@ impl Ledger {
         }
         for cycle in outcome.cycles.drain(..).filter(|_| self.predict) {
             self.predictions.see(run, cycle);
+        }
+        if self.advice.leaves_out() && !outcome.verdict.is_internal() && outcome.mismatch.is_none() {
+            // What it showed is told by a run that counts.
+            for shown in outcome.shown.drain(..) {
+                self.keys.retain(|key, first| *key != shown.key || *first != run);
+            }
         }
         self.take_shown(run, false, outcome);
         if self.advice.is_done() {
@@ -474,8 +493,14 @@ impl Ledger {
             coverage: self.coverage,
             tasks: self.tasks.into_books(),
             planner: self.advice.status(),
+            futures: self.advice.futures(),
         })
     }
+}
+
+/// Whether a run has failed by its verdict, and this is it.
+fn whole_fails(outcome: &Outcome, shown: &Shown) -> bool {
+    outcome.verdict.kind != VerdictKind::None && shown.fails && !shown.hidden
 }
 
 /// The most choices of a run, but for the longest eighth: one that spun for long says nothing of the others.

@@ -14,6 +14,7 @@ mod digest;
 pub mod error;
 pub mod files;
 pub mod free;
+pub mod futures;
 mod fuzz;
 pub mod interrupt;
 pub mod journal;

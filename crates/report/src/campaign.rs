@@ -55,6 +55,9 @@ pub struct CampaignReport {
     /// What `--regress` found of the kept findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regress: Vec<Regressed>,
+    /// What came of `--future`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<crate::choices::ChoiceReport>,
     /// Why it ended: `runs`, `time`, `failure`, `until`, `coverage`, `complete`, `interrupt` or `regress`.
     pub ended_by: String,
     /// How far the planner came, if one chose the runs.

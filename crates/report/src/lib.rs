@@ -4,6 +4,7 @@
 //! ([`text`], [`campaign`] as JSON), the [`progress`] line is for a terminal's standard error.
 
 pub mod campaign;
+pub mod choices;
 pub mod claim;
 pub mod columns;
 pub mod coverage;

@@ -381,6 +381,7 @@ pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {
         replays: 0,
         warnings: vec!["the program forked; the child runs uncontrolled (at bank.c:9)".into()],
         regress: Vec::new(),
+        choices: Vec::new(),
         ended_by: "runs".into(),
         planner: None,
         claim: None,

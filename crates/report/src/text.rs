@@ -100,6 +100,13 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     for warning in &report.warnings {
         let _ = writeln!(out, "{}: {warning}", style.warn("warning"));
     }
+    for choice in &report.choices {
+        let mut edge = "";
+        for row in wrap(&choice.line(), screen.width.saturating_sub(2)) {
+            let _ = writeln!(out, "{edge}{row}");
+            edge = "  ";
+        }
+    }
     for kept in &report.regress {
         out.push_str(&self::kept(kept, style));
     }

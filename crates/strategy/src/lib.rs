@@ -19,6 +19,7 @@ pub mod counts;
 pub mod delay;
 pub mod directed;
 pub mod guided;
+pub mod ordered;
 pub mod pct;
 pub mod planned;
 pub mod pos;

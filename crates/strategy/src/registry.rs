@@ -2,6 +2,7 @@
 
 use crate::delay::Delay;
 use crate::directed::Directed;
+use crate::ordered::Ordered;
 use crate::pct::Pct;
 use crate::planned::{Dfs, Dpor, Hapset, Pcb};
 use crate::pos::Pos;
@@ -102,6 +103,8 @@ strategies! {
     Directed(64, "directed", "holds strands back before the locks of a predicted deadlock");
     /// The order of a free run.
     Recorded(65, "recorded", "follows the order of events that a free run recorded");
+    /// Steps that wait for others.
+    Ordered(66, "ordered", "strands stand before steps until others have made theirs");
     /// Every enabled strand equally likely.
     Uniform(3, "uniform", "every enabled strand is equally likely at every point");
     /// Priorities that change at a few points.

@@ -51,7 +51,7 @@ impl PlacedRuntime {
     }
 
     /// The folder for other files that must outlive a command (wrapper scripts, compiler specs).
-    pub(crate) fn cache(&self) -> &Path {
+    pub fn cache(&self) -> &Path {
         &self.cache
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::conduct;
 use crate::exit::{Exit, Trouble};
+use crate::futures::choice::{Choice, Chosen};
+use crate::futures::{self, outcome};
 use crate::options::{CampaignOptions, ReportFormat};
 use crate::regress::{self, Regress};
 use crate::{embedded, hide, kept, output};
@@ -14,7 +16,7 @@ use threadbare_explore::journal::Journal;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_explore::{interrupt, surroundings};
-use threadbare_findings::Suppressions;
+use threadbare_findings::{Suppressions, SymbolPlaces};
 use threadbare_report::progress::ProgressLine;
 use threadbare_report::{Screen, Style};
 use threadbare_toolchain::{Environment, check_program, find_program};
@@ -42,6 +44,10 @@ pub(crate) struct Args {
     /// ARGS. It has its program and its options; `--runs` and `--time` count from its beginning.
     #[arg(long, value_name = "ID", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     resume: Option<String>,
+    /// Only runs in which a read sees a certain write: `bank.c:9 <- bank.c:10`, `bank.c:9 <- initial`, or `@FILE` with one a
+    /// line. May be given several times. `threadbare futures` shows what there is.
+    #[arg(long, value_name = "CHOICE", conflicts_with = "resume")]
+    future: Vec<String>,
     /// The program and its arguments.
     #[arg(value_name = "PROG ARGS", required_unless_present = "resume", trailing_var_arg = true)]
     command: Vec<OsString>,
@@ -57,7 +63,44 @@ pub(crate) fn run(args: &Args, given: &[OsString]) -> Result<Exit, Trouble> {
     if let Some(stdin) = &args.stdin {
         target.stdin = Some(input(stdin)?);
     }
+    if !args.future.is_empty() {
+        return chosen(&args.campaign, target, &args.future);
+    }
     campaign(&args.campaign, target, given)
+}
+
+/// A campaign whose runs have what was chosen.
+fn chosen(options: &CampaignOptions, target: Target, texts: &[String]) -> Result<Exit, Trouble> {
+    let choices: Vec<Vec<Choice>> = texts.iter().map(|text| Choice::all(text)).collect::<Result<_, _>>()?;
+    let config = options.config(target);
+    if config.target.free {
+        return Err(Trouble::usage("a free run cannot be told what to see", "leave out `--mode free`"));
+    }
+    interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
+    let suppressions = hide::read(&options.suppressions)?;
+    let resolve = |look: &futures::Look| -> Result<Vec<Chosen>, Trouble> {
+        choices.iter().flatten().map(|choice| choice.resolve(&look.table)).collect()
+    };
+    let mut look = futures::look(&config, futures::FIRST_LOOKS)?;
+    // What a few runs did not come to, more may.
+    if resolve(&look).is_err() {
+        look = futures::look(&config, futures::MORE_LOOKS)?;
+    }
+    let chosen = resolve(&look)?;
+    let goals = vec![chosen.iter().map(|choice| choice.wish.clone()).collect()];
+    let runs = Config { runs: options.runs, ..config };
+    let config = futures::choosing(&runs, goals, &look.known, options.runs.unwrap_or(futures::AGAIN));
+    let store = Store::open(&options.out)?;
+    let made = conduct::campaign(&config, &store, ProgressLine::on_stderr(), None, &suppressions, None)?;
+    let mut report = made.report;
+    if let Some(saw) = &made.futures {
+        let places = SymbolPlaces::new(&saw.modules, &config.target.program);
+        report.choices = outcome::together(&chosen, &saw.found, &places);
+    }
+    let all = report.choices.iter().all(|choice| choice.is_made());
+    let screen = Screen::for_stream(&std::io::stdout());
+    output::say(&output::of_campaign(&report, options.format, screen), options.format)?;
+    Ok(Exit::of(report.has_failed(), report.says_nothing() || !all))
 }
 
 /// Goes on with a campaign.

@@ -14,6 +14,8 @@ mod alias;
 mod regions;
 mod who;
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, Root};
@@ -141,6 +143,15 @@ pub fn table(code: &Code) -> Vec<Row> {
         });
     }
     rows
+}
+
+/// Places of writes that are made before there is a second strand, whenever they are made: what they leave is the value that strands begin with.
+pub fn before_strands(code: &Code) -> BTreeSet<u64> {
+    let who = Who::of(code);
+    let early = |function: usize, access: &Access| {
+        access.kind.writes() && !access.created && !who.created_before(function)
+    };
+    code.accesses().filter(|(at, access)| early(*at, access)).map(|(_, access)| access.place).collect()
 }
 
 struct Site<'a> {

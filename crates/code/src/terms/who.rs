@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::code::Code;
 use crate::function::Callee;
+use crate::gap::What;
 
 /// Strands by the function at which they begin; the first one begins at `main`.
 pub(crate) struct Who {
@@ -17,8 +18,11 @@ pub(crate) struct Who {
 impl Who {
     pub(crate) fn of(code: &Code) -> Who {
         let count = code.functions.len();
-        let taken: Vec<usize> =
-            (0..count).filter(|&at| code.functions[at].taken && !code.entries.contains(&at)).collect();
+        // Where it is not known at which function strands begin, those that may be it may be called as well.
+        let guessed = code.gaps.iter().any(|gap| gap.what == What::UnknownEntry);
+        let taken: Vec<usize> = (0..count)
+            .filter(|&at| code.functions[at].taken && (guessed || !code.entries.contains(&at)))
+            .collect();
         let mut kinds = vec![BTreeSet::new(); count];
         for (number, &entry) in code.entries.iter().enumerate() {
             spread(code, &taken, entry, number + 1, &mut kinds);
@@ -38,6 +42,12 @@ impl Who {
             let first = Some(at) == main || (!called.contains(&at) && !code.entries.contains(&at));
             if first {
                 spread(code, &taken, at, 0, &mut kinds);
+            }
+        }
+        // What is to be done at the end is done by whoever ends the process.
+        for handler in handlers(code) {
+            for kind in 0..=code.entries.len() {
+                spread(code, &taken, handler, kind, &mut kinds);
             }
         }
         let several = std::iter::once(false)
@@ -71,6 +81,20 @@ impl Who {
     pub(crate) fn created_before(&self, function: usize) -> bool {
         self.created[function]
     }
+}
+
+/// Functions that are given to `atexit` and its kind.
+fn handlers(code: &Code) -> BTreeSet<usize> {
+    const NAMES: [&str; 4] = ["atexit", "on_exit", "at_quick_exit", "__cxa_atexit"];
+    let calls = code.functions.iter().flat_map(|function| &function.calls);
+    // `atexit` itself is a part of libc that is linked into the program.
+    let named = |callee: &Callee| match callee {
+        Callee::Import(name) => NAMES.contains(&name.as_str()),
+        Callee::Function(at) => NAMES.contains(&code.functions[*at].name.as_str()),
+        Callee::Pointer(_) => false,
+    };
+    let given = calls.filter(|call| named(&call.callee)).flat_map(|call| &call.arguments);
+    given.flat_map(|argument| argument.ways()).filter_map(|way| code.function_of(&way)).collect()
 }
 
 fn repeats(code: &Code, function: usize, place: u64) -> bool {

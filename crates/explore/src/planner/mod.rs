@@ -10,7 +10,7 @@ mod dpor;
 mod hapset;
 mod holds;
 mod pcb;
-mod trace;
+pub(crate) mod trace;
 mod waits;
 
 use crate::advice::Lessons;
@@ -319,7 +319,7 @@ impl Planner {
     }
 }
 
-fn steps(lessons: &Lessons) -> Vec<Step> {
+pub(crate) fn steps(lessons: &Lessons) -> Vec<Step> {
     let (words, _) = lessons.steps.as_chunks();
     words.iter().map(|words| Step::from_words(*words)).collect()
 }

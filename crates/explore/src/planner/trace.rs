@@ -149,6 +149,8 @@ pub(crate) struct Trace {
     pub(crate) paths: Vec<u64>,
     /// What cannot be followed, and at which instruction.
     pub(crate) doubts: Vec<(Doubt, u64)>,
+    /// The callers that contexts stand for, where that was told.
+    pub(crate) callers: HashMap<u64, [u64; 3]>,
 }
 
 fn op_of(step: &Step) -> Op {
@@ -257,6 +259,9 @@ impl Trace {
                         event.wants = Some((step.before, step.after));
                     }
                 }
+                StepKind::Callers => {
+                    trace.callers.insert(step.context, [step.addr, step.before, step.after]);
+                }
                 StepKind::Born => {}
             }
         }
@@ -309,6 +314,17 @@ impl Trace {
             let waiting = &self.events[waits];
             self.woken.push((at, deadline_of(waiting)));
         }
+    }
+
+    /// The events of other strands that made an event possible.
+    pub(crate) fn made_possible_by(&self, at: usize) -> &[usize] {
+        &self.after[at]
+    }
+
+    /// The end of the process, if that was a step.
+    pub(crate) fn end(&self) -> Option<usize> {
+        let last = self.events.len().checked_sub(1)?;
+        (self.events[last].op.kind == OpKind::End).then_some(last)
     }
 
     /// Takes steps away.

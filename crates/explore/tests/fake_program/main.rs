@@ -291,6 +291,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         earlier: None,
         taker: None,
         goal: None,
+        futures: None,
     }
 }
 

@@ -10,6 +10,7 @@ use super::wait::{ObjectClass, Wake};
 use super::{frames, learn, modules, shared, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
+use threadbare_abi::layout::flags::CALLERS as CALLERS_WANTED;
 use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::step::{Doubt, Step, StepKind, flags};
@@ -91,14 +92,35 @@ const CALLERS: usize = 3;
 
 /// Stands for the strand's innermost callers.
 pub fn context(this: &Strand) -> u64 {
-    let (mut found, mut left) = (0, CALLERS);
+    let callers = callers(this).into_iter().filter(|&caller| caller != 0);
+    callers.fold(0, |found, caller| mix(found ^ modules::program_place(caller)))
+}
+
+/// The innermost callers; 0 where there are none.
+fn callers(this: &Strand) -> [u64; CALLERS] {
+    let (mut found, mut count) = ([0; CALLERS], 0);
     frames::walk(this, this.id == super::me(), |caller| {
-        if left > 0 {
-            left -= 1;
-            found = mix(found ^ modules::program_place(caller));
+        if count < CALLERS {
+            found[count] = caller;
+            count += 1;
         }
     });
     found
+}
+
+/// Contexts that were told, by their low bits; one that another has driven out is told again.
+static mut TOLD: [u64; 256] = [0; 256];
+
+/// Tells which callers a context stands for, if somebody wants to know.
+fn tell_callers(this: &Strand, context: u64) {
+    // SAFETY: single kernel thread.
+    let told = unsafe { &mut (*(&raw mut TOLD))[context as usize % 256] };
+    if engine().plan.flags & CALLERS_WANTED != 0 && *told != context {
+        *told = context;
+        let [addr, before, after] = callers(this);
+        let op = Op::new(OpKind::Start, addr, 0);
+        push(Step { before, after, context, ..of(StepKind::Callers, this.id, op) });
+    }
 }
 
 /// The strand makes the operation it stands before.
@@ -119,10 +141,12 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     }
     let timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));
     let timed = timed.map_or(0, |id| id.0 as u32 + 1);
+    let context = context(this);
+    tell_callers(this, context);
     let mut step = Step {
         enabled,
         timed,
-        context: context(this),
+        context,
         before: value_at(this.op.kind as u8, this.op.addr, this.op.size),
         flags: crate::model::taken::shut(this.op),
         ..of(StepKind::Step, id, this.op)

@@ -1,0 +1,315 @@
+//! The table from what the code says and what runs saw.
+
+use super::table::{Row, Site, State, Table, Term, Whose, add};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+use threadbare_code::terms::{self, Strike};
+use threadbare_code::{Address, Code, Names, Size};
+use threadbare_explore::futures::{Found, Origin, Pair};
+use threadbare_findings::places::{chain, shown};
+use threadbare_findings::{Places, SymbolPlaces};
+use threadbare_trace::report::Module;
+
+/// What is known of a program.
+struct Program<'a> {
+    found: &'a Found,
+    places: SymbolPlaces,
+    names: Names,
+    code: &'a Code,
+    /// Where the program's addresses count from, and how many there are.
+    base: u64,
+    size: u64,
+    /// Sites of each instruction.
+    by_pc: BTreeMap<u64, Vec<u64>>,
+    /// Places of writes that are made before there is a second strand.
+    early: BTreeSet<u64>,
+    known: std::cell::RefCell<HashMap<u64, (Site, Option<u32>)>>,
+}
+
+impl Program<'_> {
+    /// The source of a site, or of an instruction that no run made: the innermost code of the program's own.
+    fn site(&self, site: u64) -> (Site, Option<u32>) {
+        if let Some(known) = self.known.borrow().get(&site) {
+            return known.clone();
+        }
+        let [pc, callers @ ..] = self.found.sites.get(&site).copied().unwrap_or([site, 0, 0, 0]);
+        let callers: Vec<u64> = callers.into_iter().filter(|&caller| caller != 0).collect();
+        let frames = chain(&self.places, pc, &callers);
+        let place = shown(&frames).cloned().unwrap_or_default();
+        let library = place.library || place.file.is_none();
+        let column = place.column;
+        let text =
+            place.file.as_deref().zip(place.line).and_then(|(file, line)| self.places.source(file, line));
+        let made = Site {
+            file: place.file.unwrap_or_else(|| place.address.clone()),
+            line: place.line.unwrap_or(0),
+            function: place.function.unwrap_or_default(),
+            text: text.map_or_else(String::new, |text| text.trim().to_owned()),
+            library,
+        };
+        self.known.borrow_mut().insert(site, (made.clone(), column));
+        (made, column)
+    }
+
+    /// The place in the program's file of a site.
+    fn linked(&self, site: u64) -> Option<u64> {
+        let pc = self.found.sites.get(&site).map_or(site, |[pc, ..]| *pc);
+        let offset = pc.wrapping_sub(self.base);
+        (offset < self.size).then_some(offset)
+    }
+
+    /// The sites of a place in the file; where no run came there, its instruction.
+    fn sites_of(&self, place: u64) -> Vec<u64> {
+        let pc = self.base.wrapping_add(place);
+        self.by_pc.get(&pc).cloned().unwrap_or_else(|| vec![pc])
+    }
+
+    fn variable(&self, site: u64, addr: Option<(u64, u64)>) -> Option<String> {
+        let by_run = || addr.and_then(|(addr, size)| self.places.variable(addr, size));
+        let by_code = || {
+            let (function, accesses) = self.code.at(self.linked(site)?)?;
+            let read = accesses.iter().find(|access| access.kind.reads())?;
+            self.names.address(self.code, function, &read.address, read.size)
+        };
+        // A parameter of a library's function says nothing.
+        let by_code = || if self.is_own(site) { by_code() } else { None };
+        by_code().or_else(by_run)
+    }
+
+    /// Whether the access is in the program's own code, not in a library's that it calls.
+    fn is_own(&self, site: u64) -> bool {
+        let pc = self.found.sites.get(&site).map_or(site, |[pc, ..]| *pc);
+        self.places.at(pc).first().is_some_and(|place| !place.library)
+    }
+
+    /// Whether a read is of a library's own affairs: in its code, of nothing that has a name of the program's.
+    fn is_of_library(&self, site: u64, variable: Option<&str>) -> bool {
+        let theirs = |name: &str| ["std::", "core::", "alloc::"].iter().any(|start| name.starts_with(start));
+        variable.map_or_else(|| !self.is_own(site), theirs)
+    }
+
+    /// A strike in words.
+    fn reason(&self, strike: &Strike, reader: usize, writer: Option<u64>) -> String {
+        let lock = |lock: &Address, function: Option<usize>| {
+            let name = function.and_then(|at| self.names.address(self.code, at, lock, Size::Bytes(1)));
+            name.map_or("the lock".to_owned(), |name| format!("`{name}`"))
+        };
+        match strike {
+            Strike::Hidden { lock: held } => {
+                let function = writer.and_then(|place| self.code.at(place)).map(|(at, _)| at);
+                format!("a later write in the same section of {} hides it", lock(held, function))
+            }
+            Strike::AfterOwn { lock: held } => {
+                format!("the read follows a write of its own in its section of {}", lock(held, Some(reader)))
+            }
+            Strike::Alone => "there is no other strand yet".to_owned(),
+        }
+    }
+
+    /// Whether a read that no run made may see a write that runs made.
+    fn matters(&self, row: &terms::Row) -> bool {
+        row.possible().any(|term| match term.source {
+            terms::Source::Other(place) => self.by_pc.contains_key(&self.base.wrapping_add(place)),
+            _ => false,
+        })
+    }
+
+    /// Whether runs part a read from a write: other memory, or never the strands that it takes.
+    fn parts(&self, read: u64, write: u64, whose: Whose) -> bool {
+        let touched = |site: u64| self.found.touched.get(&site);
+        let (Some(reader), Some(writer)) = (touched(read), touched(write)) else { return false };
+        let (one, two) = reader.is_of_one_and_two(writer);
+        let fits = if whose == Whose::Own { one } else { two };
+        !fits || reader.is_apart_from(writer)
+    }
+}
+
+/// What a run saw, as the table has it.
+fn of_origin(origin: Origin) -> (Whose, Option<u64>) {
+    match origin {
+        Origin::Own(site) => (Whose::Own, Some(site)),
+        Origin::Other(site) => (Whose::Other, Some(site)),
+        Origin::Initial => (Whose::Initial, None),
+        Origin::Unseen => (Whose::Unseen, None),
+    }
+}
+
+impl Table {
+    /// Joins what the code says with what runs saw.
+    pub(crate) fn of(found: &Found, modules: &[Module], path: &Path, code: &Code) -> Table {
+        let (base, size) = modules.first().map_or((0, 0), |module| (module.base, module.size));
+        let mut by_pc: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for (&site, [pc, ..]) in &found.sites {
+            by_pc.entry(*pc).or_default().push(site);
+        }
+        let program = Program {
+            found,
+            places: SymbolPlaces::new(modules, path),
+            names: Names::of(path),
+            code,
+            base,
+            size,
+            by_pc,
+            early: terms::before_strands(code),
+            known: Default::default(),
+        };
+        let by_code: BTreeMap<u64, terms::Row> =
+            terms::table(code).into_iter().map(|row| (row.place, row)).collect();
+        let mut seen: BTreeMap<u64, Vec<(Origin, &Pair)>> = BTreeMap::new();
+        for ((site, origin), pair) in &found.pairs {
+            seen.entry(*site).or_default().push((*origin, pair));
+        }
+        let unmade =
+            by_code.values().filter(|row| program.matters(row)).flat_map(|row| program.sites_of(row.place));
+        let sites: BTreeSet<u64> = seen.keys().copied().chain(unmade).collect();
+        let mut table = Table { runs: found.runs, ..Table::default() };
+        let mut rows: BTreeMap<(Site, Option<String>), Row> = BTreeMap::new();
+        for site in sites {
+            let saw = seen.get(&site).map(Vec::as_slice).unwrap_or_default();
+            let (read, column) = program.site(site);
+            let variable = program.variable(site, saw.first().map(|(_, pair)| (pair.addr, pair.size)));
+            if read.library || program.is_of_library(site, variable.as_deref()) {
+                table.library_reads += usize::from(!saw.is_empty());
+                continue;
+            }
+            let row = program.linked(site).and_then(|place| by_code.get(&place));
+            let mut terms = table.seen_terms(&program, site, saw, row);
+            table.add_possible(&program, site, row, &mut terms);
+            let entry = rows.entry((read.clone(), variable.clone())).or_insert_with(|| Row {
+                read,
+                columns: BTreeSet::new(),
+                variable,
+                reached: false,
+                terms: Vec::new(),
+                sites: Vec::new(),
+            });
+            entry.columns.extend(column);
+            entry.reached |= !saw.is_empty();
+            entry.sites.push(site);
+            for term in terms {
+                add(&mut entry.terms, term);
+            }
+        }
+        // What nobody else writes is not shared.
+        let shared =
+            |row: &Row| row.terms.iter().any(|term| matches!(term.whose, Whose::Other | Whose::Unseen));
+        table.reads = rows.into_values().filter(shared).collect();
+        table.unshared = table.reads.iter().filter(|row| !row.reached).count();
+        for row in &mut table.reads {
+            row.terms.sort_by(|a, b| (a.whose, &a.write).cmp(&(b.whose, &b.write)));
+        }
+        table
+    }
+
+    fn seen_terms(
+        &mut self,
+        program: &Program<'_>,
+        site: u64,
+        saw: &[(Origin, &Pair)],
+        row: Option<&terms::Row>,
+    ) -> Vec<Term> {
+        let mut list = Vec::new();
+        for (origin, pair) in saw {
+            let (whose, write) = of_origin(*origin);
+            let state = State::Seen { runs: pair.runs.clone(), failed: pair.failed.clone() };
+            let (write, sites) = (write.map(|site| program.site(site).0), write.into_iter().collect());
+            add(&mut list, Term { whose, write, state, tried: None, sites });
+            self.compare(program, site, *origin, row);
+        }
+        list
+    }
+
+    /// Adds what the code says may be.
+    fn add_possible(
+        &mut self,
+        program: &Program<'_>,
+        read: u64,
+        row: Option<&terms::Row>,
+        list: &mut Vec<Term>,
+    ) {
+        let Some(row) = row else { return };
+        for term in &row.terms {
+            let (whose, place) = match term.source {
+                terms::Source::Own(place) => (Whose::Own, Some(place)),
+                terms::Source::Other(place) => (Whose::Other, Some(place)),
+                terms::Source::Initial => (Whose::Initial, None),
+                terms::Source::Unseen => (Whose::Unseen, None),
+            };
+            let state = |written: bool| match &term.struck {
+                Some(strike) => State::StruckOut { reason: program.reason(strike, row.function, place) },
+                None => State::Possible { written },
+            };
+            let Some(place) = place else {
+                let known = list.iter().any(|term| term.whose == whose);
+                // Code without instrumentation may write nearly everything: it is told where a run saw it.
+                match whose {
+                    Whose::Unseen => self.unseen += usize::from(!known),
+                    _ if known => {}
+                    _ => list.push(Term {
+                        whose,
+                        write: None,
+                        state: state(true),
+                        tried: None,
+                        sites: Vec::new(),
+                    }),
+                }
+                continue;
+            };
+            // What is written before there is a second strand is the initial value.
+            if program.early.contains(&place) {
+                continue;
+            }
+            for site in program.sites_of(place) {
+                let known = |term: &Term| term.whose == whose && term.sites.contains(&site);
+                let (source, _) = program.site(site);
+                if list.iter().any(known) || source.library {
+                    continue;
+                }
+                let made = program.found.touched.contains_key(&site);
+                // What a library's function reads, for whom soever, may be written anywhere.
+                if program.parts(read, site, whose) || !made && !program.is_own(read) {
+                    self.apart += 1;
+                    continue;
+                }
+                let state = state(made);
+                add(list, Term { whose, write: Some(source), state, tried: None, sites: vec![site] });
+            }
+        }
+    }
+
+    /// Whether the code has what a run saw.
+    fn compare(&mut self, program: &Program<'_>, site: u64, origin: Origin, row: Option<&terms::Row>) {
+        let source = match origin {
+            Origin::Own(site) => program.linked(site).map(terms::Source::Own),
+            Origin::Other(site) => program.linked(site).map(terms::Source::Other),
+            Origin::Initial => Some(terms::Source::Initial),
+            Origin::Unseen => Some(terms::Source::Unseen),
+        };
+        let (Some(read), Some(source)) = (program.linked(site), source) else { return };
+        // A call that reads or writes for the program, such as `write` or `read`, is no access in its code.
+        if program.code.at(read).is_none() {
+            return;
+        }
+        if let terms::Source::Own(place) | terms::Source::Other(place) = source
+            && program.code.at(place).is_none()
+        {
+            return;
+        }
+        let complaint = match row {
+            None => {
+                matches!(origin, Origin::Other(_)).then_some("the read is not taken for one of shared data")
+            }
+            Some(row) => match row.terms.iter().find(|term| term.source == source) {
+                Some(term) => term.struck.is_some().then_some("struck out"),
+                // Whether unseen code wrote is not for the code to say.
+                None => matches!(origin, Origin::Own(_) | Origin::Other(_)).then_some("not in the table"),
+            },
+        };
+        if let Some(complaint) = complaint {
+            let read = program.site(site).0.short();
+            let (whose, write) = of_origin(origin);
+            let write = write.map_or(format!("{whose:?}"), |write| program.site(write).0.short());
+            self.contradictions.push(format!("{read} <- {write}: {complaint}"));
+        }
+    }
+}

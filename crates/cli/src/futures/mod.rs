@@ -1,0 +1,117 @@
+//! Futures: the writes that each read may see, by the code and by what runs saw, and runs that have the ones that were chosen.
+
+pub(crate) mod all;
+pub(crate) mod choice;
+mod join;
+pub(crate) mod name;
+pub(crate) mod outcome;
+pub(crate) mod suite;
+pub(crate) mod table;
+pub(crate) mod text;
+
+use crate::embedded;
+use crate::exit::Trouble;
+use std::sync::Arc;
+use table::Table;
+use threadbare_code::Code;
+use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress};
+use threadbare_explore::futures::{Found, Order, Wish};
+use threadbare_explore::{Error, Failure};
+use threadbare_report::progress::{ProgressLine, State};
+use threadbare_toolchain::Environment;
+use threadbare_trace::report::Module;
+
+/// Runs that are looked at.
+pub(crate) const LOOKS: u64 = 50;
+/// Runs that are looked at before choices are made, and runs that are to have them.
+pub(crate) const FIRST_LOOKS: u64 = 24;
+pub(crate) const MORE_LOOKS: u64 = 300;
+pub(crate) const AGAIN: u64 = 50;
+/// Runs that try one choice, and runs of a search for what did not come true.
+pub(crate) const TRIES: u32 = 8;
+pub(crate) const TRIES_OF_ONE: u32 = 24;
+pub(crate) const SEARCH: u64 = 3000;
+
+/// A campaign that only looks; findings are another campaign's.
+struct Looker(ProgressLine, Option<u64>);
+
+impl Observer for Looker {
+    fn failed(&mut self, _: Failure) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: &Progress) {
+        self.0.show(&State {
+            runs: progress.runs,
+            of: self.1,
+            points: progress.points,
+            findings: 0,
+            elapsed: progress.elapsed,
+            estimate: None,
+            goal: None,
+        });
+    }
+}
+
+/// What a look at some runs gave.
+pub(crate) struct Look {
+    pub(crate) table: Table,
+    /// What later runs are to know.
+    pub(crate) known: Arc<[u64]>,
+}
+
+/// The campaign that only looks at so many runs.
+pub(crate) fn looking(config: &Config, runs: u64) -> Config {
+    Config {
+        runs: Some(runs),
+        keep_going: true,
+        ends_complete: false,
+        check_replay: false,
+        predict: false,
+        futures: Some(Arc::default()),
+        ..config.clone()
+    }
+}
+
+/// The campaign that makes choices come true, each set of them in a run of its own.
+pub(crate) fn choosing(config: &Config, goals: Vec<Vec<Wish>>, known: &[u64], again: u64) -> Config {
+    let tries = if goals.len() == 1 { TRIES_OF_ONE } else { TRIES };
+    let all = goals.len() as u64 * u64::from(tries) + SEARCH + again + LOOKS;
+    let order = Order { goals, known: known.to_vec(), looks: 2, tries, search: SEARCH, again };
+    Config {
+        runs: Some(config.runs.unwrap_or(all)),
+        predict: false,
+        futures: Some(Arc::new(order)),
+        ..config.clone()
+    }
+}
+
+/// Looks at some runs, and at the code.
+pub(crate) fn look(config: &Config, runs: u64) -> Result<Look, Trouble> {
+    let config = looking(config, runs);
+    let mut looker = Looker(ProgressLine::on_stderr(), config.runs);
+    let summary = campaign::run(&config, &mut looker)?;
+    looker.0.clear();
+    if let Ending::Internal(_, why) = &summary.ending {
+        return Err(Trouble::internal(why.clone(), "this is an error of Threadbare, please report it"));
+    }
+    let found = summary.futures.unwrap_or_default();
+    Ok(Look { table: table(&config, &found, &summary.modules)?, known: summary.known })
+}
+
+/// The table of what runs saw and the code says.
+pub(crate) fn table(config: &Config, found: &Found, modules: &[Module]) -> Result<Table, Trouble> {
+    Ok(Table::of(found, modules, &config.target.program, &code(config)?))
+}
+
+/// What the program's code does.
+fn code(config: &Config) -> Result<Code, Trouble> {
+    let program = &config.target.program;
+    let folder = embedded::place(&Environment::of_process())?.cache().join("code");
+    Code::cached(program, &folder).map_err(|error| {
+        Trouble::usage(
+            format!("the code of `{}` cannot be read: {error}", program.display()),
+            "`threadbare cc`, `threadbare rustc` and `cargo threadbare` make programs that can be read",
+        )
+    })
+}

@@ -1,0 +1,109 @@
+//! What came of choices.
+
+use super::choice::Chosen;
+use super::name;
+use threadbare_explore::futures::{Against, Found, Progress, Stuck, Why};
+use threadbare_findings::Places;
+use threadbare_findings::places::shown;
+use threadbare_report::choices::{Came, ChoiceReport, count};
+
+/// What came of a choice.
+pub(crate) fn of(progress: &Progress, found: &Found, struck: Option<&str>, places: &dyn Places) -> Came {
+    if let Some(made) = &progress.made {
+        let reads = made
+            .reads
+            .iter()
+            .map(|&(strand, _, number)| format!("strand {}, time {number}", name::strand(strand)));
+        return Came::Made { runs: made.runs, first: made.run, reads: reads.collect() };
+    }
+    let runs = count(found.runs as usize, "run");
+    if progress.read == 0 || progress.written == 0 {
+        let what = match (progress.read, progress.written) {
+            (0, 0) => "neither the read nor the write is made",
+            (0, _) => "the read is not made",
+            _ => "the write is not made",
+        };
+        let all = if found.complete { ", whatever the order" } else { "" };
+        return Came::NotReached { what: format!("{what} in {runs}{all}") };
+    }
+    let cycle = progress.stuck.as_ref().map(|stuck| words(stuck, places)).filter(|words| !words.is_empty());
+    let cycle = cycle.or_else(|| progress.against.map(|against| in_order(against).to_owned()));
+    if found.complete {
+        let all = "no order of the program has it";
+        let why = struck.map(str::to_owned).or(cycle);
+        let reason = why.map_or(all.to_owned(), |why| format!("{all}: {why}"));
+        return Came::CannotBe { reason };
+    }
+    let near = match progress.both {
+        0 => "the read and the write were never in one run".to_owned(),
+        both => format!("both were made in {both} of them"),
+    };
+    let why = struck.map(str::to_owned).or(cycle).map(|why| format!("; {why}")).unwrap_or_default();
+    Came::NotMade { near: format!("not in {runs}; {near}, {} tried for it{why}", progress.tries) }
+}
+
+/// What came of choices that were to come true together.
+pub(crate) fn together(chosen: &[Chosen], found: &Found, places: &dyn Places) -> Vec<ChoiceReport> {
+    let Some(progress) = found.goals.first() else { return Vec::new() };
+    let struck = chosen.iter().find_map(|choice| choice.struck.as_deref());
+    let came = of(progress, found, struck, places);
+    chosen
+        .iter()
+        .enumerate()
+        .map(|(at, choice)| {
+            let came = match &came {
+                Came::Made { runs, first, reads } => {
+                    let reads = reads.get(at).cloned().into_iter().collect();
+                    Came::Made { runs: *runs, first: *first, reads }
+                }
+                other => other.clone(),
+            };
+            ChoiceReport { choice: choice.text.clone(), came }
+        })
+        .collect()
+}
+
+/// How a strand's own order is against a choice.
+fn in_order(against: Against) -> &'static str {
+    match against {
+        Against::Later => "the strand makes the write only after the read",
+        Against::Again => "the strand writes again before the read",
+        Against::Writes => "the strand itself writes before the read",
+    }
+}
+
+/// Who would wait for whom.
+fn words(stuck: &Stuck, places: &dyn Places) -> String {
+    let place = |pc: u64| {
+        let frames = places.at(pc);
+        let at = shown(&frames).filter(|place| place.file.is_some());
+        at.map_or("an unknown place".to_owned(), |place| {
+            let file = place.file.as_deref().unwrap_or_default();
+            let file = file.rsplit('/').next().unwrap_or_default();
+            format!("{file}:{}", place.line.unwrap_or(0))
+        })
+    };
+    let one = |waits: &threadbare_explore::futures::Waits| {
+        let who = name::strand(waits.strand);
+        let whom = name::strand(waits.whom);
+        match waits.why {
+            Why::Held(pc) => format!(
+                "strand {who} would have to wait at {} for {} of strand {whom}",
+                place(waits.pc),
+                place(pc)
+            ),
+            Why::Lock(pc) => {
+                format!(
+                    "strand {who} needs at {} the lock that strand {whom} holds since {}",
+                    place(waits.pc),
+                    place(pc)
+                )
+            }
+            Why::Join => format!("strand {who} waits at {} for the end of strand {whom}", place(waits.pc)),
+            Why::After(pc) => {
+                format!("strand {who} comes to {} only after {} of strand {whom}", place(waits.pc), place(pc))
+            }
+        }
+    };
+    stuck.iter().map(one).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,157 @@
+//! The table: each read of shared data with its terms, the writes that may reach it.
+//!
+//! The code says what may be (`threadbare_code::terms`), runs say what was; `join` puts the two together. A pair that a run has seen is in the table whatever the code
+//! says; one that the code struck out and a run saw all the same is told apart ([`Table::contradictions`]), since one of the two is wrong then.
+//! Where both a read and a write were made, and never at the same address, they are taken for accesses to different objects.
+
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+use threadbare_report::choices::Came;
+
+/// Whose write a read sees.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Whose {
+    /// The reading strand's.
+    Own,
+    /// Another strand's.
+    Other,
+    /// What was there from the beginning.
+    Initial,
+    /// Of code that is not instrumented.
+    Unseen,
+}
+
+/// What is known of a term.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub(crate) enum State {
+    /// Runs have seen it.
+    Seen {
+        /// Which.
+        #[serde(serialize_with = "number")]
+        runs: BTreeSet<u64>,
+        /// Which of them failed.
+        #[serde(serialize_with = "number")]
+        failed: BTreeSet<u64>,
+    },
+    /// It may be, and no run has seen it. Whether the write was made in any.
+    Possible {
+        /// Whether the write was made in any.
+        written: bool,
+    },
+    /// No run can have it.
+    StruckOut {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Of a set its size.
+fn number<S: serde::Serializer>(set: &BTreeSet<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(set.len() as u64)
+}
+
+/// A place in the source.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize)]
+pub(crate) struct Site {
+    pub(crate) file: String,
+    pub(crate) line: u32,
+    pub(crate) function: String,
+    /// The line's text, without the space around it.
+    pub(crate) text: String,
+    /// The code is the language's or the system's library.
+    #[serde(skip)]
+    pub(crate) library: bool,
+}
+
+impl Site {
+    /// The place as users write it.
+    pub(crate) fn short(&self) -> String {
+        let name = Path::new(&self.file).file_name().unwrap_or_default().to_string_lossy();
+        if self.line == 0 { name.into_owned() } else { format!("{name}:{}", self.line) }
+    }
+}
+
+/// A value that a read may see.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Term {
+    pub(crate) whose: Whose,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) write: Option<Site>,
+    #[serde(flatten)]
+    pub(crate) state: State,
+    /// What came of it, if it was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tried: Option<Tried>,
+    /// Sites of the write.
+    #[serde(skip)]
+    pub(crate) sites: Vec<u64>,
+}
+
+/// What came of a term that was tried.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Tried {
+    #[serde(flatten)]
+    pub(crate) came: Came,
+    /// What failed in the first run that has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) finding: Option<String>,
+}
+
+/// A read.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Row {
+    #[serde(flatten)]
+    pub(crate) read: Site,
+    /// Columns of the line, where debug info has them.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) columns: BTreeSet<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) variable: Option<String>,
+    /// Whether a run made it.
+    pub(crate) reached: bool,
+    pub(crate) terms: Vec<Term>,
+    #[serde(skip)]
+    pub(crate) sites: Vec<u64>,
+}
+
+/// All reads of shared data.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Table {
+    pub(crate) runs: u64,
+    pub(crate) reads: Vec<Row>,
+    /// Reads that no run made of memory that strands shared.
+    pub(crate) unshared: usize,
+    /// Reads in libraries, which are not told.
+    pub(crate) library_reads: usize,
+    /// Terms of accesses that were made, and never to the same memory, or by the strands that it takes.
+    pub(crate) apart: usize,
+    /// Reads that code without instrumentation may have written for, and was not seen to.
+    pub(crate) unseen: usize,
+    /// Pairs that runs saw and the code denies.
+    pub(crate) contradictions: Vec<String>,
+}
+
+/// Adds a term; one of the same place is the same.
+pub(super) fn add(list: &mut Vec<Term>, term: Term) {
+    let same = |other: &&mut Term| other.whose == term.whose && other.write == term.write;
+    let Some(other) = list.iter_mut().find(same) else { return list.push(term) };
+    for site in term.sites {
+        if !other.sites.contains(&site) {
+            other.sites.push(site);
+        }
+    }
+    match (&mut other.state, term.state) {
+        (State::Seen { runs, failed }, State::Seen { runs: more, failed: worse }) => {
+            runs.extend(more);
+            failed.extend(worse);
+        }
+        (State::Seen { .. }, _) => {}
+        (state, seen @ State::Seen { .. }) => *state = seen,
+        (State::Possible { written }, State::Possible { written: more }) => *written |= more,
+        (state @ State::StruckOut { .. }, possible @ State::Possible { .. }) => *state = possible,
+        (_, State::StruckOut { .. }) => {}
+    }
+}

@@ -1,0 +1,127 @@
+//! The table in words.
+
+use super::table::{Row, State, Table, Term, Tried, Whose};
+use std::fmt::Write;
+use threadbare_report::Screen;
+use threadbare_report::choices::{Came, count};
+use threadbare_report::columns::wrap;
+
+/// What a line of words has at least.
+const NARROW: usize = 36;
+
+/// The table for people.
+pub(crate) fn table(table: &Table, screen: Screen) -> String {
+    let mut text = String::new();
+    for row in &table.reads {
+        let _ = writeln!(text, "{}", head(row));
+        let places: Vec<String> = row.terms.iter().map(place).collect();
+        let width = places.iter().map(String::len).max().unwrap_or(0);
+        for (term, place) in row.terms.iter().zip(&places) {
+            let told = term.tried.as_ref().map_or_else(|| state(&term.state, table.runs), outcome);
+            let mut edge = format!("  <- {place:width$}  {:14}  ", whose(term.whose));
+            let room = screen.width.saturating_sub(edge.len()).max(NARROW);
+            for line in wrap(&told, room) {
+                let _ = writeln!(text, "{edge}{line}");
+                edge = " ".repeat(edge.len());
+            }
+        }
+        text.push('\n');
+    }
+    let terms: Vec<&Term> = table.reads.iter().flat_map(|row| &row.terms).collect();
+    let kinds =
+        ["seen", "made", "possible and not seen", "not made", "not reached", "cannot be", "struck out"];
+    let counts = kinds.map(|kind| (terms.iter().filter(|term| self::kind(term) == kind).count(), kind));
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, kind)| format!("{count} {kind}")).collect();
+    let (reads, all) = (count(table.reads.len(), "read"), count(terms.len(), "term"));
+    let runs = count(table.runs as usize, "run");
+    let _ = writeln!(text, "{runs}, {reads} of shared data, {all}: {}", counts.join(", "));
+    if table.reads.is_empty() && table.library_reads > 0 {
+        text.push_str(
+            "no place in the source is known: is the program stripped, or compiled without `-g`?\n",
+        );
+    }
+    if table.unshared > 0 {
+        let _ = writeln!(
+            text,
+            "not shown: {} that no run made, or made of shared data",
+            count(table.unshared, "read")
+        );
+    }
+    if table.library_reads > 0 {
+        let _ = writeln!(text, "not shown: {} in libraries", count(table.library_reads, "read"));
+    }
+    if table.apart > 0 {
+        let _ = writeln!(
+            text,
+            "not shown: {} that runs give no reason for: other memory, or other strands",
+            count(table.apart, "term")
+        );
+    }
+    for pair in &table.contradictions {
+        let _ = writeln!(text, "warning: a run saw what the code denies, please report it: {pair}");
+    }
+    text
+}
+
+/// What is known of a term, in a word.
+fn kind(term: &Term) -> &'static str {
+    match (&term.tried, &term.state) {
+        (Some(Tried { came: Came::Made { .. }, .. }), _) => "made",
+        (Some(Tried { came: Came::CannotBe { .. }, .. }), _) => "cannot be",
+        (Some(Tried { came: Came::NotMade { .. }, .. }), _) => "not made",
+        (Some(Tried { came: Came::NotReached { .. }, .. }), _) => "not reached",
+        (None, State::Seen { .. }) => "seen",
+        (None, State::Possible { .. }) => "possible and not seen",
+        (None, State::StruckOut { .. }) => "struck out",
+    }
+}
+
+/// So many futures.
+pub(super) fn futures(number: usize) -> String {
+    count(number, "future")
+}
+
+/// The read of a row.
+pub(crate) fn head(row: &Row) -> String {
+    let variable = row.variable.as_deref().unwrap_or("memory without a name");
+    let reached = if row.reached { "" } else { ", in no run so far" };
+    format!("{} reads {variable}, in {}{reached}", row.read.short(), row.read.function)
+}
+
+/// The write of a term.
+pub(crate) fn place(term: &Term) -> String {
+    match (&term.write, term.whose) {
+        (Some(site), _) => format!("{} {}", site.short(), site.function),
+        (None, Whose::Unseen) => "unseen".to_owned(),
+        (None, _) => "initial".to_owned(),
+    }
+}
+
+fn whose(whose: Whose) -> &'static str {
+    match whose {
+        Whose::Own => "own",
+        Whose::Other => "another strand",
+        Whose::Initial | Whose::Unseen => "",
+    }
+}
+
+fn outcome(tried: &Tried) -> String {
+    match (&tried.came, &tried.finding) {
+        (Came::Made { .. }, None) => "made, passes".to_owned(),
+        (Came::Made { .. }, Some(finding)) => format!("made, fails: {finding}"),
+        (came, _) => came.words(),
+    }
+}
+
+fn state(state: &State, of: u64) -> String {
+    match state {
+        State::Seen { runs, failed } => {
+            let seen = format!("seen in {} of {}", runs.len(), count(of as usize, "run"));
+            if failed.is_empty() { seen } else { format!("{seen}, {} of them failed", failed.len()) }
+        }
+        State::Possible { written: true } => "possible, not seen".to_owned(),
+        State::Possible { written: false } => "possible, the write was not reached".to_owned(),
+        State::StruckOut { reason } => format!("struck out: {reason}"),
+    }
+}

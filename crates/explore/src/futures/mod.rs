@@ -1,0 +1,325 @@
+//! Futures: which write each read sees, seen in runs and made to order.
+//!
+//! Every run that tells its steps shows what its reads saw ([`reads`]). A wish asks for one pair of read and write: a run in which both were made
+//! says which steps have to wait for which ([`wish`]), the strategy `ordered` holds strands back accordingly, and its run shows whether the wish
+//! came true; if not, it is the next one to plan by. What did not come true so is searched for by `dpor`: where that comes to its end, no order of the
+//! program has it.
+//!
+//! A run that learnt of shared memory shows nothing here: some of its writes were out of sight.
+
+mod goal;
+mod reads;
+mod sections;
+mod simulate;
+mod wish;
+
+use crate::advice::{Advice, Assignment, Lessons};
+use crate::planner::trace::Trace;
+use crate::planner::{self, Planner};
+use goal::{Goal, Plan};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use threadbare_abi::layout::flags;
+use threadbare_strategy::{Spec, StrategyId, ordered};
+use wish::Reference;
+
+pub use goal::{Made, Progress};
+pub use reads::Origin;
+pub use simulate::{Stuck, Waits, Why};
+pub use wish::{Against, Source, Step, Wish};
+
+/// What a campaign is to make come true.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    /// Each a set of wishes for one run; none to look only.
+    pub goals: Vec<Vec<Wish>>,
+    /// What earlier runs learnt of shared memory.
+    pub known: Vec<u64>,
+    /// Runs that only look, before the first that is to make something.
+    pub looks: u64,
+    /// Runs that try one goal.
+    pub tries: u32,
+    /// Runs of a search through all orders for what did not come true, at the most.
+    pub search: u64,
+    /// So many runs are to have a goal, if it is the only one.
+    pub again: u64,
+}
+
+/// A pair that was seen.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Pair {
+    /// In which runs.
+    pub runs: BTreeSet<u64>,
+    /// Which of them failed.
+    pub failed: BTreeSet<u64>,
+    /// Where it read, for its name.
+    pub addr: u64,
+    /// How many bytes.
+    pub size: u64,
+}
+
+/// Runs whose pairs are kept one by one.
+const LISTED: u64 = 4096;
+
+/// Which memory an instruction touched.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Touched {
+    /// Addresses and bytes, the first few different ones.
+    pub ranges: Vec<(u64, u64)>,
+    /// There were more.
+    pub many: bool,
+    /// Which strands did, by path.
+    pub strands: BTreeSet<u64>,
+}
+
+/// Different addresses of one instruction that are kept.
+const RANGES: usize = 64;
+
+impl Touched {
+    fn add(&mut self, range: (u64, u64), strand: u64) {
+        if self.strands.len() < RANGES {
+            self.strands.insert(strand);
+        }
+        if self.ranges.contains(&range) {
+            return;
+        }
+        match self.ranges.len() < RANGES {
+            true => self.ranges.push(range),
+            false => self.many = true,
+        }
+    }
+
+    /// Whether a strand made both, as far as runs went, and whether two did.
+    pub fn is_of_one_and_two(&self, other: &Touched) -> (bool, bool) {
+        let full = self.strands.len().max(other.strands.len()) >= RANGES;
+        let one = full || self.strands.intersection(&other.strands).next().is_some();
+        let two = full || self.strands.union(&other.strands).nth(1).is_some();
+        (one, two)
+    }
+
+    /// Whether two instructions never touched the same byte, as far as runs went.
+    pub fn is_apart_from(&self, other: &Touched) -> bool {
+        let meet = |a: &(u64, u64), b: &(u64, u64)| a.0 < b.0 + b.1 && b.0 < a.0 + a.1;
+        !self.many && !other.many && !self.ranges.iter().any(|a| other.ranges.iter().any(|b| meet(a, b)))
+    }
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The pairs that were seen, by the read's site.
+    pub pairs: BTreeMap<(u64, Origin), Pair>,
+    /// Which memory was touched at sites.
+    pub touched: BTreeMap<u64, Touched>,
+    /// Instruction and callers of sites, innermost first.
+    pub sites: BTreeMap<u64, [u64; 4]>,
+    /// Runs that showed pairs.
+    pub runs: u64,
+    /// What came of each goal.
+    pub goals: Vec<Progress>,
+    /// Every order that makes a difference was run.
+    pub complete: bool,
+}
+
+/// Why the next run is made.
+#[derive(Clone, Debug)]
+enum Next {
+    Look,
+    Goal(usize, Plan),
+    Search,
+}
+
+/// The adviser.
+#[derive(Debug)]
+pub(crate) struct Chooser {
+    inner: Advice,
+    /// Who decides the rest; one after another if the user has not said.
+    rest: Option<Spec>,
+    order: Arc<Order>,
+    goals: Vec<Goal>,
+    found: Found,
+    planner: Option<Box<Planner>>,
+    next: Option<Next>,
+    looked: u64,
+    searched: u64,
+    /// Steps of the longest run.
+    longest: usize,
+    /// The steps of the run that comes into the books: other advisers leave them out there.
+    trace: Option<Trace>,
+}
+
+/// Who decides what is left open, in turn.
+const RESTS: [StrategyId; 4] = [StrategyId::Delay, StrategyId::Pos, StrategyId::Random, StrategyId::Pct];
+/// Steps of a run, at the most, if all orders of the program are to be gone through.
+const SMALL: usize = 200;
+/// Runs that look for a write or a read that was not reached yet, beyond those that were asked for.
+const MORE_LOOKS: u64 = 24;
+
+impl Chooser {
+    pub(crate) fn new(inner: Advice, rest: Option<Spec>, order: Arc<Order>) -> Chooser {
+        let rest = rest.filter(|rest| ordered::can_have_the_rest(rest.id));
+        let goals = order.goals.iter().cloned().map(Goal::new).collect();
+        let mut chooser = Chooser {
+            inner,
+            rest,
+            order,
+            goals,
+            found: Found::default(),
+            planner: None,
+            next: None,
+            looked: 0,
+            searched: 0,
+            longest: 0,
+            trace: None,
+        };
+        chooser.advance();
+        chooser
+    }
+
+    /// Whether every run depends on the one before it.
+    pub(crate) fn plans(&self) -> bool {
+        !self.goals.is_empty()
+    }
+
+    pub(crate) fn inner(&self) -> &Advice {
+        &self.inner
+    }
+
+    pub(crate) fn inner_mut(&mut self) -> &mut Advice {
+        &mut self.inner
+    }
+
+    /// Whether the last run is none of those that were asked for.
+    pub(crate) fn leaves_out(&self) -> bool {
+        self.order.again > 0 && !self.goals.iter().any(|goal| goal.granted_now)
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.next.is_none()
+    }
+
+    pub(crate) fn found(&self) -> Found {
+        let goals = self.goals.iter().map(|goal| goal.progress.clone()).collect();
+        let complete = self.planner.as_ref().is_some_and(|planner| planner.status().is_complete());
+        Found { goals, complete, ..self.found.clone() }
+    }
+
+    pub(crate) fn assign(&mut self, run: u64) -> Assignment {
+        let mut assignment = match &self.next {
+            Some(Next::Goal(_, plan)) => {
+                let rest = self.rest.unwrap_or(Spec::of(RESTS[run as usize % RESTS.len()]));
+                let mut spec = Spec::of(StrategyId::Ordered);
+                spec.params[0] = rest.id as u64 | rest.params[0] << ordered::REST_SHIFT;
+                Assignment { guide: plan.words(), ..Assignment::of(spec) }
+            }
+            Some(Next::Search) => {
+                let guide = self.planner.as_ref().map(|planner| planner.guide()).unwrap_or_default();
+                Assignment { guide, ..Assignment::of(Spec::of(StrategyId::Dpor)) }
+            }
+            Some(Next::Look) | None => self.inner.assign(run),
+        };
+        // Without the second, steps of a strand that goes on alone are not told.
+        assignment.flags |= flags::STEPS | flags::READS | flags::CALLERS;
+        assignment
+    }
+
+    /// A run has ended, and is not in the books yet.
+    pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
+        self.trace = (!lessons.news).then(|| Trace::read(&planner::steps(lessons)));
+        if matches!(self.next, Some(Next::Look)) {
+            self.inner.witness(comparable, lessons);
+        }
+    }
+
+    pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
+        for goal in &mut self.goals {
+            goal.granted_now = false;
+        }
+        if let Some(trace) = self.trace.take() {
+            self.see(run, trace, !lessons.shown.is_empty(), &lessons.shown);
+        }
+        match self.next.take() {
+            Some(Next::Search) => {
+                self.searched += 1;
+                if let Some(planner) = &mut self.planner {
+                    planner.learn(&lessons);
+                }
+            }
+            Some(Next::Goal(at, plan)) => self.goals[at].tried(plan, !lessons.news),
+            Some(Next::Look) | None => {
+                self.looked += 1;
+                self.inner.learn(run, lessons);
+            }
+        }
+        self.advance();
+    }
+
+    /// Takes what a run's reads saw.
+    fn see(&mut self, run: u64, trace: Trace, failed: bool, shown: &[u64]) {
+        self.found.runs += 1;
+        self.longest = self.longest.max(trace.events.len());
+        let reference = Arc::new(Reference::of(trace));
+        let (reads, trace) = (&reference.reads, &reference.trace);
+        let mut seen = BTreeMap::new();
+        for access in &reads.accesses {
+            let strand = trace.events[access.event].path;
+            self.found.sites.entry(access.site).or_insert_with(|| {
+                let context = trace.events[access.event].context;
+                let [one, two, three] = trace.callers.get(&context).copied().unwrap_or_default();
+                [access.pc, one, two, three]
+            });
+            let touched = self.found.touched.entry(access.site).or_default();
+            touched.add((access.addr, access.size), strand);
+            for origin in reads.origins(trace, access) {
+                seen.entry((access.site, origin)).or_insert((access.addr, access.size));
+            }
+        }
+        for (key, (addr, size)) in seen {
+            let new = Pair { addr, size, ..Pair::default() };
+            let pair = self.found.pairs.entry(key).or_insert(new);
+            if run < LISTED {
+                pair.runs.insert(run);
+                pair.failed.extend(failed.then_some(run));
+            }
+        }
+        for goal in &mut self.goals {
+            goal.see(run, &reference, shown);
+        }
+    }
+    /// Works out what the next run is for.
+    fn advance(&mut self) {
+        self.next = self.work_out();
+    }
+
+    fn work_out(&mut self) -> Option<Next> {
+        if self.goals.is_empty() || self.looked < self.order.looks {
+            return Some(Next::Look);
+        }
+        if let [goal] = &mut self.goals[..]
+            && let Some(made) = &goal.progress.made
+            && made.runs < self.order.again
+        {
+            return Some(goal.again().map_or(Next::Look, |plan| Next::Goal(0, plan)));
+        }
+        let may_look = self.looked < self.order.looks + MORE_LOOKS;
+        for (at, goal) in self.goals.iter_mut().enumerate().filter(|(_, goal)| goal.is_open()) {
+            if goal.progress.tries < self.order.tries
+                && let Some(plan) = goal.plan()
+            {
+                return Some(Next::Goal(at, plan));
+            }
+            if goal.lacks_a_reference() && may_look {
+                return Some(Next::Look);
+            }
+            goal.exhaust();
+        }
+        if self.goals.iter().all(|goal| goal.progress.made.is_some()) || self.searched >= self.order.search {
+            return None;
+        }
+        if self.longest > SMALL {
+            return None;
+        }
+        let planner = self.planner.get_or_insert_with(|| Box::new(Planner::new(StrategyId::Dpor, 0)));
+        (!planner.is_done()).then_some(Next::Search)
+    }
+}

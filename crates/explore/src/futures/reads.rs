@@ -1,0 +1,196 @@
+//! What each read of a run saw, from its steps: the write before it, by the byte.
+//!
+//! Steps are told from the second strand on: what was written before that is the *initial* value. Where memory has another value than
+//! the last write left there, code without instrumentation has written in between.
+
+use crate::planner::trace::{Event, Trace};
+use std::collections::HashMap;
+use threadbare_abi::op::OpKind;
+use threadbare_strategy::rng::mix;
+
+/// A number for an instruction with its callers.
+pub(crate) fn site(pc: u64, context: u64) -> u64 {
+    if context == 0 { pc } else { mix(pc ^ context) }
+}
+
+/// Where the value that a read saw comes from: writes are sites ([`super::Found::sites`]).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Origin {
+    /// A write of the reading strand.
+    Own(u64),
+    /// A write of another strand.
+    Other(u64),
+    /// What was there when the second strand began.
+    Initial,
+    /// A write of code that is not instrumented.
+    Unseen,
+}
+
+/// A step of a strand, named so that it means the same in another run: the how-manieth time the strand comes to the instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct Mark {
+    pub(crate) path: u64,
+    pub(crate) pc: u64,
+    pub(crate) number: u64,
+}
+
+/// An access to memory that strands share.
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    /// The event that it belongs to.
+    pub(crate) event: usize,
+    pub(crate) pc: u64,
+    /// The instruction with its callers: a library's function makes the accesses of many.
+    pub(crate) site: u64,
+    /// The how-manieth time the strand makes it.
+    pub(crate) number: u64,
+    pub(crate) addr: u64,
+    pub(crate) size: u64,
+    pub(crate) reads: bool,
+    pub(crate) writes: bool,
+    /// What it saw: the writes by their place in the list, `None` for what was there; whether memory agrees.
+    pub(crate) from: Vec<Option<usize>>,
+    pub(crate) unseen: bool,
+}
+
+impl Access {
+    /// Whether two accesses have a byte in common.
+    pub(crate) fn meets(&self, other: &Access) -> bool {
+        self.addr < other.addr + other.size && other.addr < self.addr + self.size
+    }
+}
+
+/// The accesses of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Reads {
+    pub(crate) accesses: Vec<Access>,
+    by_site: HashMap<u64, Vec<usize>>,
+    marks: Vec<Mark>,
+}
+
+/// Larger accesses count for so many of their bytes.
+const LONGEST: u64 = 4096;
+
+impl Reads {
+    pub(crate) fn of(trace: &Trace) -> Reads {
+        let mut reads = Reads::default();
+        // A lock is no data, be it a word of the program's own.
+        let locks = super::sections::lock_words(trace);
+        let mut steps: HashMap<(u64, u64), u64> = HashMap::new();
+        let mut numbers: HashMap<(u64, u64), u64> = HashMap::new();
+        // The last write of each byte; none where it was out of sight.
+        let mut last: HashMap<u64, Option<usize>> = HashMap::new();
+        for (at, event) in trace.events.iter().enumerate() {
+            let number = steps.entry((event.path, event.op.pc)).or_default();
+            *number += 1;
+            reads.marks.push(Mark { path: event.path, pc: event.op.pc, number: *number });
+            // What a step reads it reads before it writes.
+            let mut written = Vec::new();
+            for touch in &event.touches {
+                let op = touch.op;
+                if op.kind == OpKind::Free {
+                    for byte in op.addr..op.addr + u64::from(op.size).min(LONGEST) {
+                        last.remove(&byte);
+                    }
+                }
+                let accesses = op.kind.is_plain_access() || op.kind.is_atomic_access();
+                if !accesses || op.pc == 0 || op.size == 0 || locks.contains(&op.addr) {
+                    continue;
+                }
+                if event.op.kind.looks() && op.kind == OpKind::AtomicRmw && op.pc == event.op.pc {
+                    // The step only looked: what has changed meanwhile was changed out of sight.
+                    last.extend((op.addr..op.addr + u64::from(op.size)).map(|byte| (byte, None)));
+                    continue;
+                }
+                let site = site(op.pc, event.context);
+                let number = numbers.entry((event.path, site)).or_default();
+                *number += 1;
+                let size = u64::from(op.size).min(LONGEST);
+                let mut access = Access {
+                    event: at,
+                    pc: op.pc,
+                    site,
+                    number: *number,
+                    addr: op.addr,
+                    size,
+                    reads: op.kind.reads_memory(),
+                    writes: op.kind.writes_memory(),
+                    from: Vec::new(),
+                    unseen: false,
+                };
+                if access.reads {
+                    let sources = (op.addr..op.addr + size).map(|byte| last.get(&byte).copied());
+                    for source in sources {
+                        let (source, unseen) = match source {
+                            None => (None, false),
+                            Some(write) => (write, write.is_none()),
+                        };
+                        access.unseen |= unseen;
+                        if !unseen && !access.from.contains(&source) {
+                            access.from.push(source);
+                        }
+                    }
+                    access.unseen |= reads.is_unseen(trace, event, &access);
+                }
+                let index = reads.accesses.len();
+                if access.writes {
+                    written.push((op.addr, size, index));
+                }
+                reads.by_site.entry(site).or_default().push(index);
+                reads.accesses.push(access);
+            }
+            for (addr, size, index) in written {
+                for byte in addr..addr + size {
+                    last.insert(byte, Some(index));
+                }
+            }
+        }
+        reads
+    }
+
+    /// Whether memory has another value than the one write that was seen left there.
+    fn is_unseen(&self, trace: &Trace, event: &Event, access: &Access) -> bool {
+        let [Some(source)] = access.from[..] else { return false };
+        let write = &self.accesses[source];
+        let wrote = &trace.events[write.event];
+        let same = (write.addr, write.size) == (access.addr, access.size) && access.size <= 8;
+        let told = |event: &Event, access: &Access| {
+            event.op.pc == access.pc
+                && event.op.addr == access.addr
+                && u64::from(event.op.size) == access.size
+        };
+        same && told(event, access) && told(wrote, write) && wrote.after != event.before
+    }
+
+    /// The accesses at a site.
+    pub(crate) fn at(&self, site: u64) -> &[usize] {
+        self.by_site.get(&site).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The name of an event.
+    pub(crate) fn mark(&self, event: usize) -> Mark {
+        self.marks[event]
+    }
+
+    /// What a read saw.
+    pub(crate) fn origins<'a>(
+        &'a self,
+        trace: &'a Trace,
+        read: &'a Access,
+    ) -> impl Iterator<Item = Origin> + 'a {
+        let strand = trace.events[read.event].path;
+        let unseen = read.unseen.then_some(Origin::Unseen);
+        let seen = read.from.iter().filter_map(move |source| match source {
+            None => Some(Origin::Initial),
+            Some(_) if read.unseen => None,
+            Some(at) => {
+                let write = &self.accesses[*at];
+                Some(match trace.events[write.event].path == strand {
+                    true => Origin::Own(write.site),
+                    false => Origin::Other(write.site),
+                })
+            }
+        });
+        unseen.into_iter().chain(seen)
+    }
+}

@@ -1,0 +1,158 @@
+//! Whether an order can be: a run's steps are gone through again, each strand in its own order, with strands held back.
+//!
+//! It is a guess, since strands may do something else when they see other values, and since of several ways only one is gone. Where it does
+//! not come to its goal it tells who waits for whom.
+
+use super::sections::{Does, Sections};
+use crate::planner::trace::Trace;
+use std::collections::HashMap;
+use threadbare_abi::op::OpKind;
+
+/// A step that waits for another; both by event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Hold {
+    pub(crate) held: usize,
+    pub(crate) until: usize,
+}
+
+/// Why a strand cannot go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// It is held until another step is made, by its instruction.
+    Held(u64),
+    /// It needs a lock that another strand took at this instruction.
+    Lock(u64),
+    /// Another strand's step makes it possible, by its instruction: a creation, a wake.
+    After(u64),
+    /// It joins another strand.
+    Join,
+}
+
+/// A strand that waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Waits {
+    /// The strand's path.
+    pub strand: u64,
+    /// The instruction that it stands before.
+    pub pc: u64,
+    /// Why.
+    pub why: Why,
+    /// For whom.
+    pub whom: u64,
+}
+
+/// Who waits for whom, from the first to one that was there before.
+pub type Stuck = Vec<Waits>;
+
+struct State<'a> {
+    trace: &'a Trace,
+    sections: &'a Sections,
+    /// What each event waits for.
+    holds: HashMap<usize, Vec<usize>>,
+    /// Events of each strand, and how many of them are made.
+    strands: Vec<(u64, Vec<usize>, usize)>,
+    made: Vec<bool>,
+    /// Who has a lock: strand, event; several where it is shared.
+    locks: HashMap<u64, Vec<(u64, usize, bool)>>,
+}
+
+impl State<'_> {
+    fn next(&self, strand: usize) -> Option<usize> {
+        let (_, events, made) = &self.strands[strand];
+        events.get(*made).copied()
+    }
+
+    /// Why the strand cannot make its next step: the reason, and the event that has to come first.
+    fn obstacle(&self, event: usize) -> Option<(Why, usize)> {
+        let pc = |event: usize| self.trace.events[event].op.pc;
+        let path = self.trace.events[event].path;
+        let unmade = |&&before: &&usize| !self.made[before];
+        if let Some(&before) = self.trace.made_possible_by(event).iter().find(unmade) {
+            let joins = self.trace.events[event].op.kind == OpKind::Join;
+            return Some((if joins { Why::Join } else { Why::After(pc(before)) }, before));
+        }
+        if let Some(&until) = self.holds.get(&event).into_iter().flatten().find(unmade) {
+            return Some((Why::Held(pc(until)), until));
+        }
+        let Does::Takes(lock, shared) = self.sections.does[event] else { return None };
+        let holders = self.locks.get(&lock)?;
+        let (_, taken, _) = holders.iter().find(|(by, _, theirs)| *by != path && !(shared && *theirs))?;
+        Some((Why::Lock(pc(*taken)), *taken))
+    }
+
+    fn make(&mut self, strand: usize, event: usize) {
+        self.strands[strand].2 += 1;
+        self.made[event] = true;
+        let path = self.strands[strand].0;
+        match self.sections.does[event] {
+            Does::Nothing => {}
+            Does::Takes(lock, shared) => self.locks.entry(lock).or_default().push((path, event, shared)),
+            Does::Gives(lock) => {
+                if let Some(holders) = self.locks.get_mut(&lock)
+                    && let Some(at) = holders.iter().position(|(by, ..)| *by == path)
+                {
+                    holders.remove(at);
+                }
+            }
+        }
+    }
+
+    /// The strands that wait for each other, from the strand of an event on.
+    fn cycle(&self, from: usize) -> Stuck {
+        let mut stuck: Stuck = Vec::new();
+        let mut path = self.trace.events[from].path;
+        loop {
+            if stuck.iter().any(|waits| waits.strand == path) {
+                return stuck;
+            }
+            let next =
+                self.strands.iter().position(|(other, ..)| *other == path).and_then(|at| self.next(at));
+            let Some((event, (why, first))) = next.and_then(|event| Some((event, self.obstacle(event)?)))
+            else {
+                return stuck;
+            };
+            let whom = self.trace.events[first].path;
+            stuck.push(Waits { strand: path, pc: self.trace.events[event].op.pc, why, whom });
+            path = whom;
+        }
+    }
+}
+
+/// Goes through the run until the goals are made; who waits for whom if that does not come to be.
+pub(crate) fn simulate(
+    trace: &Trace,
+    sections: &Sections,
+    holds: &[Hold],
+    goals: &[usize],
+) -> Result<(), Stuck> {
+    let mut strands: Vec<(u64, Vec<usize>, usize)> = Vec::new();
+    for (at, event) in trace.events.iter().enumerate() {
+        match strands.iter_mut().find(|(path, ..)| *path == event.path) {
+            Some((_, events, _)) => events.push(at),
+            None => strands.push((event.path, vec![at], 0)),
+        }
+    }
+    // Those first whom others wait for, then those who are to come to a goal.
+    let wanted = |path: &u64| {
+        let is = |event: usize| trace.events[event].path == *path;
+        (!holds.iter().any(|hold| is(hold.until)), !goals.iter().any(|&goal| is(goal)))
+    };
+    strands.sort_by_key(|(path, ..)| wanted(path));
+    let made = vec![false; trace.events.len()];
+    let mut waits: HashMap<usize, Vec<usize>> = HashMap::new();
+    for hold in holds {
+        waits.entry(hold.held).or_default().push(hold.until);
+    }
+    let mut state = State { trace, sections, holds: waits, strands, made, locks: HashMap::new() };
+    while goals.iter().any(|&goal| !state.made[goal]) {
+        let can = |&at: &usize| state.next(at).is_some_and(|event| state.obstacle(event).is_none());
+        let Some(strand) = (0..state.strands.len()).find(can) else {
+            let open = goals.iter().copied().find(|&goal| !state.made[goal]).unwrap_or_default();
+            return Err(state.cycle(open));
+        };
+        if let Some(event) = state.next(strand) {
+            state.make(strand, event);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,390 @@
+//! Which writes reads may see, and runs made to order: the paper's examples, and small programs made by the dozen.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use threadbare_tests::{compile, tool};
+
+/// A program of `tests/futures`, built.
+struct Built {
+    executable: PathBuf,
+    source: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+impl Built {
+    fn new(name: &str, compiler: Option<&str>, options: &[&str]) -> Built {
+        let source = tool::root().join("tests/futures").join(name);
+        Built::of(source, compiler, options)
+    }
+
+    fn of(source: PathBuf, compiler: Option<&str>, options: &[&str]) -> Built {
+        let folder = tempfile::tempdir().expect("a folder");
+        let executable = folder.path().join("program");
+        let rust = source.extension().is_some_and(|extension| extension == "rs");
+        let mut command = tool::command([if rust { "rustc" } else { "cc" }]);
+        if let Some(compiler) = compiler {
+            command.env("THREADBARE_CC", compiler);
+        }
+        if !rust {
+            command.args(["-pthread", "-O0"]);
+        }
+        command.arg("-g").args(options).arg(&source).arg("-o").arg(&executable);
+        let built = tool::finish(&mut command, tool::PATIENCE);
+        assert_eq!(built.code, Some(0), "{}", built.describe());
+        Built { executable, source, folder }
+    }
+
+    fn place(&self, label: &str) -> String {
+        let text = fs::read_to_string(&self.source).expect("the source");
+        let line = text.lines().position(|line| line.ends_with(&format!("//~ {label}"))).expect("a label");
+        let name = self.source.file_name().unwrap_or_default().to_string_lossy();
+        format!("{name}:{}", line + 1)
+    }
+
+    /// A choice by labels; `initial` stands for itself.
+    fn choice(&self, read: &str, write: &str) -> String {
+        let write = if write == "initial" { write.to_owned() } else { self.place(write) };
+        format!("{} <- {write}", self.place(read))
+    }
+
+    fn json(&self, arguments: &[&str]) -> (Option<i32>, Value) {
+        let mut command = tool::command(arguments);
+        command.args(["--races", "off", "--shrink", "off", "--format", "json", "--out"]);
+        command.arg(self.folder.path().join("out")).arg("--").arg(&self.executable);
+        let made = tool::finish(&mut command, tool::PATIENCE);
+        let json = serde_json::from_str(&made.stdout).unwrap_or_else(|_| panic!("{}", made.describe()));
+        (made.code, json)
+    }
+
+    fn table(&self, options: &[&str]) -> Value {
+        let (_, json) = self.json(&[&["futures"], options].concat());
+        assert_eq!(json["contradictions"], Value::Array(Vec::new()), "{json:#}");
+        json
+    }
+
+    /// What came of choices that are to come true in one run, and the exit code.
+    fn choose(&self, choices: &[(&str, &str)]) -> (Option<i32>, Vec<Value>) {
+        let mut arguments = vec!["run".to_owned()];
+        for (read, write) in choices {
+            arguments.extend(["--future".to_owned(), self.choice(read, write)]);
+        }
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (code, json) = self.json(&arguments);
+        (code, json["choices"].as_array().cloned().unwrap_or_default())
+    }
+
+    fn assert_came(&self, choices: &[(&str, &str)], code: i32, came: &str) -> Vec<Value> {
+        let (exit, told) = self.choose(choices);
+        let name = self.source.display();
+        assert_eq!(told.len(), choices.len(), "{name}: {told:?}");
+        assert!(told.iter().all(|choice| choice["outcome"] == came), "{name}: {choices:?}: {told:#?}");
+        assert_eq!(exit, Some(code), "{name}: {choices:?}");
+        told
+    }
+
+    /// The term of a read.
+    fn term(&self, table: &Value, read: &str, write: &str) -> Option<Value> {
+        let line =
+            |label: &str| self.place(label).rsplit(':').next().and_then(|line| line.parse::<u64>().ok());
+        let rows = table["reads"].as_array()?;
+        let row = rows.iter().find(|row| row["line"].as_u64() == line(read))?;
+        let is = |term: &&Value| match write {
+            "initial" => term["whose"] == "initial",
+            write => term["write"]["line"].as_u64() == line(write),
+        };
+        row["terms"].as_array()?.iter().find(is).cloned()
+    }
+}
+
+fn compilers() -> Vec<&'static str> {
+    let mut compilers = vec!["gcc"];
+    if compile::has_clang() {
+        compilers.push("clang-19");
+    }
+    compilers
+}
+
+fn builds(name: &str, options: &[&str]) -> Vec<Built> {
+    if name.ends_with(".rs") {
+        return vec![Built::new(name, None, options)];
+    }
+    compilers().into_iter().map(|compiler| Built::new(name, Some(compiler), options)).collect()
+}
+
+#[test]
+fn figure_2() {
+    for name in ["figure2.c", "figure2.rs"] {
+        for built in builds(name, &[]) {
+            let table = built.table(&[]);
+            for write in ["two", "three", "initial"] {
+                let term = built.term(&table, "read", write);
+                assert_eq!(term.expect("a term")["state"], "seen", "{name} {write}: {table:#}");
+                built.assert_came(&[("read", write)], 0, "made");
+            }
+            if let Some(hidden) = built.term(&table, "read", "one").filter(|_| name.ends_with(".c")) {
+                assert_eq!(hidden["state"], "struck-out");
+                assert!(hidden["reason"].as_str().is_some_and(|why| why.contains("`lock`")), "{hidden}");
+                let told = built.assert_came(&[("read", "one")], 2, "cannot-be");
+                assert!(told[0]["reason"].as_str().is_some_and(|why| why.contains("hides it")), "{told:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn figure_5() {
+    for (name, options) in [("figure5.c", &[][..]), ("figure5.c", &["-DSLEEP_FIRST"]), ("figure5.rs", &[])] {
+        for built in builds(name, options) {
+            built.assert_came(&[("read", "three")], 0, "made");
+            // The division by zero is there whatever the timing is.
+            built.assert_came(&[("read", "zero")], 1, "made");
+            let (code, told) = built.choose(&[("read", "initial")]);
+            assert_eq!(code, Some(2), "{name} {options:?}: {told:?}");
+            assert!(["cannot-be", "not-made"].iter().any(|came| told[0]["outcome"] == *came), "{told:?}");
+        }
+    }
+}
+
+#[test]
+fn figure_6() {
+    for built in builds("figure6.c", &[]) {
+        let reads = ["zero", "one", "two", "three"];
+        let labels = reads.map(|name| format!("read {name}"));
+        let initial: Vec<(&str, &str)> = labels.iter().map(|read| (read.as_str(), "initial")).collect();
+        // Nobody has counted: the program says so with its exit code.
+        built.assert_came(&initial, 1, "made");
+        for (at, read) in reads.iter().enumerate() {
+            let mut choices = initial.clone();
+            choices[at].1 = read;
+            built.assert_came(&choices, 0, "made");
+        }
+    }
+    let rust = Built::new("figure6.rs", None, &[]);
+    rust.assert_came(&[("read zero", "initial"), ("read one", "initial")], 1, "made");
+    rust.assert_came(&[("read zero", "zero"), ("read one", "initial")], 0, "made");
+    rust.assert_came(&[("read zero", "initial"), ("read one", "one")], 0, "made");
+}
+
+#[test]
+fn figure_6_with_an_array_that_main_adds_up() {
+    let built = Built::new("figure6-array.c", Some("gcc"), &[]);
+    let choice = format!("{} #77 <- initial", built.place("read"));
+    let (code, json) = built.json(&["run", "--future", &choice]);
+    assert_eq!((code, &json["choices"][0]["outcome"]), (Some(1), &Value::from("made")), "{json:#}");
+    let choice = format!("{} #77 <- {}", built.place("read"), built.place("write"));
+    let (_, json) = built.json(&["run", "--runs", "4", "--keep-going", "--future", &choice]);
+    assert_eq!(json["choices"][0]["outcome"], "made", "{json:#}");
+}
+
+#[test]
+fn figure_7() {
+    let twelve = [("read a", "a one"), ("read b", "b two")];
+    for (name, two) in [("figure7.c", "-DTWO_LOCKS"), ("figure7.rs", "--cfg=two_locks")] {
+        for built in builds(name, &[]) {
+            built.assert_came(&twelve, 2, "cannot-be");
+            built.assert_came(&[("read a", "a one"), ("read b", "b one")], 0, "made");
+        }
+        for built in builds(name, &[two]) {
+            built.assert_came(&twelve, 1, "made");
+            // The schedule is a plain one: it needs no choice to be followed.
+            let kept = fs::read_dir(built.folder.path().join("out")).expect("findings").flatten();
+            let schedule = kept
+                .map(|entry| entry.path())
+                .find(|path| path.extension().is_some_and(|it| it == "schedule"));
+            let mut command = tool::command(["replay"]);
+            let replayed = tool::finish(command.arg(schedule.expect("a schedule")), tool::PATIENCE);
+            assert_eq!(replayed.code, Some(1), "{}", replayed.describe());
+        }
+    }
+    // What is never assigned cannot be seen.
+    for built in builds("figure7.c", &["-DUNASSIGNED"]) {
+        let told = built.assert_came(&[("read b", "b two")], 2, "not-reached");
+        assert!(told[0]["what"].as_str().is_some_and(|what| what.contains("the write")), "{told:?}");
+    }
+}
+
+#[test]
+fn what_a_choice_does_not_say_is_asked_for() {
+    let built = Built::new("figure7.c", Some("gcc"), &[]);
+    let refused = |choice: &str, words: &str| {
+        let mut command = tool::command(["run", "--future", choice, "--"]);
+        command.arg(&built.executable);
+        let made = tool::finish(&mut command, tool::PATIENCE);
+        assert_eq!(made.code, Some(2), "{choice}: {}", made.describe());
+        assert!(made.stderr.contains(words), "{choice}: {}", made.describe());
+    };
+    refused("figure7.c:1 <- initial", "no such read");
+    refused("figure7.c", "no choice");
+    refused(&format!("{} <- figure7.c:1", built.place("read a")), "no write there");
+    refused("@/nowhere/choices", "cannot read the choices");
+    // Several choices in a file are as good.
+    let file = built.folder.path().join("choices");
+    let choices =
+        ["# eleven", "", &built.choice("read a", "a one"), &built.choice("read b", "b one")].join("\n");
+    fs::write(&file, choices).expect("a file");
+    let (code, json) = built.json(&["run", "--future", &format!("@{}", file.display())]);
+    assert_eq!(code, Some(0), "{json:#}");
+    assert_eq!(json["choices"].as_array().map(Vec::len), Some(2));
+}
+
+/// A strand's script: writes and reads of two variables, with or without one of two locks.
+fn body(number: usize, draw: &mut impl FnMut(usize) -> usize) -> String {
+    let mut text = format!("static void *strand{number}(void *arg) {{\n    int x = 0;\n");
+    for _ in 0..1 + draw(2) {
+        let lock = draw(3);
+        if lock < 2 {
+            text += &format!("    pthread_mutex_lock(&lock{lock});\n");
+        }
+        for _ in 0..1 + draw(2) {
+            let variable = ["a", "b"][draw(2)];
+            match draw(2) {
+                0 => text += &format!("    {variable} = x + {};\n", draw(9) + 1),
+                _ => text += &format!("    x += {variable};\n"),
+            }
+        }
+        if lock < 2 {
+            text += &format!("    pthread_mutex_unlock(&lock{lock});\n");
+        }
+    }
+    text + "    sink[0] += x * 0;\n    return arg;\n}\n"
+}
+
+fn program(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut draw = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as usize % below
+    };
+    let strands = 2 + draw(2);
+    let mut text = String::from(
+        "#include <pthread.h>\nstatic pthread_mutex_t lock0 = PTHREAD_MUTEX_INITIALIZER, lock1 = PTHREAD_MUTEX_INITIALIZER;\n\
+         static volatile int a, b;\nstatic _Thread_local int sink[1];\n",
+    );
+    for number in 0..strands {
+        text += &body(number, &mut draw);
+    }
+    text += "int main(void) {\n    pthread_t strands[8];\n";
+    for number in 0..strands {
+        text += &format!("    pthread_create(&strands[{number}], NULL, strand{number}, NULL);\n");
+    }
+    for number in 0..strands {
+        text += &format!("    pthread_join(strands[{number}], NULL);\n");
+    }
+    text + "    return 0;\n}\n"
+}
+
+/// A pair: line of the read, whose write, line of the write.
+type Pair = (u64, String, u64);
+
+fn pairs(table: &Value, is: impl Fn(&Value) -> bool) -> BTreeSet<Pair> {
+    let mut found = BTreeSet::new();
+    for row in table["reads"].as_array().into_iter().flatten() {
+        for term in row["terms"].as_array().into_iter().flatten().filter(|term| is(term)) {
+            let whose = term["whose"].as_str().unwrap_or_default().to_owned();
+            found.insert((
+                row["line"].as_u64().unwrap_or(0),
+                whose,
+                term["write"]["line"].as_u64().unwrap_or(0),
+            ));
+        }
+    }
+    found
+}
+
+/// Every pair that some order has is made, and every other is told as one that cannot be. `dpor` goes through all orders.
+#[test]
+fn terms_are_those_of_all_orders() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut made_for, mut told_impossible) = (0, 0);
+    let first = std::env::var("THREADBARE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1u64);
+    let count = threadbare_tests::extent::either(12, 200);
+    for seed in first..first + count {
+        let source = folder.path().join(format!("made{seed}.c"));
+        fs::write(&source, program(seed)).expect("a file");
+        let built = Built::of(source, Some("gcc"), &[]);
+        let all = built.table(&["--runs", "400", "--strategy", "dpor"]);
+        let possible = pairs(&all, |term| term["state"] == "seen");
+        // A few runs only, so that something is left to be made.
+        let tried = built.table(&["--all", "--runs", "3", "--strategy", "round-robin"]);
+        let came = |term: &Value, what: &str| term["tried"]["outcome"] == what;
+        let seen = pairs(&tried, |term| term["state"] == "seen");
+        let made = pairs(&tried, |term| came(term, "made"));
+        let cannot = pairs(&tried, |term| came(term, "cannot-be") || term["state"] == "struck-out");
+        let open = pairs(&tried, |term| came(term, "not-made") || came(term, "not-reached"));
+        let have: BTreeSet<Pair> = seen.union(&made).cloned().collect();
+        let text = || fs::read_to_string(&built.source).unwrap_or_default();
+        assert_eq!(have, possible, "seed {seed}:\n{}\n{tried:#}", text());
+        assert!(cannot.is_disjoint(&possible), "seed {seed}:\n{}", text());
+        assert!(open.is_empty(), "seed {seed}: {open:?}\n{}\n{tried:#}", text());
+        made_for += made.len();
+        told_impossible += cannot.len();
+    }
+    println!("{made_for} terms made to order, {told_impossible} told as impossible");
+    assert!(made_for > 0 && told_impossible > 0);
+}
+
+/// All programs of the corpus with `THREADBARE_FULL`, a few of them without.
+#[test]
+fn tables_deny_nothing_that_runs_saw() {
+    let full = threadbare_tests::extent::is_full();
+    let corpus = tool::root().join("tests/programs");
+    let folders = fs::read_dir(&corpus).expect("the corpus").flatten().map(|entry| entry.path());
+    let few = ["mutex", "lifecycle", "condvar", "race"];
+    let wanted = |folder: &PathBuf| full || few.iter().any(|name| folder.ends_with(name));
+    let mut wrong = Vec::new();
+    for folder in folders.filter(wanted) {
+        let sources = fs::read_dir(&folder).expect("a folder").flatten().map(|entry| entry.path());
+        let mut sources: Vec<PathBuf> = sources.filter(|path| is_c(path)).collect();
+        sources.sort();
+        // Those that were wrong once are among the last ones.
+        let most = if full { usize::MAX } else { 2 };
+        for source in sources.iter().rev().take(most) {
+            let built = Built::of(source.clone(), Some("gcc"), &["-lm"]);
+            let runs = if full { "200" } else { "40" };
+            let (_, json) = built.json(&["futures", "--runs", runs, "--timeout", "1s"]);
+            for pair in json["contradictions"].as_array().into_iter().flatten() {
+                wrong.push(format!("{}: {pair}", source.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_suite_survives_edits_and_tells_what_is_gone() {
+    let example = tool::root().join("examples/bank.c");
+    let text = fs::read_to_string(example).expect("the example");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (suite, source) = (folder.path().join("suite"), folder.path().join("bank.c"));
+    let build = |text: &str| {
+        fs::write(&source, text).expect("a file");
+        Built::of(source.clone(), Some("gcc"), &[])
+    };
+    let keep = build(&text);
+    keep.json(&["futures", "--all", "--keep", &suite.display().to_string()]);
+    let check = |built: &Built| {
+        let mut command = tool::command(["futures", "--races", "off", "--shrink", "off", "--check"]);
+        command.arg(&suite).arg("--out").arg(folder.path().join("out")).arg("--").arg(&built.executable);
+        let made = tool::finish(&mut command, tool::PATIENCE);
+        (made.code, made.stdout)
+    };
+    let (code, told) = check(&keep);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("passes") && !told.contains("gone"), "{told}");
+    // Lines that move are the same lines.
+    let moved = format!("/* one more line */\n{text}");
+    assert_eq!(check(&build(&moved)), (code, told));
+    let other = text.replace("int before = balance;", "int before = 0;");
+    assert!(other != text);
+    let (code, told) = check(&build(&other));
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("gone: there is no such read and write any more"), "{told}");
+}
+
+fn is_c(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "c")
+}
