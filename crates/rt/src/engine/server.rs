@@ -165,7 +165,7 @@ fn serve() {
             }
             pid if pid > 0 => {
                 live::live().pid = pid as i32;
-                let status = wait_and_clear(pid);
+                let status = workers.status(wait_and_clear(pid));
                 let left = orphans::end();
                 taken = workers.ended();
                 if taken.is_some() {

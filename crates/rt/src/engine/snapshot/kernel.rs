@@ -72,7 +72,7 @@ pub(super) struct Kernel {
     descriptors: [Descriptor; DESCRIPTORS],
     descriptors_len: usize,
     count: u64,
-    pages: u64,
+    pages: (u64, u64),
     mappings: *mut Mapping,
     mappings_len: usize,
     now: *mut Mapping,
@@ -232,7 +232,7 @@ impl Kernel {
             descriptors: [Descriptor { fd: 0, file: (0, 0) }; DESCRIPTORS],
             descriptors_len: 0,
             count: 0,
-            pages: 0,
+            pages: (0, 0),
             mappings: room.take(MAPPINGS),
             mappings_len: 0,
             now: room.take(MAPPINGS),
@@ -282,15 +282,17 @@ impl Kernel {
         file_of(self.task_folder).map(|stat| stat[2].saturating_sub(2))
     }
 
-    /// Pages of address space.
-    fn size(&self) -> Option<u64> {
+    /// Pages of address space, and of those that can be written and are not shared.
+    fn size(&self) -> Option<(u64, u64)> {
         let mut text = [0u8; 128];
         // SAFETY: our own descriptor and room.
         let got = unsafe { syscall6(nr::PREAD64, self.statm, &raw mut text as usize, text.len(), 0, 0, 0) };
-        let digits = text[..usize::try_from(got).ok()?].split(|&byte| byte == b' ').next()?;
-        digits
-            .iter()
-            .try_fold(0u64, |value, &digit| Some(value * 10 + u64::from((digit as char).to_digit(10)?)))
+        let mut words = text[..usize::try_from(got).ok()?].split(|&byte| byte == b' ').map(|digits| {
+            digits
+                .iter()
+                .try_fold(0u64, |value, &digit| Some(value * 10 + u64::from((digit as char).to_digit(10)?)))
+        });
+        Some((words.next()??, words.nth(4)??))
     }
 
     /// Puts everything back, or tells what cannot be.

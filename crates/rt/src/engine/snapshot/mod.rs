@@ -37,6 +37,9 @@ struct Common {
     ended: AtomicU64,
     /// Why it went: a [`Why`].
     why: AtomicU32,
+    /// While a run that has ended is undone, its code and one: if the worker does not outlive that, the run has ended all the
+    /// same.
+    undone: AtomicU32,
 }
 
 /// Why a worker does not go on.
@@ -171,6 +174,12 @@ impl Workers {
         Workers { on: true, ..Workers::default() }
     }
 
+    /// A worker has ended with this status: that of its run.
+    pub fn status(&self, status: i32) -> i32 {
+        let code = common().map_or(0, |common| common.undone.swap(0, Ordering::Relaxed));
+        code.checked_sub(1).map_or(status, |code| (code as i32 & 0xFF) << 8)
+    }
+
     /// A worker has ended: the command that it has left, if it took one.
     pub fn ended(&mut self) -> Option<u64> {
         let common = common().filter(|_| self.on)?;
@@ -280,18 +289,20 @@ impl Keeper {
     /// A run has ended: everything is made ready for the next one.
     fn next_run(&mut self) {
         let status = self.status;
+        let Some(common) = common() else { gone(Why::Unknown, status) };
+        common.undone.store(status as u32 + 1, Ordering::Relaxed);
+        // A page may not be writable any more.
+        common.why.store(Why::Mappings as u32, Ordering::Relaxed);
         if let Err(why) = self.put_back() {
             gone(why, status);
         }
-        if let Some(common) = common() {
-            common.ended.fetch_add(1, Ordering::Relaxed);
-        }
+        common.why.store(Why::Unknown as u32, Ordering::Relaxed);
+        common.undone.store(0, Ordering::Relaxed);
+        common.ended.fetch_add(1, Ordering::Relaxed);
         server::send(Reply::ENDED, (status & 0xFF) << 8, 0);
         let Some(run) = server::next_command() else { gone(Why::Unknown, 0) };
         if !self.may_make_another() {
-            if let Some(common) = common() {
-                common.handed_over.store(run + 1, Ordering::Relaxed);
-            }
+            common.handed_over.store(run + 1, Ordering::Relaxed);
             gone(Why::News, 0);
         }
         kernel::drop_late_signal();
