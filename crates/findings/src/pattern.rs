@@ -238,8 +238,16 @@ impl Around<'_> {
         let hangs = |it: &&&Done| !self.comes_again(it) && !(self.noise)(it);
         let uses = |it: &&Done| it.strand == first.strand && !it.waits && overlap(it, first);
         let used: Vec<&Done> = self.done[at_second + 1..].iter().filter(uses).collect();
-        let act =
-            of_it.filter(hangs).or_else(|| used.iter().find(hangs)).or_else(|| later.iter().find(hangs))?;
+        // What somebody looks at afterwards is nearer to the failure than what nobody asks for.
+        let asked_for = |it: &&&Done| {
+            let after = self.done.iter().rev().take_while(|other| !core::ptr::eq(*other, **it));
+            after.into_iter().any(|other| !other.waits && looks(other.op) && overlap(other, it))
+        };
+        let act = of_it
+            .filter(hangs)
+            .or_else(|| used.iter().find(hangs))
+            .or_else(|| later.iter().filter(hangs).find(asked_for))
+            .or_else(|| later.iter().find(hangs))?;
         Some(Shown::between(Pattern::CheckThenAct, second, [first, act]))
     }
 
