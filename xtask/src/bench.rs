@@ -71,9 +71,11 @@ pub(crate) fn engine() -> Outcome {
     run(cargo(&["build", "--release", "--manifest-path", &source("shuttle-counter/Cargo.toml")])
         .env("CARGO_TARGET_DIR", &folder))?;
 
-    let campaign = |races: &str, runs: &str, additions: &str| -> Outcome<serde_json::Value> {
+    let campaign_by = |reset: &str, races: &str, runs: &str, additions: &str| -> Outcome<serde_json::Value> {
         let arguments = [
             "run",
+            "--reset",
+            reset,
             "--runs",
             runs,
             "--jobs",
@@ -94,6 +96,7 @@ pub(crate) fn engine() -> Outcome {
         ];
         json(command(&tool, &arguments).current_dir(&folder))
     };
+    let campaign = |races: &str, runs: &str, additions: &str| campaign_by("auto", races, runs, additions);
     let shuttle = folder.join("release/shuttle-counter");
     let points_per_s = |races: &str| {
         let result = campaign(races, "3", "3000000")?;
@@ -125,7 +128,15 @@ pub(crate) fn engine() -> Outcome {
         peer,
         at_least: 0.5,
     };
-    table(&[points, races, runs])
+    let by = |reset: &str| field(&campaign_by(reset, "report", "3000", "3")?, "runs_per_s");
+    let (ours, peer) = in_turns(|| by("snapshot"), || by("fork"))?;
+    let resets = Row {
+        what: "the same, each run in the process of the one before; peer: each in its own".to_owned(),
+        ours,
+        peer,
+        at_least: 15.0,
+    };
+    table(&[points, races, runs, resets])
 }
 
 pub(crate) fn table(rows: &[Row]) -> Outcome {
