@@ -226,6 +226,35 @@ fn a_killed_server_costs_nothing() {
     assert_eq!(essence(&outcome), whole, "{}", outcome.describe());
 }
 
+/// The process that makes one run after the other may be killed in a run, or between two: no answer is told twice.
+#[test]
+fn a_killed_worker_costs_nothing() {
+    let work = folder();
+    build(
+        work.path(),
+        "quick",
+        "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int n; static void *one(void *x) { n++; n++; return x; } int main(void) { pthread_t s; pthread_create(&s, 0, one, 0); n++; pthread_join(s, 0); return n != 3; }",
+    );
+    let arguments = |out| {
+        let how = ["run", "--strategy", "random", "--runs", "20000", "--jobs", "1", "--format", "json"];
+        [&how[..], &["--out", out, "--", "./quick"]].concat()
+    };
+    let whole = essence(&ask(work.path(), &arguments("whole")));
+    let mut command = tool::command(arguments("killed"));
+    command.current_dir(work.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the tool can be started");
+    for _ in 0..20 {
+        thread::sleep(Duration::from_millis(30));
+        // Only this campaign's own: a child of the server that the driver started here.
+        let server = servers(child.id()).first().map(|server| server.as_raw_nonzero().get() as u32);
+        if let Some(worker) = server.and_then(|server| servers(server).first().copied()) {
+            let _ = kill_process(worker, Signal::KILL);
+        }
+    }
+    let outcome = tool::collect(child, tool::PATIENCE);
+    assert_eq!(essence(&outcome), whole, "{}", outcome.describe());
+}
+
 #[test]
 fn a_run_that_somebody_kills_is_made_again() {
     let work = folder();

@@ -11,6 +11,8 @@ use threadbare_abi::protocol::{Command, Reply};
 use threadbare_strategy::rng::Rng;
 use threadbare_strategy::{Any, RunInfo, Strategy, StrategyId};
 
+use super::snapshot::Left;
+
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
 const SIGKILL: i32 = 9;
@@ -167,9 +169,13 @@ fn serve() {
                 live::live().pid = pid as i32;
                 let status = workers.status(wait_and_clear(pid));
                 let left = orphans::end();
-                taken = workers.ended();
-                if taken.is_some() {
-                    continue;
+                match workers.ended() {
+                    Left::Answer => {}
+                    Left::Nothing => continue,
+                    Left::Command(run) => {
+                        taken = Some(run);
+                        continue;
+                    }
                 }
                 let used = live::live().carriers as usize;
                 if used > carriers::pooled() && carriers::can_grow() && status & 0x7F != SIGKILL {
@@ -223,6 +229,33 @@ pub(crate) fn next_command() -> Option<u64> {
         }
         return Some(command.arg);
     }
+}
+
+const MSG_PEEK: usize = 2;
+
+/// Looks at the next command, and leaves it where it is: how many bytes there are, and the command.
+fn peek(flags: usize) -> (isize, Command) {
+    let mut command = Command::default();
+    let (at, size) = (&raw mut command as usize, size_of::<Command>());
+    // SAFETY: reads into our own struct.
+    let got = unsafe { syscall6(nr::RECVFROM, CTL as usize, at, size, MSG_PEEK | flags, 0, 0) };
+    (got, command)
+}
+
+/// Waits for the next command, and leaves it where it is: the run's number.
+pub(crate) fn look_at_command() -> u64 {
+    loop {
+        match peek(0) {
+            (got, _) if got == -(crate::sys::errno::EINTR as isize) => {}
+            (_, command) => return command.arg,
+        }
+    }
+}
+
+/// Whether a command is there.
+pub(crate) fn has_command() -> bool {
+    const MSG_DONTWAIT: usize = 0x40;
+    peek(MSG_DONTWAIT).0 > 0
 }
 
 /// Closes a run's copy of the control socket.

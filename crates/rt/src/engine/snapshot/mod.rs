@@ -40,6 +40,26 @@ struct Common {
     /// While a run that has ended is undone, its code and one: if the worker does not outlive that, the run has ended all the
     /// same.
     undone: AtomicU32,
+    /// What the worker is at: its end is a run's only if it makes one.
+    state: AtomicU32,
+    /// The run whose command it is about to take; its number and one.
+    taking: AtomicU64,
+}
+
+/// States of a worker: it makes a run; it has answered and waits for a command; it takes one.
+const RUNS: u32 = 0;
+const WAITS: u32 = 1;
+const TAKES: u32 = 2;
+
+/// What a worker that has ended leaves to the server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Left {
+    /// The answer to the driver.
+    Answer,
+    /// Nothing: all its runs are answered, and the next command is still to be read.
+    Nothing,
+    /// A run whose command it has taken.
+    Command(u64),
 }
 
 /// Why a worker does not go on.
@@ -180,9 +200,9 @@ impl Workers {
         code.checked_sub(1).map_or(status, |code| (code as i32 & 0xFF) << 8)
     }
 
-    /// A worker has ended: the command that it has left, if it took one.
-    pub fn ended(&mut self) -> Option<u64> {
-        let common = common().filter(|_| self.on)?;
+    /// A worker has ended.
+    pub fn ended(&mut self) -> Left {
+        let Some(common) = common().filter(|_| self.on) else { return Left::Answer };
         let why = common.why.swap(0, Ordering::Relaxed);
         let runs = common.ended.swap(0, Ordering::Relaxed);
         let reason = Why::text(why);
@@ -192,7 +212,17 @@ impl Workers {
             // That processes are started is told by itself, with the place.
             self.said = reason.filter(|_| why != Why::Processes as u32);
         }
-        common.handed_over.swap(0, Ordering::Relaxed).checked_sub(1)
+        let state = common.state.swap(RUNS, Ordering::Relaxed);
+        let command = match state {
+            TAKES => common.taking.load(Ordering::Relaxed),
+            _ => common.handed_over.swap(0, Ordering::Relaxed),
+        };
+        match (state, command.checked_sub(1)) {
+            (TAKES, _) if server::has_command() => Left::Nothing,
+            (WAITS, _) => Left::Nothing,
+            (_, Some(run)) => Left::Command(run),
+            _ => Left::Answer,
+        }
     }
 
     /// In the child: it becomes a worker, if it may. Returns at the beginning of every run, in the same process.
@@ -299,8 +329,13 @@ impl Keeper {
         common.why.store(Why::Unknown as u32, Ordering::Relaxed);
         common.undone.store(0, Ordering::Relaxed);
         common.ended.fetch_add(1, Ordering::Relaxed);
+        // Whenever the worker is killed, it is known whether the run is answered and whether the next command is taken.
+        common.state.store(WAITS, Ordering::Relaxed);
         server::send(Reply::ENDED, (status & 0xFF) << 8, 0);
+        common.taking.store(server::look_at_command() + 1, Ordering::Relaxed);
+        common.state.store(TAKES, Ordering::Relaxed);
         let Some(run) = server::next_command() else { gone(Why::Unknown, 0) };
+        common.state.store(RUNS, Ordering::Relaxed);
         if !self.may_make_another() {
             common.handed_over.store(run + 1, Ordering::Relaxed);
             gone(Why::News, 0);
