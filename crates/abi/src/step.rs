@@ -74,6 +74,8 @@ codes! {
         Plain = 3, "plain-accesses";
         /// Strands share memory of stacks, and the compiler does not tell of all accesses to it.
         Stack = 4, "stack-accesses";
+        /// An atomic load had more older stores to see than are kept, or had seen one of them too often.
+        Stale = 5, "stale-reads";
     }
 }
 

@@ -104,6 +104,9 @@ impl Reason {
                 "accesses to fields of variables on the stack, which LLVM leaves out before version 21"
                     .to_owned()
             }
+            Reason::Seen(Doubt::Stale) => {
+                "atomic loads that see the same older store again and again, or one of more than 16".to_owned()
+            }
             Reason::Seen(Doubt::Torn) => "what others do between two words of one access".to_owned(),
         }
     }

@@ -119,6 +119,9 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
         idle::livelock();
     }
     check_stop(&current, how)?;
+    if e.follow.choice < e.follow.at && is_stale(&segment(e.follow.choice)) && e.plan.flags & flags::STRICT != 0 {
+        diverge(e.follow.at, "an atomic operation was to see an older store");
+    }
     let Some(found) = load(e.follow.at + 1) else {
         stop();
         due::wake_due();
@@ -244,6 +247,34 @@ pub fn choice(kind: ChoiceKind, options: u32) -> Option<u32> {
         diverge(e.follow.at, "a choice comes that the schedule does not have");
     }
     None
+}
+
+/// How many newer stores the atomic operation under way does not see, or comes before, by the schedule; `None` if none is followed. One
+/// that the schedule does not speak of is plain.
+pub fn stale(options: u32) -> Option<u32> {
+    let e = engine();
+    if lenient::is_on() {
+        return Some(lenient::stale(options));
+    }
+    if !e.follow.active {
+        return None;
+    }
+    let at = e.follow.choice;
+    if at < e.follow.at {
+        let found = segment(at);
+        if is_stale(&found) && found.events == live().events - e.segment_start {
+            if found.path >= options as u64 && e.plan.flags & flags::STRICT != 0 {
+                diverge(e.follow.at, "an atomic operation has fewer stores to choose from");
+            }
+            e.follow.choice += 1;
+            return Some((found.path as u32).min(options - 1));
+        }
+    }
+    Some(0)
+}
+
+fn is_stale(segment: &Segment) -> bool {
+    segment.kind == ChoiceKind::ReadsFrom as u8
 }
 
 /// Whether the running strand waits for a descriptor here by the schedule; `None` if none is followed.
