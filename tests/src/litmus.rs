@@ -88,11 +88,11 @@ fn two_orders(table: &mut Table) {
             table.add("mp", "Wxr1Wy%11 Ry%2Rxr", &orders, "10", rule(pair));
             let lb = if pair { Rule::Forbidden } else { Rule::LeftOut };
             table.add("lb", "Rx%2Wy%11 Ry%2Wx%11", &orders, "11", lb);
-            // Sequentially consistent loads of other stores are where C11 and C++20 differ.
+            // Sequentially consistent loads of other stores: C11 and C++20 differ, or the total order is not that of the run.
             if load != 's' || store == 's' {
                 table.add("iriw", "Wx%11 Wy%11 Rx%2Ry%2 Ry%2Rx%2", &orders, "1010", rule(total));
+                table.add("wrc", "Wx%11 Rx%2Wy%11 Ry%2Rx%2", &orders, "110", rule(pair));
             }
-            table.add("wrc", "Wx%11 Rx%2Wy%11 Ry%2Rx%2", &orders, "110", rule(pair));
             table.add("isa2", "Wxr1Wy%11 Ry%2Wz%11 Rz%2Rxr", &orders, "110", rule(pair));
             table.add("s", "Wxr2Wy%11 Ry%2Wxr1", &orders, "1:2", rule(pair));
             table.add("r", "Wx%11Wy%11 Wy%12Rx%2", &orders, "0:.2", rule(total));

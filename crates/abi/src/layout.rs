@@ -231,6 +231,12 @@ crate::op::codes! {
     }
 }
 
+impl Default for MemoryModel {
+    fn default() -> MemoryModel {
+        MemoryModel::Sc
+    }
+}
+
 impl MemoryModel {
     /// What runs have a model of, in words.
     pub const fn words(self) -> &'static str {

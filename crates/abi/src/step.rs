@@ -79,6 +79,10 @@ codes! {
     }
 }
 
+/// What sequentially consistent fences change and other sequentially consistent operations look at, where loads may see older
+/// stores: the order of the two matters then. No memory of a program has this address.
+pub const FENCES: u64 = 64;
+
 /// Flags of a [`Step`].
 pub mod flags {
     /// The strand goes on by its deadline.

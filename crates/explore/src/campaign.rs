@@ -251,6 +251,7 @@ pub fn run_kept(
         config.seed,
         config.predict,
     )
+    .with_model(config.model)
     .until(config.until);
     ledger.ends_complete |= config.ends_complete;
     if let Some(order) = &config.futures {

@@ -15,6 +15,7 @@ pub mod pattern;
 pub mod places;
 mod race;
 pub mod sources;
+mod stale;
 mod stacks;
 pub mod std_locks;
 pub mod steps;

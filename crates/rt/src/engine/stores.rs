@@ -2,12 +2,18 @@
 
 use super::race::{self, atomic::choice};
 use super::sched::this;
+use super::StrandId;
 use threadbare_abi::op::Order;
 
 /// An atomic load found `newest` in memory: what it returns.
 #[inline(always)]
 pub fn seen(addr: u64, size: u8, newest: u64, order: Order, pc: u64) -> u64 {
     if choice::is_on() && race::is_on() { choice::load(this(), addr, size, newest, order, pc) } else { newest }
+}
+
+/// Whether an atomic load of the strand there could see another store than the newest.
+pub fn may_see_older(strand: StrandId, addr: u64, size: u8) -> bool {
+    choice::is_on() && race::is_on() && choice::may_see_older(super::strand(strand), addr, size)
 }
 
 /// An atomic store is about to be made. Whether it comes before newer ones, so that memory stays as it is.

@@ -254,6 +254,12 @@ fn publish(this: &mut Strand, object: &mut Atomic, order: Order, carries_on: boo
     }
 }
 
+/// Whether code that the compiler's pass has seen has written the word, and code out of sight is not known to use it: the first atomic look at it
+/// orders nothing.
+fn is_ours(addr: u64, size: u8) -> bool {
+    plain::is_written(addr, size as u64) && !hidden::is_used(addr)
+}
+
 fn value(addr: u64, size: u8) -> u64 {
     // SAFETY: the program has an atomic object of this size there.
     unsafe {
@@ -277,12 +283,16 @@ pub fn load(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc
     if back > 0 {
         stale(this, object, back, order);
     } else {
-        let first = first && !super::pristine::unchanged(addr, size, found);
-        take_over(this, object, found, first, order);
+        let known = first && (is_ours(addr, size) || super::pristine::unchanged(addr, size, found));
+        if known {
+            object.last = found;
+        }
+        take_over(this, object, found, first && !known, order);
         object.last = found;
     }
     if choice::is_on() {
         object.history.looked(this, back, order);
+        choice::in_total(OpKind::AtomicLoad, order);
     }
     let touch = object.touched(this.id.index());
     (touch.read, touch.read_pc) = (live().events, pc);
@@ -304,6 +314,7 @@ pub fn store(this: &mut Strand, addr: u64, size: u8, stored: u64, order: Order, 
     check(this, OpKind::AtomicStore, addr, size, pc);
     let (object, _) = object(addr, size);
     let back = choice::taken();
+    choice::in_total(OpKind::AtomicLoad, order);
     if back > 0 {
         choice::publish_late(this, object, back, stored, order, pc);
     } else {
@@ -342,6 +353,7 @@ pub fn update(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, 
         if object.history.is_empty() {
             object.history.begins(found);
         }
+        choice::in_total(OpKind::AtomicLoad, order);
         object.history.looked(this, 0, order);
         let made = Made { pc, value: object.last, order, exchange: true, back: 0 };
         object.history.push(this, made, &object.release);
@@ -368,7 +380,7 @@ pub fn refused(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order,
 
 /// A fence.
 pub fn fence(this: &mut Strand, order: Order) {
-    if order == Order::SeqCst && choice::is_on() {
+    if choice::in_total(OpKind::AtomicRmw, order) {
         history::fence(this);
     }
     if order.acquires() {

@@ -5,13 +5,14 @@
 
 use super::super::super::sched::{Phase, engine};
 use super::super::super::strand::Strand;
-use super::super::super::{coverage, loops, segments, shadow, steps};
+use super::super::super::{coverage, loops, report, segments, shadow, steps};
 use super::super::history::{self, Made};
 use super::super::{SYNC, is_on as races_are_on};
 use super::{Atomic, neighbours, objects, slot};
 use threadbare_abi::layout::MemoryModel;
-use threadbare_abi::op::Order;
-use threadbare_abi::step::Doubt;
+use threadbare_abi::op::{Op, OpKind, Order};
+use threadbare_abi::report::{RecordTag, Remedy};
+use threadbare_abi::step::{Doubt, FENCES};
 use threadbare_strategy::rng::{Rng, mix};
 use threadbare_strategy::{Strategy, StrategyId};
 
@@ -121,8 +122,53 @@ fn load_slow(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, p
     let stored = object.history.back(back);
     let value = stored.filter(|_| back > 0).map_or(found, |stored| stored.value);
     steps::sees(back as u64, options as u64, back as u64, value);
+    if back > 0 {
+        tell(this, object, OpKind::AtomicLoad, back, pc);
+    }
     take(back);
     value
+}
+
+/// Choices that a run tells of at the most.
+const TOLD: u32 = 32;
+static mut TOLD_SO_FAR: u32 = 0;
+
+/// The strand's load sees an older store, or its store comes after that one and before newer ones.
+#[cold]
+#[inline(never)]
+fn tell(this: &Strand, object: &Atomic, kind: OpKind, back: usize, pc: u64) {
+    // SAFETY: single kernel thread.
+    let told = unsafe { &mut *(&raw mut TOLD_SO_FAR) };
+    let newer = (0..back).filter_map(|back| object.history.back(back)).find(|it| it.strand != this.id.0);
+    let (Some(saw), Some(newer)) = (object.history.back(back), newer) else { return };
+    if *told == TOLD {
+        return;
+    }
+    *told += 1;
+    let by = newer.strand as usize;
+    let remedy = if this.fence_acquire.get(by) >= newer.event {
+        Remedy::Acquire
+    } else if this.view.heard.get(by) >= newer.event {
+        Remedy::Release
+    } else {
+        Remedy::SeqCst
+    };
+    report::add(
+        RecordTag::Stale,
+        this.id.0,
+        [pc, saw.pc, newer.pc],
+        format_args!(
+            "{} {} {} {} {} {} {} {}",
+            object.addr,
+            object.size,
+            kind as u8,
+            saw.strand,
+            saw.value,
+            newer.strand,
+            newer.value,
+            remedy as u8
+        ),
+    );
 }
 
 /// An atomic store is about to be made over `old`. Whether it comes before newer stores, so that memory stays as it is.
@@ -154,6 +200,9 @@ fn store_slow(this: &mut Strand, addr: u64, size: u8, old: u64, order: Order, pc
     let option = choose(options, pc) as usize;
     let back = object.history.places(this, order).nth(option).unwrap_or(0);
     steps::sees(option as u64, options as u64, back as u64, old);
+    if back > 0 {
+        tell(this, object, OpKind::AtomicStore, back, pc);
+    }
     take(back);
     back > 0
 }
@@ -175,6 +224,23 @@ pub fn publish_late(this: &mut Strand, object: &mut Atomic, back: usize, value: 
         }
         object.history.push(this, made, &clock);
     }
+}
+
+/// Whether an operation has a place in the total order of sequentially consistent ones; planners are told then.
+#[inline(always)]
+pub fn in_total(kind: OpKind, order: Order) -> bool {
+    let is = order == Order::SeqCst && is_on();
+    if is {
+        steps::accesses(Op { size: 8, ..Op::new(kind, FENCES, 0) });
+    }
+    is
+}
+
+/// Whether a load of the strand there could see another store than the newest.
+pub fn may_see_older(this: &Strand, addr: u64, size: u8) -> bool {
+    let found = super::value(addr, size);
+    let object = known(addr, size, found).filter(|object| !object.history.is_plain());
+    object.is_some_and(|object| object.history.visible(this, Order::Relaxed).0 > 1)
 }
 
 /// One of so many stores or places, 0 for the plain one.

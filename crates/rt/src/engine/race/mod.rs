@@ -230,6 +230,13 @@ pub fn takes_unseen(lock: u64) {
     }
 }
 
+/// Precompiled code is about to change this object, by which it orders strands, for the running strand.
+pub fn uses_unseen(object: u64) {
+    if is_on() {
+        hidden::uses(this(), object);
+    }
+}
+
 /// The running strand goes on after the point at which it woke.
 pub fn futex_woke() {
     if is_on() {
