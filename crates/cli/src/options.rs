@@ -155,7 +155,7 @@ pub(crate) struct CampaignOptions {
     pub(crate) memory: u64,
     /// What an atomic load may see: the newest store only (`sc`), an older one while newer ones are in store buffers (`tso`), or
     /// all that C11 allows but load buffering (`c11`).
-    #[arg(long, value_name = "MODEL", default_value = "sc", value_parser = values::model)]
+    #[arg(long, value_name = "MODEL", default_value = "c11", value_parser = values::model)]
     pub(crate) memory_model: MemoryModel,
     /// How much of each output stream of a run is kept while it goes on; of more, the end.
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "16M", value_parser = values::size)]

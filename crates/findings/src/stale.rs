@@ -27,6 +27,10 @@ pub(crate) fn notes(teller: &Teller<'_>) -> Vec<String> {
     notes
 }
 
+fn strand(strand: u16, teller: &Teller<'_>) -> String {
+    format!("strand {}", teller.name(strand))
+}
+
 fn place(pc: u64, teller: &Teller<'_>) -> String {
     let frames = teller.places.at(pc);
     shown(&frames).map_or_else(|| format!("{pc:#x}"), place_text)
@@ -34,26 +38,30 @@ fn place(pc: u64, teller: &Teller<'_>) -> String {
 
 /// A value of so many bytes.
 fn value(value: u64, size: u64) -> String {
-    if value < 1 << 16 { format!("{value}") } else { format!("{value:#0width$x}", width = 2 + size as usize * 2) }
+    if value < 1 << 16 {
+        format!("{value}")
+    } else {
+        format!("{value:#0width$x}", width = 2 + size as usize * 2)
+    }
 }
 
 fn store(store: &StoreTold, size: u64, teller: &Teller<'_>) -> String {
     let value = value(store.value, size);
     match store.pc {
         0 => format!("{value}, which was there first"),
-        pc => format!("{value}, stored at {} by {}", place(pc, teller), teller.name(store.strand)),
+        pc => format!("{value}, stored at {} by {}", place(pc, teller), strand(store.strand, teller)),
     }
 }
 
 fn note(stale: &Stale, teller: &Teller<'_>) -> String {
-    let here = format!("at {} by {}", place(stale.pc, teller), teller.name(stale.strand));
+    let here = format!("at {} by {}", place(stale.pc, teller), strand(stale.strand, teller));
     let missed = store(&stale.missed, stale.size, teller);
     if stale.op == OpKind::AtomicStore {
         return format!(
             "the atomic store {here} comes before an earlier one in the order of the object's stores ({missed}): nothing orders the two"
         );
     }
-    let by = teller.name(stale.missed.strand);
+    let by = strand(stale.missed.strand, teller);
     let remedy = match stale.remedy {
         Remedy::Acquire => {
             format!("`Acquire` on the load by which the strand heard of {by} before, or an acquire fence, forbids it")

@@ -109,7 +109,8 @@ impl Reason {
                     .to_owned()
             }
             Reason::Seen(Doubt::Stale) => {
-                "atomic loads that see the same older store again and again, or one of more than 16".to_owned()
+                "atomic loads that see the same older store again and again, or one of more than 16"
+                    .to_owned()
             }
             Reason::Seen(Doubt::Torn) => "what others do between two words of one access".to_owned(),
         }

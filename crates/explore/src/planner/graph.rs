@@ -28,9 +28,10 @@ fn name(event: &Event, ordinal: u64) -> u64 {
     let mut name = mix(event.path ^ ordinal.rotate_left(32));
     name = mix(name ^ u64::from(event.by_deadline) ^ (event.op.kind as u64) << 8 ^ event.op.pc << 16);
     if place(event).is_none() {
-        name = event.choices.iter().fold(name, |name, &(taken, options)| {
-            mix(name ^ u64::from(taken) ^ u64::from(options) << 32)
-        });
+        name = event
+            .choices
+            .iter()
+            .fold(name, |name, &(taken, options)| mix(name ^ u64::from(taken) ^ u64::from(options) << 32));
     }
     name
 }

@@ -119,7 +119,10 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
         idle::livelock();
     }
     check_stop(&current, how)?;
-    if e.follow.choice < e.follow.at && is_stale(&segment(e.follow.choice)) && e.plan.flags & flags::STRICT != 0 {
+    if e.follow.choice < e.follow.at
+        && is_stale(&segment(e.follow.choice))
+        && e.plan.flags & flags::STRICT != 0
+    {
         diverge(e.follow.at, "an atomic operation was to see an older store");
     }
     let Some(found) = load(e.follow.at + 1) else {
@@ -251,26 +254,30 @@ pub fn choice(kind: ChoiceKind, options: u32) -> Option<u32> {
 
 /// How many newer stores the atomic operation under way does not see, or comes before, by the schedule; `None` if none is followed. One
 /// that the schedule does not speak of is plain.
-pub fn stale(options: u32) -> Option<u32> {
+pub fn stale() -> Option<u32> {
     let e = engine();
     if lenient::is_on() {
-        return Some(lenient::stale(options));
+        return Some(lenient::stale());
     }
     if !e.follow.active {
         return None;
     }
     let at = e.follow.choice;
-    if at < e.follow.at {
-        let found = segment(at);
-        if is_stale(&found) && found.events == live().events - e.segment_start {
-            if found.path >= options as u64 && e.plan.flags & flags::STRICT != 0 {
-                diverge(e.follow.at, "an atomic operation has fewer stores to choose from");
-            }
-            e.follow.choice += 1;
-            return Some((found.path as u32).min(options - 1));
+    let found = if at < e.follow.at { segment(at) } else { Segment::default() };
+    let here = is_stale(&found) && found.events == live().events - e.segment_start;
+    Some(if here { found.path as u32 } else { 0 })
+}
+
+/// The operation under way has so many options, and takes what the schedule says.
+pub fn take_stale(option: u32, options: u32) -> u32 {
+    let e = engine();
+    if option > 0 && !lenient::is_on() {
+        if option >= options && e.plan.flags & flags::STRICT != 0 {
+            diverge(e.follow.at, "an atomic operation has fewer stores to choose from");
         }
+        e.follow.choice += 1;
     }
-    Some(0)
+    option.min(options - 1)
 }
 
 fn is_stale(segment: &Segment) -> bool {

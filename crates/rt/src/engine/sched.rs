@@ -8,7 +8,9 @@ use super::live::live;
 use super::segments::close_segment;
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
-use super::{addressable, coverage, frames, idle, loops, reads, record, spin, steps, stores, strand, values, watch};
+use super::{
+    addressable, coverage, frames, idle, loops, reads, record, spin, steps, stores, strand, values, watch,
+};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};

@@ -1,14 +1,18 @@
 //! What an atomic load sees and where an atomic store comes, for those who make them; see [`super::race::history`].
 
+use super::StrandId;
 use super::race::{self, atomic::choice};
 use super::sched::this;
-use super::StrandId;
 use threadbare_abi::op::Order;
 
 /// An atomic load found `newest` in memory: what it returns.
 #[inline(always)]
 pub fn seen(addr: u64, size: u8, newest: u64, order: Order, pc: u64) -> u64 {
-    if choice::is_on() && race::is_on() { choice::load(this(), addr, size, newest, order, pc) } else { newest }
+    if choice::is_on() && race::is_on() {
+        choice::load(this(), addr, size, newest, order, pc)
+    } else {
+        newest
+    }
 }
 
 /// Whether an atomic load of the strand there could see another store than the newest.

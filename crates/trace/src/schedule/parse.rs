@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
-use threadbare_abi::layout::{MEMORY, MemoryModel, PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY};
+use threadbare_abi::layout::{
+    MEMORY, MemoryModel, PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY,
+};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{StrandId, StrandPath};
 use threadbare_abi::verdict::VerdictKind;

@@ -5,11 +5,11 @@
 
 use super::super::super::sched::{Phase, engine};
 use super::super::super::strand::Strand;
-use super::super::super::{coverage, loops, report, segments, shadow, steps};
+use super::super::super::{coverage, follow, report, segments, shadow, steps};
 use super::super::history::{self, Made};
 use super::super::{SYNC, is_on as races_are_on};
 use super::{Atomic, neighbours, objects, slot};
-use threadbare_abi::layout::MemoryModel;
+use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::report::{RecordTag, Remedy};
 use threadbare_abi::step::{Doubt, FENCES};
@@ -48,8 +48,6 @@ pub fn begin() {
     const SALT: u64 = 0x7374_616C_6572_6561;
     let plan = &engine().plan;
     let model = MemoryModel::from_code(plan.model as u8).unwrap_or(MemoryModel::Sc);
-    let model = if option_env!("TB_FORCE").is_some() { MemoryModel::C11 } else { model };
-    history::begin(model);
     let seed = mix(plan.seed ^ SALT);
     let manner = match StrategyId::from_code(plan.strategy) {
         Some(id) if id.is_planner() => Manner::Planned,
@@ -57,12 +55,14 @@ pub fn begin() {
         Some(StrategyId::RoundRobin | StrategyId::Delay) | None => Manner::Newest,
         Some(_) => match seed & 7 {
             0 => Manner::Rarely(2),
-            1 => Manner::Rarely(4),
-            2 => Manner::Rarely(16),
-            3 => Manner::Here(seed),
+            1 => Manner::Rarely(6),
+            2 => Manner::Here(seed),
             _ => Manner::Newest,
         },
     };
+    // A run that takes the newest store everywhere needs no others.
+    let plain = manner == Manner::Newest && plan.follow == 0 && plan.flags & flags::LENIENT == 0;
+    history::begin(if plain { MemoryModel::Sc } else { model });
     *draw() = Draw { rng: Rng::new(seed), manner };
 }
 
@@ -91,9 +91,10 @@ fn known(addr: u64, size: u8, found: u64) -> Option<&'static mut Atomic> {
     if !used || shadow::is_full() {
         return None;
     }
-    let object = objects(slot((addr >> 3) + 1).1).find(|it| it.addr == addr && it.size == size)?;
-    let seen = !object.hidden && object.last == found && neighbours(object).next().is_none();
-    seen.then_some(object)
+    let first = slot((addr >> 3) + 1).1;
+    let object = objects(first).find(|it| it.addr == addr && it.size == size)?;
+    let alone = core::ptr::eq(first, object) && object.next.is_null() || neighbours(object).next().is_none();
+    (!object.hidden && object.last == found && alone).then_some(object)
 }
 
 /// An atomic load is about to return `found`, the newest value: what it returns instead.
@@ -107,6 +108,7 @@ pub fn load(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc
 
 #[inline(never)]
 fn load_slow(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc: u64) -> u64 {
+    let Some(wish) = wish(pc) else { return found };
     let Some(object) = known(addr, size, found) else { return found };
     if object.history.is_plain() {
         return found;
@@ -115,10 +117,10 @@ fn load_slow(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, p
     if impatient || object.history.cut {
         steps::doubt(Doubt::Stale, pc);
     }
+    let back = choose(wish, options) as usize;
     if options < 2 {
         return found;
     }
-    let back = choose(options, pc) as usize;
     let stored = object.history.back(back);
     let value = stored.filter(|_| back > 0).map_or(found, |stored| stored.value);
     steps::sees(back as u64, options as u64, back as u64, value);
@@ -193,11 +195,12 @@ fn store_slow(this: &mut Strand, addr: u64, size: u8, old: u64, order: Order, pc
     if object.history.is_plain() || order == Order::SeqCst || history::model() != MemoryModel::C11 {
         return false;
     }
+    let Some(wish) = wish(pc) else { return false };
     let options = object.history.places(this, order).count() as u32;
+    let option = choose(wish, options) as usize;
     if options < 2 {
         return false;
     }
-    let option = choose(options, pc) as usize;
     let back = object.history.places(this, order).nth(option).unwrap_or(0);
     steps::sees(option as u64, options as u64, back as u64, old);
     if back > 0 {
@@ -243,22 +246,43 @@ pub fn may_see_older(this: &Strand, addr: u64, size: u8) -> bool {
     object.is_some_and(|object| object.history.visible(this, Order::Relaxed).0 > 1)
 }
 
-/// One of so many stores or places, 0 for the plain one.
-fn choose(options: u32, pc: u64) -> u32 {
-    let e = engine();
-    if e.phase != Phase::Running {
-        return 0;
+/// What the operation under way takes, before its options are known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    /// What the schedule says, which is not the plain one.
+    Followed(u32),
+    /// What the driver plans.
+    Planned,
+    /// Any but the plain one.
+    Older,
+    /// The oldest.
+    Oldest,
+}
+
+/// Whether the operation may take another option than the plain one, and which: most need not look for their options.
+#[inline(always)]
+fn wish(pc: u64) -> Option<Wish> {
+    if engine().phase != Phase::Running {
+        return None;
     }
     let draw = draw();
-    let taken = match super::super::super::follow::stale(options) {
-        Some(option) => option,
-        None => match draw.manner {
-            Manner::Newest => 0,
-            Manner::Planned => e.strategy.choose(options),
-            Manner::Rarely(times) if draw.rng.below(times) == 0 => 1 + draw.rng.below(options - 1),
-            Manner::Here(seed) if mix(seed ^ loops::place(pc)) & 3 == 0 => options - 1,
-            _ => 0,
-        },
+    match (follow::stale(), draw.manner) {
+        (Some(0), _) | (None, Manner::Newest) => None,
+        (Some(option), _) => Some(Wish::Followed(option)),
+        (None, Manner::Planned) => Some(Wish::Planned),
+        (None, Manner::Rarely(times)) => (draw.rng.below(times) == 0).then_some(Wish::Older),
+        (None, Manner::Here(seed)) => (mix(seed ^ pc) & 3 == 0).then_some(Wish::Oldest),
+    }
+}
+
+/// One of so many stores or places, 0 for the plain one.
+fn choose(wish: Wish, options: u32) -> u32 {
+    let taken = match wish {
+        Wish::Followed(option) => follow::take_stale(option, options),
+        _ if options < 2 => 0,
+        Wish::Planned => engine().strategy.choose(options),
+        Wish::Older => 1 + draw().rng.below(options - 1),
+        Wish::Oldest => options - 1,
     };
     if taken > 0 {
         coverage::chose(taken as u64);

@@ -66,6 +66,21 @@ pub struct Stored {
     looks: Vec<Look>,
 }
 
+impl Stored {
+    const NOTHING: Stored = Stored {
+        strand: ALL,
+        seq_cst: false,
+        exchange: false,
+        event: 0,
+        time: 0,
+        pc: 0,
+        value: 0,
+        order: Order::Relaxed,
+        release: Clock::new(),
+        looks: Vec::new(),
+    };
+}
+
 /// What is told of a store when it is made.
 #[derive(Clone, Copy)]
 pub struct Made {
@@ -183,9 +198,7 @@ impl History {
     /// The place of the oldest store that the strand may see, or come right after.
     fn floor(&self, this: &Strand, order: Order) -> usize {
         let seq_cst = order == Order::SeqCst;
-        let known = |strand: u16, event: u64| {
-            strand == this.id.0 || this.clock.get(strand as usize) >= event
-        };
+        let known = |strand: u16, event: u64| strand == this.id.0 || this.clock.get(strand as usize) >= event;
         // By its first event, and by its first event of a sequentially consistent operation.
         let told = |strand: u16, event: u64, in_total: u64| {
             let by = strand as usize;
@@ -228,7 +241,10 @@ impl History {
         let newest = self.stores.len() - 1;
         let stays = model() == MemoryModel::Tso || order == Order::SeqCst;
         let least = if stays { newest } else { floor };
-        (least..=newest).rev().filter(move |&at| at == newest || !self.stores[at + 1].exchange).map(move |at| newest - at)
+        (least..=newest)
+            .rev()
+            .filter(move |&at| at == newest || !self.stores[at + 1].exchange)
+            .map(move |at| newest - at)
     }
 
     /// The strand sees a store.
@@ -262,19 +278,7 @@ impl History {
     /// What was there first.
     pub fn begins(&mut self, value: u64) {
         self.stores.clear();
-        let first = Stored {
-            strand: ALL,
-            seq_cst: false,
-            exchange: false,
-            event: 0,
-            time: 0,
-            pc: 0,
-            value,
-            order: Order::Relaxed,
-            release: Clock::new(),
-            looks: Vec::new(),
-        };
-        self.stores.push_back(first);
+        self.stores.push_back(Stored { value, ..Stored::NOTHING });
     }
 
     /// The strand makes a store that publishes `release`.
@@ -289,35 +293,22 @@ impl History {
         if seq_cst || made.exchange {
             this.view.since = total.time;
         }
-        let mut stored = if self.stores.len() >= KEPT {
+        if self.stores.len() >= KEPT {
             self.cut = true;
-            // Whatever it published is gone with it; its memory is used again.
-            match self.stores.pop_front() {
-                Some(mut old) => {
-                    old.looks.clear();
-                    old
-                }
-                None => return,
-            }
+            // Whatever the oldest published is gone with it; its memory is used again.
+            self.stores.rotate_left(1);
         } else {
-            Stored {
-                strand: 0,
-                seq_cst: false,
-                exchange: false,
-                event: 0,
-                time: 0,
-                pc: 0,
-                value: 0,
-                order: Order::Relaxed,
-                release: Clock::new(),
-                looks: Vec::new(),
-            }
-        };
+            self.stores.push_back(Stored::NOTHING);
+        }
+        let Some(stored) = self.stores.back_mut() else { return };
+        stored.looks.clear();
         (stored.strand, stored.event, stored.time) = (this.id.0, event, total.time);
         (stored.seq_cst, stored.exchange) = (seq_cst, made.exchange);
         (stored.pc, stored.value, stored.order) = (made.pc, made.value, made.order);
         stored.release.assign(release);
-        let at = self.stores.len() - made.back.min(self.stores.len());
-        self.stores.insert(at, stored);
+        let newest = self.stores.len() - 1;
+        for at in (newest - made.back.min(newest)..newest).rev() {
+            self.stores.swap(at, at + 1);
+        }
     }
 }
