@@ -33,6 +33,8 @@ pub(crate) struct Pcb {
     seen: HashMap<(u64, u64), u64>,
     /// What is planned of the run under way: its length, and the preemptions before its last decision.
     planned: (usize, u64),
+    /// Options that its last decision has from the plan: the others of those are planned already.
+    chosen: usize,
     begun: bool,
     departed: u64,
     cut: bool,
@@ -46,6 +48,7 @@ impl Pcb {
             open: Vec::new(),
             seen: HashMap::new(),
             planned: (0, 0),
+            chosen: 0,
             begun: false,
             departed: 0,
             cut: false,
@@ -61,6 +64,7 @@ impl Search for Pcb {
         }
         let branch = self.open.iter_mut().find_map(VecDeque::pop_front)?;
         let mut picks = branch.run[..branch.at].to_vec();
+        self.chosen = branch.pick.options.len();
         picks.push(branch.pick);
         self.planned = (picks.len(), branch.before);
         Some(Plan { picks, sleepers: Vec::new() })
@@ -93,7 +97,7 @@ impl Search for Pcb {
                 last.is_some_and(|last| last.path != pick.path && could_go_on(last.index)) as u64
             };
             // The alternatives of the planned decision are known from the run that it was taken from.
-            let mut others = super::options(event, 0);
+            let mut others = super::options(event, if at < planned { self.chosen } else { 0 });
             if at >= planned {
                 others.extend(super::alternatives(event, &trace.paths));
                 let key = (state, last.map_or(0, |last| last.path));
