@@ -659,6 +659,10 @@ impl Analysis {
                         join(&mut raced, &self.clocks[at]);
                     }
                     Before::Waits if event.has_deadline => found.push(found_at(true, Vec::new())),
+                    Before::Perhaps => {
+                        found.push(found_at(event.by_deadline, Vec::new()));
+                        waited = true;
+                    }
                     Before::Waits | Before::InVain => waited = true,
                 }
             }

@@ -179,9 +179,24 @@ impl Waits {
                 false => value_of(trace, place, comes_before).or(Some(event.before)),
             };
             value == Some(place.value)
-                && !(self.weak && has_older(trace, place, comes_before))
                 && rest.iter().all(|rest| stays(trace, rest, event.index, comes_before))
         })
+    }
+
+    /// Whether a load that would go on with a loop in vain, by the newest store, could have seen another one.
+    pub(crate) fn may_see_older(
+        &self,
+        trace: &Trace,
+        event: &Event,
+        before: Option<usize>,
+        comes_before: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let older = |place: &Place| has_older(trace, place, comes_before);
+        self.weak
+            && event.op.kind == OpKind::AtomicLoad
+            && self
+                .rounds_of(trace, event, before)
+                .any(|(place, rest)| older(place) || rest.iter().any(&older))
     }
 
     /// Where else the rounds look that `event` begins, or goes on with: writes there decide whether it waits, too.
