@@ -2,7 +2,7 @@
 //@ args: 11 Wxr1Ryr Wyr1Rxr
 //@ memory-model: sc
 // The first argument is the outcome that is looked for; it is a failure. Each of the others is what a strand does:
-// `Wxr1` stores 1 to x, relaxed; `Rxa` loads it, acquire; `Axq2` adds 2, acquire and release; `Fs` is a fence; orders are r, a, l
+// `Wxr1` stores 1 to x, relaxed; `Rxa` loads it, acquire; `Sxr1` does so until it finds 1 (in C only); `Axq2` adds 2, acquire and release; `Fs` is a fence; orders are r, a, l
 // (release), q and s. What loads and additions find, strand after strand, is the outcome; what is in x, y, z at the end may
 // follow behind a colon. A digit is a value, `.` is any.
 #include <pthread.h>
@@ -62,6 +62,7 @@ static void *strand(void *which) {
         case 'R': found[me][counts[me]++] = load(cell(at[1]), at[2]); at += 3; break;
         case 'A': found[me][counts[me]++] = add(cell(at[1]), at[3] - '0', at[2]); at += 4; break;
         case 'F': fence(at[1]); at += 2; break;
+        case 'S': while (load(cell(at[1]), at[2]) != at[3] - '0') {} at += 4; break;
         default: exit(2);
         }
     }
