@@ -2,7 +2,7 @@
 
 use threadbare_abi::op::{Op, OpKind};
 
-use super::{REALTIME, SECOND, SET_AHEAD, base, from_timespec, to_timespec};
+use super::{REALTIME, SECOND, SET_AHEAD, base, from_timespec, to_timespec, was_read};
 use crate::engine;
 use crate::model::kernel::TimeVal;
 use crate::sys::errno::EINVAL;
@@ -31,6 +31,7 @@ interpose!(timespec_get, 2, timespec_get_hook);
 
 /// Virtual time of a read by the running strand.
 fn read(pc: u64) -> u64 {
+    was_read(pc);
     let id = engine::me();
     let events = engine::live::live().events;
     let own = &mut engine::strand(id).model.time;
