@@ -441,6 +441,7 @@ pub(crate) fn schedule(
         in_order: config.in_order,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,
+        model: request.model,
         race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),
         verdict: failure.verdict,
         message: message.to_owned(),

@@ -3,8 +3,10 @@
 use crate::text::counted;
 use serde::{Deserialize, Serialize};
 
-/// What every claim holds for.
-const HOLDS_FOR: [&str; 3] = ["this input", "sequentially consistent memory", "no failing calls"];
+/// What every claim holds for, with these words for the memory of the runs.
+fn holds_for(memory: &str) -> Vec<String> {
+    ["this input", memory, "no failing calls"].map(str::to_owned).to_vec()
+}
 
 /// What is known of the orders that were not run. Field names are an interface: others read them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -65,6 +67,7 @@ impl Claim {
         (orders, runs): (u64, u64),
         finished: bool,
         ended_by: &str,
+        memory: &str,
         withdrawn: Vec<Withdrawn>,
     ) -> Claim {
         let mut reasons = withdrawn;
@@ -77,8 +80,7 @@ impl Claim {
         let claimed = reasons.is_empty();
         let (kind, text) =
             if claimed { promise } else { ("none", "nothing is known of other orders".to_owned()) };
-        let holds_for: &[&str] = if claimed { &HOLDS_FOR } else { &[] };
-        let holds_for = holds_for.iter().map(|&it| it.to_owned()).collect();
+        let holds_for = if claimed { holds_for(memory) } else { Vec::new() };
         Claim { kind: kind.to_owned(), text, holds_for, orders, runs, withdrawn: reasons }
     }
 

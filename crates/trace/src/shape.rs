@@ -11,6 +11,8 @@ pub fn is_strand(segment: &Segment) -> bool {
 /// The size of a schedule; less is better, the first counts most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Shape {
+    /// Atomic loads that did not see the newest store, and stores that came before newer ones.
+    pub stale: u64,
     /// Switches away from a strand that could have gone on.
     pub preemptions: u64,
     /// Strands that do something.
@@ -40,6 +42,7 @@ impl Shape {
             }
         }
         shape.strands = strands.len() as u64;
+        shape.stale = segments.iter().filter(|it| it.kind == ChoiceKind::ReadsFrom as u8).count() as u64;
         shape
     }
 }

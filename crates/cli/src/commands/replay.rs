@@ -218,6 +218,7 @@ pub(crate) fn request(schedule: &Schedule) -> Request {
         estimates,
         guide: guide.into(),
         races: schedule.races || schedule.race.is_some(),
+        model: schedule.model,
         watches: Vec::new(),
     }
 }

@@ -6,6 +6,7 @@
 use super::holds::{Before, acquires};
 use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
+use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::{Doubt, Step, StepKind, flags};
 use threadbare_strategy::conflict::depends;
@@ -50,9 +51,18 @@ pub(crate) struct Event {
     pub(crate) resumed: bool,
     /// Stands for the innermost callers.
     pub(crate) context: u64,
+    /// Of an atomic load or store: how many newer stores it did not see, or came before.
+    pub(crate) back: u64,
+    /// It could have seen another store than it did, or come to another place among them.
+    pub(crate) chose: bool,
 }
 
 impl Event {
+    /// Whether it is a load that did not see what is in memory.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.back > 0 && self.op.kind.looks()
+    }
+
     /// Whether the order of the two can matter. Steps of one strand are always ordered.
     pub(crate) fn depends(&self, other: &Event) -> bool {
         self.path == other.path
@@ -230,6 +240,12 @@ impl Trace {
                 StepKind::Choice => {
                     if let Some(event) = trace.events.last_mut() {
                         event.choices.push((step.addr as u32, step.before as u32));
+                        if step.op == ChoiceKind::ReadsFrom as u8 {
+                            (event.back, event.chose) = (step.enabled, true);
+                        }
+                        if event.is_stale() {
+                            (event.before, event.after) = (step.after, step.after);
+                        }
                     }
                 }
                 StepKind::Spin => {
@@ -297,6 +313,8 @@ impl Trace {
             has_deadline: step.flags & flags::TIMED != 0,
             resumed,
             context: step.context,
+            back: 0,
+            chose: false,
         }
     }
 

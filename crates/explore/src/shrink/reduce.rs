@@ -14,6 +14,12 @@ pub(crate) fn reduce(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Hal
     cycles(trials, best)?;
     loop {
         let before = best.shape;
+        pieces(
+            trials,
+            best,
+            |plan| plan.stale().len(),
+            |plan, from, to| plan.without_stale(&plan.stale()[from..to]),
+        )?;
         cut_off(trials, best)?;
         pieces(
             trials,

@@ -175,6 +175,16 @@ pub fn choice(kind: ChoiceKind, options: u32) -> u32 {
     list.nth(before).map_or(0, |found| (found.path as u32).min(options - 1))
 }
 
+/// How many newer stores the atomic operation under way does not see, or comes before, by the plan.
+pub fn stale() -> u32 {
+    let (l, id) = (plan(), engine().current);
+    let (path, made) = (strand(id).path.0, made(id));
+    let here = |found: &Segment| {
+        found.kind == ChoiceKind::ReadsFrom as u8 && found.stop == path && found.events == made
+    };
+    (0..l.len).map(segment).find(here).map_or(0, |found| found.path as u32)
+}
+
 /// Notes a decision, once however often it is asked for.
 fn note(how: Stop) {
     let e = engine();

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use std::os::unix::ffi::OsStringExt;
 use threadbare_abi::event::{ChoiceKind, StopKind};
-use threadbare_abi::layout::MEMORY;
+use threadbare_abi::layout::{MEMORY, MemoryModel};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandPath;
 use threadbare_strategy::StrategyId;
@@ -43,7 +43,8 @@ fn segment() -> impl Strategy<Value = Segment> {
             let kind = if timeout { ChoiceKind::Timeout } else { ChoiceKind::Strand };
             Segment { path, events, kind: kind as u8, ..base }
         } else {
-            let kind = [ChoiceKind::Wake, ChoiceKind::Spurious, ChoiceKind::Value][choice.0 as usize % 3];
+            let kind = [ChoiceKind::Wake, ChoiceKind::Spurious, ChoiceKind::Value, ChoiceKind::ReadsFrom]
+                [choice.0 as usize % 4];
             Segment { path: choice.1, events: choice.2, kind: kind as u8, ..base }
         }
     })
@@ -93,6 +94,7 @@ prop_compose! {
             memory: numbers[2],
             in_order: numbers[3] % 2 == 1,
             races,
+            model: [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::C11][numbers[3] as usize % 3],
             race: race.map(|(offset, module)| {
                 RacePair::new((offset, OpKind::Read), ((module << 48) | (offset / 2), OpKind::AtomicStore))
             }),
@@ -156,6 +158,7 @@ fn small() -> Schedule {
         memory: MEMORY,
         in_order: false,
         races: true,
+        model: MemoryModel::C11,
         race: None,
         timeout_ms: 10_000,
         verdict: VerdictKind::Deadlock,
