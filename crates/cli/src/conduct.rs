@@ -375,7 +375,7 @@ impl Conductor<'_> {
             claim: summary
                 .planner
                 .as_ref()
-                .map(|status| claim::claim(status, ended_by(&summary.ending), places)),
+                .map(|status| claim::claim(status, ended_by(&summary.ending), self.config.faults, places)),
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         };
@@ -439,6 +439,7 @@ pub(crate) fn schedule(
         max_points: config.max_points,
         memory: target.limits.memory,
         in_order: config.in_order,
+        faults: config.faults,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,
         race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
+use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{Plan, PointMode, Record, WORDS_CAPACITY, Watch};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_abi::verdict::VerdictKind;
@@ -63,6 +64,8 @@ pub struct Request {
     pub races: bool,
     /// What the runtime is to tell the stacks of.
     pub watches: Vec<Watch>,
+    /// Which faults may happen.
+    pub faults: Faults,
 }
 
 /// Which choices the run follows before its strategy decides.
@@ -199,6 +202,8 @@ impl Server {
             estimate_strands: request.estimates.1,
             params: request.params,
             memory: self.limits.memory,
+            faults: request.faults.0,
+            reserved: 0,
         });
     }
 

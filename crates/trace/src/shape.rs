@@ -1,6 +1,7 @@
 //! How much a schedule asks of its reader.
 
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::OpKind;
 
 /// Whether a segment is a stretch of a strand, not another choice.
@@ -11,6 +12,8 @@ pub fn is_strand(segment: &Segment) -> bool {
 /// The size of a schedule; less is better, the first counts most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Shape {
+    /// Faults.
+    pub faults: u64,
     /// Switches away from a strand that could have gone on.
     pub preemptions: u64,
     /// Strands that do something.
@@ -24,7 +27,8 @@ pub struct Shape {
 impl Shape {
     /// The shape of a run.
     pub fn of(segments: &[Segment]) -> Shape {
-        let mut shape = Shape::default();
+        let faults = segments.iter().filter(|segment| Fault::of(segment).is_some()).count() as u64;
+        let mut shape = Shape { faults, ..Shape::default() };
         let mut strands: Vec<u64> = Vec::new();
         let mut last: Option<&Segment> = None;
         for segment in segments.iter().filter(|segment| is_strand(segment)) {

@@ -218,6 +218,8 @@ impl Bench {
         let runs = (case.account.classes * 3 + 150).to_string();
         let mut command = tool::command(["run", "--format", "json", "--jobs", "1", "--seed", "1"]);
         command.args(["--keep-going", "--shrink", "off", "--races", "off", "--runs", &runs]);
+        // The model's waits end by a signal.
+        command.args(["--faults", "none"]);
         if let Some(strategy) = strategy {
             command.args(["--no-predict", "--strategy", strategy]);
         }

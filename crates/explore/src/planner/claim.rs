@@ -64,6 +64,8 @@ pub enum Reason {
     MoreClasses(u64),
     /// A loop was taken to wait, and may end by itself after many rounds.
     LongPoll,
+    /// Calls may fail, and planners do not choose that.
+    FailingCalls,
     /// A run did something that cannot be followed.
     Seen(Doubt),
 }
@@ -78,6 +80,7 @@ impl Reason {
             Reason::ManyStrands(_) => "many-strands",
             Reason::MoreClasses(_) => "more-classes",
             Reason::LongPoll => "long-poll",
+            Reason::FailingCalls => "failing-calls",
             Reason::Seen(doubt) => doubt.name(),
         }
     }
@@ -93,6 +96,7 @@ impl Reason {
             Reason::MoreClasses(1) => "one class of runs that no planned run showed".to_owned(),
             Reason::MoreClasses(n) => format!("{n} classes of runs that no planned run showed"),
             Reason::LongPoll => "what comes when a loop has looked in vain more than 256 times".to_owned(),
+            Reason::FailingCalls => "calls that fail, which are drawn by chance (`--faults`)".to_owned(),
             Reason::Seen(Doubt::Unseen) => {
                 "what others do right before a wait of precompiled code".to_owned()
             }

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use threadbare_abi::step::{Doubt, Step};
 use threadbare_strategy::StrategyId;
-use threadbare_strategy::planned::Notes;
+use threadbare_strategy::planned::{Notes, option_word};
 use trace::{Analysis, Event, Trace};
 use waits::Waits;
 
@@ -60,8 +60,10 @@ impl Plan {
         }
         let mut words = vec![pairs.len() as u64];
         words.extend(pairs.iter().flat_map(|(path, word)| [*path, *word]));
-        let options: Vec<u64> =
-            self.picks.iter().flat_map(|pick| pick.options.iter().map(|&option| u64::from(option))).collect();
+        let of_pick = |(at, pick): (usize, &Pick)| -> Vec<u64> {
+            pick.options.iter().map(|&option| option_word(at as u64 + 1, option)).collect()
+        };
+        let options: Vec<u64> = self.picks.iter().enumerate().flat_map(of_pick).collect();
         words.push(options.len() as u64);
         words.extend(options);
         let mut sleepers = Vec::new();
@@ -158,6 +160,9 @@ pub(crate) struct Planner {
     /// Why less is true than was promised.
     withdrawn: Vec<Withdrawal>,
 }
+
+/// The most faults of a run that a planner chooses.
+pub const MOST_FAULTS: u32 = 1;
 
 /// The most steps of a run that are looked at: the time that takes grows with their square.
 const MOST_EVENTS: usize = 1 << 14;
@@ -352,11 +357,18 @@ fn alternatives(event: &Event, paths: &[u64]) -> Vec<Pick> {
     picks
 }
 
-/// The same step with other options, for the choices from this one on.
-fn options(event: &Event, from: usize) -> Vec<Pick> {
+/// The same step with other options, for the choices from this one on. `faults` happened before it.
+fn options(event: &Event, from: usize, faults: u32) -> Vec<Pick> {
     let mut picks = Vec::new();
+    let mut faults = faults;
     let taken: Vec<u32> = event.choices.iter().map(|(taken, _)| *taken).collect();
-    for (at, &(first, options)) in event.choices.iter().enumerate().skip(from) {
+    for (at, &(first, options)) in event.choices.iter().enumerate() {
+        let fault = event.is_fault(at);
+        let enough = fault && faults >= MOST_FAULTS && first == 0;
+        faults += if fault { first } else { 0 };
+        if at < from || enough {
+            continue;
+        }
         for option in (0..options).filter(|&option| option != first) {
             let mut others = taken[..=at].to_vec();
             others[at] = option;

@@ -6,6 +6,7 @@
 use super::holds::{Before, acquires};
 use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
+use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::{Doubt, Step, StepKind, flags};
 use threadbare_strategy::conflict::depends;
@@ -30,6 +31,8 @@ pub(crate) struct Event {
     pub(crate) by_deadline: bool,
     /// Options taken and how many there were.
     pub(crate) choices: Vec<(u32, u32)>,
+    /// Which of them are faults, a bit for each of the first 64.
+    pub(crate) faults: u64,
     /// What it concerns.
     pub(crate) touches: Vec<Touch>,
     /// The operation it began with.
@@ -59,6 +62,17 @@ impl Event {
             || self.touches.iter().any(|a| other.touches.iter().any(|b| depends(&a.op, &b.op)))
     }
 
+    /// Whether the choice with this number is a fault.
+    pub(crate) fn is_fault(&self, at: usize) -> bool {
+        self.faults.checked_shr(at as u32).unwrap_or(0) & 1 == 1
+    }
+
+    /// Faults that happened in it.
+    pub(crate) fn faults_taken(&self) -> u32 {
+        let taken = |(at, choice): (usize, &(u32, u32))| if self.is_fault(at) { choice.0 } else { 0 };
+        self.choices.iter().enumerate().map(taken).sum()
+    }
+
     /// Whether the object could not have been acquired in this way before.
     pub(super) fn shut(&self, addr: u64, mode: u32) -> bool {
         self.touches.iter().any(|touch| touch.op.addr == addr && touch.shut & mode != 0)
@@ -80,6 +94,14 @@ impl Event {
         self.path == other.path
             && self.by_deadline == other.by_deadline
             && self.choices.iter().zip(&other.choices).all(|(a, b)| a.0 == b.0)
+            && !self.has_more_faults(other)
+            && !other.has_more_faults(self)
+    }
+
+    /// Whether a fault happens in it at a choice that the other does not have: what is not known is that none does.
+    pub(crate) fn has_more_faults(&self, other: &Event) -> bool {
+        let more = self.choices.iter().enumerate().skip(other.choices.len());
+        more.into_iter().any(|(at, choice)| self.is_fault(at) && choice.0 != 0)
     }
 }
 
@@ -164,6 +186,7 @@ fn deadline_of(waiting: &Event) -> Event {
         by_deadline: true,
         resumed: true,
         choices: Vec::new(),
+        faults: 0,
         touches: vec![Touch { op: waiting.op, shut: 0 }, TIMER],
         ..waiting.clone()
     }
@@ -229,6 +252,9 @@ impl Trace {
                 StepKind::Wake => trace.wake(step, &mut wakers, &last),
                 StepKind::Choice => {
                     if let Some(event) = trace.events.last_mut() {
+                        if step.op == ChoiceKind::Spurious as u8 {
+                            event.faults |= 1u64.checked_shl(event.choices.len() as u32).unwrap_or(0);
+                        }
                         event.choices.push((step.addr as u32, step.before as u32));
                     }
                 }
@@ -286,6 +312,7 @@ impl Trace {
             path: self.paths.get(step.strand as usize).copied().unwrap_or(0),
             by_deadline,
             choices: Vec::new(),
+            faults: 0,
             touches,
             op,
             before: step.before,

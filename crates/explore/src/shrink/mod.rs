@@ -125,7 +125,10 @@ fn begin(trials: &mut Trials<'_>, segments: &[Segment]) -> Result<Option<Made>, 
 fn pursue(trials: &mut Trials<'_>, best: &mut Made, minimal: &mut bool) -> Result<(), Halt> {
     reduce::reduce(trials, best)?;
     while !*minimal && best.shape.preemptions > 0 {
-        match bound::search(trials, best.shape.preemptions)? {
+        trials.fix_faults(Some(&best.segments));
+        let searched = bound::search(trials, best.shape.preemptions);
+        trials.fix_faults(None);
+        match searched? {
             Searched::Found(made, complete) => {
                 *best = *made;
                 *minimal = complete;
@@ -134,6 +137,14 @@ fn pursue(trials: &mut Trials<'_>, best: &mut Made, minimal: &mut bool) -> Resul
             Searched::Nothing => *minimal = true,
             Searched::Unknown => return Ok(()),
         }
+    }
+    // A fault whose absence moves everything after it cannot be left out alone.
+    if best.shape.faults > 0
+        && let Searched::Found(made, complete) = bound::search(trials, best.shape.preemptions + 1)?
+    {
+        *best = *made;
+        *minimal = complete;
+        reduce::reduce(trials, best)?;
     }
     Ok(())
 }

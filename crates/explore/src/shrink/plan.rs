@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::strand::StrandPath;
 use threadbare_trace::shape::is_strand;
 
@@ -30,6 +31,25 @@ pub(crate) struct Choice {
     pub(crate) path: u64,
     pub(crate) kind: u8,
     pub(crate) option: u64,
+    /// The code of a fault, 0 for other choices.
+    pub(crate) fault: u64,
+}
+
+impl Choice {
+    fn of(segment: &Segment) -> Choice {
+        let fault = Fault::of(segment).map_or(0, |fault| fault as u64);
+        Choice { path: 0, kind: segment.kind, option: segment.path, fault }
+    }
+
+    fn segment(&self) -> Segment {
+        Segment {
+            path: self.option,
+            events: self.fault,
+            stop: self.path,
+            kind: self.kind,
+            ..Segment::default()
+        }
+    }
 }
 
 /// A plan.
@@ -53,7 +73,7 @@ impl Plan {
         let mut waiting: Vec<Choice> = Vec::new();
         for (index, segment) in segments.iter().enumerate() {
             if !is_strand(segment) {
-                waiting.push(Choice { path: 0, kind: segment.kind, option: segment.path });
+                waiting.push(Choice::of(segment));
                 continue;
             }
             let made = own.entry(segment.path).or_default();
@@ -87,20 +107,34 @@ impl Plan {
             how: if stretch.stops { StopKind::Preempted } else { StopKind::Blocked } as u8,
             ..Segment::default()
         };
-        let choice = |choice: &Choice| Segment {
-            path: choice.option,
-            stop: choice.path,
-            kind: choice.kind,
-            ..Segment::default()
-        };
         let mut list = Vec::with_capacity(self.stretches.len() + self.choices.len() + 1);
         // The main strand begins, whatever a plan says.
         if self.stretches.first().is_none_or(|first| first.path != StrandPath::MAIN.0) {
             list.push(strand(&Stretch::open(StrandPath::MAIN.0)));
         }
         list.extend(self.stretches.iter().map(strand));
-        list.extend(self.choices.iter().map(choice));
+        list.extend(self.choices.iter().map(Choice::segment));
         list
+    }
+
+    /// Its faults.
+    pub(crate) fn faults(&self) -> Vec<Choice> {
+        self.choices.iter().copied().filter(|choice| choice.fault != 0).collect()
+    }
+
+    /// With these faults besides its own.
+    pub(crate) fn with_faults(&self, faults: &[Choice]) -> Plan {
+        let mut plan = self.clone();
+        plan.choices.extend(faults.iter().copied().filter(|fault| !self.choices.contains(fault)));
+        plan
+    }
+
+    /// Without some of its faults, counted among the faults.
+    pub(crate) fn without_faults(&self, which: std::ops::Range<usize>) -> Plan {
+        let faults = self.faults();
+        let left_out = &faults[which];
+        let choices = self.choices.iter().copied().filter(|choice| !left_out.contains(choice)).collect();
+        Plan { stretches: self.stretches.clone(), choices }
     }
 
     /// A number for plans that are the same.
@@ -189,7 +223,7 @@ mod tests {
             told(&plan),
             [(main, 10, false), (7, 5, true), (8, 4, true), (7, 11, false), (8, 5, false), (main, 13, false)]
         );
-        assert_eq!(plan.choices, [Choice { path: 8, kind: ChoiceKind::Wake as u8, option: 2 }]);
+        assert_eq!(plan.choices, [Choice { path: 8, kind: ChoiceKind::Wake as u8, option: 2, fault: 0 }]);
         let part = Plan::up_to(&sample(), Some((4, 8)));
         assert_eq!(told(&part), [(main, 10, false), (7, 5, true), (8, 4, true), (7, 8, true)]);
     }

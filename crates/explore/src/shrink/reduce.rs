@@ -14,6 +14,7 @@ pub(crate) fn reduce(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Hal
     cycles(trials, best)?;
     loop {
         let before = best.shape;
+        pieces(trials, best, |plan| plan.faults().len(), |plan, from, to| plan.without_faults(from..to))?;
         cut_off(trials, best)?;
         pieces(
             trials,

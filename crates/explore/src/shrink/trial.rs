@@ -1,7 +1,7 @@
 //! Runs that try plans, within a budget.
 
 use super::goal::Goal;
-use super::plan::Plan;
+use super::plan::{Choice, Plan};
 use crate::error::Error;
 use crate::interrupt;
 use crate::run::{Ended, Job, Request};
@@ -78,6 +78,8 @@ pub(crate) struct Trials<'a> {
     /// Instructions that turned out to be shared and were not known to be.
     learnt: BTreeSet<u64>,
     tried: HashSet<u64>,
+    /// Faults that happen in every run, whatever its plan says.
+    faults: Vec<Choice>,
     pub(crate) runs: u64,
     budget: Budget,
     begun: Instant,
@@ -110,6 +112,7 @@ impl<'a> Trials<'a> {
             known: Arc::clone(known),
             learnt: BTreeSet::new(),
             tried: HashSet::new(),
+            faults: Vec::new(),
             runs: 0,
             budget,
             begun: Instant::now(),
@@ -149,8 +152,14 @@ impl<'a> Trials<'a> {
     /// Tries a plan.
     pub(crate) fn make(&mut self, plan: &Plan) -> Result<Made, Halt> {
         self.spend()?;
-        let ended = self.job.run(&self.request, &plan.segments())?;
+        let ended = self.job.run(&self.request, &plan.with_faults(&self.faults).segments())?;
         self.look(&ended)
+    }
+
+    /// The faults of a run happen in all runs from now on: what is asked is how few preemptions do with them, or which order
+    /// decides. `None` leaves them to the plans.
+    pub(crate) fn fix_faults(&mut self, of: Option<&[Segment]>) {
+        self.faults = of.map(|segments| Plan::of(segments).faults()).unwrap_or_default();
     }
 
     /// Tries a plan unless it was tried before.

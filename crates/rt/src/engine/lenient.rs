@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 use threadbare_abi::decision::{Decision, bits};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::layout::{self, flags};
 use threadbare_abi::strand::StrandId;
 
@@ -173,6 +174,15 @@ pub fn choice(kind: ChoiceKind, options: u32) -> u32 {
     let of_it = |found: &Segment| !is_stretch(found) && found.kind == kind as u8 && found.stop == path;
     let mut list = (0..l.len).map(segment).filter(of_it);
     list.nth(before).map_or(0, |found| (found.path as u32).min(options - 1))
+}
+
+/// Whether the plan has a fault of the running strand's chance with this number.
+pub fn fault(fault: Fault, chance: u32) -> bool {
+    let path = strand(engine().current).path.0;
+    let is = |found: Segment| {
+        Fault::of(&found) == Some(fault) && found.stop == path && found.path == u64::from(chance)
+    };
+    (0..plan().len).map(segment).any(is)
 }
 
 /// Notes a decision, once however often it is asked for.

@@ -367,5 +367,6 @@ fn begin(plan: Plan) {
     super::addressable::begin();
     crate::heap::set_limit(plan.memory);
     super::stops::begin();
+    super::faults::begin(&plan);
     follow::begin();
 }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MEMORY, PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{StrandId, StrandPath};
@@ -210,7 +211,7 @@ struct Header {
     guide: Vec<u64>,
 }
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "program",
     "program-id",
     "arg0",
@@ -224,6 +225,7 @@ const KEYS: [&str; 21] = [
     "max-points",
     "memory",
     "deadlines",
+    "faults",
     "races",
     "race",
     "timeout-ms",
@@ -381,6 +383,10 @@ impl Header {
             max_points: self.optional(end, "max-points")?.unwrap_or(0),
             memory: self.optional(end, "memory")?.unwrap_or(MEMORY),
             in_order: self.optional_text(end, "deadlines")?.is_some_and(|word| word == "in-order"),
+            faults: self
+                .optional_text(end, "faults")?
+                .and_then(|text| Faults::parse(text.to_str()?))
+                .unwrap_or(Faults::NONE),
             races: self.optional_text(end, "races")?.is_none_or(|word| word != "off"),
             race,
             timeout_ms: self.number(end, "timeout-ms")?,
