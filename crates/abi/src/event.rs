@@ -73,6 +73,8 @@ codes! {
         Value = 4, "value";
         /// A call fails: see [`crate::fault`].
         Fault = 6, "fault";
+        /// One that the program asked for; 0 options stand for any value.
+        Own = 7, "own";
     }
 }
 

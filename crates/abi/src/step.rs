@@ -74,6 +74,8 @@ codes! {
         Plain = 3, "plain-accesses";
         /// Strands share memory of stacks, and the compiler does not tell of all accesses to it.
         Stack = 4, "stack-accesses";
+        /// A value was drawn that is one of too many to try.
+        Values = 16, "values";
     }
 }
 

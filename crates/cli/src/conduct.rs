@@ -20,7 +20,7 @@ use threadbare_explore::journal::{Close, Journal};
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_explore::{Error, Failure, surroundings};
-use threadbare_findings::explain::warning_text;
+use threadbare_findings::explain::{REACHED, warning_text};
 use threadbare_findings::orders;
 use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
@@ -362,9 +362,16 @@ impl Conductor<'_> {
             suppressed: self.hidden.all().len() as u64,
             trace_hash: format!("{:016x}", summary.trace_hash),
             replays: summary.replays,
+            reached: summary
+                .warnings
+                .iter()
+                .filter_map(|warning| warning.text.strip_prefix(REACHED))
+                .map(str::to_owned)
+                .collect(),
             warnings: summary
                 .warnings
                 .iter()
+                .filter(|warning| !warning.text.starts_with(REACHED))
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),

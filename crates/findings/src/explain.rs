@@ -15,6 +15,9 @@ use threadbare_trace::run::{Output, RunFacts};
 use threadbare_trace::shape::Shape;
 use threadbare_trace::strands::Strands;
 
+/// What the runtime tells of a place that the program has a name for begins like this.
+pub const REACHED: &str = "reached: ";
+
 /// How much of a stream a finding keeps.
 const OUTPUT_KEPT: usize = 16 << 10;
 /// How many strands are told of.
@@ -40,8 +43,9 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         details.retain(|detail| detail.strand != panicked.strand);
         details.push(panicked);
     }
+    let warned = facts.report.warnings.iter().filter(|warning| !warning.text.starts_with(REACHED));
     let mut warnings: Vec<String> =
-        facts.report.warnings.iter().map(|warning| warning_text(&warning.text, warning.pc, places)).collect();
+        warned.map(|warning| warning_text(&warning.text, warning.pc, places)).collect();
     if facts.counters.segments_lost > 0 {
         warnings.push("the run is too long to list: its schedule is the seed of its strategy".to_owned());
     }

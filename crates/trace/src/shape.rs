@@ -22,13 +22,17 @@ pub struct Shape {
     pub switches: u64,
     /// Events.
     pub events: u64,
+    /// Choices of the program's own that are not the first option.
+    pub values: u64,
 }
 
 impl Shape {
     /// The shape of a run.
     pub fn of(segments: &[Segment]) -> Shape {
         let faults = segments.iter().filter(|segment| Fault::of(segment).is_some()).count() as u64;
-        let mut shape = Shape { faults, ..Shape::default() };
+        let is_value = |segment: &&Segment| segment.kind == ChoiceKind::Own as u8 && segment.path != 0;
+        let values = segments.iter().filter(is_value).count() as u64;
+        let mut shape = Shape { faults, values, ..Shape::default() };
         let mut strands: Vec<u64> = Vec::new();
         let mut last: Option<&Segment> = None;
         for segment in segments.iter().filter(|segment| is_strand(segment)) {

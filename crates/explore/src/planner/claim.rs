@@ -108,6 +108,7 @@ impl Reason {
                 "accesses to fields of variables on the stack, which LLVM leaves out before version 21"
                     .to_owned()
             }
+            Reason::Seen(Doubt::Values) => "other values of more than 16 bits".to_owned(),
             Reason::Seen(Doubt::Torn) => "what others do between two words of one access".to_owned(),
         }
     }

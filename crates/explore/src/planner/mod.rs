@@ -49,7 +49,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The words of the guide; `None` if they do not fit.
-    fn words(&self, waits: &Waits) -> Option<Vec<u64>> {
+    fn words(&self, first: &[(u32, u32)], waits: &Waits) -> Option<Vec<u64>> {
         let mut pairs: Vec<(u64, u64)> = Vec::new();
         for pick in &self.picks {
             let flag = u64::from(pick.by_deadline);
@@ -63,7 +63,8 @@ impl Plan {
         let of_pick = |(at, pick): (usize, &Pick)| -> Vec<u64> {
             pick.options.iter().map(|&option| option_word(at as u64 + 1, option)).collect()
         };
-        let options: Vec<u64> = self.picks.iter().enumerate().flat_map(of_pick).collect();
+        let mut options: Vec<u64> = first.iter().map(|&(taken, _)| option_word(0, taken)).collect();
+        options.extend(self.picks.iter().enumerate().flat_map(of_pick));
         words.push(options.len() as u64);
         words.extend(options);
         let mut sleepers = Vec::new();
@@ -157,6 +158,8 @@ pub(crate) struct Planner {
     /// Classes of runs that others chose, knowing the same of the program.
     witnessed: HashSet<u64>,
     next: Option<Arc<[u64]>>,
+    /// What is chosen before the second strand: a search of its own for each.
+    first: Vec<(u32, u32)>,
     /// Why less is true than was promised.
     withdrawn: Vec<Withdrawal>,
 }
@@ -179,6 +182,7 @@ impl Planner {
             classes: HashSet::new(),
             witnessed: HashSet::new(),
             next: None,
+            first: Vec::new(),
             withdrawn: Vec::new(),
         };
         planner.advance();
@@ -240,7 +244,7 @@ impl Planner {
         if comparable && !lessons.news {
             let void = self.waits.void(&trace);
             let trace = trace.without(&void);
-            let class = trace.analyse(&self.waits).class(&trace);
+            let class = named(trace.analyse(&self.waits).class(&trace), &trace.first);
             lessons.class = Some(class).filter(|_| !taught);
             self.witnessed.insert(class);
         }
@@ -281,7 +285,8 @@ impl Planner {
         for pc in analysis.torn(&trace) {
             self.withdraw(Reason::Seen(Doubt::Torn), pc);
         }
-        if self.classes.insert(analysis.class(&trace)) {
+        self.first.clone_from(&trace.first);
+        if self.classes.insert(named(analysis.class(&trace), &trace.first)) {
             self.status.classes += 1;
         } else {
             self.status.repeated += 1;
@@ -304,6 +309,7 @@ impl Planner {
             return;
         }
         self.search = search(self.strategy, self.parameter);
+        self.first.clear();
         self.classes.clear();
         let learning = self.status.learning + self.status.runs;
         self.status = Status { learning, ..Status::default() };
@@ -312,16 +318,40 @@ impl Planner {
 
     fn advance(&mut self) {
         self.next = None;
-        while let Some(plan) = self.search.next() {
-            match plan.words(&self.waits) {
-                Some(words) => {
-                    self.next = Some(words.into());
-                    return;
+        loop {
+            while let Some(plan) = self.search.next() {
+                match plan.words(&self.first, &self.waits) {
+                    Some(words) => {
+                        self.next = Some(words.into());
+                        return;
+                    }
+                    None => self.withdraw(Reason::LongPlan, 0),
                 }
-                None => self.withdraw(Reason::LongPlan, 0),
+            }
+            if !self.begin_otherwise() {
+                return;
             }
         }
     }
+
+    /// The next options of what is chosen before the second strand; false if there are no others.
+    fn begin_otherwise(&mut self) -> bool {
+        while self.first.pop_if(|(taken, options)| *taken + 1 >= *options).is_some() {}
+        let Some(last) = self.first.last_mut() else { return false };
+        last.0 += 1;
+        if let Some(reason) = self.search.withdrawal() {
+            self.withdraw(reason, 0);
+        }
+        self.search = search(self.strategy, self.parameter);
+        true
+    }
+}
+
+/// The name of a class of runs that began with these choices.
+fn named(class: u64, first: &[(u32, u32)]) -> u64 {
+    first.iter().fold(class, |class, &(taken, options)| {
+        threadbare_strategy::rng::mix(class ^ u64::from(taken) << 32 ^ u64::from(options))
+    })
 }
 
 pub(crate) fn steps(lessons: &Lessons) -> Vec<Step> {

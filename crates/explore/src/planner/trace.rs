@@ -157,6 +157,8 @@ pub(crate) struct Spin {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
+    /// Choices before the second strand, which belong to no step: options taken and how many there were.
+    pub(crate) first: Vec<(u32, u32)>,
     /// What strands were about to do when the run ended; whether they could have.
     pending: Vec<(Event, bool)>,
     /// Who was asleep then.
@@ -256,6 +258,8 @@ impl Trace {
                             event.faults |= 1u64.checked_shl(event.choices.len() as u32).unwrap_or(0);
                         }
                         event.choices.push((step.addr as u32, step.before as u32));
+                    } else if step.op == ChoiceKind::Own as u8 {
+                        trace.first.push((step.addr as u32, step.before as u32));
                     }
                 }
                 StepKind::Spin => {
@@ -483,7 +487,7 @@ fn grains(op: &Op) -> std::ops::Range<u64> {
             let list = u64::MAX - 2 - op.addr.min(3);
             list..list + 1
         }
-        OpKind::Signal | OpKind::Cancel | OpKind::End => SIGNALS..SIGNALS + 1,
+        OpKind::Signal | OpKind::Cancel | OpKind::End | OpKind::Region => SIGNALS..SIGNALS + 1,
         OpKind::Quit => u64::MAX - 9..u64::MAX - 8,
         OpKind::Exit | OpKind::TryJoin | OpKind::TimedJoin => {
             let list = STRANDS + op.addr.min(u64::from(u16::MAX));
@@ -621,7 +625,7 @@ impl Analysis {
             }
         }
         let everything =
-            |touch: &Touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End);
+            |touch: &Touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End | OpKind::Region);
         if event.touches.iter().any(everything) {
             candidates.extend(0..self.clocks.len());
         } else {

@@ -125,10 +125,7 @@ fn begin(trials: &mut Trials<'_>, segments: &[Segment]) -> Result<Option<Made>, 
 fn pursue(trials: &mut Trials<'_>, best: &mut Made, minimal: &mut bool) -> Result<(), Halt> {
     reduce::reduce(trials, best)?;
     while !*minimal && best.shape.preemptions > 0 {
-        trials.fix_faults(Some(&best.segments));
-        let searched = bound::search(trials, best.shape.preemptions);
-        trials.fix_faults(None);
-        match searched? {
+        match search(trials, best, best.shape.preemptions, true)? {
             Searched::Found(made, complete) => {
                 *best = *made;
                 *minimal = complete;
@@ -140,13 +137,21 @@ fn pursue(trials: &mut Trials<'_>, best: &mut Made, minimal: &mut bool) -> Resul
     }
     // A fault whose absence moves everything after it cannot be left out alone.
     if best.shape.faults > 0
-        && let Searched::Found(made, complete) = bound::search(trials, best.shape.preemptions + 1)?
+        && let Searched::Found(made, complete) = search(trials, best, best.shape.preemptions + 1, false)?
     {
         *best = *made;
         *minimal = complete;
         reduce::reduce(trials, best)?;
     }
     Ok(())
+}
+
+/// All runs with fewer preemptions, with the values of the best one, and with its faults or without.
+fn search(trials: &mut Trials<'_>, best: &Made, below: u64, faults: bool) -> Result<Searched, Halt> {
+    trials.fix(&best.segments, faults);
+    let searched = bound::search(trials, below);
+    trials.free();
+    searched
 }
 
 /// Whether a strict replay of the run is the same run.

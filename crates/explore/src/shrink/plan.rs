@@ -41,6 +41,11 @@ impl Choice {
         Choice { path: 0, kind: segment.kind, option: segment.path, fault }
     }
 
+    /// Whether the program asked for it.
+    fn is_own(&self) -> bool {
+        self.kind == ChoiceKind::Own as u8
+    }
+
     fn segment(&self) -> Segment {
         Segment {
             path: self.option,
@@ -122,10 +127,32 @@ impl Plan {
         self.choices.iter().copied().filter(|choice| choice.fault != 0).collect()
     }
 
-    /// With these faults besides its own.
-    pub(crate) fn with_faults(&self, faults: &[Choice]) -> Plan {
+    /// Its faults, and the choices of the program's own.
+    pub(crate) fn fixed(&self) -> Vec<Choice> {
+        self.choices.iter().copied().filter(|choice| choice.fault != 0 || choice.is_own()).collect()
+    }
+
+    /// With these faults besides its own, and these choices of the program's behind its own.
+    pub(crate) fn with_fixed(&self, fixed: &[Choice]) -> Plan {
         let mut plan = self.clone();
-        plan.choices.extend(faults.iter().copied().filter(|fault| !self.choices.contains(fault)));
+        let mut made: HashMap<u64, usize> = HashMap::new();
+        for choice in self.choices.iter().filter(|choice| choice.is_own()) {
+            *made.entry(choice.path).or_default() += 1;
+        }
+        for choice in fixed {
+            let known = match choice.is_own() {
+                true => {
+                    let left = made.entry(choice.path).or_default();
+                    let known = *left > 0;
+                    *left = left.saturating_sub(1);
+                    known
+                }
+                false => self.choices.contains(choice),
+            };
+            if !known {
+                plan.choices.push(*choice);
+            }
+        }
         plan
     }
 
@@ -135,6 +162,19 @@ impl Plan {
         let left_out = &faults[which];
         let choices = self.choices.iter().copied().filter(|choice| !left_out.contains(choice)).collect();
         Plan { stretches: self.stretches.clone(), choices }
+    }
+
+    /// How many choices of the program's own there are.
+    pub(crate) fn values(&self) -> usize {
+        self.choices.iter().filter(|choice| choice.is_own()).count()
+    }
+
+    /// With the first option for some choices of the program's own, counted among these.
+    pub(crate) fn with_first_options(&self, which: std::ops::Range<usize>) -> Plan {
+        let mut plan = self.clone();
+        let own = plan.choices.iter_mut().filter(|choice| choice.is_own());
+        own.enumerate().filter(|(at, _)| which.contains(at)).for_each(|(_, choice)| choice.option = 0);
+        plan
     }
 
     /// A number for plans that are the same.

@@ -28,6 +28,7 @@ pub(crate) fn reduce(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Hal
             |plan| plan.stretches.len(),
             |plan, from, to| plan.without(|at, _| (from..to).contains(&at)),
         )?;
+        pieces(trials, best, Plan::values, |plan, from, to| plan.with_first_options(from..to))?;
         strands(trials, best)?;
         neighbours(trials, best)?;
         if best.shape == before {

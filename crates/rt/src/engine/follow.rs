@@ -247,6 +247,29 @@ pub fn choice(kind: ChoiceKind, options: u32) -> Option<u32> {
     None
 }
 
+/// What the schedule takes where the program asks for one of so many options, or with 0 for any value.
+pub fn own(options: u64) -> Option<u64> {
+    let e = engine();
+    if lenient::is_on() {
+        return Some(lenient::own(options));
+    }
+    if !e.follow.active {
+        return None;
+    }
+    let at = e.follow.choice;
+    if at < e.follow.len {
+        let found = segment(at);
+        if found.kind == ChoiceKind::Own as u8 && found.events == options {
+            e.follow.choice += 1;
+            return Some(found.path);
+        }
+    }
+    if e.plan.flags & flags::STRICT != 0 {
+        diverge(e.follow.at, "the program asks for a choice that the schedule does not have");
+    }
+    None
+}
+
 /// Whether the schedule has a fault here, of the running strand's chance with this number; `None` if none is followed.
 pub fn fault(fault: Fault, chance: u32) -> Option<bool> {
     let e = engine();

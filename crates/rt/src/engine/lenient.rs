@@ -28,8 +28,8 @@ struct Lenient {
     /// The stretch that the running strand is in.
     at: usize,
     len: usize,
-    /// Choices that strands have made, by path.
-    chosen: Vec<(u64, u32)>,
+    /// Choices that strands have made, by path and kind.
+    chosen: Vec<(u64, u8, u32)>,
     /// Event count of the last decision that was noted, and how the strand had stopped.
     noted: (u64, u8),
 }
@@ -161,19 +161,30 @@ fn rest(ready: bool) -> Option<(StrandId, bool)> {
 
 /// The option the plan takes for a choice that is no strand.
 pub fn choice(kind: ChoiceKind, options: u32) -> u32 {
+    taken(kind).map_or(0, |found| (found.path as u32).min(options - 1))
+}
+
+/// The same for a choice of the program's own; with 0 for any value.
+pub fn own(options: u64) -> u64 {
+    let path = taken(ChoiceKind::Own).map_or(0, |found| found.path);
+    if options == 0 { path } else { path.min(options - 1) }
+}
+
+/// What the plan has for the running strand's next choice of a kind.
+fn taken(kind: ChoiceKind) -> Option<Segment> {
     let (l, path) = (plan(), strand(engine().current).path.0);
-    let at = match l.chosen.iter().position(|(other, _)| *other == path) {
+    let of = |(other, code, _): &(u64, u8, u32)| *other == path && *code == kind as u8;
+    let at = match l.chosen.iter().position(of) {
         Some(at) => at,
         None => {
-            l.chosen.push((path, 0));
+            l.chosen.push((path, kind as u8, 0));
             l.chosen.len() - 1
         }
     };
-    let before = l.chosen[at].1 as usize;
-    l.chosen[at].1 += 1;
+    let before = l.chosen[at].2 as usize;
+    l.chosen[at].2 += 1;
     let of_it = |found: &Segment| !is_stretch(found) && found.kind == kind as u8 && found.stop == path;
-    let mut list = (0..l.len).map(segment).filter(of_it);
-    list.nth(before).map_or(0, |found| (found.path as u32).min(options - 1))
+    (0..l.len).map(segment).filter(of_it).nth(before)
 }
 
 /// Whether the plan has a fault of the running strand's chance with this number.

@@ -11,6 +11,7 @@
 //! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
 //! | `ending` | the end of the process, and whether others go first |
 //! | `faults` | choices of the environment's |
+//! | `own` | choices of the program's own |
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
 //! | `spin`, `loops` | strands that wait for memory; which loops end by themselves |
@@ -58,6 +59,7 @@ pub mod lost;
 pub mod memory;
 pub mod modules;
 pub mod orphans;
+pub mod own;
 pub mod race;
 pub mod reads;
 pub mod record;

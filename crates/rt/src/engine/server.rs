@@ -368,5 +368,6 @@ fn begin(plan: Plan) {
     crate::heap::set_limit(plan.memory);
     super::stops::begin();
     super::faults::begin(&plan);
+    super::own::begin(&plan);
     follow::begin();
 }
