@@ -2,7 +2,7 @@
 //@ expect: assertion|panic
 //@ max-runs: 500
 #[path = "../../../crates/threadbare/src/lib.rs"]
-#[expect(dead_code, unused_imports, reason = "a part of it is used")]
+#[expect(dead_code, reason = "a part of it is used")]
 mod threadbare;
 
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};

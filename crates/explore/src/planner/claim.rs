@@ -108,6 +108,13 @@ impl Reason {
                 "accesses to fields of variables on the stack, which LLVM leaves out before version 21"
                     .to_owned()
             }
+            Reason::Seen(Doubt::Merge) => {
+                "what others do while a bit-field is put into the word that it lies in".to_owned()
+            }
+            Reason::Seen(Doubt::Address) => {
+                "other addresses of memory that is used again, or large".to_owned()
+            }
+            Reason::Seen(Doubt::Clock) => "what a clock shows in other orders".to_owned(),
             Reason::Seen(Doubt::Values) => "other values of more than 16 bits".to_owned(),
             Reason::Seen(Doubt::Torn) => "what others do between two words of one access".to_owned(),
         }

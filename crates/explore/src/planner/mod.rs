@@ -263,7 +263,8 @@ impl Planner {
         self.status.runs += 1;
         let steps = steps(lessons);
         let trace = Trace::read(&steps);
-        for &(doubt, pc) in &trace.doubts {
+        let merges = |&&(doubt, _): &&(Doubt, u64)| doubt == Doubt::Merge;
+        for &(doubt, pc) in trace.doubts.iter().filter(|it| !merges(it)) {
             self.withdraw(Reason::Seen(doubt), pc);
         }
         self.look_for_polls(&trace);
@@ -282,6 +283,11 @@ impl Planner {
         let whole = self.search.takes_waits().then(|| trace.clone());
         let trace = trace.without(&void);
         let analysis = trace.analyse(&self.waits);
+        for &(doubt, pc) in trace.doubts.iter().filter(merges) {
+            if analysis.races_at(&trace, pc) {
+                self.withdraw(Reason::Seen(doubt), pc);
+            }
+        }
         for pc in analysis.torn(&trace) {
             self.withdraw(Reason::Seen(Doubt::Torn), pc);
         }

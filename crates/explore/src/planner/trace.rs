@@ -533,6 +533,16 @@ impl Analysis {
         found
     }
 
+    /// Whether nothing keeps others from coming in the midst of what an instruction does.
+    pub(crate) fn races_at(&self, trace: &Trace, pc: u64) -> bool {
+        self.races.iter().any(|race| {
+            let (first, second) = (&trace.events[race.first].touches, &race.second.touches);
+            first.iter().any(|a| {
+                second.iter().any(|b| depends(&a.op, &b.op) && [a, b].iter().any(|it| it.op.pc == pc))
+            })
+        })
+    }
+
     /// Whether the first event comes before the second in every run of this class.
     pub(crate) fn precedes(&self, first: usize, second: usize, trace: &Trace) -> bool {
         let strand = trace.events[first].index as usize;

@@ -310,7 +310,7 @@ fn lead() {
 fn begin(plan: Plan) {
     let e = engine();
     e.plan = plan;
-    e.entropy = Rng::new(plan.entropy);
+    super::strand(super::StrandId::MAIN).entropy = Rng::new(plan.entropy);
     let id = StrategyId::from_code(plan.strategy).unwrap_or(StrategyId::Random);
     e.recorded = id == StrategyId::Recorded;
     e.strategy = Any::new(id);

@@ -329,6 +329,9 @@ pub fn finish() {
     if learn::stacks_shared() && super::start::stacks_unsure() {
         doubt(Doubt::Stack, 0);
     }
+    if let Some(pc) = crate::model::time::measured() {
+        doubt(Doubt::Clock, pc);
+    }
     let e = engine();
     for index in 0..e.strands.len() {
         let this = strand(StrandId(index as u16));

@@ -9,12 +9,14 @@ use super::spin::SpinTrack;
 use super::unseen::Inside;
 use super::wait::Wait;
 use super::words;
+use crate::heap::arena::Slot;
 use crate::model::PerStrand;
 use alloc::vec::Vec;
 use threadbare_abi::fault::SORTS;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{StrandId, StrandPath};
 use threadbare_strategy::classes::Track;
+use threadbare_strategy::rng::Rng;
 
 /// What a strand is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,6 +82,10 @@ pub struct Strand {
     pub spin: SpinTrack,
     /// What it waits for.
     pub wait: Wait,
+    /// Random numbers for the program: each strand has its own.
+    pub entropy: Rng,
+    /// Where its memory comes from.
+    pub heap: Slot,
     /// Who created it.
     pub parent: StrandId,
     /// Its number among its parent's children, from 1.
@@ -104,7 +110,7 @@ pub struct Strand {
 
 impl Strand {
     /// A strand that has not run yet.
-    pub fn new(id: StrandId, parent: StrandId, ordinal: u32, path: StrandPath) -> Self {
+    pub fn new(id: StrandId, parent: StrandId, ordinal: u32, path: StrandPath, entropy: u64) -> Self {
         Strand {
             sp: 0,
             fs: 0,
@@ -119,6 +125,8 @@ impl Strand {
             timed_at: u32::MAX,
             waits_at: u32::MAX,
             id,
+            entropy: Rng::new(entropy ^ path.0),
+            heap: Slot::of(path.0),
             parent,
             ordinal,
             children: 0,

@@ -3,7 +3,7 @@
 use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind};
 
-use super::{REALTIME, REALTIME_COARSE, SECOND, SET_AHEAD, base, from_timespec, to_timespec};
+use super::{REALTIME, REALTIME_COARSE, SECOND, SET_AHEAD, base, from_timespec, to_timespec, was_read};
 use crate::engine::{self, faults};
 use crate::model::kernel::TimeVal;
 use crate::sys::errno::EINVAL;
@@ -35,6 +35,7 @@ const STEP: i64 = 3_600_000_000_000;
 
 /// Virtual time of a read by the running strand.
 fn read(pc: u64) -> u64 {
+    was_read(pc);
     let id = engine::me();
     let events = engine::live::live().events;
     let own = &mut engine::strand(id).model.time;
