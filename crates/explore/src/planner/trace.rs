@@ -634,8 +634,9 @@ impl Analysis {
                 }
             }
         }
-        let everything =
-            |touch: &Touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End | OpKind::Region);
+        let everything = |touch: &Touch| {
+            matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End | OpKind::Region)
+        };
         if event.touches.iter().any(everything) {
             candidates.extend(0..self.clocks.len());
         } else {

@@ -4,9 +4,9 @@
 //! kept of it. Who answers:
 //! - a schedule, where one is followed: yes where it says so;
 //! - a planner, for spurious ones: each chance is a choice with two options, and the planner bounds how many are taken in a run;
-//! - else chance. A run draws which groups may happen in it, how rarely, and gives each group one fault. Half of
-//!   the runs have none at all, and what is drawn comes from numbers apart from the strategy's, so that a strategy's guarantee holds
-//!   for these as it is, and for the others among the runs with that fault.
+//! - else chance. A run draws which groups may happen in it, how rarely, and gives each group one fault. Spurious ones may happen in one run of
+//!   eight: one that ends a wait hides that nobody would have. What was asked for may happen in half of the runs. All that is drawn
+//!   comes from numbers apart from the strategy's, so that a strategy's guarantee holds for the runs without faults as it is.
 
 use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine, this};
@@ -61,29 +61,33 @@ pub fn begin(plan: &Plan) {
     // A strategy that is to bring about something certain is not disturbed.
     let certain = matches!(strategy, StrategyId::Directed | StrategyId::Recorded | StrategyId::Ordered);
     s.left = if certain || s.planned { Faults::NONE } else { draw_groups(&mut s.rng, s.wanted) };
-    for one_of in &mut s.one_of {
+    for (one_of, (_, group)) in s.one_of.iter_mut().zip(Faults::GROUPS) {
         // Few chances as a rule; among many the late ones are to have theirs, too.
-        let most = if s.rng.below(2) == 0 { 3 } else { 12 };
-        *one_of = 1 << s.rng.below(most);
+        let many = s.rng.below(if group == Faults::SPURIOUS { 4 } else { 2 }) == 0;
+        *one_of = 1 << s.rng.below(if many { 12 } else { 3 });
     }
     // A schedule may have any.
     s.may = if plan.follow != 0 { Faults::ALL } else { s.wanted };
 }
 
-/// The groups that may happen in a run: none in half of the runs, one in a quarter, any in the others.
+/// The groups that may happen in a run: spurious ones in one of eight; of the others none in half of the runs, one in a quarter, any in
+/// the rest.
 fn draw_groups(rng: &mut Rng, wanted: Faults) -> Faults {
-    let count = wanted.0.count_ones();
-    match rng.below(4) {
+    let spurious = if rng.below(8) == 0 { Faults(wanted.0 & Faults::SPURIOUS.0) } else { Faults::NONE };
+    let others = Faults(wanted.0 & !Faults::SPURIOUS.0);
+    let count = others.0.count_ones();
+    let drawn = match rng.below(4) {
         _ if count == 0 => Faults::NONE,
         0 | 1 => Faults::NONE,
         2 => {
             let nth = rng.below(count) as usize;
-            let mut groups = Faults::GROUPS.iter().filter(|(_, group)| wanted.has(*group));
+            let mut groups = Faults::GROUPS.iter().filter(|(_, group)| others.has(*group));
             groups.nth(nth).map_or(Faults::NONE, |(_, group)| *group)
         }
-        _ if count == 1 => wanted,
-        _ => Faults(wanted.0 & rng.below(1 << GROUPS)),
-    }
+        _ if count == 1 => others,
+        _ => Faults(others.0 & rng.below(1 << GROUPS)),
+    };
+    spurious.and(drawn)
 }
 
 /// After a fork by the program, in the child.

@@ -38,6 +38,7 @@ pub fn begin(plan: &Plan) {
     let s = state();
     s.planned = StrategyId::from_code(plan.strategy).is_some_and(StrategyId::is_planner);
     s.rng = Rng::new(mix(plan.seed ^ SALT));
+    s.reached.clear();
 }
 
 /// One of so many options.
