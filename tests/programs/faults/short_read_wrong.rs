@@ -1,5 +1,5 @@
 // Takes one `read` for the whole message.
-//@ expect: panic
+//@ expect: assertion|panic
 //@ max-runs: 200
 //@ faults: io
 //@ bare: any
