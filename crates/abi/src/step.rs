@@ -82,6 +82,8 @@ codes! {
         Clock = 7, "clocks";
         /// An atomic load had more older stores to see than are kept, or had seen one of them too often.
         Stale = 8, "stale-reads";
+        /// A value was drawn that is one of too many to try.
+        Values = 16, "values";
     }
 }
 

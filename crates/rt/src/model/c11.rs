@@ -98,8 +98,7 @@ hook! {
 hook! {
     /// As `pthread_mutex_trylock`.
     mtx_trylock / 1 is MutexTryLock => on_mtx_trylock(mtx: *mut c_void; pc) -> c_int {
-        // SAFETY: as above.
-        code(unsafe { mutex::on_trylock(mtx, pc) })
+        code(mutex::try_lock(mtx, true, pc))
     }
 }
 
