@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -146,8 +146,8 @@ pub struct Plan {
     pub memory: u64,
     /// What atomic loads may see: a [`MemoryModel`] code.
     pub model: u32,
-    /// Reserved, zero.
-    pub reserved: u32,
+    /// The groups of [`crate::fault::Faults`] that may happen.
+    pub faults: u32,
 }
 
 /// Flags of a [`Plan`].
@@ -173,6 +173,8 @@ pub mod flags {
     pub const STEPS: u32 = 1 << 16;
     /// The schedule is of a time when calls with a state of libc's were no events.
     pub const FEWER_EVENTS: u32 = 1 << 17;
+    /// The schedule is of a time when precompiled functions had no points at their entry.
+    pub const NO_ENTRY_POINTS: u32 = 1 << 21;
     /// With steps it is told which callers a context stands for, each once.
     pub const CALLERS: u32 = 1 << 20;
 }
@@ -221,19 +223,15 @@ crate::op::codes! {
 
 crate::op::codes! {
     /// What an atomic load may see.
+    #[derive(Default)]
     MemoryModel {
         /// The newest store, always: sequential consistency.
+        #[default]
         Sc = 0, "sc";
         /// An older one while newer ones are in other strands' store buffers: total store order.
         Tso = 1, "tso";
         /// Any that C11 lets it see, but for what depends on a later load of its own (load buffering).
         C11 = 2, "c11";
-    }
-}
-
-impl Default for MemoryModel {
-    fn default() -> MemoryModel {
-        MemoryModel::Sc
     }
 }
 

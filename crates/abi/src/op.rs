@@ -149,6 +149,8 @@ codes! {
         StateRead = 62, "state-read";
         /// A call that changes such a state.
         StateWrite = 63, "state-write";
+        /// The strand begins something in which nobody else goes on.
+        Region = 64, "atomic-begin";
     }
 }
 
@@ -235,6 +237,10 @@ pub mod state {
         DIGITS = 0x168, "the buffer of `ecvt`";
         SHIFT = 0x170, "the shift state of `mbtowc`";
         STREAMS = 0x178, "all streams";
+        KEYS = 0x180, "the numbers of keys";
+        TIMERS = 0x188, "the numbers of timers";
+        MAPPINGS = 0x190, "where memory is mapped";
+        SYSTEM = 0x198, "the numbers of shared memory, queues and semaphores";
     }
 }
 

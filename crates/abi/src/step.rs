@@ -74,8 +74,16 @@ codes! {
         Plain = 3, "plain-accesses";
         /// Strands share memory of stacks, and the compiler does not tell of all accesses to it.
         Stack = 4, "stack-accesses";
+        /// A write that the compiler tells of first reads what lies beside it, as one to a bit-field does, and nobody can come in between.
+        Merge = 5, "bit-fields";
+        /// Which address an allocation gives depends on what other strands allocated and freed before.
+        Address = 6, "addresses";
+        /// A clock was read, and what it shows depends on all that was done before.
+        Clock = 7, "clocks";
         /// An atomic load had more older stores to see than are kept, or had seen one of them too often.
-        Stale = 5, "stale-reads";
+        Stale = 8, "stale-reads";
+        /// A value was drawn that is one of too many to try.
+        Values = 16, "values";
     }
 }
 

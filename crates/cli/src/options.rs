@@ -9,6 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::campaign::Config;
 use threadbare_explore::limits::Limits;
@@ -146,6 +147,11 @@ pub(crate) struct CampaignOptions {
     /// `in-order` (only when nothing else can go on).
     #[arg(long, value_enum, default_value = "early")]
     pub(crate) deadlines: Deadlines,
+    /// What the environment may do: `spurious` (wake-ups without a signal, weak exchanges and `mtx_trylock` that fail for no
+    /// reason), `io` (`EINTR`, `EAGAIN`, short reads and writes), `memory` (allocations fail), `threads` (strands cannot be
+    /// created), `clock` (the wall clock is set), several with commas between, `all` or `none`.
+    #[arg(long, value_name = "WHICH", default_value = "spurious", value_parser = values::faults)]
+    pub(crate) faults: Faults,
     /// How a run begins: in the process of the one before it, with memory put back (`snapshot`), or in a process of its
     /// own (`fork`). `auto` is `snapshot` where it can serve. What runs show is the same.
     #[arg(long, value_enum, default_value = "auto")]
@@ -267,6 +273,7 @@ impl CampaignOptions {
                 Mode::Free => Search::Strategy(Spec::of(StrategyId::Random)),
             },
             in_order: self.deadlines == Deadlines::InOrder,
+            faults: self.faults,
             seed: self.seed,
             runs: self.runs.or(unbounded.then_some(default_runs)),
             time: self.time,

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
+use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::Search;
 
@@ -37,6 +38,14 @@ pub(crate) fn time_or_off(text: &str) -> Result<TimeOrOff, String> {
             Err(why) => Err(format!("{why}, or `off`")),
         },
     }
+}
+
+/// Groups of faults, with commas between.
+pub(crate) fn faults(text: &str) -> Result<Faults, String> {
+    Faults::parse(text).ok_or_else(|| {
+        let names: Vec<&str> = Faults::GROUPS.iter().map(|(name, _)| *name).collect();
+        format!("expected none, all, or some of {} with commas between", names.join(", "))
+    })
 }
 
 /// A number of runs, at least one.

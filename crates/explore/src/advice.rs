@@ -4,7 +4,7 @@
 
 use crate::futures::{Chooser, Found, Order};
 use crate::fuzz::Fuzz;
-use crate::planner::{Planner, Status};
+use crate::planner::{Planner, Reason, Status};
 use crate::portfolio::Portfolio;
 use crate::profile::Profile;
 use crate::search::Search;
@@ -119,6 +119,16 @@ impl Advice {
             Advice::Planner(_, planner) => planner.set_model(model),
             Advice::Portfolio(portfolio) => portfolio.set_model(model),
             Advice::None(_) | Advice::Profile(..) | Advice::Fuzz(..) | Advice::Futures(_) => {}
+        }
+    }
+
+    /// Faults may happen that no planner chooses: none proves anything.
+    pub(crate) fn withdraw(&mut self, reason: Reason) {
+        match self {
+            Advice::Planner(_, planner) => planner.withdraw(reason, 0),
+            Advice::Portfolio(portfolio) => portfolio.withdraw(reason),
+            Advice::Futures(chooser) => chooser.inner_mut().withdraw(reason),
+            _ => {}
         }
     }
 

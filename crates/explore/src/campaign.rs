@@ -27,6 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::Segment;
+use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MemoryModel, PointMode, Record, flags};
 use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
@@ -45,6 +46,8 @@ pub struct Config {
     pub search: Search,
     /// Whether deadlines only fire when nothing else can go on.
     pub in_order: bool,
+    /// Which faults may happen.
+    pub faults: Faults,
     /// The seed of the campaign.
     pub seed: u64,
     /// The most runs.
@@ -115,6 +118,7 @@ impl Config {
             races: self.races != Races::Off,
             model: self.model,
             watches: Vec::new(),
+            faults: self.faults,
         }
     }
 }
@@ -257,6 +261,7 @@ pub fn run_kept(
     if let Some(order) = &config.futures {
         ledger.order(config.search, config.seed, order);
     }
+    ledger.allow(config.faults);
     ledger.tasks = TaskLedger::new(config.goal, config.earlier.clone());
     let before = match journal {
         Some(journal) => resume::feed(&mut ledger, journal, observer)?,

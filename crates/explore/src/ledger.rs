@@ -7,13 +7,14 @@ use crate::error::Error;
 use crate::futures::Order;
 use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
-use crate::planner::Status;
+use crate::planner::{Reason, Status};
 use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use crate::search::Search;
 use crate::task_ledger::TaskLedger;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
+use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MemoryModel, PCS_CAPACITY};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Books;
@@ -204,6 +205,13 @@ impl Ledger {
         self.know(order.known.clone());
         if !order.goals.is_empty() {
             (self.planned, self.ends_complete) = (true, true);
+        }
+    }
+
+    /// These faults may happen.
+    pub(crate) fn allow(&mut self, faults: Faults) {
+        if !Faults::SPURIOUS.has(faults) {
+            self.advice.withdraw(Reason::FailingCalls);
         }
     }
 

@@ -26,7 +26,7 @@
 
 use crate::advice::{Assignment, Lessons};
 use crate::fuzz::{Fuzz, News};
-use crate::planner::{Planner, Status};
+use crate::planner::{Planner, Reason, Status};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
 use threadbare_abi::layout::{MemoryModel, flags};
@@ -295,6 +295,11 @@ impl Portfolio {
     pub(crate) fn status(&self) -> Option<Status> {
         (!self.large && (self.look > FIRST_ORDERS || matches!(self.plans, Plans::Orders(_))))
             .then(|| self.planner.status())
+    }
+
+    /// Nothing is proved, for this reason.
+    pub(crate) fn withdraw(&mut self, reason: Reason) {
+        self.planner.withdraw(reason, 0);
     }
 
     /// Whether every order that makes a difference was run.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
+use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MemoryModel, Plan, PointMode, Record, WORDS_CAPACITY, Watch};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_abi::verdict::VerdictKind;
@@ -65,6 +66,8 @@ pub struct Request {
     pub model: MemoryModel,
     /// What the runtime is to tell the stacks of.
     pub watches: Vec<Watch>,
+    /// Which faults may happen.
+    pub faults: Faults,
 }
 
 /// Which choices the run follows before its strategy decides.
@@ -202,7 +205,7 @@ impl Server {
             params: request.params,
             memory: self.limits.memory,
             model: request.model as u32,
-            reserved: 0,
+            faults: request.faults.0,
         });
     }
 

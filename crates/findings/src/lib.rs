@@ -7,6 +7,7 @@ pub mod collection;
 pub mod decide;
 pub mod done;
 pub mod explain;
+mod faults;
 pub mod finding;
 mod memory;
 mod operation;

@@ -202,6 +202,9 @@ pub fn run(order: &Order, folder: &Path, tell: &(dyn Fn(String) + Sync)) -> Resu
                     if begun.elapsed().as_secs() >= 5 {
                         tell(format!("seed {} takes {} {:?}", case.seed, name(strategy), begun.elapsed()));
                     }
+                    for (_, why) in &verdict.faults {
+                        tell(format!("seed {}, {}, {}: {why}", case.seed, build.name(), name(strategy)));
+                    }
                     let mut tally = tally.lock().map_err(|_| "a job has panicked")?;
                     tally.add(case, build, strategy, verdict);
                 }

@@ -220,6 +220,8 @@ impl Bench {
         // The model is one of sequentially consistent memory.
         command.args(["--memory-model", "sc"]);
         command.args(["--keep-going", "--shrink", "off", "--races", "off", "--runs", &runs]);
+        // The model's waits end by a signal.
+        command.args(["--faults", "none"]);
         if let Some(strategy) = strategy {
             command.args(["--no-predict", "--strategy", strategy]);
         }

@@ -66,6 +66,8 @@ pub enum Reason {
     Buffers,
     /// A loop was taken to wait, and may end by itself after many rounds.
     LongPoll,
+    /// Calls may fail, and planners do not choose that.
+    FailingCalls,
     /// A run did something that cannot be followed.
     Seen(Doubt),
 }
@@ -81,6 +83,7 @@ impl Reason {
             Reason::MoreClasses(_) => "more-classes",
             Reason::Buffers => "store-buffers",
             Reason::LongPoll => "long-poll",
+            Reason::FailingCalls => "failing-calls",
             Reason::Seen(doubt) => doubt.name(),
         }
     }
@@ -97,6 +100,7 @@ impl Reason {
             Reason::MoreClasses(n) => format!("{n} classes of runs that no planned run showed"),
             Reason::Buffers => "when store buffers are emptied (`dfs` has it)".to_owned(),
             Reason::LongPoll => "what comes when a loop has looked in vain more than 256 times".to_owned(),
+            Reason::FailingCalls => "calls that fail, which are drawn by chance (`--faults`)".to_owned(),
             Reason::Seen(Doubt::Unseen) => {
                 "what others do right before a wait of precompiled code".to_owned()
             }
@@ -108,10 +112,18 @@ impl Reason {
                 "accesses to fields of variables on the stack, which LLVM leaves out before version 21"
                     .to_owned()
             }
+            Reason::Seen(Doubt::Merge) => {
+                "what others do while a bit-field is put into the word that it lies in".to_owned()
+            }
+            Reason::Seen(Doubt::Address) => {
+                "other addresses of memory that is used again, or large".to_owned()
+            }
+            Reason::Seen(Doubt::Clock) => "what a clock shows in other orders".to_owned(),
             Reason::Seen(Doubt::Stale) => {
                 "atomic loads that see the same older store again and again, or one of more than 16"
                     .to_owned()
             }
+            Reason::Seen(Doubt::Values) => "other values of more than 16 bits".to_owned(),
             Reason::Seen(Doubt::Torn) => "what others do between two words of one access".to_owned(),
         }
     }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use threadbare_abi::layout::MemoryModel;
 use threadbare_abi::step::{Doubt, Step};
 use threadbare_strategy::StrategyId;
-use threadbare_strategy::planned::Notes;
+use threadbare_strategy::planned::{Notes, option_word};
 use trace::{Analysis, Event, Trace};
 use waits::Waits;
 
@@ -51,7 +51,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The words of the guide; `None` if they do not fit.
-    fn words(&self, waits: &Waits) -> Option<Vec<u64>> {
+    fn words(&self, first: &[(u32, u32)], waits: &Waits) -> Option<Vec<u64>> {
         let mut pairs: Vec<(u64, u64)> = Vec::new();
         for pick in &self.picks {
             let flag = u64::from(pick.by_deadline);
@@ -62,8 +62,11 @@ impl Plan {
         }
         let mut words = vec![pairs.len() as u64];
         words.extend(pairs.iter().flat_map(|(path, word)| [*path, *word]));
-        let options: Vec<u64> =
-            self.picks.iter().flat_map(|pick| pick.options.iter().map(|&option| u64::from(option))).collect();
+        let of_pick = |(at, pick): (usize, &Pick)| -> Vec<u64> {
+            pick.options.iter().map(|&option| option_word(at as u64 + 1, option)).collect()
+        };
+        let mut options: Vec<u64> = first.iter().map(|&(taken, _)| option_word(0, taken)).collect();
+        options.extend(self.picks.iter().enumerate().flat_map(of_pick));
         words.push(options.len() as u64);
         words.extend(options);
         let mut sleepers = Vec::new();
@@ -159,11 +162,16 @@ pub(crate) struct Planner {
     /// Classes of runs that others chose, knowing the same of the program.
     witnessed: HashSet<u64>,
     next: Option<Arc<[u64]>>,
+    /// What is chosen before the second strand: a search of its own for each.
+    first: Vec<(u32, u32)>,
     /// Why less is true than was promised.
     withdrawn: Vec<Withdrawal>,
     /// What atomic loads may see.
     model: MemoryModel,
 }
+
+/// The most faults of a run that a planner chooses.
+pub const MOST_FAULTS: u32 = 1;
 
 /// The most steps of a run that are looked at: the time that takes grows with their square.
 const MOST_EVENTS: usize = 1 << 14;
@@ -180,6 +188,7 @@ impl Planner {
             classes: HashSet::new(),
             witnessed: HashSet::new(),
             next: None,
+            first: Vec::new(),
             withdrawn: Vec::new(),
             model: MemoryModel::Sc,
         };
@@ -261,7 +270,7 @@ impl Planner {
         if comparable && !lessons.news {
             let void = self.waits.void(&trace);
             let trace = trace.without(&void);
-            let class = self.class(&trace, &trace.analyse(&self.waits));
+            let class = named(self.class(&trace, &trace.analyse(&self.waits)), &trace.first);
             lessons.class = Some(class).filter(|_| !taught);
             self.witnessed.insert(class);
         }
@@ -280,7 +289,8 @@ impl Planner {
         self.status.runs += 1;
         let steps = steps(lessons);
         let trace = Trace::read(&steps);
-        for &(doubt, pc) in &trace.doubts {
+        let merges = |&&(doubt, _): &&(Doubt, u64)| doubt == Doubt::Merge;
+        for &(doubt, pc) in trace.doubts.iter().filter(|it| !merges(it)) {
             self.withdraw(Reason::Seen(doubt), pc);
         }
         self.look_for_polls(&trace);
@@ -299,10 +309,16 @@ impl Planner {
         let whole = self.search.takes_waits().then(|| trace.clone());
         let trace = trace.without(&void);
         let analysis = trace.analyse(&self.waits);
+        for &(doubt, pc) in trace.doubts.iter().filter(merges) {
+            if analysis.races_at(&trace, pc) {
+                self.withdraw(Reason::Seen(doubt), pc);
+            }
+        }
         for pc in analysis.torn(&trace) {
             self.withdraw(Reason::Seen(Doubt::Torn), pc);
         }
-        if self.classes.insert(self.class(&trace, &analysis)) {
+        self.first.clone_from(&trace.first);
+        if self.classes.insert(named(self.class(&trace, &analysis), &trace.first)) {
             self.status.classes += 1;
         } else {
             self.status.repeated += 1;
@@ -325,6 +341,7 @@ impl Planner {
             return;
         }
         self.search = search(self.strategy, self.parameter);
+        self.first.clear();
         self.classes.clear();
         // A loop that was not known to wait yet may have seen an older store again and again.
         self.withdrawn.retain(|it| it.reason != Reason::Seen(Doubt::Stale));
@@ -335,16 +352,40 @@ impl Planner {
 
     fn advance(&mut self) {
         self.next = None;
-        while let Some(plan) = self.search.next() {
-            match plan.words(&self.waits) {
-                Some(words) => {
-                    self.next = Some(words.into());
-                    return;
+        loop {
+            while let Some(plan) = self.search.next() {
+                match plan.words(&self.first, &self.waits) {
+                    Some(words) => {
+                        self.next = Some(words.into());
+                        return;
+                    }
+                    None => self.withdraw(Reason::LongPlan, 0),
                 }
-                None => self.withdraw(Reason::LongPlan, 0),
+            }
+            if !self.begin_otherwise() {
+                return;
             }
         }
     }
+
+    /// The next options of what is chosen before the second strand; false if there are no others.
+    fn begin_otherwise(&mut self) -> bool {
+        while self.first.pop_if(|(taken, options)| *taken + 1 >= *options).is_some() {}
+        let Some(last) = self.first.last_mut() else { return false };
+        last.0 += 1;
+        if let Some(reason) = self.search.withdrawal() {
+            self.withdraw(reason, 0);
+        }
+        self.search = search(self.strategy, self.parameter);
+        true
+    }
+}
+
+/// The name of a class of runs that began with these choices.
+fn named(class: u64, first: &[(u32, u32)]) -> u64 {
+    first.iter().fold(class, |class, &(taken, options)| {
+        threadbare_strategy::rng::mix(class ^ u64::from(taken) << 32 ^ u64::from(options))
+    })
 }
 
 pub(crate) fn steps(lessons: &Lessons) -> Vec<Step> {
@@ -380,11 +421,18 @@ fn alternatives(event: &Event, paths: &[u64]) -> Vec<Pick> {
     picks
 }
 
-/// The same step with other options, for the choices from this one on.
-fn options(event: &Event, from: usize) -> Vec<Pick> {
+/// The same step with other options, for the choices from this one on. `faults` happened before it.
+fn options(event: &Event, from: usize, faults: u32) -> Vec<Pick> {
     let mut picks = Vec::new();
+    let mut faults = faults;
     let taken: Vec<u32> = event.choices.iter().map(|(taken, _)| *taken).collect();
-    for (at, &(first, options)) in event.choices.iter().enumerate().skip(from) {
+    for (at, &(first, options)) in event.choices.iter().enumerate() {
+        let fault = event.is_fault(at);
+        let enough = fault && faults >= MOST_FAULTS && first == 0;
+        faults += if fault { first } else { 0 };
+        if at < from || enough {
+            continue;
+        }
         for option in (0..options).filter(|&option| option != first) {
             let mut others = taken[..=at].to_vec();
             others[at] = option;

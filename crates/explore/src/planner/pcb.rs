@@ -5,7 +5,7 @@
 //! same strand last, have the same future: what one of them has been through with no more preemptions, the other leaves
 //! out.
 
-use super::trace::Trace;
+use super::trace::{Event, Trace};
 use super::{Pick, Plan, Promise, Ran, Reason, Search};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -89,6 +89,7 @@ impl Search for Pcb {
         }
         let mut state = (0..fresh.min(trace.events.len()))
             .fold(0u64, |sum, at| sum.wrapping_add(analysis.mark(&trace, at)));
+        let mut faults = trace.events.iter().take(fresh).map(Event::faults_taken).sum();
         for at in fresh..trace.events.len() {
             let event = &trace.events[at];
             let last = at.checked_sub(1).map(|before| &trace.events[before]);
@@ -97,7 +98,8 @@ impl Search for Pcb {
                 last.is_some_and(|last| last.path != pick.path && could_go_on(last.index)) as u64
             };
             // The alternatives of the planned decision are known from the run that it was taken from.
-            let mut others = super::options(event, if at < planned { self.chosen } else { 0 });
+            let mut others = super::options(event, if at < planned { self.chosen } else { 0 }, faults);
+            faults += event.faults_taken();
             if at >= planned {
                 others.extend(super::alternatives(event, &trace.paths));
                 let key = (state, last.map_or(0, |last| last.path));

@@ -31,6 +31,8 @@ pub(crate) struct Event {
     pub(crate) by_deadline: bool,
     /// Options taken and how many there were.
     pub(crate) choices: Vec<(u32, u32)>,
+    /// Which of them are faults, a bit for each of the first 64.
+    pub(crate) faults: u64,
     /// What it concerns.
     pub(crate) touches: Vec<Touch>,
     /// The operation it began with.
@@ -69,6 +71,17 @@ impl Event {
             || self.touches.iter().any(|a| other.touches.iter().any(|b| depends(&a.op, &b.op)))
     }
 
+    /// Whether the choice with this number is a fault.
+    pub(crate) fn is_fault(&self, at: usize) -> bool {
+        self.faults.checked_shr(at as u32).unwrap_or(0) & 1 == 1
+    }
+
+    /// Faults that happened in it.
+    pub(crate) fn faults_taken(&self) -> u32 {
+        let taken = |(at, choice): (usize, &(u32, u32))| if self.is_fault(at) { choice.0 } else { 0 };
+        self.choices.iter().enumerate().map(taken).sum()
+    }
+
     /// Whether the object could not have been acquired in this way before.
     pub(super) fn shut(&self, addr: u64, mode: u32) -> bool {
         self.touches.iter().any(|touch| touch.op.addr == addr && touch.shut & mode != 0)
@@ -90,6 +103,14 @@ impl Event {
         self.path == other.path
             && self.by_deadline == other.by_deadline
             && self.choices.iter().zip(&other.choices).all(|(a, b)| a.0 == b.0)
+            && !self.has_more_faults(other)
+            && !other.has_more_faults(self)
+    }
+
+    /// Whether a fault happens in it at a choice that the other does not have: what is not known is that none does.
+    pub(crate) fn has_more_faults(&self, other: &Event) -> bool {
+        let more = self.choices.iter().enumerate().skip(other.choices.len());
+        more.into_iter().any(|(at, choice)| self.is_fault(at) && choice.0 != 0)
     }
 }
 
@@ -145,6 +166,8 @@ pub(crate) struct Spin {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
+    /// Choices before the second strand, which belong to no step: options taken and how many there were.
+    pub(crate) first: Vec<(u32, u32)>,
     /// What strands were about to do when the run ended; whether they could have.
     pending: Vec<(Event, bool)>,
     /// Who was asleep then.
@@ -174,6 +197,7 @@ fn deadline_of(waiting: &Event) -> Event {
         by_deadline: true,
         resumed: true,
         choices: Vec::new(),
+        faults: 0,
         touches: vec![Touch { op: waiting.op, shut: 0 }, TIMER],
         ..waiting.clone()
     }
@@ -239,6 +263,9 @@ impl Trace {
                 StepKind::Wake => trace.wake(step, &mut wakers, &last),
                 StepKind::Choice => {
                     if let Some(event) = trace.events.last_mut() {
+                        if step.op == ChoiceKind::Spurious as u8 {
+                            event.faults |= 1u64.checked_shl(event.choices.len() as u32).unwrap_or(0);
+                        }
                         event.choices.push((step.addr as u32, step.before as u32));
                         if step.op == ChoiceKind::ReadsFrom as u8 {
                             (event.back, event.chose) = (step.enabled, true);
@@ -246,6 +273,8 @@ impl Trace {
                         if event.is_stale() {
                             (event.before, event.after) = (step.after, step.after);
                         }
+                    } else if step.op == ChoiceKind::Own as u8 {
+                        trace.first.push((step.addr as u32, step.before as u32));
                     }
                 }
                 StepKind::Spin => {
@@ -302,6 +331,7 @@ impl Trace {
             path: self.paths.get(step.strand as usize).copied().unwrap_or(0),
             by_deadline,
             choices: Vec::new(),
+            faults: 0,
             touches,
             op,
             before: step.before,
@@ -474,7 +504,7 @@ fn grains(op: &Op) -> std::ops::Range<u64> {
             let list = u64::MAX - 2 - op.addr.min(3);
             list..list + 1
         }
-        OpKind::Signal | OpKind::Cancel | OpKind::End => SIGNALS..SIGNALS + 1,
+        OpKind::Signal | OpKind::Cancel | OpKind::End | OpKind::Region => SIGNALS..SIGNALS + 1,
         OpKind::Quit => u64::MAX - 9..u64::MAX - 8,
         OpKind::Exit | OpKind::TryJoin | OpKind::TimedJoin => {
             let list = STRANDS + op.addr.min(u64::from(u16::MAX));
@@ -518,6 +548,16 @@ impl Analysis {
             }
         }
         found
+    }
+
+    /// Whether nothing keeps others from coming in the midst of what an instruction does.
+    pub(crate) fn races_at(&self, trace: &Trace, pc: u64) -> bool {
+        self.races.iter().any(|race| {
+            let (first, second) = (&trace.events[race.first].touches, &race.second.touches);
+            first.iter().any(|a| {
+                second.iter().any(|b| depends(&a.op, &b.op) && [a, b].iter().any(|it| it.op.pc == pc))
+            })
+        })
     }
 
     /// Whether the first event comes before the second in every run of this class.
@@ -611,8 +651,9 @@ impl Analysis {
                 }
             }
         }
-        let everything =
-            |touch: &Touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End);
+        let everything = |touch: &Touch| {
+            matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End | OpKind::Region)
+        };
         if event.touches.iter().any(everything) {
             candidates.extend(0..self.clocks.len());
         } else {

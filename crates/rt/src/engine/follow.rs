@@ -8,6 +8,7 @@ use super::wait::{ObjectClass, Wake};
 use super::{idle, io, lenient, lists, modules, report, shared, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::layout::{self, flags};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
@@ -282,6 +283,47 @@ pub fn take_stale(option: u32, options: u32) -> u32 {
 
 fn is_stale(segment: &Segment) -> bool {
     segment.kind == ChoiceKind::ReadsFrom as u8
+}
+
+/// What the schedule takes where the program asks for one of so many options, or with 0 for any value.
+pub fn own(options: u64) -> Option<u64> {
+    let e = engine();
+    if lenient::is_on() {
+        return Some(lenient::own(options));
+    }
+    if !e.follow.active {
+        return None;
+    }
+    let at = e.follow.choice;
+    if at < e.follow.len {
+        let found = segment(at);
+        if found.kind == ChoiceKind::Own as u8 && found.events == options {
+            e.follow.choice += 1;
+            return Some(found.path);
+        }
+    }
+    if e.plan.flags & flags::STRICT != 0 {
+        diverge(e.follow.at, "the program asks for a choice that the schedule does not have");
+    }
+    None
+}
+
+/// Whether the schedule has a fault here, of the running strand's chance with this number; `None` if none is followed.
+pub fn fault(fault: Fault, chance: u32) -> Option<bool> {
+    let e = engine();
+    if lenient::is_on() {
+        return Some(lenient::fault(fault, chance));
+    }
+    if !e.follow.active {
+        return None;
+    }
+    let at = e.follow.choice;
+    let here = at < e.follow.len && {
+        let found = segment(at);
+        Fault::of(&found) == Some(fault) && found.path == u64::from(chance)
+    };
+    e.follow.choice += usize::from(here);
+    Some(here)
 }
 
 /// Whether the running strand waits for a descriptor here by the schedule; `None` if none is followed.

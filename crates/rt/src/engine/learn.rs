@@ -19,8 +19,10 @@ use super::stops::{STOP_AT, must_stop};
 use super::{
     addressable, copies, coverage, loops, memory, modules, record, shared, spin, steps, strand, touched,
 };
+use crate::arch::merge;
 use threadbare_abi::layout::{self, PointMode, STACKS_SHARED};
 use threadbare_abi::op::{Op, OpKind, Order};
+use threadbare_abi::step::Doubt;
 use threadbare_abi::strand::StrandId;
 
 /// 0 while no plain access can matter: bare run, before `main`, only one strand alive.
@@ -417,6 +419,21 @@ pub(super) fn keep_last(addr: u64, pc: u64, event: u64) {
     unsafe { LAST = Last { addr, pc, event } }
 }
 
+/// The last read that was a point: where, and the run's events with it.
+static mut LAST_READ: (u64, u64) = (0, 0);
+
+/// A write is about to be made that may belong to a bit-field, if no read was announced right before it.
+#[cold]
+fn looks_for_merge(addr: u64, pc: u64) {
+    // SAFETY: single kernel thread.
+    let (alone, read) = unsafe { (&*(&raw const LAST), LAST_READ) };
+    let announced = [(alone.addr, alone.event), read].contains(&(addr, live().events));
+    // SAFETY: the program's code behind a call it has made.
+    if !announced && unsafe { merge::loads_what_it_stores(pc) } {
+        steps::doubt(Doubt::Merge, pc);
+    }
+}
+
 /// The instruction of the access that faulted at this address, if the compiler's pass announced it.
 pub fn accessing(addr: u64) -> Option<u64> {
     // SAFETY: single kernel thread.
@@ -480,6 +497,9 @@ fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
     if engine().phase != Phase::Running {
         return;
     }
+    if write && steps::is_on() {
+        looks_for_merge(addr, pc);
+    }
     let switches = live().switches;
     point(Op { kind, order: Order::Relaxed, size, addr, pc });
     // SAFETY: single kernel thread.
@@ -497,6 +517,8 @@ fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
         sched::progress();
         return;
     }
+    // SAFETY: single kernel thread.
+    unsafe { LAST_READ = (addr, live().events) };
     if covered {
         coverage::read(addr, size, pc);
     }

@@ -10,6 +10,8 @@
 //! | `follow` | a schedule instead of a strategy |
 //! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
 //! | `ending` | the end of the process, and whether others go first |
+//! | `faults` | choices of the environment's |
+//! | `own` | choices of the program's own |
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
 //! | `spin`, `loops` | strands that wait for memory; which loops end by themselves |
@@ -41,6 +43,7 @@ pub mod deadlock;
 pub mod debug;
 pub mod due;
 pub mod ending;
+pub mod faults;
 pub mod follow;
 pub mod frames;
 pub mod guidance;
@@ -56,6 +59,7 @@ pub mod lost;
 pub mod memory;
 pub mod modules;
 pub mod orphans;
+pub mod own;
 pub mod race;
 pub mod reads;
 pub mod record;
@@ -81,9 +85,11 @@ pub mod watch;
 pub mod words;
 
 use crate::effect::{Effect, effect};
+use crate::heap::arena::Slot;
 use crate::sys::{c_void, pthread_t};
 use alloc::boxed::Box;
 use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::step::Doubt;
 use threadbare_abi::strand::MAX_STRANDS;
 pub use threadbare_abi::strand::StrandId;
 use threadbare_strategy::rng::Rng;
@@ -157,9 +163,31 @@ pub fn unpin() {
     this.pinned = this.pinned.saturating_sub(1);
 }
 
-/// Random numbers for the program, the same for a whole campaign.
+/// Random numbers for the running strand of the program, the same for a whole campaign.
 pub fn entropy() -> &'static mut Rng {
-    &mut engine().entropy
+    &mut sched::this().entropy
+}
+
+/// The running strand has got memory whose address depends on who else asked for some before.
+pub fn given_in_order(pc: u64) {
+    static mut LAST: StrandId = StrandId::NONE;
+    if controlled() && live_strands() > 1 {
+        let me = me();
+        // SAFETY: single kernel thread.
+        let last = unsafe { core::mem::replace(&mut *(&raw mut LAST), me) };
+        if last != StrandId::NONE && last != me {
+            steps::doubt(Doubt::Address, pc);
+        }
+    }
+}
+
+/// Where the running strand's memory comes from.
+pub fn heap_slot() -> &'static mut Slot {
+    /// Before there are strands, and for the main one.
+    static mut EVERYBODYS: Slot = Slot::EVERYBODYS;
+    let alone = !controlled() || engine().current == StrandId::MAIN;
+    // SAFETY: single kernel thread, or the heap's lock is held.
+    if alone { unsafe { &mut *(&raw mut EVERYBODYS) } } else { &mut sched::this().heap }
 }
 
 /// libc's handle of a strand.
@@ -192,7 +220,8 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
     let id = StrandId(e.strands.len() as u16);
     let parent = strand(e.current);
     parent.children += 1;
-    let mut new = Strand::new(id, e.current, parent.children, parent.path.child(parent.children));
+    let mut new =
+        Strand::new(id, e.current, parent.children, parent.path.child(parent.children), e.plan.entropy);
     new.fs = carrier.fs;
     new.pthread = carrier.pthread;
     new.stack = carrier.stack;
@@ -251,6 +280,7 @@ pub fn forked_child() {
     ATTENTION.store(0, core::sync::atomic::Ordering::Relaxed);
     lists::keep_only_current();
     addressable::stop();
+    faults::leave();
     learn::set_gate(false);
     race::set_on(false);
     coverage::set_on(false);

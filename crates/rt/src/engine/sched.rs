@@ -18,7 +18,6 @@ use threadbare_abi::event::{ChoiceKind, EventKind, StopKind};
 use threadbare_abi::layout::Plan;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
-use threadbare_strategy::rng::Rng;
 use threadbare_strategy::{Any, Pick, Strategy, StrategyId, View};
 
 pub use threadbare_abi::event::StopKind as Stop;
@@ -109,8 +108,6 @@ pub struct Engine {
     pub strategy: Any,
     /// The strategy is told of points without a choice.
     pub tells_alone: bool,
-    /// Random numbers for the program.
-    pub entropy: Rng,
     /// What the driver wants.
     pub plan: Plan,
     /// Event count at which the running strand began its segment.
@@ -173,7 +170,6 @@ pub fn init() {
         recorded: false,
         strategy: Any::new(StrategyId::Random),
         tells_alone: false,
-        entropy: Rng::new(0),
         // SAFETY: integers only; zero is valid.
         plan: unsafe { core::mem::zeroed() },
         segment_start: 0,

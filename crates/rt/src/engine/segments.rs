@@ -38,7 +38,8 @@ pub fn close_segment(how: StopKind) {
     append(segment);
 }
 
-fn append(segment: Segment) {
+/// Adds to the schedule.
+pub fn append(segment: Segment) {
     let counters = live();
     let at = counters.segments as usize;
     if at < layout::SEGMENTS_CAPACITY

@@ -310,7 +310,7 @@ fn lead() {
 fn begin(plan: Plan) {
     let e = engine();
     e.plan = plan;
-    e.entropy = Rng::new(plan.entropy);
+    super::strand(super::StrandId::MAIN).entropy = Rng::new(plan.entropy);
     let id = StrategyId::from_code(plan.strategy).unwrap_or(StrategyId::Random);
     e.recorded = id == StrategyId::Recorded;
     e.strategy = Any::new(id);
@@ -367,5 +367,7 @@ fn begin(plan: Plan) {
     super::addressable::begin();
     crate::heap::set_limit(plan.memory);
     super::stops::begin();
+    super::faults::begin(&plan);
+    super::own::begin(&plan);
     follow::begin();
 }

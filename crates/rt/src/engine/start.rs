@@ -136,7 +136,7 @@ fn init() {
     arch::detect();
     frames::init();
     sched::init();
-    let mut main = Strand::new(StrandId::MAIN, StrandId::NONE, 0, StrandPath::MAIN);
+    let mut main = Strand::new(StrandId::MAIN, StrandId::NONE, 0, StrandPath::MAIN, 0);
     main.fs = arch::thread_pointer();
     main.pthread = main.fs;
     main.stack = main_stack();

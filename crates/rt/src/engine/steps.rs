@@ -256,7 +256,8 @@ static mut DOUBTS: [(u8, u64); 16] = [(u8::MAX, 0); 16];
 /// The running strand does something here that a planner cannot follow.
 #[cold]
 pub fn doubt(why: Doubt, pc: u64) {
-    if !is_on() || engine().strands.len() < 2 {
+    // Alone, only what is chosen makes a difference.
+    if !is_on() || engine().strands.len() < 2 && why != Doubt::Values {
         return;
     }
     // SAFETY: single kernel thread.
@@ -342,6 +343,9 @@ pub fn finish() {
     }
     if learn::stacks_shared() && super::start::stacks_unsure() {
         doubt(Doubt::Stack, 0);
+    }
+    if let Some(pc) = crate::model::time::measured() {
+        doubt(Doubt::Clock, pc);
     }
     let e = engine();
     for index in 0..e.strands.len() {

@@ -7,13 +7,17 @@ use super::race::Ignored;
 use super::race::clock::Clock;
 use super::race::history::View;
 use super::spin::SpinTrack;
+use super::unseen::Inside;
 use super::wait::Wait;
 use super::words;
+use crate::heap::arena::Slot;
 use crate::model::PerStrand;
 use alloc::vec::Vec;
+use threadbare_abi::fault::SORTS;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{StrandId, StrandPath};
 use threadbare_strategy::classes::Track;
+use threadbare_strategy::rng::Rng;
 
 /// What a strand is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +85,10 @@ pub struct Strand {
     pub spin: SpinTrack,
     /// What it waits for.
     pub wait: Wait,
+    /// Random numbers for the program: each strand has its own.
+    pub entropy: Rng,
+    /// Where its memory comes from.
+    pub heap: Slot,
     /// Who created it.
     pub parent: StrandId,
     /// Its number among its parent's children, from 1.
@@ -95,13 +103,17 @@ pub struct Strand {
     pub held: Vec<Held>,
     /// Locks it has that are words of the program's own.
     pub words: words::PerStrand,
+    /// The function of precompiled std that it entered last.
+    pub inside: Inside,
+    /// Chances it had for a fault, of each sort.
+    pub faults: [u32; SORTS],
     /// What the models keep for it.
     pub model: PerStrand,
 }
 
 impl Strand {
     /// A strand that has not run yet.
-    pub fn new(id: StrandId, parent: StrandId, ordinal: u32, path: StrandPath) -> Self {
+    pub fn new(id: StrandId, parent: StrandId, ordinal: u32, path: StrandPath, entropy: u64) -> Self {
         Strand {
             sp: 0,
             fs: 0,
@@ -116,6 +128,8 @@ impl Strand {
             timed_at: u32::MAX,
             waits_at: u32::MAX,
             id,
+            entropy: Rng::new(entropy ^ path.0),
+            heap: Slot::of(path.0),
             parent,
             ordinal,
             children: 0,
@@ -136,6 +150,8 @@ impl Strand {
             stack_shared: false,
             held: Vec::new(),
             words: words::PerStrand::default(),
+            inside: Inside::NOTHING,
+            faults: [0; SORTS],
             model: PerStrand::default(),
         }
     }

@@ -5,6 +5,10 @@
 //! Blocks of up to 64 KiB come from one region in order of allocation, whatever their size, so that a small program
 //! touches few pages; larger ones come from a second region, whole pages each.
 //!
+//! The upper half of the small region is cut into slots, which are a strand's own: where they lie follows from who the strand
+//! is, so what it gets does not depend on what others do meanwhile. Only memory that is handed out again, or large, does
+//! ([`Given::in_order`]).
+//!
 //! A block is `[pad][header: 16 bytes][user bytes][slack]`. The [`Shadow`] says what of it may be used and where headers
 //! are, so a wild pointer is told from a block without trusting memory. Behind every block there are at least 16 bytes
 //! that are nobody's: the next header.
@@ -12,6 +16,7 @@
 use super::class;
 use super::map::{self, PAGE};
 use super::shadow::Shadow;
+use threadbare_strategy::rng::mix;
 
 const ADDRESS: usize = 0x6000_0000_0000;
 const SIZES: [usize; 5] = [64 << 30, 16 << 30, 4 << 30, 1 << 30, 256 << 20];
@@ -22,6 +27,10 @@ pub const HEADER: usize = 16;
 const SMALL: usize = 64 << 10;
 /// Bytes of freed small blocks kept from reuse.
 pub const QUARANTINE: usize = 256 << 10;
+/// Bytes of a strand's slot.
+const SLOT: usize = 2 * SMALL;
+/// Slots tried before a strand takes what everybody takes.
+const TRIES: u64 = 16;
 /// Freed large blocks of one class kept from reuse.
 const LARGE_KEPT: u32 = 4;
 /// Freed blocks from this size on give their pages back.
@@ -57,6 +66,38 @@ pub struct Block {
     pub alloc_pc: u64,
     /// Where it was freed, or 0.
     pub free_pc: u64,
+}
+
+/// The memory that a strand takes its small blocks from.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// Stands for the strand; 0: the memory is everybody's.
+    owner: u64,
+    next: usize,
+    end: usize,
+    /// Slots it has had.
+    had: u64,
+}
+
+impl Slot {
+    /// The memory that is handed out in order of asking.
+    pub const EVERYBODYS: Slot = Slot::of(0);
+
+    /// Memory of a strand's own, none as yet.
+    pub const fn of(owner: u64) -> Slot {
+        Slot { owner, next: 0, end: 0, had: 0 }
+    }
+}
+
+/// A block that is handed out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Given {
+    /// The pointer.
+    pub user: usize,
+    /// Its bytes are known to be zero.
+    pub zero: bool,
+    /// Where it lies depends on who else asked before.
+    pub in_order: bool,
 }
 
 /// Why a pointer cannot be freed.
@@ -149,6 +190,7 @@ impl List {
 pub struct Arena {
     base: usize,
     small_next: usize,
+    slots: usize,
     small_end: usize,
     large_next: usize,
     large_end: usize,
@@ -176,6 +218,7 @@ impl Arena {
         Arena {
             base: 0,
             small_next: 0,
+            slots: 0,
             small_end: 0,
             large_next: 0,
             large_end: 0,
@@ -213,6 +256,7 @@ impl Arena {
         let heap = length - tables;
         self.base = base;
         self.small_next = base;
+        self.slots = base + small / 2;
         self.small_end = base + small;
         self.large_next = base + small;
         self.large_end = base + heap;
@@ -222,15 +266,14 @@ impl Arena {
         true
     }
 
-    /// A block of `size` bytes whose pointer is a multiple of `align` (a power of two, at least 16), and whether its
-    /// bytes are known to be zero.
-    pub fn allocate(&mut self, size: usize, align: usize, pc: u64) -> Option<(usize, bool)> {
+    /// A block of `size` bytes whose pointer is a multiple of `align` (a power of two, at least 16).
+    pub fn allocate(&mut self, size: usize, align: usize, pc: u64, slot: &mut Slot) -> Option<Given> {
         if size >= 1 << 39 || align > WIDEST || !self.open() {
             return None;
         }
         let room = size.max(size_of::<FreeLink>()) + HEADER + (align - 16);
         let found = if room <= SMALL {
-            self.allocate_small(size, room, align, pc)
+            self.allocate_small(size, room, align, pc, slot)
         } else {
             self.allocate_large(size, align, pc)
         };
@@ -248,21 +291,26 @@ impl Arena {
         (self.limit != 0 && self.live.saturating_add(more) > self.limit).then_some((self.live, self.limit))
     }
 
-    fn allocate_small(&mut self, size: usize, room: usize, align: usize, pc: u64) -> Option<(usize, bool)> {
+    fn allocate_small(
+        &mut self,
+        size: usize,
+        room: usize,
+        align: usize,
+        pc: u64,
+        slot: &mut Slot,
+    ) -> Option<Given> {
         let (class, bytes) = class::of(room);
-        let (start, fresh) = match self.free[class].pop_front() {
+        let (start, zero, in_order) = match self.free[class].pop_front() {
             Some(user) => {
                 // SAFETY: a block of the free list has its header before it.
                 let pad = unsafe { (*header(user)).pad() };
-                (user - HEADER - pad * 16, false)
+                (user - HEADER - pad * 16, false, true)
             }
             None => {
-                let start = self.small_next;
-                if self.small_end - start < bytes {
-                    return None;
-                }
-                self.small_next = start + bytes;
-                (start, true)
+                let own = if slot.owner != 0 { self.own(bytes, slot) } else { None };
+                let in_order = own.is_none() && slot.owner != 0;
+                let start = own.or_else(|| self.everybodys(bytes)).or_else(|| self.own(bytes, slot))?;
+                (start, true, in_order)
             }
         };
         let user = (start + HEADER).next_multiple_of(align);
@@ -270,10 +318,35 @@ impl Arena {
         // SAFETY: the block is ours, and `room` includes the header and the alignment's pad.
         unsafe { header(user).write(Header::new(size, class, LIVE, pc, pad)) };
         self.shadow.allocated(start, start + bytes, user, size);
-        Some((user, fresh))
+        Some(Given { user, zero, in_order })
     }
 
-    fn allocate_large(&mut self, size: usize, align: usize, pc: u64) -> Option<(usize, bool)> {
+    /// Memory that is handed out in order of asking.
+    fn everybodys(&mut self, bytes: usize) -> Option<usize> {
+        let start = self.small_next;
+        if self.slots - start < bytes {
+            return None;
+        }
+        self.small_next = start + bytes;
+        Some(start)
+    }
+
+    /// Memory of the strand's own.
+    fn own(&self, bytes: usize, slot: &mut Slot) -> Option<usize> {
+        if slot.end - slot.next < bytes {
+            let count = ((self.small_end - self.slots) / SLOT) as u64;
+            let first = mix(slot.owner.wrapping_add(slot.had)) % count;
+            // A slot in use has a header at its beginning.
+            let at = |number: u64| self.slots + (number % count) as usize * SLOT;
+            let free = (first..first + TRIES).map(at).find(|&at| self.shadow.state(at) == 0)?;
+            *slot = Slot { next: free, end: free + SLOT, had: slot.had + 1, ..*slot };
+        }
+        let start = slot.next;
+        slot.next += bytes;
+        Some(start)
+    }
+
+    fn allocate_large(&mut self, size: usize, align: usize, pc: u64) -> Option<Given> {
         // Wide alignments begin a page or more after the start; the pad counts pages.
         let pad_room = if align > 16 { align.max(PAGE) } else { HEADER };
         let (class, bytes) = class::of((size + pad_room).next_multiple_of(PAGE));
@@ -287,7 +360,7 @@ impl Arena {
                 header(user).write(Header::new(size, class, LIVE, pc, 0));
                 (user as *mut FreeLink).write(FreeLink { next: 0, free_pc: 0 });
             }
-            return Some((user, false));
+            return Some(Given { user, zero: false, in_order: true });
         }
         if exhausted {
             return None;
@@ -304,7 +377,7 @@ impl Arena {
         }
         self.larges_len += 1;
         self.shadow.allocated_large(user, size, 0);
-        Some((user, true))
+        Some(Given { user, zero: true, in_order: true })
     }
 
     /// Frees a block.
@@ -387,17 +460,21 @@ impl Arena {
             // SAFETY: the table holds user pointers of large blocks.
             return after.checked_sub(1).map(|index| unsafe { describe(larges[index]) });
         }
-        if addr >= self.small_next {
-            return None;
-        }
-        let start = self.shadow.start_before(addr, SMALL)?;
+        let user = self.shadow.start_before(addr, SMALL)? + HEADER;
         // SAFETY: the shadow says that a header is there.
-        Some(unsafe { describe(start + HEADER) })
+        let (class, pad, block) = unsafe { ((*header(user)).class(), (*header(user)).pad(), describe(user)) };
+        (addr < user - HEADER - pad * 16 + class::bytes(class)).then_some(block)
     }
 
-    /// The last block of the region in which an address lies that was never handed out.
+    /// The last block before an address that was never handed out.
     pub fn last_before(&self, addr: usize) -> Option<Block> {
-        if self.is_large(addr) || addr < self.small_next { None } else { self.find(self.small_next - 1) }
+        if self.is_large(addr) || self.find(addr).is_some() {
+            return None;
+        }
+        let everybodys = (self.small_next..self.slots).contains(&addr);
+        let start = self.shadow.start_before(if everybodys { self.small_next - 1 } else { addr }, SMALL)?;
+        // SAFETY: the shadow says that a header is there.
+        Some(unsafe { describe(start + HEADER) })
     }
 
     fn larges(&self) -> &[usize] {
@@ -413,7 +490,7 @@ impl Arena {
         if self.is_large(user) {
             return self.larges().binary_search(&user).is_ok();
         }
-        user >= self.base + HEADER && user <= self.small_next && self.shadow.is_start(user - HEADER)
+        user >= self.base + HEADER && self.shadow.is_start(user - HEADER)
     }
 }
 

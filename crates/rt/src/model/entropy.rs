@@ -3,10 +3,12 @@
 //! `rand` and `random` are libc's own deterministic generators. Instructions of the processor (`rdrand`) cannot be
 //! seen; libstdc++'s `random_device`, which uses them, is served here by its symbol.
 
-use crate::engine;
+use crate::engine::{self, ObjectId};
 use crate::model::kernel::{error::*, result};
 use crate::model::single::Single;
+use crate::model::state::uses;
 use crate::sys::{c_char, c_int, c_uint, c_void, fail};
+use threadbare_abi::op::OpKind;
 
 /// What `getentropy` gives at once at the most.
 const ENTROPY_LIMIT: usize = 256;
@@ -127,7 +129,8 @@ unsafe extern "C" fn random_device_hook(device: *mut c_void, _pc: u64) -> u32 {
 }
 
 /// A stream on a random device reads what was made for it. Safe before init and after fork.
-unsafe extern "C" fn fopen_hook(path: *const c_char, mode: *const c_char, _pc: u64) -> *mut c_void {
+unsafe extern "C" fn fopen_hook(path: *const c_char, mode: *const c_char, pc: u64) -> *mut c_void {
+    uses(OpKind::Io, ObjectId::DESCRIPTORS, pc);
     // SAFETY: the caller's path.
     let random = engine::controlled()
         && matches!(unsafe { core::ffi::CStr::from_ptr(path) }.to_bytes(), b"/dev/urandom" | b"/dev/random");

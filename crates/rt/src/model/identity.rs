@@ -2,10 +2,12 @@
 //!
 //! There is one kernel thread, so what concerns "this thread" is remembered for the strand and not told to the kernel.
 
+use super::state::{self, uses};
 use super::{hook, thread};
 use crate::engine::{self, StrandId};
 use crate::sys::errno::*;
 use crate::sys::{c_char, c_int, c_ulong, c_void, fail, nr, pthread_t, syscall3, syscall6};
+use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::FIRST_TID;
 
 const NAME: usize = 16;
@@ -92,8 +94,9 @@ hook! {
 
 hook! {
     /// Safe before init (libc's), after fork.
-    pthread_setname_np / 2 => on_setname(target: pthread_t, name: *const c_char; _pc) -> c_int {
+    pthread_setname_np / 2 => on_setname(target: pthread_t, name: *const c_char; pc) -> c_int {
         engine::event();
+        uses(OpKind::StateWrite, state::of(target as u64), pc);
         match thread::find(target) {
             // SAFETY: the program's own C string.
             Some(id) => unsafe { set_name(id, name, false) },
@@ -104,8 +107,9 @@ hook! {
 
 hook! {
     /// Safe before init (libc's), after fork.
-    pthread_getname_np / 3 => on_getname(target: pthread_t, out: *mut c_char, size: usize; _pc) -> c_int {
+    pthread_getname_np / 3 => on_getname(target: pthread_t, out: *mut c_char, size: usize; pc) -> c_int {
         engine::event();
+        uses(OpKind::StateRead, state::of(target as u64), pc);
         let Some(id) = thread::find(target) else { return ESRCH };
         if size < NAME {
             return ERANGE;

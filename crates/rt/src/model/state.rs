@@ -10,7 +10,7 @@
 use crate::effect::{Effect, effect};
 use crate::engine::addressable::CHECKING;
 use crate::engine::{self, ObjectClass, ObjectId};
-use crate::model::stdio;
+use crate::model::{io, stdio};
 use crate::sys::real::Entry;
 use crate::tsan::strings::{entry, look_up_first};
 use threadbare_abi::layout::flags;
@@ -23,7 +23,20 @@ pub const fn of(state: u64) -> ObjectId {
 
 /// The running strand looks at a state, or changes it.
 pub fn uses(kind: OpKind, object: ObjectId, pc: u64) {
-    if engine::controlled() && engine::live_strands() > 1 && engine::plan_flags() & flags::FEWER_EVENTS == 0 {
+    let told = object != ObjectId::NEVER;
+    if told
+        && engine::controlled()
+        && engine::live_strands() > 1
+        && engine::plan_flags() & flags::FEWER_EVENTS == 0
+    {
+        if kind == OpKind::Io {
+            io::begin(-1, pc);
+            io::touched();
+            if object != ObjectId::DESCRIPTORS {
+                effect(Effect::Change, object, pc);
+            }
+            return;
+        }
         engine::point(Op::new(kind, object.addr, pc));
         let what = match kind {
             OpKind::Init => Effect::Make,
@@ -32,6 +45,15 @@ pub fn uses(kind: OpKind, object: ObjectId, pc: u64) {
             _ => Effect::Change,
         };
         effect(what, object, pc);
+    }
+}
+
+/// The running strand changes a state, if the call whose return address lies at `slot` comes straight from code that the compiler's
+/// pass has seen: what libraries do for themselves, such as Rust's for the stack of each strand, makes no difference to the program.
+pub fn uses_seen(object: ObjectId, slot: *const u64) {
+    if engine::controlled() && engine::frames::is_innermost(slot as usize) {
+        // SAFETY: the stub passes where its return address lies.
+        uses(OpKind::StateWrite, object, unsafe { *slot });
     }
 }
 
@@ -137,6 +159,12 @@ fn stream_at<const AT: usize>(call: &Call) -> ObjectId {
     }
 }
 
+/// Of the program's own calls alone.
+fn mappings(call: &Call) -> ObjectId {
+    let seen = engine::frames::is_innermost(&raw const call.pc as usize);
+    if seen { of(state::MAPPINGS) } else { ObjectId::NEVER }
+}
+
 fn first(class: ObjectClass, call: &Call) -> ObjectId {
     ObjectId::new(class, call.arguments[0])
 }
@@ -146,6 +174,11 @@ states! {
     Init |call| first(ObjectClass::Cond, call) => cnd_init;
     Init |call| first(ObjectClass::Spin, call) => pthread_spin_init;
     Destroy |call| first(ObjectClass::Spin, call) => pthread_spin_destroy;
+    Io |_| ObjectId::DESCRIPTORS => socket socketpair eventfd epoll_create epoll_create1 memfd_create pipe pipe2 tmpfile tmpfile64 opendir
+        mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 inotify_init inotify_init1 shm_open mq_open
+        posix_openpt getpt popen pidfd_open userfaultfd fanotify_init;
+    StateWrite |_| of(state::SYSTEM) => shmget semget msgget sem_open sem_unlink shm_unlink;
+    StateWrite mappings => munmap brk sbrk shmat shmdt;
     StateWrite |_| of(state::RANDOM) => rand srand random srandom initstate setstate;
     StateWrite |_| of(state::RANDOM48) => drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48;
     StateRead |_| of(state::ENVIRONMENT) => getenv secure_getenv;
@@ -173,10 +206,10 @@ states! {
     StateWrite |_| of(stdio::standard_input()) => scanf vscanf __isoc99_scanf __isoc99_vscanf __isoc23_scanf getwchar wscanf
         __isoc99_wscanf getchar_unlocked;
     StateWrite stream_at::<0> => fprintf vfprintf __fprintf_chk __vfprintf_chk fwprintf vfwprintf __fwprintf_chk fflush fflush_unlocked
-        fclose fseek fseeko fseeko64 rewind fsetpos fsetpos64 clearerr clearerr_unlocked setvbuf setbuf setbuffer setlinebuf
+        fseek fseeko fseeko64 rewind fsetpos fsetpos64 clearerr clearerr_unlocked setvbuf setbuf setbuffer setlinebuf
         fscanf vfscanf __isoc99_fscanf __isoc99_vfscanf __isoc23_fscanf fwscanf __isoc99_fwscanf fgetwc getwc getc_unlocked fgetc_unlocked
-        getw pclose
-        readdir readdir64 rewinddir seekdir closedir;
+        getw readdir readdir64 rewinddir seekdir;
+    Io stream_at::<0> => fclose pclose closedir;
     StateRead stream_at::<0> => feof ferror feof_unlocked ferror_unlocked ftell ftello ftello64 fgetpos fgetpos64 telldir;
     StateWrite stream_at::<1> => fputc putc _IO_putc fputc_unlocked putc_unlocked ungetc ungetwc putw fputwc putwc fputws fputs_unlocked;
     StateWrite stream_at::<2> => fgetws fgets_unlocked freopen freopen64;

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{
     MEMORY, MemoryModel, PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY,
 };
@@ -212,7 +213,7 @@ struct Header {
     guide: Vec<u64>,
 }
 
-const KEYS: [&str; 22] = [
+const KEYS: [&str; 23] = [
     "program",
     "program-id",
     "arg0",
@@ -226,6 +227,7 @@ const KEYS: [&str; 22] = [
     "max-points",
     "memory",
     "deadlines",
+    "faults",
     "races",
     "memory-model",
     "race",
@@ -393,6 +395,10 @@ impl Header {
             memory: self.optional(end, "memory")?.unwrap_or(MEMORY),
             in_order: self.optional_text(end, "deadlines")?.is_some_and(|word| word == "in-order"),
             model,
+            faults: self
+                .optional_text(end, "faults")?
+                .and_then(|text| Faults::parse(text.to_str()?))
+                .unwrap_or(Faults::NONE),
             races: self.optional_text(end, "races")?.is_none_or(|word| word != "off"),
             race,
             timeout_ms: self.number(end, "timeout-ms")?,

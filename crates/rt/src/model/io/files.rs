@@ -230,11 +230,13 @@ pub fn doubled(old: c_int, new: c_int) {
     touched();
 }
 
-unsafe extern "C" fn dup_hook(old: c_int, _pc: u64) -> c_int {
+unsafe extern "C" fn dup_hook(old: c_int, pc: u64) -> c_int {
+    if engine::controlled() {
+        begin(old, pc);
+    }
     // SAFETY: the caller's request, unchanged.
     let new = unsafe { real!(dup: fn(c_int) -> c_int)(old) };
     if engine::controlled() && new >= 0 {
-        engine::event();
         doubled(old, new);
     }
     new

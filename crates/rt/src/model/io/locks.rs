@@ -52,7 +52,7 @@ pub fn fcntl(fd: c_int, command: c_int, argument: usize, pc: u64) -> isize {
             done
         }
         F_DUPFD | F_DUPFD_CLOEXEC => {
-            engine::event();
+            begin(fd, pc);
             let new = call(command);
             if new >= 0 {
                 files::doubled(fd, new as c_int);

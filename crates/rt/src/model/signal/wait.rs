@@ -5,6 +5,7 @@ use threadbare_abi::op::{Op, OpKind};
 use super::kernel::SigInfo;
 use super::{Interruption, Set, UNBLOCKABLE, arm, interruption, kernel, mask, own, queue};
 use crate::engine::{self, ObjectClass, ObjectId, Wake};
+use crate::model::state::uses;
 use crate::model::{cancel, process, time};
 use crate::sys::errno::{EAGAIN, EINTR, EINVAL};
 use crate::sys::{c_int, fail, timespec};
@@ -167,7 +168,8 @@ unsafe extern "C" fn sigtimedwait_hook(
     }
 }
 
-unsafe extern "C" fn signalfd_hook(fd: c_int, set: *const Set, flags: c_int, _pc: u64) -> c_int {
+unsafe extern "C" fn signalfd_hook(fd: c_int, set: *const Set, flags: c_int, pc: u64) -> c_int {
+    uses(OpKind::Io, ObjectId::DESCRIPTORS, pc);
     // SAFETY: the caller's request, unchanged.
     let fd = unsafe { real!(signalfd: fn(c_int, *const Set, c_int) -> c_int)(fd, set, flags) };
     if fd >= 0 && engine::controlled() {

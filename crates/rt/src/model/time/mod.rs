@@ -53,6 +53,31 @@ pub struct PerStrand {
     read_at: u64,
     /// Reads with nothing between them.
     streak: u32,
+    /// It has read a clock, and made no deadline of it yet.
+    unused: bool,
+}
+
+/// Reads of clocks that no deadline was made of, and the place of the last one.
+static UNUSED: Single<(u32, u64)> = Single::new((0, 0));
+
+/// The running strand reads a clock.
+fn was_read(pc: u64) {
+    let unused = UNUSED.get();
+    *unused = (unused.0 + 1, pc);
+    engine::strand(engine::me()).model.time.unused = true;
+}
+
+/// What the running strand has read is a deadline's: when that is over is a choice, whatever the clock says.
+fn was_used() {
+    if core::mem::take(&mut engine::strand(engine::me()).model.time.unused) {
+        UNUSED.get().0 -= 1;
+    }
+}
+
+/// Where a clock was read, if the run may depend on what it showed: one time alone says nothing.
+pub fn measured() -> Option<u64> {
+    let (reads, pc) = *UNUSED.get();
+    (reads > 1).then_some(pc)
 }
 
 /// What a clock shows when the run begins, in nanoseconds; `None` if there is no such clock.
@@ -89,6 +114,7 @@ pub fn deadline(clock: i32, abs: *const timespec) -> Result<u64, i32> {
     if abs.is_null() {
         return Ok(u64::MAX);
     }
+    was_used();
     // SAFETY: the program's pointer to a `timespec`.
     let at = from_timespec(unsafe { *abs })?;
     Ok(at.saturating_sub(base(clock).ok_or(EINVAL)?))

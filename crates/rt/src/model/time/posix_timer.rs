@@ -10,8 +10,10 @@ use super::timerfd::{IntervalSpec, due};
 use super::{base, from_timespec, to_timespec};
 use crate::engine;
 use crate::model::single::Single;
+use crate::model::state::{of, uses};
 use crate::sys::errno::{EINVAL, ENOTSUP};
 use crate::sys::{c_int, fail};
+use threadbare_abi::op::{OpKind, state};
 
 const SIGEV_SIGNAL: c_int = 0;
 const SIGEV_NONE: c_int = 1;
@@ -52,6 +54,7 @@ unsafe extern "C" fn timer_create_hook(
         return unsafe { call(clock, event.cast(), out) };
     }
     engine::event();
+    uses(OpKind::StateWrite, of(state::TIMERS), pc);
     if base(clock).is_none() {
         return fail(EINVAL);
     }

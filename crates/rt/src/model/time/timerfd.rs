@@ -6,6 +6,7 @@
 use super::timer::{self, Action, NEVER, Timer};
 use super::{base, from_timespec, to_timespec};
 use crate::engine;
+use crate::model::io;
 use crate::model::kernel::{call, raw, result};
 use crate::sys::errno::EINVAL;
 use crate::sys::{c_int, fail, timespec};
@@ -108,12 +109,13 @@ pub unsafe fn gettime(fd: c_int, out: *mut IntervalSpec) -> c_int {
     0
 }
 
-unsafe extern "C" fn timerfd_create_hook(clock: c_int, flags: c_int, _pc: u64) -> c_int {
+unsafe extern "C" fn timerfd_create_hook(clock: c_int, flags: c_int, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
         return unsafe { real!(timerfd_create: fn(c_int, c_int) -> c_int)(clock, flags) };
     }
-    engine::event();
+    io::begin(-1, pc);
+    io::touched();
     create(clock, flags)
 }
 
