@@ -158,6 +158,7 @@ fn count(program: &str, races: bool) -> Result<u64, Failed> {
         guide: Arc::from([]),
         races,
         watches: Vec::new(),
+        faults: threadbare_abi::fault::Faults::SPURIOUS,
     };
     let first = server.run(&request, Follow::Nothing, None)?;
     let mut known = server.learnt(&first);
