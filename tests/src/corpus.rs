@@ -11,6 +11,7 @@
 //! | `flags`, `args`, `env` | of the compiler, of the program, of its environment (`K=V`, may be repeated) |
 //! | `points` | `shared`, `sync` or `all` |
 //! | `faults` | which faults may happen (`--faults`); those of the default if it says nothing |
+//! | `memory-model` | what atomic loads may see: `sc`, `tso` or `c11` (default: the tool's) |
 //! | `compilers` | `gcc clang` (default: both) |
 //! | `timeout` | of one run |
 //! | `bare` | what the plain run does: `pass` (default for passing programs), `fail`, `hang` or `any` |
@@ -89,6 +90,8 @@ pub struct Program {
     pub points: Option<String>,
     /// See the module.
     pub faults: Option<String>,
+    /// See the module.
+    pub memory_model: Option<String>,
     /// See the module.
     pub compilers: Vec<String>,
     /// See the module.
@@ -177,6 +180,7 @@ impl Program {
             env: Vec::new(),
             points: None,
             faults: None,
+            memory_model: None,
             compilers: Vec::new(),
             timeout: None,
             bare: Bare::Any,
@@ -224,6 +228,7 @@ impl Program {
                 }
                 "points" => program.points = Some(value.to_owned()),
                 "faults" => program.faults = Some(value.to_owned()),
+                "memory-model" => program.memory_model = Some(value.to_owned()),
                 "compilers" => program.compilers = words().collect(),
                 "timeout" => program.timeout = Some(value.to_owned()),
                 "bare" => bare = Some(parse_bare(value).ok_or_else(wrong)?),

@@ -71,6 +71,9 @@ codes! {
         Spurious = 3, "spurious";
         /// A value from outside.
         Value = 4, "value";
+        /// Which store an atomic load sees, or before which newer ones an atomic store comes. Only what is not plain is a segment:
+        /// `path` is how many newer stores were not seen (or come after), `events` how many events its strand has made in its segment by then.
+        ReadsFrom = 5, "reads-from";
         /// A call fails: see [`crate::fault`].
         Fault = 6, "fault";
         /// One that the program asked for; 0 options stand for any value.

@@ -144,6 +144,8 @@ pub struct Plan {
     pub params: [u64; 8],
     /// Bytes of heap the run may have at a time (0: no bound).
     pub memory: u64,
+    /// What atomic loads may see: a [`MemoryModel`] code.
+    pub model: u32,
     /// The groups of [`crate::fault::Faults`] that may happen.
     pub faults: u32,
     /// Reserved, zero.
@@ -218,6 +220,35 @@ crate::op::codes! {
         Sync = 1, "sync";
         /// Everything the compiler's pass sees.
         All = 2, "all";
+    }
+}
+
+crate::op::codes! {
+    /// What an atomic load may see.
+    MemoryModel {
+        /// The newest store, always: sequential consistency.
+        Sc = 0, "sc";
+        /// An older one while newer ones are in other strands' store buffers: total store order.
+        Tso = 1, "tso";
+        /// Any that C11 lets it see, but for what depends on a later load of its own (load buffering).
+        C11 = 2, "c11";
+    }
+}
+
+impl Default for MemoryModel {
+    fn default() -> MemoryModel {
+        MemoryModel::Sc
+    }
+}
+
+impl MemoryModel {
+    /// What runs have a model of, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            MemoryModel::Sc => "sequentially consistent memory",
+            MemoryModel::Tso => "total store order",
+            MemoryModel::C11 => "C11's memory model",
+        }
     }
 }
 

@@ -26,7 +26,8 @@ pub(crate) fn planner(status: &Status, places: &dyn Places) -> Planner {
 pub(crate) fn claim(status: &Status, ended_by: &str, faults: Faults, places: &dyn Places) -> Claim {
     let promise = (status.promise.name(), status.promise.words());
     let withdrawn = status.withdrawn.iter().map(|it| withdrawn(it, places)).collect();
-    Claim::of(promise, (status.classes, status.runs), status.finished, ended_by, withdrawn, faults)
+    let memory = status.model.words();
+    Claim::of(promise, (status.classes, status.runs), status.finished, ended_by, memory, withdrawn, faults)
 }
 
 fn withdrawn(it: &Withdrawal, places: &dyn Places) -> Withdrawn {

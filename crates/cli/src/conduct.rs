@@ -449,6 +449,7 @@ pub(crate) fn schedule(
         faults: config.faults,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,
+        model: request.model,
         race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),
         verdict: failure.verdict,
         message: message.to_owned(),

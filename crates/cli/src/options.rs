@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::PointMode;
+use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::campaign::Config;
 use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
@@ -159,6 +159,10 @@ pub(crate) struct CampaignOptions {
     /// How much heap a run may have at a time, such as 512M or 4G; 0 for no bound.
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "2G", value_parser = values::size)]
     pub(crate) memory: u64,
+    /// What an atomic load may see: the newest store only (`sc`), an older one while newer ones are in store buffers (`tso`), or
+    /// all that C11 allows but load buffering (`c11`).
+    #[arg(long, value_name = "MODEL", default_value = "c11", value_parser = values::model)]
+    pub(crate) memory_model: MemoryModel,
     /// How much of each output stream of a run is kept while it goes on; of more, the end.
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "16M", value_parser = values::size)]
     pub(crate) output: u64,
@@ -285,6 +289,8 @@ impl CampaignOptions {
                 RaceMode::Report => Races::Report,
                 RaceMode::Fail => Races::Fail,
             },
+            // In free runs the processor decides.
+            model: if self.mode == Mode::Free { MemoryModel::Sc } else { self.memory_model },
             shrink: self.shrink.0,
             filter: None,
             noise: self.noise.noise(coverage),

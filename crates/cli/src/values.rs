@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::PointMode;
+use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::Search;
 
 /// A time such as `30s`, `500ms`, `2m`, `1h` or `1.5` (seconds).
@@ -121,6 +121,11 @@ pub(crate) fn strategy_help() -> String {
 /// A point mode's name.
 pub(crate) fn points(text: &str) -> Result<PointMode, String> {
     PointMode::from_name(text).ok_or_else(|| "expected `shared`, `sync` or `all`".to_owned())
+}
+
+/// A memory model's name.
+pub(crate) fn model(text: &str) -> Result<MemoryModel, String> {
+    MemoryModel::from_name(text).ok_or_else(|| "expected `sc`, `tso` or `c11`".to_owned())
 }
 
 #[cfg(test)]

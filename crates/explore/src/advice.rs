@@ -10,7 +10,7 @@ use crate::profile::Profile;
 use crate::search::Search;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use threadbare_abi::layout::flags;
+use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_strategy::rff::Manner;
 use threadbare_strategy::{Spec, StrategyId, rng};
 
@@ -120,6 +120,15 @@ impl Advice {
             Advice::Portfolio(portfolio) => portfolio.withdraw(reason),
             Advice::Futures(chooser) => chooser.inner_mut().withdraw(reason),
             _ => {}
+        }
+    }
+
+    /// What atomic loads may see in the runs.
+    pub(crate) fn set_model(&mut self, model: MemoryModel) {
+        match self {
+            Advice::Planner(_, planner) => planner.set_model(model),
+            Advice::Portfolio(portfolio) => portfolio.set_model(model),
+            Advice::None(_) | Advice::Profile(..) | Advice::Fuzz(..) | Advice::Futures(_) => {}
         }
     }
 

@@ -28,7 +28,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::Segment;
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::{PointMode, Record, flags};
+use threadbare_abi::layout::{MemoryModel, PointMode, Record, flags};
 use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Goal;
@@ -72,6 +72,8 @@ pub struct Config {
     pub predict: bool,
     /// What is done with data races.
     pub races: Races,
+    /// What atomic loads may see.
+    pub model: MemoryModel,
     /// How long the schedule of a new finding is made smaller when the campaign is over; by whoever makes it.
     pub shrink: Option<Duration>,
     /// Who knows what is not to be told.
@@ -114,6 +116,7 @@ impl Config {
             estimates: (0, 0),
             guide: Arc::default(),
             races: self.races != Races::Off,
+            model: self.model,
             watches: Vec::new(),
             faults: self.faults,
         }
@@ -252,6 +255,7 @@ pub fn run_kept(
         config.seed,
         config.predict,
     )
+    .with_model(config.model)
     .until(config.until);
     ledger.ends_complete |= config.ends_complete;
     if let Some(order) = &config.futures {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::PCS_CAPACITY;
+use threadbare_abi::layout::{MemoryModel, PCS_CAPACITY};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Books;
 use threadbare_coverage::tasks::Seen;
@@ -180,6 +180,12 @@ impl Ledger {
             stop: None,
             log: Log::default(),
         }
+    }
+
+    /// The same books, of runs whose atomic loads may see this.
+    pub(crate) fn with_model(mut self, model: MemoryModel) -> Ledger {
+        self.advice.set_model(model);
+        self
     }
 
     /// The same books, which end when something new is less likely than this.

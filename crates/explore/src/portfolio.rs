@@ -29,7 +29,7 @@ use crate::fuzz::{Fuzz, News};
 use crate::planner::{Planner, Reason, Status};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
-use threadbare_abi::layout::flags;
+use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::step::flags::RESUMED;
 use threadbare_abi::step::{STEP_WORDS, Step, StepKind};
@@ -177,6 +177,12 @@ impl Portfolio {
         };
         portfolio.divide();
         portfolio
+    }
+
+    /// What atomic loads may see in the runs.
+    pub(crate) fn set_model(&mut self, model: MemoryModel) {
+        self.planner.set_model(model);
+        self.pairs.set_model(model);
     }
 
     /// What a run of this epoch is to do. Runs come in their order.

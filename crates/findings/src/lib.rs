@@ -17,6 +17,7 @@ pub mod places;
 mod race;
 pub mod sources;
 mod stacks;
+mod stale;
 pub mod std_locks;
 pub mod steps;
 pub mod suppressions;

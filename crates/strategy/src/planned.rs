@@ -14,6 +14,7 @@
 use crate::conflict::depends;
 use crate::{Born, Pick, ROOM_WORDS, Room, RunInfo, Strategy, View};
 use threadbare_abi::op::{Op, OpKind, Order};
+use threadbare_abi::step::FENCES;
 use threadbare_abi::strand::StrandId;
 
 /// Words of a sleeper.
@@ -183,7 +184,10 @@ impl Planned {
             let gives_back = matches!(op.kind, OpKind::CondWait | OpKind::CondTimedWait)
                 && matches!(kind, OpKind::MutexTryLock);
             let timers = timer && kind == OpKind::Sleep;
-            if sleeper != 0 && (sleeper == path || gives_back || timers || depends(&op, &other)) {
+            // A fence does something to all sequentially consistent operations.
+            let total = addr == FENCES
+                && (op.kind == OpKind::Fence || kind == OpKind::AtomicRmw && op.order == Order::SeqCst);
+            if sleeper != 0 && (sleeper == path || gives_back || timers || total || depends(&op, &other)) {
                 self.wake(sleeper);
             }
             at += SLEEPER;
@@ -270,7 +274,8 @@ impl Planned {
                     && (place..places).all(holds)
                     && self.came_by(strand, first, place)
             };
-            if (0..places).any(stands) {
+            let open = |place: usize| view.may_see_older(strand, word(place, 1), word(place, 2) as u8);
+            if (0..places).any(stands) && !(0..places).any(open) {
                 return true;
             }
         }

@@ -14,6 +14,8 @@ pub fn is_strand(segment: &Segment) -> bool {
 pub struct Shape {
     /// Faults.
     pub faults: u64,
+    /// Atomic loads that did not see the newest store, and stores that came before newer ones.
+    pub stale: u64,
     /// Switches away from a strand that could have gone on.
     pub preemptions: u64,
     /// Strands that do something.
@@ -48,6 +50,7 @@ impl Shape {
             }
         }
         shape.strands = strands.len() as u64;
+        shape.stale = segments.iter().filter(|it| it.kind == ChoiceKind::ReadsFrom as u8).count() as u64;
         shape
     }
 }

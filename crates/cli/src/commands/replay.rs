@@ -219,6 +219,7 @@ pub(crate) fn request(schedule: &Schedule) -> Request {
         estimates,
         guide: guide.into(),
         races: schedule.races || schedule.race.is_some(),
+        model: schedule.model,
         watches: Vec::new(),
         faults: schedule.faults,
     }

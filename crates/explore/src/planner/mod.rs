@@ -7,6 +7,7 @@
 mod claim;
 mod dfs;
 mod dpor;
+mod graph;
 mod hapset;
 mod holds;
 mod pcb;
@@ -16,6 +17,7 @@ mod waits;
 use crate::advice::Lessons;
 use std::collections::HashSet;
 use std::sync::Arc;
+use threadbare_abi::layout::MemoryModel;
 use threadbare_abi::step::{Doubt, Step};
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::planned::{Notes, option_word};
@@ -132,6 +134,8 @@ pub struct Status {
     pub repeated: u64,
     /// Why the promise is not kept.
     pub withdrawn: Vec<Withdrawal>,
+    /// What atomic loads could see in the runs.
+    pub model: MemoryModel,
 }
 
 impl Status {
@@ -162,6 +166,8 @@ pub(crate) struct Planner {
     first: Vec<(u32, u32)>,
     /// Why less is true than was promised.
     withdrawn: Vec<Withdrawal>,
+    /// What atomic loads may see.
+    model: MemoryModel,
 }
 
 /// The most faults of a run that a planner chooses.
@@ -184,9 +190,28 @@ impl Planner {
             next: None,
             first: Vec::new(),
             withdrawn: Vec::new(),
+            model: MemoryModel::Sc,
         };
         planner.advance();
         planner
+    }
+
+    /// What atomic loads may see in the runs.
+    pub(crate) fn set_model(&mut self, model: MemoryModel) {
+        self.model = model;
+        self.waits.weak = model != MemoryModel::Sc;
+        // Which store was the newest when depends on the order of stores that have nothing else to do with each other.
+        if model == MemoryModel::Tso && self.strategy != StrategyId::Dfs {
+            self.withdraw(Reason::Buffers, 0);
+        }
+    }
+
+    /// The number of a run's class.
+    fn class(&self, trace: &Trace, analysis: &Analysis) -> u64 {
+        match self.model {
+            MemoryModel::Sc => analysis.class(trace),
+            _ => graph::class(&trace.clone().without(&self.waits.in_vain(trace))),
+        }
     }
 
     /// The guide of the next run.
@@ -217,6 +242,7 @@ impl Planner {
         Status {
             promise: self.search.promise(),
             finished,
+            model: self.model,
             withdrawn: own.chain(self.withdrawn.iter().cloned()).collect(),
             ..self.status.clone()
         }
@@ -244,7 +270,7 @@ impl Planner {
         if comparable && !lessons.news {
             let void = self.waits.void(&trace);
             let trace = trace.without(&void);
-            let class = named(trace.analyse(&self.waits).class(&trace), &trace.first);
+            let class = named(self.class(&trace, &trace.analyse(&self.waits)), &trace.first);
             lessons.class = Some(class).filter(|_| !taught);
             self.witnessed.insert(class);
         }
@@ -292,7 +318,7 @@ impl Planner {
             self.withdraw(Reason::Seen(Doubt::Torn), pc);
         }
         self.first.clone_from(&trace.first);
-        if self.classes.insert(named(analysis.class(&trace), &trace.first)) {
+        if self.classes.insert(named(self.class(&trace, &analysis), &trace.first)) {
             self.status.classes += 1;
         } else {
             self.status.repeated += 1;
@@ -317,6 +343,8 @@ impl Planner {
         self.search = search(self.strategy, self.parameter);
         self.first.clear();
         self.classes.clear();
+        // A loop that was not known to wait yet may have seen an older store again and again.
+        self.withdrawn.retain(|it| it.reason != Reason::Seen(Doubt::Stale));
         let learning = self.status.learning + self.status.runs;
         self.status = Status { learning, ..Status::default() };
         self.advance();

@@ -53,9 +53,18 @@ pub(crate) struct Event {
     pub(crate) resumed: bool,
     /// Stands for the innermost callers.
     pub(crate) context: u64,
+    /// Of an atomic load or store: how many newer stores it did not see, or came before.
+    pub(crate) back: u64,
+    /// It could have seen another store than it did, or come to another place among them.
+    pub(crate) chose: bool,
 }
 
 impl Event {
+    /// Whether it is a load that did not see what is in memory.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.back > 0 && self.op.kind.looks()
+    }
+
     /// Whether the order of the two can matter. Steps of one strand are always ordered.
     pub(crate) fn depends(&self, other: &Event) -> bool {
         self.path == other.path
@@ -258,6 +267,12 @@ impl Trace {
                             event.faults |= 1u64.checked_shl(event.choices.len() as u32).unwrap_or(0);
                         }
                         event.choices.push((step.addr as u32, step.before as u32));
+                        if step.op == ChoiceKind::ReadsFrom as u8 {
+                            (event.back, event.chose) = (step.enabled, true);
+                        }
+                        if event.is_stale() {
+                            (event.before, event.after) = (step.after, step.after);
+                        }
                     } else if step.op == ChoiceKind::Own as u8 {
                         trace.first.push((step.addr as u32, step.before as u32));
                     }
@@ -328,6 +343,8 @@ impl Trace {
             has_deadline: step.flags & flags::TIMED != 0,
             resumed,
             context: step.context,
+            back: 0,
+            chose: false,
         }
     }
 

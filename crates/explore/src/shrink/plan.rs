@@ -33,12 +33,15 @@ pub(crate) struct Choice {
     pub(crate) option: u64,
     /// The code of a fault, 0 for other choices.
     pub(crate) fault: u64,
+    /// Of a stale read: the events that its strand has made since its beginning. Others come in order.
+    pub(crate) at: u64,
 }
 
 impl Choice {
     fn of(segment: &Segment) -> Choice {
         let fault = Fault::of(segment).map_or(0, |fault| fault as u64);
-        Choice { path: 0, kind: segment.kind, option: segment.path, fault }
+        let at = if is_stale(segment) { segment.events } else { 0 };
+        Choice { path: 0, kind: segment.kind, option: segment.path, fault, at }
     }
 
     /// Whether the program asked for it.
@@ -49,12 +52,17 @@ impl Choice {
     fn segment(&self) -> Segment {
         Segment {
             path: self.option,
-            events: self.fault,
+            events: self.fault + self.at,
             stop: self.path,
             kind: self.kind,
             ..Segment::default()
         }
     }
+}
+
+/// Whether a segment is a load that did not see the newest store, or a store that came before newer ones.
+pub(crate) fn is_stale(segment: &Segment) -> bool {
+    segment.kind == ChoiceKind::ReadsFrom as u8
 }
 
 /// A plan.
@@ -82,8 +90,12 @@ impl Plan {
                 continue;
             }
             let made = own.entry(segment.path).or_default();
+            let begun = *made;
             *made += segment.events;
-            plan.choices.extend(waiting.drain(..).map(|choice| Choice { path: segment.path, ..choice }));
+            plan.choices.extend(waiting.drain(..).map(|choice| {
+                let at = if choice.kind == ChoiceKind::ReadsFrom as u8 { begun + choice.at } else { 0 };
+                Choice { path: segment.path, at, ..choice }
+            }));
             let mut stretch = Stretch {
                 path: segment.path,
                 target: *made,
@@ -206,6 +218,18 @@ impl Plan {
         Plan { stretches: list.into_iter().flatten().collect(), choices: self.choices.clone() }
     }
 
+    /// The choices that are stale reads, by index.
+    pub(crate) fn stale(&self) -> Vec<usize> {
+        let stale = |&at: &usize| self.choices[at].kind == ChoiceKind::ReadsFrom as u8;
+        (0..self.choices.len()).filter(stale).collect()
+    }
+
+    /// Lets these loads see the newest store.
+    pub(crate) fn without_stale(&self, which: &[usize]) -> Plan {
+        let kept = self.choices.iter().enumerate().filter(|(at, _)| !which.contains(at));
+        Plan { stretches: self.stretches.clone(), choices: kept.map(|(_, choice)| *choice).collect() }
+    }
+
     /// Leaves stretches out: their strands come later, or not at all.
     pub(crate) fn without(&self, drop: impl Fn(usize, &Stretch) -> bool) -> Plan {
         let kept = self.stretches.iter().enumerate().filter(|(at, stretch)| !drop(*at, stretch));
@@ -263,7 +287,10 @@ mod tests {
             told(&plan),
             [(main, 10, false), (7, 5, true), (8, 4, true), (7, 11, false), (8, 5, false), (main, 13, false)]
         );
-        assert_eq!(plan.choices, [Choice { path: 8, kind: ChoiceKind::Wake as u8, option: 2, fault: 0 }]);
+        assert_eq!(
+            plan.choices,
+            [Choice { path: 8, kind: ChoiceKind::Wake as u8, option: 2, fault: 0, at: 0 }]
+        );
         let part = Plan::up_to(&sample(), Some((4, 8)));
         assert_eq!(told(&part), [(main, 10, false), (7, 5, true), (8, 4, true), (7, 8, true)]);
     }

@@ -15,6 +15,12 @@ pub(crate) fn reduce(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Hal
     loop {
         let before = best.shape;
         pieces(trials, best, |plan| plan.faults().len(), |plan, from, to| plan.without_faults(from..to))?;
+        pieces(
+            trials,
+            best,
+            |plan| plan.stale().len(),
+            |plan, from, to| plan.without_stale(&plan.stale()[from..to]),
+        )?;
         cut_off(trials, best)?;
         pieces(
             trials,

@@ -120,6 +120,12 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
         idle::livelock();
     }
     check_stop(&current, how)?;
+    if e.follow.choice < e.follow.at
+        && is_stale(&segment(e.follow.choice))
+        && e.plan.flags & flags::STRICT != 0
+    {
+        diverge(e.follow.at, "an atomic operation was to see an older store");
+    }
     let Some(found) = load(e.follow.at + 1) else {
         stop();
         due::wake_due();
@@ -286,6 +292,38 @@ pub fn fault(fault: Fault, chance: u32) -> Option<bool> {
     };
     e.follow.choice += usize::from(here);
     Some(here)
+}
+
+/// How many newer stores the atomic operation under way does not see, or comes before, by the schedule; `None` if none is followed. One
+/// that the schedule does not speak of is plain.
+pub fn stale() -> Option<u32> {
+    let e = engine();
+    if lenient::is_on() {
+        return Some(lenient::stale());
+    }
+    if !e.follow.active {
+        return None;
+    }
+    let at = e.follow.choice;
+    let found = if at < e.follow.at { segment(at) } else { Segment::default() };
+    let here = is_stale(&found) && found.events == live().events - e.segment_start;
+    Some(if here { found.path as u32 } else { 0 })
+}
+
+/// The operation under way has so many options, and takes what the schedule says.
+pub fn take_stale(option: u32, options: u32) -> u32 {
+    let e = engine();
+    if option > 0 && !lenient::is_on() {
+        if option >= options && e.plan.flags & flags::STRICT != 0 {
+            diverge(e.follow.at, "an atomic operation has fewer stores to choose from");
+        }
+        e.follow.choice += 1;
+    }
+    option.min(options - 1)
+}
+
+fn is_stale(segment: &Segment) -> bool {
+    segment.kind == ChoiceKind::ReadsFrom as u8
 }
 
 /// Whether the running strand waits for a descriptor here by the schedule; `None` if none is followed.

@@ -196,6 +196,16 @@ pub fn fault(fault: Fault, chance: u32) -> bool {
     (0..plan().len).map(segment).any(is)
 }
 
+/// How many newer stores the atomic operation under way does not see, or comes before, by the plan.
+pub fn stale() -> u32 {
+    let (l, id) = (plan(), engine().current);
+    let (path, made) = (strand(id).path.0, made(id));
+    let here = |found: &Segment| {
+        found.kind == ChoiceKind::ReadsFrom as u8 && found.stop == path && found.events == made
+    };
+    (0..l.len).map(segment).find(here).map_or(0, |found| found.path as u32)
+}
+
 /// Notes a decision, once however often it is asked for.
 fn note(how: Stop) {
     let e = engine();

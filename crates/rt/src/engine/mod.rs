@@ -74,6 +74,7 @@ pub mod spin;
 pub mod start;
 pub mod steps;
 pub mod stops;
+pub mod stores;
 pub mod strand;
 pub mod touched;
 pub mod unseen;

@@ -299,6 +299,21 @@ pub fn chose(kind: ChoiceKind, taken: u64, options: u64) {
     });
 }
 
+/// The step under way is an atomic load that sees the store with so many newer ones, and this value, or a store that comes before them.
+#[inline]
+pub fn sees(option: u64, options: u64, back: u64, value: u64) {
+    if is_on() && live().steps != 0 {
+        push(Step {
+            op: ChoiceKind::ReadsFrom as u8,
+            addr: option,
+            before: options,
+            after: value,
+            enabled: back,
+            ..of(StepKind::Choice, super::me(), Op::new(OpKind::Start, 0, 0))
+        });
+    }
+}
+
 /// The running strand waits in a loop: one of the places it loads again and again. `ends`: it may end by itself.
 pub fn spins(op: Op, value: u64, context: u64, ends: bool) {
     if is_on() {

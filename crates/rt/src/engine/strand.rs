@@ -5,6 +5,7 @@ use super::frames::{self, FrameEntry};
 use super::locks::Held;
 use super::race::Ignored;
 use super::race::clock::Clock;
+use super::race::history::View;
 use super::spin::SpinTrack;
 use super::unseen::Inside;
 use super::wait::Wait;
@@ -74,6 +75,8 @@ pub struct Strand {
     pub fence_acquire: Clock,
     /// What its last release fence published.
     pub fence_release: Clock,
+    /// What it must see of atomics besides.
+    pub view: View,
     /// Words it has changed or tried to change atomically, each once, since it last waited out of sight.
     pub locks: Vec<u64>,
     /// What the program wants left out.
@@ -137,6 +140,7 @@ impl Strand {
             clock: Clock::new(),
             fence_acquire: Clock::new(),
             fence_release: Clock::new(),
+            view: View::default(),
             locks: Vec::new(),
             ignored: Ignored::default(),
             spin: SpinTrack::new(),

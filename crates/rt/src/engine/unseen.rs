@@ -130,8 +130,9 @@ extern "C" fn acquires(_: u64, _: u64) {
 }
 
 /// A strand of a scope says that it is done; the scope's end waits for that, not for the strand's own.
-extern "C" fn leaves_scope(_: u64, _: u64) {
+extern "C" fn leaves_scope(scope: u64, _: u64) {
     if super::controlled() {
+        super::race::uses_unseen(scope);
         crate::model::thread::leaves_scope();
     }
 }

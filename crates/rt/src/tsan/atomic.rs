@@ -6,7 +6,7 @@
 
 use crate::effect::{Atomic, Effect, effect};
 use crate::engine::sched::{self, ATTENTION};
-use crate::engine::{ObjectId, addressable, controlled, faults, learn};
+use crate::engine::{ObjectId, addressable, controlled, faults, learn, stores};
 use crate::free;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 use threadbare_abi::fault::Fault;
@@ -54,7 +54,8 @@ macro_rules! atomics {
             pub unsafe extern "C" fn load(p: *mut $int, mo: i32, pc: u64) -> $int {
                 before(OpKind::AtomicLoad, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
-                let value = unsafe { at(p) }.load(Ordering::SeqCst);
+                let newest = unsafe { at(p) }.load(Ordering::SeqCst);
+                let value = stores::seen(p as u64, $size, newest as u64, order(mo), pc) as $int;
                 done(Atomic::Load(value as u64), p as u64, $size, mo, pc);
                 value
             }
@@ -62,7 +63,12 @@ macro_rules! atomics {
             pub unsafe extern "C" fn store(p: *mut $int, value: $int, mo: i32, pc: u64) {
                 before(OpKind::AtomicStore, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
-                unsafe { at(p) }.store(value, Ordering::SeqCst);
+                unsafe {
+                    let old = || at(p).load(Ordering::Relaxed) as u64;
+                    if !stores::comes_late(p as u64, $size, old, order(mo), pc) {
+                        at(p).store(value, Ordering::SeqCst);
+                    }
+                }
                 done(Atomic::Store(value as u64), p as u64, $size, mo, pc);
             }
 

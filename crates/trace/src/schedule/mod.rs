@@ -51,7 +51,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use threadbare_abi::event::Segment;
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::PointMode;
+use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_strategy::Spec;
@@ -105,6 +105,8 @@ pub struct Schedule {
     pub faults: Faults,
     /// Whether data races were looked for.
     pub races: bool,
+    /// What its atomic loads may have seen.
+    pub model: MemoryModel,
     /// The data race that the schedule shows, where it is kept for one.
     pub race: Option<RacePair>,
     /// How long the run may take, in milliseconds.

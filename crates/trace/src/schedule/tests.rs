@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use std::os::unix::ffi::OsStringExt;
 use threadbare_abi::event::{ChoiceKind, StopKind};
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::MEMORY;
+use threadbare_abi::layout::{MEMORY, MemoryModel};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandPath;
 use threadbare_strategy::StrategyId;
@@ -44,7 +44,7 @@ fn segment() -> impl Strategy<Value = Segment> {
             let kind = if timeout { ChoiceKind::Timeout } else { ChoiceKind::Strand };
             Segment { path, events, kind: kind as u8, ..base }
         } else {
-            let kind = [ChoiceKind::Wake, ChoiceKind::Spurious, ChoiceKind::Value, ChoiceKind::Fault]
+            let kind = [ChoiceKind::Wake, ChoiceKind::Spurious, ChoiceKind::ReadsFrom, ChoiceKind::Fault]
                 [choice.0 as usize % 4];
             Segment { path: choice.1, events: choice.2, kind: kind as u8, ..base }
         }
@@ -96,6 +96,7 @@ prop_compose! {
             in_order: numbers[3] % 2 == 1,
             faults: Faults(numbers[4] as u32 % 32),
             races,
+            model: [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::C11][numbers[3] as usize % 3],
             race: race.map(|(offset, module)| {
                 RacePair::new((offset, OpKind::Read), ((module << 48) | (offset / 2), OpKind::AtomicStore))
             }),
@@ -160,6 +161,7 @@ fn small() -> Schedule {
         in_order: false,
         faults: Faults::NONE,
         races: true,
+        model: MemoryModel::C11,
         race: None,
         timeout_ms: 10_000,
         verdict: VerdictKind::Deadlock,

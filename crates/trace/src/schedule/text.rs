@@ -16,12 +16,13 @@ pub(super) fn is_strand(segment: &Segment) -> bool {
 }
 
 /// The letter of a choice that is no strand.
-pub(super) const CHOICES: [(char, ChoiceKind); 5] = [
+pub(super) const CHOICES: [(char, ChoiceKind); 6] = [
     ('w', ChoiceKind::Wake),
     ('p', ChoiceKind::Spurious),
     ('v', ChoiceKind::Value),
     ('f', ChoiceKind::Fault),
     ('c', ChoiceKind::Own),
+    ('r', ChoiceKind::ReadsFrom),
 ];
 
 /// The mark of a stop; a preempted strand has none.

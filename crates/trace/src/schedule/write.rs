@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use threadbare_abi::event::{ChoiceKind, Segment};
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::MEMORY;
+use threadbare_abi::layout::{MEMORY, MemoryModel};
 use threadbare_abi::op::OpKind;
 use threadbare_strategy::Spec;
 
@@ -79,6 +79,9 @@ fn header(out: &mut String, schedule: &Schedule) {
     }
     if !schedule.races {
         line("races", &"off");
+    }
+    if schedule.model != MemoryModel::Sc {
+        line("memory-model", &schedule.model.name());
     }
     line("timeout-ms", &schedule.timeout_ms);
     line("verdict", &schedule.verdict.name());
