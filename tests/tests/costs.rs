@@ -157,6 +157,7 @@ fn count(program: &str, races: bool) -> Result<u64, Failed> {
         estimates: (0, 0),
         guide: Arc::from([]),
         races,
+        model: threadbare_abi::layout::MemoryModel::C11,
         watches: Vec::new(),
         faults: threadbare_abi::fault::Faults::SPURIOUS,
     };
