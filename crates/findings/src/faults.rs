@@ -42,10 +42,8 @@ fn callers(facts: &RunFacts) -> HashMap<(u16, u64, u64), Vec<u64>> {
                 }
                 callers.push(event.pc);
             }
-            Some(EventKind::Point) => {
-                if fresh.insert(event.strand, true) == Some(true) {
-                    list.remove(&event.strand);
-                }
+            Some(EventKind::Point) if fresh.insert(event.strand, true) == Some(true) => {
+                list.remove(&event.strand);
             }
             Some(EventKind::Choice) => {
                 let key = (event.strand, event.addr, event.value);

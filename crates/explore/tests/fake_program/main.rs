@@ -84,6 +84,7 @@ fn request(run: u64) -> Request {
         estimates: (0, 0),
         guide: std::sync::Arc::default(),
         races: true,
+        model: threadbare_abi::layout::MemoryModel::Sc,
         watches: Vec::new(),
         faults: threadbare_abi::fault::Faults::NONE,
     }
@@ -271,6 +272,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         target: Arc::new(target(mode)),
         search: Search::default(),
         in_order: false,
+        model: threadbare_abi::layout::MemoryModel::Sc,
         faults: threadbare_abi::fault::Faults::NONE,
         seed: 1,
         runs: Some(100),

@@ -271,9 +271,10 @@ pub fn chose(option: u64) {
 /// A choice of the program's own, which is part of what follows also where there is one strand only.
 pub fn chose_own(option: u64) {
     // SAFETY: single kernel thread.
+    let wanted = unsafe { WANTED };
     if is_on() {
         chose(option);
-    } else if unsafe { WANTED } {
+    } else if wanted {
         live().class = mix(live().class ^ option.wrapping_add(1));
     }
 }
