@@ -42,8 +42,9 @@ extern "C" fn look_up() {
 }
 
 fn functions() -> &'static Functions {
+    let functions = &raw const FUNCTIONS;
     // SAFETY: nobody writes it once `main` has begun.
-    unsafe { &*(&raw const FUNCTIONS) }
+    unsafe { &*functions }
 }
 
 pub(crate) fn choose(options: u64) -> u64 {
