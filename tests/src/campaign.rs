@@ -65,6 +65,12 @@ pub fn run(program: &Program, executable: &Path, out: &Path, options: &[&str]) -
     if let Some(points) = &program.points {
         arguments.extend(["--points", points]);
     }
+    if let Some(model) = program.memory_model.as_ref().filter(|_| !options.contains(&"--memory-model")) {
+        arguments.extend(["--memory-model", model]);
+    }
+    if let Some(faults) = program.faults.as_ref().filter(|_| !options.contains(&"--faults")) {
+        arguments.extend(["--faults", faults]);
+    }
     if let Some(timeout) = &program.timeout {
         arguments.extend(["--timeout", timeout]);
     }

@@ -10,6 +10,8 @@
 //! | `max-runs` | within how many runs a failure must be found (default 500) |
 //! | `flags`, `args`, `env` | of the compiler, of the program, of its environment (`K=V`, may be repeated) |
 //! | `points` | `shared`, `sync` or `all` |
+//! | `memory-model` | what atomic loads may see: `sc`, `tso` or `c11` (default: the tool's) |
+//! | `faults` | which faults may happen (`--faults`); those of the default if it says nothing |
 //! | `compilers` | `gcc clang` (default: both) |
 //! | `timeout` | of one run |
 //! | `bare` | what the plain run does: `pass` (default for passing programs), `fail`, `hang` or `any` |
@@ -86,6 +88,10 @@ pub struct Program {
     pub env: Vec<(String, String)>,
     /// See the module.
     pub points: Option<String>,
+    /// See the module.
+    pub memory_model: Option<String>,
+    /// See the module.
+    pub faults: Option<String>,
     /// See the module.
     pub compilers: Vec<String>,
     /// See the module.
@@ -173,6 +179,8 @@ impl Program {
             args: Vec::new(),
             env: Vec::new(),
             points: None,
+            memory_model: None,
+            faults: None,
             compilers: Vec::new(),
             timeout: None,
             bare: Bare::Any,
@@ -219,6 +227,8 @@ impl Program {
                     program.env.push((variable.to_owned(), content.to_owned()));
                 }
                 "points" => program.points = Some(value.to_owned()),
+                "memory-model" => program.memory_model = Some(value.to_owned()),
+                "faults" => program.faults = Some(value.to_owned()),
                 "compilers" => program.compilers = words().collect(),
                 "timeout" => program.timeout = Some(value.to_owned()),
                 "bare" => bare = Some(parse_bare(value).ok_or_else(wrong)?),

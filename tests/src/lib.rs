@@ -9,6 +9,7 @@ pub mod compile;
 pub mod corpus;
 pub mod exclusion;
 pub mod extent;
+pub mod litmus;
 pub mod orders;
 pub mod races;
 pub mod referee;

@@ -14,7 +14,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use threadbare_abi::layout::{PointMode, Record, flags};
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{MemoryModel, PointMode, Record, flags};
 use threadbare_explore::run::{Follow, Request};
 use threadbare_explore::server::{Server, Target};
 use threadbare_strategy::StrategyId;
@@ -157,7 +158,9 @@ fn count(program: &str, races: bool) -> Result<u64, Failed> {
         estimates: (0, 0),
         guide: Arc::from([]),
         races,
+        model: MemoryModel::C11,
         watches: Vec::new(),
+        faults: Faults::SPURIOUS,
     };
     let first = server.run(&request, Follow::Nothing, None)?;
     let mut known = server.learnt(&first);

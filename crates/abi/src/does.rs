@@ -78,7 +78,7 @@ pub struct Does {
     pub hold: Hold,
 }
 
-const ROWS: usize = 64;
+const ROWS: usize = 128;
 
 macro_rules! class {
     (None) => {
@@ -174,6 +174,7 @@ table! {
     Destroy:          None   Changes None       None     None;
     StateRead:        None   Looks   State      None     None;
     StateWrite:       None   Changes State      None     None;
+    Region:           None   None    None       None     None;
 }
 
 impl OpKind {

@@ -67,10 +67,17 @@ codes! {
         Wake = 1, "wake";
         /// A timed wait ends by its deadline.
         Timeout = 2, "timeout";
-        /// A wait ends without a wake.
+        /// Something happens for no reason that correct programs must stand: see [`crate::fault`].
         Spurious = 3, "spurious";
         /// A value from outside.
         Value = 4, "value";
+        /// Which store an atomic load sees, or before which newer ones an atomic store comes. Only what is not plain is a segment:
+        /// `path` is how many newer stores were not seen (or come after), `events` how many events its strand has made in its segment by then.
+        ReadsFrom = 5, "reads-from";
+        /// A call fails: see [`crate::fault`].
+        Fault = 6, "fault";
+        /// One that the program asked for; 0 options stand for any value.
+        Own = 7, "own";
     }
 }
 
@@ -81,9 +88,10 @@ codes! {
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Segment {
-    /// [`crate::strand::StrandPath`] of the strand; for a choice that is no strand, the option taken.
+    /// [`crate::strand::StrandPath`] of the strand; for a choice that is no strand, the option taken; for a fault, how many
+    /// chances of its sort the strand had before.
     pub path: u64,
-    /// Events the strand does before it stops; for other choices, the number of options.
+    /// Events the strand does before it stops; for other choices, the number of options; for a fault, its code.
     pub events: u64,
     /// The operation before which it stops, as module index (high 16 bits) and offset (low 48 bits): the fingerprint.
     pub stop: u64,

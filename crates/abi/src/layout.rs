@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -144,6 +144,10 @@ pub struct Plan {
     pub params: [u64; 8],
     /// Bytes of heap the run may have at a time (0: no bound).
     pub memory: u64,
+    /// What atomic loads may see: a [`MemoryModel`] code.
+    pub model: u32,
+    /// The groups of [`crate::fault::Faults`] that may happen.
+    pub faults: u32,
 }
 
 /// Flags of a [`Plan`].
@@ -169,6 +173,8 @@ pub mod flags {
     pub const STEPS: u32 = 1 << 16;
     /// The schedule is of a time when calls with a state of libc's were no events.
     pub const FEWER_EVENTS: u32 = 1 << 17;
+    /// The schedule is of a time when precompiled functions had no points at their entry.
+    pub const NO_ENTRY_POINTS: u32 = 1 << 21;
     /// With steps it is told which callers a context stands for, each once.
     pub const CALLERS: u32 = 1 << 20;
 }
@@ -212,6 +218,31 @@ crate::op::codes! {
         Sync = 1, "sync";
         /// Everything the compiler's pass sees.
         All = 2, "all";
+    }
+}
+
+crate::op::codes! {
+    /// What an atomic load may see.
+    #[derive(Default)]
+    MemoryModel {
+        /// The newest store, always: sequential consistency.
+        #[default]
+        Sc = 0, "sc";
+        /// An older one while newer ones are in other strands' store buffers: total store order.
+        Tso = 1, "tso";
+        /// Any that C11 lets it see, but for what depends on a later load of its own (load buffering).
+        C11 = 2, "c11";
+    }
+}
+
+impl MemoryModel {
+    /// What runs have a model of, in words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            MemoryModel::Sc => "sequentially consistent memory",
+            MemoryModel::Tso => "total store order",
+            MemoryModel::C11 => "C11's memory model",
+        }
     }
 }
 

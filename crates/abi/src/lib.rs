@@ -6,9 +6,13 @@
 //! [`layout::VERSION`].
 #![no_std]
 
+#[cfg(test)]
+extern crate std;
+
 pub mod decision;
 pub mod does;
 pub mod event;
+pub mod fault;
 pub mod layout;
 pub mod noise;
 pub mod object;

@@ -149,6 +149,8 @@ codes! {
         StateRead = 62, "state-read";
         /// A call that changes such a state.
         StateWrite = 63, "state-write";
+        /// The strand begins something in which nobody else goes on.
+        Region = 64, "atomic-begin";
     }
 }
 

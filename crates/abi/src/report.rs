@@ -68,6 +68,22 @@ codes! {
         /// occasion (the same for all locks held then), then for each strand the last of its stretches that came before
         /// by creation and join.
         LockOrder = 17, "lock-order";
+        /// An atomic load of the strand saw an older store, or its store came before newer ones: `a` the instruction, `b` that of the store it
+        /// saw (0 for what was there first), `c` that of the newest store of another strand. Text, numbers with a space between them: the address, the bytes, an
+        /// [`crate::op::OpKind`], the strand and value of the store it saw, the same of the newer one, and what would have forbidden it: a [`Remedy`].
+        Stale = 18, "stale";
+    }
+}
+
+codes! {
+    /// What would have made an atomic load see a store.
+    Remedy {
+        /// An acquire on the load by which its strand heard of the store, which was released.
+        Acquire = 0, "acquire";
+        /// A release on a store that its strand saw, after the one that it did not see, and an acquire on the load that saw it.
+        Release = 1, "release";
+        /// Nothing that its strand saw tells of the store: sequential consistency.
+        SeqCst = 2, "seq-cst";
     }
 }
 

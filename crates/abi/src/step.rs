@@ -80,8 +80,16 @@ codes! {
         Address = 6, "addresses";
         /// A clock was read, and what it shows depends on all that was done before.
         Clock = 7, "clocks";
+        /// An atomic load had more older stores to see than are kept, or had seen one of them too often.
+        Stale = 8, "stale-reads";
+        /// A value was drawn that is one of too many to try.
+        Values = 16, "values";
     }
 }
+
+/// What sequentially consistent fences change and other sequentially consistent operations look at, where loads may see older
+/// stores: the order of the two matters then. No memory of a program has this address.
+pub const FENCES: u64 = 64;
 
 /// Flags of a [`Step`].
 pub mod flags {

@@ -21,7 +21,7 @@ use threadbare_explore::journal::{Close, Journal};
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_explore::{Error, Failure, surroundings};
-use threadbare_findings::explain::warning_text;
+use threadbare_findings::explain::{REACHED, warning_text};
 use threadbare_findings::orders;
 use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
@@ -376,9 +376,16 @@ impl Conductor<'_> {
             suppressed: self.hidden.all().len() as u64,
             trace_hash: format!("{:016x}", summary.trace_hash),
             replays: summary.replays,
+            reached: summary
+                .warnings
+                .iter()
+                .filter_map(|warning| warning.text.strip_prefix(REACHED))
+                .map(str::to_owned)
+                .collect(),
             warnings: summary
                 .warnings
                 .iter()
+                .filter(|warning| !warning.text.starts_with(REACHED))
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
@@ -389,7 +396,7 @@ impl Conductor<'_> {
             claim: summary
                 .planner
                 .as_ref()
-                .map(|status| claim::claim(status, ended_by(&summary.ending), places)),
+                .map(|status| claim::claim(status, ended_by(&summary.ending), self.config.faults, places)),
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         };
@@ -453,8 +460,10 @@ pub(crate) fn schedule(
         max_points: config.max_points,
         memory: target.limits.memory,
         in_order: config.in_order,
+        faults: config.faults,
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,
+        model: request.model,
         race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),
         verdict: failure.verdict,
         message: message.to_owned(),

@@ -9,7 +9,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use threadbare_abi::layout::PointMode;
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::campaign::Config;
 use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
@@ -146,6 +147,11 @@ pub(crate) struct CampaignOptions {
     /// `in-order` (only when nothing else can go on).
     #[arg(long, value_enum, default_value = "early")]
     pub(crate) deadlines: Deadlines,
+    /// What the environment may do: `spurious` (wake-ups without a signal, weak exchanges and `mtx_trylock` that fail for no
+    /// reason), `io` (`EINTR`, `EAGAIN`, short reads and writes), `memory` (allocations fail), `threads` (strands cannot be
+    /// created), `clock` (the wall clock is set), several with commas between, `all` or `none`.
+    #[arg(long, value_name = "WHICH", default_value = "spurious", value_parser = values::faults)]
+    pub(crate) faults: Faults,
     /// How a run begins: in the process of the one before it, with memory put back (`snapshot`), or in a process of its
     /// own (`fork`). `auto` is `snapshot` where it can serve. What runs show is the same.
     #[arg(long, value_enum, default_value = "auto")]
@@ -153,6 +159,10 @@ pub(crate) struct CampaignOptions {
     /// How much heap a run may have at a time, such as 512M or 4G; 0 for no bound.
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "2G", value_parser = values::size)]
     pub(crate) memory: u64,
+    /// What an atomic load may see: the newest store only (`sc`), an older one while newer ones are in store buffers (`tso`), or
+    /// all that C11 allows but load buffering (`c11`).
+    #[arg(long, value_name = "MODEL", default_value = "c11", value_parser = values::model)]
+    pub(crate) memory_model: MemoryModel,
     /// How much of each output stream of a run is kept while it goes on; of more, the end.
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "16M", value_parser = values::size)]
     pub(crate) output: u64,
@@ -272,6 +282,7 @@ impl CampaignOptions {
                 Mode::Free => Search::Strategy(Spec::of(StrategyId::Random)),
             },
             in_order: self.deadlines == Deadlines::InOrder,
+            faults: self.faults,
             seed: self.seed,
             runs: self.runs.or(unbounded.then_some(default_runs)),
             time: self.time,
@@ -287,6 +298,8 @@ impl CampaignOptions {
                 RaceMode::Report => Races::Report,
                 RaceMode::Fail => Races::Fail,
             },
+            // In free runs the processor decides.
+            model: if self.mode == Mode::Free { MemoryModel::Sc } else { self.memory_model },
             shrink: self.shrink.0,
             filter: None,
             noise: self.noise.noise(coverage),

@@ -2,7 +2,8 @@
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
-use threadbare_abi::layout::PointMode;
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::Search;
 
 /// A time such as `30s`, `500ms`, `2m`, `1h` or `1.5` (seconds).
@@ -37,6 +38,14 @@ pub(crate) fn time_or_off(text: &str) -> Result<TimeOrOff, String> {
             Err(why) => Err(format!("{why}, or `off`")),
         },
     }
+}
+
+/// Groups of faults, with commas between.
+pub(crate) fn faults(text: &str) -> Result<Faults, String> {
+    Faults::parse(text).ok_or_else(|| {
+        let names: Vec<&str> = Faults::GROUPS.iter().map(|(name, _)| *name).collect();
+        format!("expected none, all, or some of {} with commas between", names.join(", "))
+    })
 }
 
 /// A number of runs, at least one.
@@ -112,6 +121,11 @@ pub(crate) fn strategy_help() -> String {
 /// A point mode's name.
 pub(crate) fn points(text: &str) -> Result<PointMode, String> {
     PointMode::from_name(text).ok_or_else(|| "expected `shared`, `sync` or `all`".to_owned())
+}
+
+/// A memory model's name.
+pub(crate) fn model(text: &str) -> Result<MemoryModel, String> {
+    MemoryModel::from_name(text).ok_or_else(|| "expected `sc`, `tso` or `c11`".to_owned())
 }
 
 #[cfg(test)]

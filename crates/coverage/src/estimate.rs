@@ -121,7 +121,7 @@ impl Estimate {
     /// The estimate in words.
     pub fn words(&self) -> String {
         if self.is_proved() {
-            return "no run can show anything new: proved for this input".to_owned();
+            return "no run can show anything new: proved for this input and memory model".to_owned();
         }
         if self.low >= NEARLY_ALL {
             return "nearly every run still shows something new".to_owned();

@@ -96,5 +96,8 @@ fn words_say_what_the_numbers_say() {
     assert_eq!(estimate(0.0, 0.0, 0.0038), "less than 1 in 260 runs still shows something new (95%)");
     assert_eq!(estimate(0.9, 0.8, 1.0), "about 9 in 10 runs still show something new (95%: 8 to 10 in 10)");
     assert_eq!(estimate(1.0, 0.95, 1.0), "nearly every run still shows something new");
-    assert_eq!(Estimate::complete(7).words(), "no run can show anything new: proved for this input");
+    assert_eq!(
+        Estimate::complete(7).words(),
+        "no run can show anything new: proved for this input and memory model"
+    );
 }

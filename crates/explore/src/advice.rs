@@ -5,13 +5,13 @@
 use crate::futures::{Chooser, Found, Order};
 use crate::fuzz::Fuzz;
 use crate::idioms;
-use crate::planner::{Planner, Status};
+use crate::planner::{Planner, Reason, Status};
 use crate::portfolio::Portfolio;
 use crate::profile::Profile;
 use crate::search::Search;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use threadbare_abi::layout::flags;
+use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_strategy::rff::Manner;
 use threadbare_strategy::{Spec, StrategyId, rng};
 
@@ -135,6 +135,27 @@ impl Advice {
         match self {
             Advice::Idioms(chooser) => Some(chooser.found()),
             _ => None,
+        }
+    }
+
+    /// What atomic loads may see in the runs.
+    pub(crate) fn set_model(&mut self, model: MemoryModel) {
+        match self {
+            Advice::Planner(_, planner) => planner.set_model(model),
+            Advice::Portfolio(portfolio) => portfolio.set_model(model),
+            Advice::Idioms(chooser) => chooser.inner_mut().set_model(model),
+            Advice::None(_) | Advice::Profile(..) | Advice::Fuzz(..) | Advice::Futures(_) => {}
+        }
+    }
+
+    /// Faults may happen that no planner chooses: none proves anything.
+    pub(crate) fn withdraw(&mut self, reason: Reason) {
+        match self {
+            Advice::Planner(_, planner) => planner.withdraw(reason, 0),
+            Advice::Portfolio(portfolio) => portfolio.withdraw(reason),
+            Advice::Futures(chooser) => chooser.inner_mut().withdraw(reason),
+            Advice::Idioms(chooser) => chooser.inner_mut().withdraw(reason),
+            _ => {}
         }
     }
 

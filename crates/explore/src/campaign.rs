@@ -28,7 +28,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::Segment;
-use threadbare_abi::layout::{PointMode, Record, flags};
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{MemoryModel, PointMode, Record, flags};
 use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Goal;
@@ -46,6 +47,8 @@ pub struct Config {
     pub search: Search,
     /// Whether deadlines only fire when nothing else can go on.
     pub in_order: bool,
+    /// Which faults may happen.
+    pub faults: Faults,
     /// The seed of the campaign.
     pub seed: u64,
     /// The most runs.
@@ -70,6 +73,8 @@ pub struct Config {
     pub predict: bool,
     /// What is done with data races.
     pub races: Races,
+    /// What atomic loads may see.
+    pub model: MemoryModel,
     /// How long the schedule of a new finding is made smaller when the campaign is over; by whoever makes it.
     pub shrink: Option<Duration>,
     /// Who knows what is not to be told.
@@ -114,7 +119,9 @@ impl Config {
             estimates: (0, 0),
             guide: Arc::default(),
             races: self.races != Races::Off,
+            model: self.model,
             watches: Vec::new(),
+            faults: self.faults,
         }
     }
 }
@@ -253,6 +260,7 @@ pub fn run_kept(
         config.seed,
         config.predict,
     )
+    .with_model(config.model)
     .until(config.until);
     ledger.ends_complete |= config.ends_complete;
     if let Some(order) = &config.futures {
@@ -260,7 +268,9 @@ pub fn run_kept(
     }
     if let Some(order) = &config.idioms {
         ledger.look_for(config.search, config.seed, order);
+        ledger = ledger.with_model(config.model);
     }
+    ledger.allow(config.faults);
     ledger.tasks = TaskLedger::new(config.goal, config.earlier.clone());
     let before = match journal {
         Some(journal) => resume::feed(&mut ledger, journal, observer)?,

@@ -8,14 +8,15 @@ use crate::futures::Order;
 use crate::idioms;
 use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
-use crate::planner::Status;
+use crate::planner::{Reason, Status};
 use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use crate::search::Search;
 use crate::task_ledger::TaskLedger;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
-use threadbare_abi::layout::PCS_CAPACITY;
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{MemoryModel, PCS_CAPACITY};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Books;
 use threadbare_coverage::tasks::Seen;
@@ -182,6 +183,12 @@ impl Ledger {
         }
     }
 
+    /// The same books, of runs whose atomic loads may see this.
+    pub(crate) fn with_model(mut self, model: MemoryModel) -> Ledger {
+        self.advice.set_model(model);
+        self
+    }
+
     /// The same books, which end when something new is less likely than this.
     pub(crate) fn until(self, chance: Option<f64>) -> Ledger {
         Ledger { until: chance, ..self }
@@ -208,6 +215,13 @@ impl Ledger {
         self.know(order.known.clone());
         if order.force || order.once {
             (self.planned, self.ends_complete) = (true, true);
+        }
+    }
+
+    /// These faults may happen.
+    pub(crate) fn allow(&mut self, faults: Faults) {
+        if !Faults::SPURIOUS.has(faults) {
+            self.advice.withdraw(Reason::FailingCalls);
         }
     }
 

@@ -26,10 +26,10 @@
 
 use crate::advice::{Assignment, Lessons};
 use crate::fuzz::{Fuzz, News};
-use crate::planner::{Planner, Status};
+use crate::planner::{Planner, Reason, Status};
 use crate::profile::Profile;
 use std::collections::BTreeMap;
-use threadbare_abi::layout::flags;
+use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::step::flags::RESUMED;
 use threadbare_abi::step::{STEP_WORDS, Step, StepKind};
@@ -179,6 +179,12 @@ impl Portfolio {
         portfolio
     }
 
+    /// What atomic loads may see in the runs.
+    pub(crate) fn set_model(&mut self, model: MemoryModel) {
+        self.planner.set_model(model);
+        self.pairs.set_model(model);
+    }
+
     /// What a run of this epoch is to do. Runs come in their order.
     pub(crate) fn assign(&mut self, run: u64) -> Assignment {
         let planner = match self.plans {
@@ -289,6 +295,11 @@ impl Portfolio {
     pub(crate) fn status(&self) -> Option<Status> {
         (!self.large && (self.look > FIRST_ORDERS || matches!(self.plans, Plans::Orders(_))))
             .then(|| self.planner.status())
+    }
+
+    /// Nothing is proved, for this reason.
+    pub(crate) fn withdraw(&mut self, reason: Reason) {
+        self.planner.withdraw(reason, 0);
     }
 
     /// Whether every order that makes a difference was run.

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
-use threadbare_abi::layout::{Plan, PointMode, Record, WORDS_CAPACITY, Watch};
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{MemoryModel, Plan, PointMode, Record, WORDS_CAPACITY, Watch};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
@@ -61,8 +62,12 @@ pub struct Request {
     pub guide: Arc<[u64]>,
     /// Whether data races are looked for.
     pub races: bool,
+    /// What atomic loads may see.
+    pub model: MemoryModel,
     /// What the runtime is to tell the stacks of.
     pub watches: Vec<Watch>,
+    /// Which faults may happen.
+    pub faults: Faults,
 }
 
 /// Which choices the run follows before its strategy decides.
@@ -199,6 +204,8 @@ impl Server {
             estimate_strands: request.estimates.1,
             params: request.params,
             memory: self.limits.memory,
+            model: request.model as u32,
+            faults: request.faults.0,
         });
     }
 

@@ -4,7 +4,7 @@
 //! on. A reader wants the order of the effects, so an operation is told when its strand is seen to go on behind it.
 
 use std::collections::HashMap;
-use threadbare_abi::event::Event;
+use threadbare_abi::event::{ChoiceKind, Event};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_trace::events::{Happening, TraceEvent};
@@ -30,6 +30,8 @@ pub struct Done {
     pub waits: bool,
     /// Whether the wait ended by its deadline.
     pub by_deadline: bool,
+    /// Whether it is an atomic load that saw an older store, or a store that came before newer ones.
+    pub stale: bool,
 }
 
 /// Puts events into order.
@@ -82,6 +84,7 @@ impl Doer {
                     event: events,
                     waits: false,
                     by_deadline: false,
+                    stale: false,
                 };
                 self.pending.insert(strand, Pending { done, waits: false });
             }
@@ -120,6 +123,7 @@ impl Doer {
                     event,
                     waits: true,
                     by_deadline: false,
+                    stale: false,
                 };
                 let before = self.pending.insert(strand, Pending { done: done.clone(), waits: true });
                 // One wait may be told more than once: a strand that is woken in vain waits again.
@@ -130,6 +134,11 @@ impl Doer {
                 }
             }
             Happening::Ended | Happening::Value(_) => self.went_on(strand, out),
+            Happening::Choice { kind: ChoiceKind::ReadsFrom, .. } => {
+                if let Some(pending) = self.pending.get_mut(&strand) {
+                    pending.done.stale = true;
+                }
+            }
             Happening::Choice { .. } | Happening::Time(_) => {}
         }
     }

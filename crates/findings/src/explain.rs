@@ -5,7 +5,7 @@ use crate::places::{Place, Places, shown};
 use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
 use crate::steps::{Focus, steps_about};
-use crate::{memory, race, waits};
+use crate::{faults, memory, race, stale, waits};
 use threadbare_abi::op::{OpKind, state};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -14,6 +14,9 @@ use threadbare_trace::report::StrandReport;
 use threadbare_trace::run::{Output, RunFacts};
 use threadbare_trace::shape::Shape;
 use threadbare_trace::strands::Strands;
+
+/// What the runtime tells of a place that the program has a name for begins like this.
+pub const REACHED: &str = "reached: ";
 
 /// How much of a stream a finding keeps.
 const OUTPUT_KEPT: usize = 16 << 10;
@@ -40,8 +43,9 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         details.retain(|detail| detail.strand != panicked.strand);
         details.push(panicked);
     }
+    let warned = facts.report.warnings.iter().filter(|warning| !warning.text.starts_with(REACHED));
     let mut warnings: Vec<String> =
-        facts.report.warnings.iter().map(|warning| warning_text(&warning.text, warning.pc, places)).collect();
+        warned.map(|warning| warning_text(&warning.text, warning.pc, places)).collect();
     if facts.counters.segments_lost > 0 {
         warnings.push("the run is too long to list: its schedule is the seed of its strategy".to_owned());
     }
@@ -79,6 +83,8 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         kind if memory::is_memory_error(kind) => memory::explain(&mut finding, &teller),
         _ => waits::tell(&mut finding, facts, &strands, places),
     }
+    finding.notes.extend(stale::notes(&teller));
+    finding.notes.splice(0..0, faults::words(facts, &strands, places));
     let name = finding.object.as_ref().and_then(|object| object.name.clone());
     finding.steps = steps_about(&Focus { name, ..Focus::of(facts) }, facts, &strands, places);
     finding.sources = sources(&finding, places);

@@ -348,6 +348,7 @@ mod tests {
             event: 0,
             waits: false,
             by_deadline: false,
+            stale: false,
         }
     }
 

@@ -68,6 +68,10 @@ impl Focus {
             },
             _ => {}
         }
+        let stale = facts.report.stale.iter().map(|stale| stale.addr..stale.addr + stale.size);
+        if !focus.memory.is_empty() {
+            focus.memory.extend(stale);
+        }
         focus
     }
 
@@ -256,7 +260,7 @@ fn selection(focus: &Focus, all: &[Done], shared: &HashSet<Key>, texts: &mut Tex
         .zip(&quiet)
         .map(|(done, quiet)| match done.op {
             OpKind::Create | OpKind::Join => focus.has_strand(done.addr),
-            _ if done.by_deadline || focus.decides(done) => true,
+            _ if done.by_deadline || done.stale || focus.decides(done) => true,
             _ if !quiet && focus.is_about(done) => true,
             op if !tells(op) => false,
             _ if !focus.memory.is_empty() => {
@@ -346,7 +350,12 @@ impl Texts<'_> {
         let frames = self.frames(done);
         let place = shown(frames).cloned();
         let word = word(done.op.name(), frames);
-        let operation = if done.by_deadline { "deadline" } else { word.unwrap_or(done.op.name()) };
+        let operation = match done.op {
+            _ if done.by_deadline => "deadline",
+            OpKind::AtomicLoad if done.stale => "stale-load",
+            OpKind::AtomicStore if done.stale => "late-store",
+            _ => word.unwrap_or(done.op.name()),
+        };
         let at = place.as_ref().and_then(|place| place.file.as_deref().zip(place.line));
         let source = at.and_then(|(file, line)| places.source(file, line));
         let named = self.named.entry((done.op as u8, done.addr, done.size));

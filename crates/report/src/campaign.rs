@@ -52,6 +52,9 @@ pub struct CampaignReport {
     pub replays: u64,
     /// What the runtime warned of.
     pub warnings: Vec<String>,
+    /// The labels that runs came to (`reached`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reached: Vec<String>,
     /// What `--regress` found of the kept findings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub regress: Vec<Regressed>,

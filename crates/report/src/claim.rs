@@ -2,9 +2,16 @@
 
 use crate::text::counted;
 use serde::{Deserialize, Serialize};
+use threadbare_abi::fault::Faults;
 
-/// What every claim holds for.
-const HOLDS_FOR: [&str; 3] = ["this input", "sequentially consistent memory", "no failing calls"];
+/// What a claim holds for, with these words for the memory of the runs, where these faults were among the choices.
+fn holds_for(memory: &str, faults: Faults) -> Vec<String> {
+    let faults = match faults.has(Faults::SPURIOUS) {
+        true => "at most one spurious wake-up a run and no failing calls",
+        false => "no spurious wake-ups and no failing calls",
+    };
+    ["this input", memory, faults].map(str::to_owned).into()
+}
 
 /// What is known of the orders that were not run. Field names are an interface: others read them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -65,7 +72,9 @@ impl Claim {
         (orders, runs): (u64, u64),
         finished: bool,
         ended_by: &str,
+        memory: &str,
         withdrawn: Vec<Withdrawn>,
+        faults: Faults,
     ) -> Claim {
         let mut reasons = withdrawn;
         if !finished {
@@ -77,8 +86,7 @@ impl Claim {
         let claimed = reasons.is_empty();
         let (kind, text) =
             if claimed { promise } else { ("none", "nothing is known of other orders".to_owned()) };
-        let holds_for: &[&str] = if claimed { &HOLDS_FOR } else { &[] };
-        let holds_for = holds_for.iter().map(|&it| it.to_owned()).collect();
+        let holds_for = if claimed { holds_for(memory, faults) } else { Vec::new() };
         Claim { kind: kind.to_owned(), text, holds_for, orders, runs, withdrawn: reasons }
     }
 

@@ -125,7 +125,9 @@ mod tests {
         assert_eq!(line(&state, 40).chars().count(), 39);
         let state = State { estimate: Some(Estimate::complete(3)), ..state };
         assert!(
-            line(&state, 200).ends_with(", 1 finding; no run can show anything new: proved for this input")
+            line(&state, 200).ends_with(
+                ", 1 finding; no run can show anything new: proved for this input and memory model"
+            )
         );
         let state = State { estimate: None, goal: Some((19, 25, 0.95)), ..state };
         assert!(line(&state, 200).ends_with(", 1 finding; 19 of 25 tasks covered, 76% of 95%"));

@@ -382,6 +382,7 @@ pub(crate) fn campaign(findings: Vec<Finding>) -> CampaignReport {
         warnings: vec!["the program forked; the child runs uncontrolled (at bank.c:9)".into()],
         regress: Vec::new(),
         choices: Vec::new(),
+        reached: Vec::new(),
         ended_by: "runs".into(),
         planner: None,
         claim: None,

@@ -97,6 +97,9 @@ pub fn campaign(report: &CampaignReport, screen: Screen) -> String {
     if report.suppressed > 0 {
         let _ = writeln!(out, "{} suppressed", counted(report.suppressed, "finding"));
     }
+    if !report.reached.is_empty() {
+        let _ = writeln!(out, "reached: {}", report.reached.join(", "));
+    }
     for warning in &report.warnings {
         let _ = writeln!(out, "{}: {warning}", style.warn("warning"));
     }

@@ -354,7 +354,7 @@ fn atomic(done: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
     match done {
         Atomic::Load(found) => race::loaded(addr, size, found, order, pc),
         Atomic::Refused { found, .. } => race::refused(addr, size, found, order, pc),
-        Atomic::Store(_) => race::stored(addr, size, order, pc),
+        Atomic::Store(value) => race::stored(addr, size, value, order, pc),
         Atomic::Update(found, _) => race::updated(addr, size, found, order, pc),
         Atomic::Exchange(found, _) => race::exchanged(addr, size, found, order, pc),
     }

@@ -38,7 +38,7 @@ pub fn conflict(a: &Op, b: &Op) -> bool {
 pub fn depends(a: &Op, b: &Op) -> bool {
     const STANDARD: u64 = 2;
     let io = |op: &Op| matches!(op.kind, OpKind::Io | OpKind::IoWait) && op.addr > STANDARD;
-    let signals = |op: &Op| matches!(op.kind, OpKind::Signal | OpKind::Cancel);
+    let signals = |op: &Op| matches!(op.kind, OpKind::Signal | OpKind::Cancel | OpKind::Region);
     let frees = |free: &Op, op: &Op| {
         free.kind == OpKind::Free
             && op.kind.has_memory_address()
@@ -55,7 +55,7 @@ pub fn depends(a: &Op, b: &Op) -> bool {
     };
     // Which deadline comes first depends on who began to wait first.
     let timers = a.kind == OpKind::Sleep && b.kind == OpKind::Sleep;
-    // Where a strand is when it is interrupted or cancelled can make any difference.
+    // Where a strand is when it is interrupted or cancelled can make any difference, and so can what is done in one go.
     conflict(a, b)
         || timers
         || io(a) && io(b)

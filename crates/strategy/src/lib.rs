@@ -96,6 +96,11 @@ pub trait View {
         let _ = (addr, size);
         0
     }
+    /// Whether an atomic load of the strand there could see another store than the newest.
+    fn may_see_older(&self, strand: StrandId, addr: u64, size: u8) -> bool {
+        let _ = (strand, addr, size);
+        false
+    }
     /// Stands for the innermost callers of a strand; asked only for planners.
     fn context(&self, strand: StrandId) -> u64 {
         let _ = strand;

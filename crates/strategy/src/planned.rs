@@ -7,19 +7,28 @@
 //!
 //! The words of a guide, each list after its length:
 //! - the plan: pairs of a strand's path and how many decisions it has, doubled, with 1 added for a deadline;
-//! - the options;
+//! - the options: each with the number of its decision ([`option_word`]);
 //! - the sleepers: path, kind of operation with its size above, address;
 //! - the waits: for each its number of places, then for each place pc, address, size, value, callers.
 
 use crate::conflict::depends;
 use crate::{Born, Pick, ROOM_WORDS, Room, RunInfo, Strategy, View};
 use threadbare_abi::op::{Op, OpKind, Order};
+use threadbare_abi::step::FENCES;
 use threadbare_abi::strand::StrandId;
 
 /// Words of a sleeper.
 const SLEEPER: usize = 3;
 /// Steps in a row that only give way before they are taken as a wait.
 const PATIENCE: u32 = 64;
+/// Bits of an option in its word.
+const OPTION_BITS: u32 = 32;
+
+/// The word of an option that a decision, counted from 1, takes for a choice of its step.
+pub const fn option_word(decision: u64, option: u32) -> u64 {
+    decision << OPTION_BITS | option as u64
+}
+
 /// Decisions in a row for one strand before another has its turn.
 const LONG: u32 = 1_000;
 /// Words of a place of a wait.
@@ -175,7 +184,10 @@ impl Planned {
             let gives_back = matches!(op.kind, OpKind::CondWait | OpKind::CondTimedWait)
                 && matches!(kind, OpKind::MutexTryLock);
             let timers = timer && kind == OpKind::Sleep;
-            if sleeper != 0 && (sleeper == path || gives_back || timers || depends(&op, &other)) {
+            // A fence does something to all sequentially consistent operations.
+            let total = addr == FENCES
+                && (op.kind == OpKind::Fence || kind == OpKind::AtomicRmw && op.order == Order::SeqCst);
+            if sleeper != 0 && (sleeper == path || gives_back || timers || total || depends(&op, &other)) {
                 self.wake(sleeper);
             }
             at += SLEEPER;
@@ -262,7 +274,8 @@ impl Planned {
                     && (place..places).all(holds)
                     && self.came_by(strand, first, place)
             };
-            if (0..places).any(stands) {
+            let open = |place: usize| view.may_see_older(strand, word(place, 1), word(place, 2) as u8);
+            if (0..places).any(stands) && !(0..places).any(open) {
                 return true;
             }
         }
@@ -423,12 +436,16 @@ impl Strategy for Planned {
     }
 
     fn choose(&mut self, options: u32) -> u32 {
+        // Options of decisions that turned out to have fewer choices are left out.
+        while self.options.0 < self.options.1 && self.word(self.options.0) >> OPTION_BITS < self.decisions {
+            self.options.0 += 1;
+        }
         let (at, end) = self.options;
-        if at >= end {
+        if at >= end || self.word(at) >> OPTION_BITS != self.decisions {
             return 0;
         }
         self.options.0 += 1;
-        match self.word(at) {
+        match self.word(at) & ((1 << OPTION_BITS) - 1) {
             option if option < u64::from(options) => option as u32,
             _ => {
                 self.depart();

@@ -23,7 +23,10 @@ use crate::compiler::{Compiler, Family, Language};
 use crate::error::{Error, Result};
 use crate::runtime::{LIBRARY_NAME, PlacedRuntime};
 use crate::specs::{self, Additions};
-use crate::{Environment, cargo};
+use crate::{Environment, atomic_file, cargo};
+
+/// What a C or C++ test may ask of Threadbare.
+const HEADER: &[u8] = include_bytes!("../../threadbare/include/threadbare.h");
 
 /// One call of `threadbare cc` or `threadbare c++`.
 #[derive(Debug, Clone)]
@@ -70,10 +73,12 @@ impl CompilerCall<'_> {
             Family::Gcc => {
                 let mut flag = OsString::from("-specs=");
                 flag.push(specs::place(self.runtime, additions)?);
-                command.arg(flag);
+                command.arg(flag).arg("-idirafter").arg(self.headers()?);
             }
             Family::Clang => {
                 command.args(clang_additions(self.runtime.link_folder(), additions));
+                command.args(["--start-no-unused-arguments", "-idirafter"]).arg(self.headers()?);
+                command.arg("--end-no-unused-arguments");
             }
         }
         command.args(options(self.arguments));
@@ -82,6 +87,18 @@ impl CompilerCall<'_> {
         }
         command.args(after_options(self.arguments));
         Ok(command)
+    }
+}
+
+impl CompilerCall<'_> {
+    /// The folder in which `threadbare.h` is found, if the program has none of its own.
+    fn headers(&self) -> Result<PathBuf> {
+        let folder = self.runtime.cache().join("include");
+        let path = folder.join("threadbare.h");
+        match atomic_file::place(&path, HEADER, 0o644) {
+            Ok(()) => Ok(folder),
+            Err(source) => Err(Error::File { action: "write", path, source }),
+        }
     }
 }
 

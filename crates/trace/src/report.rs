@@ -7,7 +7,7 @@ use crate::locks::LockOrder;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use threadbare_abi::op::OpKind;
-use threadbare_abi::report::{RecordTag, StrandState};
+use threadbare_abi::report::{RecordTag, Remedy, StrandState};
 
 const HEAD: usize = size_of::<threadbare_abi::report::RecordHead>();
 
@@ -156,6 +156,8 @@ pub struct RunReport {
     pub block: Option<Block>,
     /// Wakes that nobody waited for.
     pub lost_wakes: Vec<LostWake>,
+    /// Atomic operations that did not see the newest store, or came before it.
+    pub stale: Vec<Stale>,
     /// Pairs of locks that strands took one inside the other.
     pub lock_orders: Vec<LockOrder>,
     /// What a second making of the run told.
@@ -234,6 +236,51 @@ pub struct LostWake {
     pub addr: u64,
     /// Who made it, where and when.
     pub moment: Moment,
+}
+
+/// A store, as far as it is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StoreTold {
+    /// Who made it; `u16::MAX` for what was there first.
+    pub strand: u16,
+    /// The instruction; 0 for what was there first.
+    pub pc: u64,
+    /// What it wrote.
+    pub value: u64,
+}
+
+/// An atomic load that saw an older store, or an atomic store that came before a newer one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stale {
+    /// Who made it.
+    pub strand: u16,
+    /// The instruction.
+    pub pc: u64,
+    /// A load or a store.
+    pub op: OpKind,
+    /// The object.
+    pub addr: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// The store that was seen, or that comes right before.
+    pub saw: StoreTold,
+    /// The newer one.
+    pub missed: StoreTold,
+    /// What would have forbidden it.
+    pub remedy: Remedy,
+}
+
+impl Stale {
+    fn of_record(strand: u16, pcs: [u64; 3], text: &str) -> Option<Stale> {
+        let mut words = text.split_whitespace().map(|word| word.parse::<u64>().ok());
+        let mut next = || words.next().flatten();
+        let [pc, saw, missed] = pcs;
+        let (addr, size, op) = (next()?, next()?, OpKind::from_code(u8::try_from(next()?).ok()?)?);
+        let mut store = |pc| Some(StoreTold { strand: u16::try_from(next()?).ok()?, pc, value: next()? });
+        let (saw, missed) = (store(saw)?, store(missed)?);
+        let remedy = Remedy::from_code(u8::try_from(next()?).ok()?)?;
+        Some(Stale { strand, pc, op, addr, size, saw, missed, remedy })
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -351,6 +398,7 @@ impl RunReport {
                 self.lost_wakes.push(LostWake { addr: a, moment });
                 *open = Some(Open::LostWake);
             }
+            RecordTag::Stale => self.stale.extend(Stale::of_record(strand, [a, b, c], &text)),
             RecordTag::LockOrder => {
                 self.lock_orders.push(LockOrder::of_record(strand, a, b, c, &text));
             }

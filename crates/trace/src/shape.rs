@@ -1,6 +1,7 @@
 //! How much a schedule asks of its reader.
 
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::OpKind;
 
 /// Whether a segment is a stretch of a strand, not another choice.
@@ -11,6 +12,10 @@ pub fn is_strand(segment: &Segment) -> bool {
 /// The size of a schedule; less is better, the first counts most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Shape {
+    /// Atomic loads that did not see the newest store, and stores that came before newer ones.
+    pub stale: u64,
+    /// Faults.
+    pub faults: u64,
     /// Switches away from a strand that could have gone on.
     pub preemptions: u64,
     /// Strands that do something.
@@ -19,12 +24,17 @@ pub struct Shape {
     pub switches: u64,
     /// Events.
     pub events: u64,
+    /// Choices of the program's own that are not the first option.
+    pub values: u64,
 }
 
 impl Shape {
     /// The shape of a run.
     pub fn of(segments: &[Segment]) -> Shape {
-        let mut shape = Shape::default();
+        let faults = segments.iter().filter(|segment| Fault::of(segment).is_some()).count() as u64;
+        let is_value = |segment: &&Segment| segment.kind == ChoiceKind::Own as u8 && segment.path != 0;
+        let values = segments.iter().filter(is_value).count() as u64;
+        let mut shape = Shape { faults, values, ..Shape::default() };
         let mut strands: Vec<u64> = Vec::new();
         let mut last: Option<&Segment> = None;
         for segment in segments.iter().filter(|segment| is_strand(segment)) {
@@ -40,6 +50,7 @@ impl Shape {
             }
         }
         shape.strands = strands.len() as u64;
+        shape.stale = segments.iter().filter(|it| it.kind == ChoiceKind::ReadsFrom as u8).count() as u64;
         shape
     }
 }

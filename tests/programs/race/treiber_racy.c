@@ -1,5 +1,6 @@
 //@ expect: race
 //@ race: fill take
+//@ memory-model: sc
 // A lock-free stack that pushes with relaxed order.
 #include <pthread.h>
 #include <sched.h>

@@ -217,7 +217,11 @@ impl Bench {
         self.clear().map_err(|error| format!("the slate: {error}"))?;
         let runs = (case.account.classes * 3 + 150).to_string();
         let mut command = tool::command(["run", "--format", "json", "--jobs", "1", "--seed", "1"]);
+        // The model is one of sequentially consistent memory.
+        command.args(["--memory-model", "sc"]);
         command.args(["--keep-going", "--shrink", "off", "--races", "off", "--runs", &runs]);
+        // The model's waits end by a signal.
+        command.args(["--faults", "none"]);
         if let Some(strategy) = strategy {
             command.args(["--no-predict", "--strategy", strategy]);
         }

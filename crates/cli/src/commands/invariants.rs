@@ -6,6 +6,7 @@ use crate::invariants::{self, Wanted};
 use crate::options::{CampaignOptions, Mode, RaceMode, ReportFormat};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use threadbare_abi::layout::MemoryModel;
 use threadbare_explore::Search;
 
 const EXAMPLES: &str = "\
@@ -60,6 +61,8 @@ pub(crate) fn run(args: &Args, given: &[OsString]) -> Result<Exit, Trouble> {
     if !named("--races") {
         options.races = RaceMode::Off;
     }
+    // Values are those in memory, which a load that sees an older store does not have.
+    options.memory_model = MemoryModel::Sc;
     let mut target = target(&args.command)?;
     if let Some(stdin) = &args.stdin {
         target.stdin = Some(input(stdin)?);

@@ -204,6 +204,7 @@ pub(crate) fn request(schedule: &Schedule) -> Request {
     let livelock = schedule.verdict == VerdictKind::Livelock;
     let flags = if livelock { flags | flags::ENDS_IN_LIVELOCK } else { flags };
     let flags = if schedule.version < 2 { flags | flags::FEWER_EVENTS } else { flags };
+    let flags = if schedule.version < 3 { flags | flags::NO_ENTRY_POINTS } else { flags };
     Request {
         run: schedule.run,
         seed,
@@ -218,7 +219,9 @@ pub(crate) fn request(schedule: &Schedule) -> Request {
         estimates,
         guide: guide.into(),
         races: schedule.races || schedule.race.is_some(),
+        model: schedule.model,
         watches: Vec::new(),
+        faults: schedule.faults,
     }
 }
 

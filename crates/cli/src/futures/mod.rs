@@ -13,6 +13,7 @@ use crate::embedded;
 use crate::exit::Trouble;
 use std::sync::Arc;
 use table::Table;
+use threadbare_abi::layout::MemoryModel;
 use threadbare_code::Code;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress};
 use threadbare_explore::futures::{Found, Order, Wish};
@@ -69,6 +70,8 @@ pub(crate) fn looking(config: &Config, runs: u64) -> Config {
         check_replay: false,
         predict: false,
         futures: Some(Arc::default()),
+        // Which store a read sees follows from the order of steps, here.
+        model: MemoryModel::Sc,
         ..config.clone()
     }
 }
@@ -82,6 +85,7 @@ pub(crate) fn choosing(config: &Config, goals: Vec<Vec<Wish>>, known: &[u64], ag
         runs: Some(config.runs.unwrap_or(all)),
         predict: false,
         futures: Some(Arc::new(order)),
+        model: MemoryModel::Sc,
         ..config.clone()
     }
 }

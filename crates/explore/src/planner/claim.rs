@@ -62,8 +62,12 @@ pub enum Reason {
     ManyStrands(usize),
     /// So many classes of runs were seen that are none of the planner's.
     MoreClasses(u64),
+    /// Which stores are in store buffers is not followed.
+    Buffers,
     /// A loop was taken to wait, and may end by itself after many rounds.
     LongPoll,
+    /// Calls may fail, and planners do not choose that.
+    FailingCalls,
     /// A run did something that cannot be followed.
     Seen(Doubt),
 }
@@ -77,7 +81,9 @@ impl Reason {
             Reason::LongPlan => "long-plan",
             Reason::ManyStrands(_) => "many-strands",
             Reason::MoreClasses(_) => "more-classes",
+            Reason::Buffers => "store-buffers",
             Reason::LongPoll => "long-poll",
+            Reason::FailingCalls => "failing-calls",
             Reason::Seen(doubt) => doubt.name(),
         }
     }
@@ -92,7 +98,9 @@ impl Reason {
             Reason::ManyStrands(most) => format!("strands beyond the first {most}"),
             Reason::MoreClasses(1) => "one class of runs that no planned run showed".to_owned(),
             Reason::MoreClasses(n) => format!("{n} classes of runs that no planned run showed"),
+            Reason::Buffers => "when store buffers are emptied (`dfs` has it)".to_owned(),
             Reason::LongPoll => "what comes when a loop has looked in vain more than 256 times".to_owned(),
+            Reason::FailingCalls => "calls that fail, which are drawn by chance (`--faults`)".to_owned(),
             Reason::Seen(Doubt::Unseen) => {
                 "what others do right before a wait of precompiled code".to_owned()
             }
@@ -111,6 +119,11 @@ impl Reason {
                 "other addresses of memory that is used again, or large".to_owned()
             }
             Reason::Seen(Doubt::Clock) => "what a clock shows in other orders".to_owned(),
+            Reason::Seen(Doubt::Stale) => {
+                "atomic loads that see the same older store again and again, or one of more than 16"
+                    .to_owned()
+            }
+            Reason::Seen(Doubt::Values) => "other values of more than 16 bits".to_owned(),
             Reason::Seen(Doubt::Torn) => "what others do between two words of one access".to_owned(),
         }
     }

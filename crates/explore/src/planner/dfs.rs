@@ -41,14 +41,17 @@ impl Search for Dfs {
         let Ran { trace, notes, .. } = run;
         self.departed += u64::from(notes.departed != 0);
         self.many |= trace.paths.len() > TOLD;
+        let mut faults = 0;
         for (at, event) in trace.events.iter().enumerate() {
+            let before = faults;
+            faults += event.faults_taken();
             let known = at < self.path.len();
             let pick = Pick::of(event);
             if known && self.path[at].pick.options == pick.options {
                 continue;
             }
             let from = if known { self.path[at].pick.options.len() } else { 0 };
-            let mut others = super::options(event, from);
+            let mut others = super::options(event, from, before);
             if known {
                 // The step's options are known now.
                 self.path[at].pick = pick;

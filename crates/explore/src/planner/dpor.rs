@@ -7,7 +7,7 @@
 //! another order. The next run takes the leftmost branch that has not been made.
 
 use super::trace::{Analysis, Event, Race, Trace};
-use super::{Pick, Plan, Ran, Reason, Search};
+use super::{MOST_FAULTS, Pick, Plan, Ran, Reason, Search};
 use std::collections::HashSet;
 
 /// A branch of the tree: a step, and what follows it.
@@ -73,7 +73,9 @@ impl Search for Dpor {
         }
         self.descend();
         let picks = self.path.iter().map(|node| Pick::of(&node.branches[0].event)).collect();
-        let sleepers = self.path.last().map(asleep_after).unwrap_or_default();
+        let mut sleepers = self.path.last().map(asleep_after).unwrap_or_default();
+        // Where only the fault of a step sleeps, the step itself may come.
+        sleepers.retain(|event| event.faults_taken() == 0);
         Some(Plan { picks, sleepers })
     }
 
@@ -86,6 +88,9 @@ impl Search for Dpor {
         }
         let fits = trace.events.len() >= planned
             && self.path.iter().zip(&trace.events).all(|(node, event)| node.branches[0].event.is(event));
+        if notes.departed == 0 && self.has_no_chance(&trace) {
+            return;
+        }
         if !fits || notes.departed != 0 {
             // Deadlines come in their order: another one before this is no order that the program can show.
             let last = self.path.last().is_some_and(|node| node.branches[0].event.by_deadline);
@@ -94,8 +99,9 @@ impl Search for Dpor {
             return;
         }
         // What could only be guessed is known now.
+        let mut faults = 0;
         for (node, event) in self.path.iter_mut().zip(&trace.events) {
-            expand(node, event);
+            expand(node, event, &mut faults);
         }
         // Where only those could go on who are asleep, the rest was made elsewhere.
         let before = |at: usize| void.iter().filter(|&&void| void < at).count();
@@ -103,14 +109,18 @@ impl Search for Dpor {
         let mut useful = planned.min(trace.events.len());
         for event in &trace.events[useful..] {
             let asleep = self.path.last().map(asleep_after).unwrap_or_default();
-            let sleeps = |other: &Event| other.path == event.path && other.by_deadline == event.by_deadline;
+            let sleeps = |other: &Event| {
+                other.path == event.path
+                    && other.by_deadline == event.by_deadline
+                    && other.faults_taken() == 0
+            };
             if Some(useful) == asleep_at && asleep.iter().any(sleeps) {
                 break;
             }
             let branches = vec![Branch::new(event.clone(), Vec::new())];
             self.path.push(Node { branches, asleep });
             if let Some(node) = self.path.last_mut() {
-                expand(node, event);
+                expand(node, event, &mut faults);
             }
             useful += 1;
         }
@@ -136,14 +146,21 @@ fn asleep_after(node: &Node) -> Vec<Event> {
     node.asleep.iter().filter(|event| !wakes(event)).cloned().collect()
 }
 
-/// The step was made: its other options are branches, too.
-fn expand(node: &mut Node, event: &Event) {
+/// The step was made: its other options are branches, too, a fault only if there were not enough before it.
+fn expand(node: &mut Node, event: &Event, faults: &mut u32) {
     let made = &mut node.branches[0];
     let planned = std::mem::replace(&mut made.event, event.clone());
     if planned.touches != event.touches && made.planned.is_none() {
         made.planned = Some(planned);
     }
     for (at, &(taken, options)) in event.choices.iter().enumerate() {
+        if event.is_fault(at) {
+            let enough = *faults >= MOST_FAULTS;
+            *faults += taken;
+            if enough && taken == 0 {
+                continue;
+            }
+        }
         for option in (0..options).filter(|&option| option != taken) {
             // What is chosen after another option is not known yet.
             let mut choices = event.choices[..=at].to_vec();
@@ -158,6 +175,13 @@ fn expand(node: &mut Node, event: &Event) {
 }
 
 impl Dpor {
+    /// Whether a fault was planned where the step, moved, has no chance for it: the order without it is planned besides.
+    fn has_no_chance(&self, trace: &Trace) -> bool {
+        let steps = self.path.iter().map(|node| &node.branches[0].event).zip(&trace.events);
+        let mut first = steps.skip_while(|(planned, made)| planned.is(made));
+        first.next().is_some_and(|(planned, made)| planned.has_more_faults(made))
+    }
+
     /// Goes down the leftmost branches to the end of what is planned.
     fn descend(&mut self) {
         while let Some(node) = self.path.last_mut() {
@@ -213,6 +237,8 @@ fn begins(sequence: &[Event], event: &Event) -> Option<Option<usize>> {
             let free = !sequence[..at].iter().any(|other| other.depends(first));
             (free && first.is(event)).then_some(Some(at))
         }
+        // The strand will make the step, but not with a fault.
+        None if event.faults_taken() > 0 => None,
         None => (!sequence.iter().any(|other| other.depends(event))).then_some(None),
     }
 }

@@ -43,6 +43,8 @@ pub(super) enum Before {
     Waits,
     /// It would have gone on with a loop in vain.
     InVain,
+    /// The same, unless it had seen an older store.
+    Perhaps,
 }
 
 /// Whether the event holds the lock for reading when it is done.
@@ -81,6 +83,7 @@ impl Analysis {
         let comes_before =
             |other: usize| other < at || other < done && other != at && !self.precedes(at, other, trace);
         match waits.would_wait(trace, event, last, at, &comes_before) {
+            true if waits.may_see_older(trace, event, last, &comes_before) => Before::Perhaps,
             true => Before::InVain,
             false => Before::Made(later),
         }

@@ -7,6 +7,7 @@
 mod claim;
 mod dfs;
 mod dpor;
+mod graph;
 mod hapset;
 mod holds;
 mod pcb;
@@ -16,9 +17,10 @@ mod waits;
 use crate::advice::Lessons;
 use std::collections::HashSet;
 use std::sync::Arc;
+use threadbare_abi::layout::MemoryModel;
 use threadbare_abi::step::{Doubt, Step};
 use threadbare_strategy::StrategyId;
-use threadbare_strategy::planned::Notes;
+use threadbare_strategy::planned::{Notes, option_word};
 use trace::{Analysis, Event, Trace};
 use waits::Waits;
 
@@ -49,7 +51,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The words of the guide; `None` if they do not fit.
-    fn words(&self, waits: &Waits) -> Option<Vec<u64>> {
+    fn words(&self, first: &[(u32, u32)], waits: &Waits) -> Option<Vec<u64>> {
         let mut pairs: Vec<(u64, u64)> = Vec::new();
         for pick in &self.picks {
             let flag = u64::from(pick.by_deadline);
@@ -60,8 +62,11 @@ impl Plan {
         }
         let mut words = vec![pairs.len() as u64];
         words.extend(pairs.iter().flat_map(|(path, word)| [*path, *word]));
-        let options: Vec<u64> =
-            self.picks.iter().flat_map(|pick| pick.options.iter().map(|&option| u64::from(option))).collect();
+        let of_pick = |(at, pick): (usize, &Pick)| -> Vec<u64> {
+            pick.options.iter().map(|&option| option_word(at as u64 + 1, option)).collect()
+        };
+        let mut options: Vec<u64> = first.iter().map(|&(taken, _)| option_word(0, taken)).collect();
+        options.extend(self.picks.iter().enumerate().flat_map(of_pick));
         words.push(options.len() as u64);
         words.extend(options);
         let mut sleepers = Vec::new();
@@ -129,6 +134,8 @@ pub struct Status {
     pub repeated: u64,
     /// Why the promise is not kept.
     pub withdrawn: Vec<Withdrawal>,
+    /// What atomic loads could see in the runs.
+    pub model: MemoryModel,
 }
 
 impl Status {
@@ -155,9 +162,16 @@ pub(crate) struct Planner {
     /// Classes of runs that others chose, knowing the same of the program.
     witnessed: HashSet<u64>,
     next: Option<Arc<[u64]>>,
+    /// What is chosen before the second strand: a search of its own for each.
+    first: Vec<(u32, u32)>,
     /// Why less is true than was promised.
     withdrawn: Vec<Withdrawal>,
+    /// What atomic loads may see.
+    model: MemoryModel,
 }
+
+/// The most faults of a run that a planner chooses.
+pub const MOST_FAULTS: u32 = 1;
 
 /// The most steps of a run that are looked at: the time that takes grows with their square.
 const MOST_EVENTS: usize = 1 << 14;
@@ -174,10 +188,30 @@ impl Planner {
             classes: HashSet::new(),
             witnessed: HashSet::new(),
             next: None,
+            first: Vec::new(),
             withdrawn: Vec::new(),
+            model: MemoryModel::Sc,
         };
         planner.advance();
         planner
+    }
+
+    /// What atomic loads may see in the runs.
+    pub(crate) fn set_model(&mut self, model: MemoryModel) {
+        self.model = model;
+        self.waits.weak = model != MemoryModel::Sc;
+        // Which store was the newest when depends on the order of stores that have nothing else to do with each other.
+        if model == MemoryModel::Tso && self.strategy != StrategyId::Dfs {
+            self.withdraw(Reason::Buffers, 0);
+        }
+    }
+
+    /// The number of a run's class.
+    fn class(&self, trace: &Trace, analysis: &Analysis) -> u64 {
+        match self.model {
+            MemoryModel::Sc => analysis.class(trace),
+            _ => graph::class(&trace.clone().without(&self.waits.in_vain(trace))),
+        }
     }
 
     /// The guide of the next run.
@@ -208,6 +242,7 @@ impl Planner {
         Status {
             promise: self.search.promise(),
             finished,
+            model: self.model,
             withdrawn: own.chain(self.withdrawn.iter().cloned()).collect(),
             ..self.status.clone()
         }
@@ -235,7 +270,7 @@ impl Planner {
         if comparable && !lessons.news {
             let void = self.waits.void(&trace);
             let trace = trace.without(&void);
-            let class = trace.analyse(&self.waits).class(&trace);
+            let class = named(self.class(&trace, &trace.analyse(&self.waits)), &trace.first);
             lessons.class = Some(class).filter(|_| !taught);
             self.witnessed.insert(class);
         }
@@ -282,7 +317,8 @@ impl Planner {
         for pc in analysis.torn(&trace) {
             self.withdraw(Reason::Seen(Doubt::Torn), pc);
         }
-        if self.classes.insert(analysis.class(&trace)) {
+        self.first.clone_from(&trace.first);
+        if self.classes.insert(named(self.class(&trace, &analysis), &trace.first)) {
             self.status.classes += 1;
         } else {
             self.status.repeated += 1;
@@ -305,7 +341,10 @@ impl Planner {
             return;
         }
         self.search = search(self.strategy, self.parameter);
+        self.first.clear();
         self.classes.clear();
+        // A loop that was not known to wait yet may have seen an older store again and again.
+        self.withdrawn.retain(|it| it.reason != Reason::Seen(Doubt::Stale));
         let learning = self.status.learning + self.status.runs;
         self.status = Status { learning, ..Status::default() };
         self.advance();
@@ -313,16 +352,40 @@ impl Planner {
 
     fn advance(&mut self) {
         self.next = None;
-        while let Some(plan) = self.search.next() {
-            match plan.words(&self.waits) {
-                Some(words) => {
-                    self.next = Some(words.into());
-                    return;
+        loop {
+            while let Some(plan) = self.search.next() {
+                match plan.words(&self.first, &self.waits) {
+                    Some(words) => {
+                        self.next = Some(words.into());
+                        return;
+                    }
+                    None => self.withdraw(Reason::LongPlan, 0),
                 }
-                None => self.withdraw(Reason::LongPlan, 0),
+            }
+            if !self.begin_otherwise() {
+                return;
             }
         }
     }
+
+    /// The next options of what is chosen before the second strand; false if there are no others.
+    fn begin_otherwise(&mut self) -> bool {
+        while self.first.pop_if(|(taken, options)| *taken + 1 >= *options).is_some() {}
+        let Some(last) = self.first.last_mut() else { return false };
+        last.0 += 1;
+        if let Some(reason) = self.search.withdrawal() {
+            self.withdraw(reason, 0);
+        }
+        self.search = search(self.strategy, self.parameter);
+        true
+    }
+}
+
+/// The name of a class of runs that began with these choices.
+fn named(class: u64, first: &[(u32, u32)]) -> u64 {
+    first.iter().fold(class, |class, &(taken, options)| {
+        threadbare_strategy::rng::mix(class ^ u64::from(taken) << 32 ^ u64::from(options))
+    })
 }
 
 pub(crate) fn steps(lessons: &Lessons) -> Vec<Step> {
@@ -358,11 +421,18 @@ fn alternatives(event: &Event, paths: &[u64]) -> Vec<Pick> {
     picks
 }
 
-/// The same step with other options, for the choices from this one on.
-fn options(event: &Event, from: usize) -> Vec<Pick> {
+/// The same step with other options, for the choices from this one on. `faults` happened before it.
+fn options(event: &Event, from: usize, faults: u32) -> Vec<Pick> {
     let mut picks = Vec::new();
+    let mut faults = faults;
     let taken: Vec<u32> = event.choices.iter().map(|(taken, _)| *taken).collect();
-    for (at, &(first, options)) in event.choices.iter().enumerate().skip(from) {
+    for (at, &(first, options)) in event.choices.iter().enumerate() {
+        let fault = event.is_fault(at);
+        let enough = fault && faults >= MOST_FAULTS && first == 0;
+        faults += if fault { first } else { 0 };
+        if at < from || enough {
+            continue;
+        }
         for option in (0..options).filter(|&option| option != first) {
             let mut others = taken[..=at].to_vec();
             others[at] = option;

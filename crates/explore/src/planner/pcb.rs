@@ -5,7 +5,7 @@
 //! same strand last, have the same future: what one of them has been through with no more preemptions, the other leaves
 //! out.
 
-use super::trace::Trace;
+use super::trace::{Event, Trace};
 use super::{Pick, Plan, Promise, Ran, Reason, Search};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -33,6 +33,8 @@ pub(crate) struct Pcb {
     seen: HashMap<(u64, u64), u64>,
     /// What is planned of the run under way: its length, and the preemptions before its last decision.
     planned: (usize, u64),
+    /// Options that its last decision has from the plan: the others of those are planned already.
+    chosen: usize,
     begun: bool,
     departed: u64,
     cut: bool,
@@ -46,6 +48,7 @@ impl Pcb {
             open: Vec::new(),
             seen: HashMap::new(),
             planned: (0, 0),
+            chosen: 0,
             begun: false,
             departed: 0,
             cut: false,
@@ -61,6 +64,7 @@ impl Search for Pcb {
         }
         let branch = self.open.iter_mut().find_map(VecDeque::pop_front)?;
         let mut picks = branch.run[..branch.at].to_vec();
+        self.chosen = branch.pick.options.len();
         picks.push(branch.pick);
         self.planned = (picks.len(), branch.before);
         Some(Plan { picks, sleepers: Vec::new() })
@@ -85,6 +89,7 @@ impl Search for Pcb {
         }
         let mut state = (0..fresh.min(trace.events.len()))
             .fold(0u64, |sum, at| sum.wrapping_add(analysis.mark(&trace, at)));
+        let mut faults = trace.events.iter().take(fresh).map(Event::faults_taken).sum();
         for at in fresh..trace.events.len() {
             let event = &trace.events[at];
             let last = at.checked_sub(1).map(|before| &trace.events[before]);
@@ -93,7 +98,8 @@ impl Search for Pcb {
                 last.is_some_and(|last| last.path != pick.path && could_go_on(last.index)) as u64
             };
             // The alternatives of the planned decision are known from the run that it was taken from.
-            let mut others = super::options(event, 0);
+            let mut others = super::options(event, if at < planned { self.chosen } else { 0 }, faults);
+            faults += event.faults_taken();
             if at >= planned {
                 others.extend(super::alternatives(event, &trace.paths));
                 let key = (state, last.map_or(0, |last| last.path));

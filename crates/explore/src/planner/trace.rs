@@ -6,6 +6,7 @@
 use super::holds::{Before, acquires};
 use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
+use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::{Doubt, Step, StepKind, flags};
 use threadbare_strategy::conflict::depends;
@@ -30,6 +31,8 @@ pub(crate) struct Event {
     pub(crate) by_deadline: bool,
     /// Options taken and how many there were.
     pub(crate) choices: Vec<(u32, u32)>,
+    /// Which of them are faults, a bit for each of the first 64.
+    pub(crate) faults: u64,
     /// What it concerns.
     pub(crate) touches: Vec<Touch>,
     /// The operation it began with.
@@ -50,13 +53,33 @@ pub(crate) struct Event {
     pub(crate) resumed: bool,
     /// Stands for the innermost callers.
     pub(crate) context: u64,
+    /// Of an atomic load or store: how many newer stores it did not see, or came before.
+    pub(crate) back: u64,
+    /// It could have seen another store than it did, or come to another place among them.
+    pub(crate) chose: bool,
 }
 
 impl Event {
+    /// Whether it is a load that did not see what is in memory.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.back > 0 && self.op.kind.looks()
+    }
+
     /// Whether the order of the two can matter. Steps of one strand are always ordered.
     pub(crate) fn depends(&self, other: &Event) -> bool {
         self.path == other.path
             || self.touches.iter().any(|a| other.touches.iter().any(|b| depends(&a.op, &b.op)))
+    }
+
+    /// Whether the choice with this number is a fault.
+    pub(crate) fn is_fault(&self, at: usize) -> bool {
+        self.faults.checked_shr(at as u32).unwrap_or(0) & 1 == 1
+    }
+
+    /// Faults that happened in it.
+    pub(crate) fn faults_taken(&self) -> u32 {
+        let taken = |(at, choice): (usize, &(u32, u32))| if self.is_fault(at) { choice.0 } else { 0 };
+        self.choices.iter().enumerate().map(taken).sum()
     }
 
     /// Whether the object could not have been acquired in this way before.
@@ -80,6 +103,14 @@ impl Event {
         self.path == other.path
             && self.by_deadline == other.by_deadline
             && self.choices.iter().zip(&other.choices).all(|(a, b)| a.0 == b.0)
+            && !self.has_more_faults(other)
+            && !other.has_more_faults(self)
+    }
+
+    /// Whether a fault happens in it at a choice that the other does not have: what is not known is that none does.
+    pub(crate) fn has_more_faults(&self, other: &Event) -> bool {
+        let more = self.choices.iter().enumerate().skip(other.choices.len());
+        more.into_iter().any(|(at, choice)| self.is_fault(at) && choice.0 != 0)
     }
 }
 
@@ -135,6 +166,8 @@ pub(crate) struct Spin {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
+    /// Choices before the second strand, which belong to no step: options taken and how many there were.
+    pub(crate) first: Vec<(u32, u32)>,
     /// What strands were about to do when the run ended; whether they could have.
     pending: Vec<(Event, bool)>,
     /// Who was asleep then.
@@ -164,6 +197,7 @@ fn deadline_of(waiting: &Event) -> Event {
         by_deadline: true,
         resumed: true,
         choices: Vec::new(),
+        faults: 0,
         touches: vec![Touch { op: waiting.op, shut: 0 }, TIMER],
         ..waiting.clone()
     }
@@ -229,7 +263,18 @@ impl Trace {
                 StepKind::Wake => trace.wake(step, &mut wakers, &last),
                 StepKind::Choice => {
                     if let Some(event) = trace.events.last_mut() {
+                        if step.op == ChoiceKind::Spurious as u8 {
+                            event.faults |= 1u64.checked_shl(event.choices.len() as u32).unwrap_or(0);
+                        }
                         event.choices.push((step.addr as u32, step.before as u32));
+                        if step.op == ChoiceKind::ReadsFrom as u8 {
+                            (event.back, event.chose) = (step.enabled, true);
+                        }
+                        if event.is_stale() {
+                            (event.before, event.after) = (step.after, step.after);
+                        }
+                    } else if step.op == ChoiceKind::Own as u8 {
+                        trace.first.push((step.addr as u32, step.before as u32));
                     }
                 }
                 StepKind::Spin => {
@@ -286,6 +331,7 @@ impl Trace {
             path: self.paths.get(step.strand as usize).copied().unwrap_or(0),
             by_deadline,
             choices: Vec::new(),
+            faults: 0,
             touches,
             op,
             before: step.before,
@@ -297,6 +343,8 @@ impl Trace {
             has_deadline: step.flags & flags::TIMED != 0,
             resumed,
             context: step.context,
+            back: 0,
+            chose: false,
         }
     }
 
@@ -461,7 +509,7 @@ fn grains(op: &Op) -> std::ops::Range<u64> {
             let list = u64::MAX - 2 - op.addr.min(3);
             list..list + 1
         }
-        OpKind::Signal | OpKind::Cancel | OpKind::End => SIGNALS..SIGNALS + 1,
+        OpKind::Signal | OpKind::Cancel | OpKind::End | OpKind::Region => SIGNALS..SIGNALS + 1,
         OpKind::Quit => u64::MAX - 9..u64::MAX - 8,
         OpKind::Exit | OpKind::TryJoin | OpKind::TimedJoin => {
             let list = STRANDS + op.addr.min(u64::from(u16::MAX));
@@ -608,8 +656,9 @@ impl Analysis {
                 }
             }
         }
-        let everything =
-            |touch: &Touch| matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End);
+        let everything = |touch: &Touch| {
+            matches!(touch.op.kind, OpKind::Signal | OpKind::Cancel | OpKind::End | OpKind::Region)
+        };
         if event.touches.iter().any(everything) {
             candidates.extend(0..self.clocks.len());
         } else {
@@ -656,6 +705,10 @@ impl Analysis {
                         join(&mut raced, &self.clocks[at]);
                     }
                     Before::Waits if event.has_deadline => found.push(found_at(true, Vec::new())),
+                    Before::Perhaps => {
+                        found.push(found_at(event.by_deadline, Vec::new()));
+                        waited = true;
+                    }
                     Before::Waits | Before::InVain => waited = true,
                 }
             }

@@ -35,6 +35,8 @@ impl Place {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waits {
     rounds: Vec<Vec<Place>>,
+    /// Atomic loads may see older stores.
+    pub(crate) weak: bool,
 }
 
 /// The most rounds that are kept.
@@ -68,8 +70,18 @@ impl Waits {
         words
     }
 
-    /// The events of rounds that only led to the next one.
+    /// The events of rounds that only led to the next one, but for looks at the newest store that could have seen an older one: what comes of that is
+    /// a difference.
     pub(crate) fn void(&self, trace: &Trace) -> HashSet<usize> {
+        self.rounds_in_vain(trace, &|event| event.chose && event.back == 0)
+    }
+
+    /// The events of all rounds that only led to the next one.
+    pub(crate) fn in_vain(&self, trace: &Trace) -> HashSet<usize> {
+        self.rounds_in_vain(trace, &|_| false)
+    }
+
+    fn rounds_in_vain(&self, trace: &Trace, counts: &dyn Fn(&Event) -> bool) -> HashSet<usize> {
         let mut void = HashSet::new();
         if self.rounds.is_empty() {
             return void;
@@ -80,7 +92,7 @@ impl Waits {
                 (0..trace.events.len()).filter(|&at| trace.events[at].index == strand).collect();
             let mut at = 0;
             while at < own.len() {
-                match self.rounds.iter().find_map(|round| self.whole(trace, &own[at..], round)) {
+                match self.rounds.iter().find_map(|round| self.whole(trace, &own[at..], round, counts)) {
                     Some(length) => {
                         void.extend(&own[at..at + length]);
                         at += length;
@@ -93,14 +105,20 @@ impl Waits {
     }
 
     /// How many events of the strand make up this round and lead to the same loop again.
-    fn whole(&self, trace: &Trace, own: &[usize], round: &[Place]) -> Option<usize> {
+    fn whole(
+        &self,
+        trace: &Trace,
+        own: &[usize],
+        round: &[Place],
+        counts: &dyn Fn(&Event) -> bool,
+    ) -> Option<usize> {
         let mut at = 0;
         for place in round {
             while at > 0 && own.get(at).is_some_and(|&at| gives_way(&trace.events[at])) {
                 at += 1;
             }
             let event = &trace.events[*own.get(at)?];
-            if !place.is_at(event) || event.before != place.value {
+            if !place.is_at(event) || event.before != place.value || counts(event) {
                 return None;
             }
             at += 1;
@@ -165,6 +183,22 @@ impl Waits {
         })
     }
 
+    /// Whether a load that would go on with a loop in vain, by the newest store, could have seen another one.
+    pub(crate) fn may_see_older(
+        &self,
+        trace: &Trace,
+        event: &Event,
+        before: Option<usize>,
+        comes_before: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let older = |place: &Place| has_older(trace, place, comes_before);
+        self.weak
+            && event.op.kind == OpKind::AtomicLoad
+            && self
+                .rounds_of(trace, event, before)
+                .any(|(place, rest)| older(place) || rest.iter().any(&older))
+    }
+
     /// Where else the rounds look that `event` begins, or goes on with: writes there decide whether it waits, too.
     pub(crate) fn others(&self, trace: &Trace, event: &Event, before: Option<usize>) -> Vec<Place> {
         self.rounds_of(trace, event, before).flat_map(|(_, rest)| rest).copied().collect()
@@ -187,9 +221,16 @@ impl Waits {
     }
 }
 
+/// Whether a load of the place after the events that come before could see another store than the newest.
+fn has_older(trace: &Trace, place: &Place, comes_before: &dyn Fn(usize) -> bool) -> bool {
+    let stores = |event: &Event| place.is_of(event) && !event.op.kind.looks();
+    (0..trace.events.len()).any(|at| comes_before(at) && stores(&trace.events[at]))
+}
+
 /// What the place holds after the events that come before.
 fn value_of(trace: &Trace, place: &Place, comes_before: &dyn Fn(usize) -> bool) -> Option<u64> {
-    let touching = || (0..trace.events.len()).filter(|&at| place.is_of(&trace.events[at]));
+    let tells = |event: &Event| place.is_of(event) && !event.is_stale();
+    let touching = || (0..trace.events.len()).filter(|&at| tells(&trace.events[at]));
     match touching().filter(|&at| comes_before(at)).last() {
         Some(last) => Some(trace.events[last].after),
         None => touching().next().map(|first| trace.events[first].before),

@@ -87,14 +87,14 @@ pub fn shrink(job: &mut Job, subject: &Subject<'_>, budget: Budget) -> Result<Op
     // A schedule's own file does not say which instructions are shared.
     trials.learn();
     let from = Shape::of(subject.segments);
-    let mut minimal = best.shape.preemptions == 0;
+    let mut minimal = is_least(&best.shape);
     let finished = match pursue(&mut trials, &mut best, &mut minimal) {
         Ok(()) => true,
         Err(Halt::Spent) => false,
         // What was found so far is not lost by what came after it.
         Err(Halt::Failed(_)) => false,
     };
-    minimal |= best.shape.preemptions == 0;
+    minimal |= is_least(&best.shape);
     // The details of the run are told by its points: all that strands share is to be one.
     let plan = Plan::of(&best.segments);
     while trials.learn() && trials.make(&plan).is_ok() {}
@@ -124,8 +124,9 @@ fn begin(trials: &mut Trials<'_>, segments: &[Segment]) -> Result<Option<Made>, 
 
 fn pursue(trials: &mut Trials<'_>, best: &mut Made, minimal: &mut bool) -> Result<(), Halt> {
     reduce::reduce(trials, best)?;
-    while !*minimal && best.shape.preemptions > 0 {
-        match bound::search(trials, best.shape.preemptions)? {
+    // All runs there are, are those of sequentially consistent memory: which stale reads could save a preemption is not known.
+    while !*minimal && best.shape.preemptions > 0 && best.shape.stale == 0 {
+        match search(trials, best, best.shape.preemptions, true)? {
             Searched::Found(made, complete) => {
                 *best = *made;
                 *minimal = complete;
@@ -135,7 +136,29 @@ fn pursue(trials: &mut Trials<'_>, best: &mut Made, minimal: &mut bool) -> Resul
             Searched::Unknown => return Ok(()),
         }
     }
+    // A fault whose absence moves everything after it cannot be left out alone.
+    if best.shape.faults > 0
+        && best.shape.stale == 0
+        && let Searched::Found(made, complete) = search(trials, best, best.shape.preemptions + 1, false)?
+    {
+        *best = *made;
+        *minimal = complete;
+        reduce::reduce(trials, best)?;
+    }
     Ok(())
+}
+
+/// Whether no run can ask less of its reader, as far as preemptions and stale reads go.
+fn is_least(shape: &Shape) -> bool {
+    shape.preemptions == 0 && shape.stale == 0
+}
+
+/// All runs with fewer preemptions, with the values of the best one, and with its faults or without.
+fn search(trials: &mut Trials<'_>, best: &Made, below: u64, faults: bool) -> Result<Searched, Halt> {
+    trials.fix(&best.segments, faults);
+    let searched = bound::search(trials, below);
+    trials.free();
+    searched
 }
 
 /// Whether a strict replay of the run is the same run.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::strand::StrandPath;
 use threadbare_trace::shape::is_strand;
 
@@ -30,6 +31,39 @@ pub(crate) struct Choice {
     pub(crate) path: u64,
     pub(crate) kind: u8,
     pub(crate) option: u64,
+    /// Of a stale read: the events that its strand has made since its beginning. Others come in order.
+    pub(crate) at: u64,
+    /// The code of a fault, 0 for other choices.
+    pub(crate) fault: u64,
+}
+
+impl Choice {
+    fn of(segment: &Segment) -> Choice {
+        let fault = Fault::of(segment).map_or(0, |fault| fault as u64);
+        let at = if is_stale(segment) { segment.events } else { 0 };
+        Choice { path: 0, kind: segment.kind, option: segment.path, at, fault }
+    }
+
+    /// Whether the program asked for it.
+    fn is_own(&self) -> bool {
+        self.kind == ChoiceKind::Own as u8
+    }
+
+    fn segment(&self) -> Segment {
+        Segment {
+            path: self.option,
+            // One of the two is 0.
+            events: self.at + self.fault,
+            stop: self.path,
+            kind: self.kind,
+            ..Segment::default()
+        }
+    }
+}
+
+/// Whether a segment is a load that did not see the newest store, or a store that came before newer ones.
+pub(crate) fn is_stale(segment: &Segment) -> bool {
+    segment.kind == ChoiceKind::ReadsFrom as u8
 }
 
 /// A plan.
@@ -53,12 +87,16 @@ impl Plan {
         let mut waiting: Vec<Choice> = Vec::new();
         for (index, segment) in segments.iter().enumerate() {
             if !is_strand(segment) {
-                waiting.push(Choice { path: 0, kind: segment.kind, option: segment.path });
+                waiting.push(Choice::of(segment));
                 continue;
             }
             let made = own.entry(segment.path).or_default();
+            let begun = *made;
             *made += segment.events;
-            plan.choices.extend(waiting.drain(..).map(|choice| Choice { path: segment.path, ..choice }));
+            plan.choices.extend(waiting.drain(..).map(|choice| {
+                let at = if choice.kind == ChoiceKind::ReadsFrom as u8 { begun + choice.at } else { 0 };
+                Choice { path: segment.path, at, ..choice }
+            }));
             let mut stretch = Stretch {
                 path: segment.path,
                 target: *made,
@@ -87,20 +125,69 @@ impl Plan {
             how: if stretch.stops { StopKind::Preempted } else { StopKind::Blocked } as u8,
             ..Segment::default()
         };
-        let choice = |choice: &Choice| Segment {
-            path: choice.option,
-            stop: choice.path,
-            kind: choice.kind,
-            ..Segment::default()
-        };
         let mut list = Vec::with_capacity(self.stretches.len() + self.choices.len() + 1);
         // The main strand begins, whatever a plan says.
         if self.stretches.first().is_none_or(|first| first.path != StrandPath::MAIN.0) {
             list.push(strand(&Stretch::open(StrandPath::MAIN.0)));
         }
         list.extend(self.stretches.iter().map(strand));
-        list.extend(self.choices.iter().map(choice));
+        list.extend(self.choices.iter().map(Choice::segment));
         list
+    }
+
+    /// Its faults.
+    pub(crate) fn faults(&self) -> Vec<Choice> {
+        self.choices.iter().copied().filter(|choice| choice.fault != 0).collect()
+    }
+
+    /// Its faults, and the choices of the program's own.
+    pub(crate) fn fixed(&self) -> Vec<Choice> {
+        self.choices.iter().copied().filter(|choice| choice.fault != 0 || choice.is_own()).collect()
+    }
+
+    /// With these faults besides its own, and these choices of the program's behind its own.
+    pub(crate) fn with_fixed(&self, fixed: &[Choice]) -> Plan {
+        let mut plan = self.clone();
+        let mut made: HashMap<u64, usize> = HashMap::new();
+        for choice in self.choices.iter().filter(|choice| choice.is_own()) {
+            *made.entry(choice.path).or_default() += 1;
+        }
+        for choice in fixed {
+            let known = match choice.is_own() {
+                true => {
+                    let left = made.entry(choice.path).or_default();
+                    let known = *left > 0;
+                    *left = left.saturating_sub(1);
+                    known
+                }
+                false => self.choices.contains(choice),
+            };
+            if !known {
+                plan.choices.push(*choice);
+            }
+        }
+        plan
+    }
+
+    /// Without some of its faults, counted among the faults.
+    pub(crate) fn without_faults(&self, which: std::ops::Range<usize>) -> Plan {
+        let faults = self.faults();
+        let left_out = &faults[which];
+        let choices = self.choices.iter().copied().filter(|choice| !left_out.contains(choice)).collect();
+        Plan { stretches: self.stretches.clone(), choices }
+    }
+
+    /// How many choices of the program's own there are.
+    pub(crate) fn values(&self) -> usize {
+        self.choices.iter().filter(|choice| choice.is_own()).count()
+    }
+
+    /// With the first option for some choices of the program's own, counted among these.
+    pub(crate) fn with_first_options(&self, which: std::ops::Range<usize>) -> Plan {
+        let mut plan = self.clone();
+        let own = plan.choices.iter_mut().filter(|choice| choice.is_own());
+        own.enumerate().filter(|(at, _)| which.contains(at)).for_each(|(_, choice)| choice.option = 0);
+        plan
     }
 
     /// A number for plans that are the same.
@@ -130,6 +217,18 @@ impl Plan {
             });
         }
         Plan { stretches: list.into_iter().flatten().collect(), choices: self.choices.clone() }
+    }
+
+    /// The choices that are stale reads, by index.
+    pub(crate) fn stale(&self) -> Vec<usize> {
+        let stale = |&at: &usize| self.choices[at].kind == ChoiceKind::ReadsFrom as u8;
+        (0..self.choices.len()).filter(stale).collect()
+    }
+
+    /// Lets these loads see the newest store.
+    pub(crate) fn without_stale(&self, which: &[usize]) -> Plan {
+        let kept = self.choices.iter().enumerate().filter(|(at, _)| !which.contains(at));
+        Plan { stretches: self.stretches.clone(), choices: kept.map(|(_, choice)| *choice).collect() }
     }
 
     /// Leaves stretches out: their strands come later, or not at all.
@@ -189,7 +288,10 @@ mod tests {
             told(&plan),
             [(main, 10, false), (7, 5, true), (8, 4, true), (7, 11, false), (8, 5, false), (main, 13, false)]
         );
-        assert_eq!(plan.choices, [Choice { path: 8, kind: ChoiceKind::Wake as u8, option: 2 }]);
+        assert_eq!(
+            plan.choices,
+            [Choice { path: 8, kind: ChoiceKind::Wake as u8, option: 2, at: 0, fault: 0 }]
+        );
         let part = Plan::up_to(&sample(), Some((4, 8)));
         assert_eq!(told(&part), [(main, 10, false), (7, 5, true), (8, 4, true), (7, 8, true)]);
     }

@@ -19,10 +19,10 @@ const CELLS: u64 = 64;
 
 /// What the operation that a strand stands before depends on.
 pub(crate) fn reach(decision: &Decision) -> Reach {
-    use OpKind::{Alloc, Annotate, Cancel, End, Free, Io, IoWait, Quit, Signal};
+    use OpKind::{Alloc, Annotate, Cancel, End, Free, Io, IoWait, Quit, Region, Signal};
     let (from, op) = (decision.addr >> 3, decision.op);
     match op {
-        Io | IoWait | Signal | Cancel | Free | Annotate | Quit | End => Reach::Anybody,
+        Io | IoWait | Signal | Cancel | Free | Annotate | Quit | End | Region => Reach::Anybody,
         Alloc => Reach::Nobody,
         op if op.is_plain_access() || op.is_atomic_access() => {
             let to = decision.addr.saturating_add(u64::from(decision.size.max(1)) - 1) >> 3;

@@ -14,6 +14,13 @@ pub(crate) fn reduce(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Hal
     cycles(trials, best)?;
     loop {
         let before = best.shape;
+        pieces(
+            trials,
+            best,
+            |plan| plan.stale().len(),
+            |plan, from, to| plan.without_stale(&plan.stale()[from..to]),
+        )?;
+        pieces(trials, best, |plan| plan.faults().len(), |plan, from, to| plan.without_faults(from..to))?;
         cut_off(trials, best)?;
         pieces(
             trials,
@@ -27,6 +34,7 @@ pub(crate) fn reduce(trials: &mut Trials<'_>, best: &mut Made) -> Result<(), Hal
             |plan| plan.stretches.len(),
             |plan, from, to| plan.without(|at, _| (from..to).contains(&at)),
         )?;
+        pieces(trials, best, Plan::values, |plan, from, to| plan.with_first_options(from..to))?;
         strands(trials, best)?;
         neighbours(trials, best)?;
         if best.shape == before {

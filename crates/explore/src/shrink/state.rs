@@ -26,7 +26,10 @@ struct Last {
 pub(crate) fn states(decisions: &[Decision], paths: &HashMap<StrandId, u64>) -> Option<Vec<u64>> {
     let timed = |it: &Decision| {
         it.timed != StrandId::NONE
-            || matches!(it.op, OpKind::Clock | OpKind::Sleep | OpKind::Io | OpKind::IoWait | OpKind::Signal)
+            || matches!(
+                it.op,
+                OpKind::Clock | OpKind::Sleep | OpKind::Io | OpKind::IoWait | OpKind::Signal | OpKind::Region
+            )
     };
     if decisions.iter().any(timed) {
         return None;

@@ -1,7 +1,7 @@
 //! Runs that try plans, within a budget.
 
 use super::goal::Goal;
-use super::plan::Plan;
+use super::plan::{Choice, Plan};
 use crate::error::Error;
 use crate::interrupt;
 use crate::run::{Ended, Job, Request};
@@ -78,6 +78,8 @@ pub(crate) struct Trials<'a> {
     /// Instructions that turned out to be shared and were not known to be.
     learnt: BTreeSet<u64>,
     tried: HashSet<u64>,
+    /// Faults and values of every run, whatever its plan says.
+    fixed: Vec<Choice>,
     pub(crate) runs: u64,
     budget: Budget,
     begun: Instant,
@@ -110,6 +112,7 @@ impl<'a> Trials<'a> {
             known: Arc::clone(known),
             learnt: BTreeSet::new(),
             tried: HashSet::new(),
+            fixed: Vec::new(),
             runs: 0,
             budget,
             begun: Instant::now(),
@@ -149,8 +152,20 @@ impl<'a> Trials<'a> {
     /// Tries a plan.
     pub(crate) fn make(&mut self, plan: &Plan) -> Result<Made, Halt> {
         self.spend()?;
-        let ended = self.job.run(&self.request, &plan.segments())?;
+        let ended = self.job.run(&self.request, &plan.with_fixed(&self.fixed).segments())?;
         self.look(&ended)
+    }
+
+    /// The values that the program asked for in a run are those of all runs from now on, and so are its faults, if it is to have any: what is
+    /// asked is how few preemptions do with them.
+    pub(crate) fn fix(&mut self, of: &[Segment], faults: bool) {
+        self.fixed = Plan::of(of).fixed();
+        self.fixed.retain(|choice| faults || choice.fault == 0);
+    }
+
+    /// Values and faults are those of the plans.
+    pub(crate) fn free(&mut self) {
+        self.fixed.clear();
     }
 
     /// Tries a plan unless it was tried before.

@@ -85,6 +85,7 @@ fn request(run: u64) -> Request {
         guide: std::sync::Arc::default(),
         races: true,
         watches: Vec::new(),
+        faults: threadbare_abi::fault::Faults::NONE,
     }
 }
 
@@ -270,6 +271,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         target: Arc::new(target(mode)),
         search: Search::default(),
         in_order: false,
+        faults: threadbare_abi::fault::Faults::NONE,
         seed: 1,
         runs: Some(100),
         time: None,

@@ -121,7 +121,10 @@ fn the_summary_says_how_sure_it_is() {
     let counts = Counts { classes: 1, ..Counts::default() };
     assert!(summary(&counts, None).is_empty());
     let proved = summary(&counts, Some(&Estimate::complete(1)));
-    assert_eq!(proved, ["1 class of runs; no run can show anything new: proved for this input"]);
+    assert_eq!(
+        proved,
+        ["1 class of runs; no run can show anything new: proved for this input and memory model"]
+    );
     let one = campaign(1, 100);
     let lines = summary(&one.counts, one.estimate.as_ref());
     assert!(lines[0].starts_with("19 classes of runs; "), "{lines:?}");

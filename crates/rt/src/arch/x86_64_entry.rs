@@ -10,8 +10,8 @@ const PROT_ALL: usize = 7;
 const MAP_PRIVATE_ANONYMOUS: usize = 0x22;
 const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
 
-/// What is called, with the function's first argument.
-pub type Hook = extern "C" fn(u64);
+/// What is called, with the function's first argument and its return address.
+pub type Hook = extern "C" fn(u64, u64);
 
 /// Bytes of a jump to anywhere within 2 GiB.
 const JUMP: usize = 5;
@@ -131,6 +131,8 @@ pub unsafe fn call_at_entry(at: usize, hook: Hook) -> bool {
     let Some(stub) = page(at) else { return false };
     let mut out = Stub { bytes: [0; STUB], used: 0 };
     out.put(&SAVE);
+    // The return address lies behind them: mov rsi, [rsp+72].
+    out.put(&[0x48, 0x8b, 0x74, 0x24, 0x48]);
     // mov rax, hook; call rax.
     out.put(&[0x48, 0xb8]);
     out.put(&(hook as usize).to_le_bytes());

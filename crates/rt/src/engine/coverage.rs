@@ -11,6 +11,7 @@ use threadbare_abi::layout::{TOLD_CAPACITY, TOLD_OFFSET};
 use threadbare_strategy::classes::table::{Entry, Memory, memory_key, sync_key};
 use threadbare_strategy::classes::told::{RECORD_WORDS, read_record, record};
 use threadbare_strategy::classes::{Moment, Pair, Tracker};
+use threadbare_strategy::rng::mix;
 
 /// 1 from the second strand on, if coverage is told.
 static mut ON: u8 = 0;
@@ -264,6 +265,16 @@ pub fn chose(option: u64) {
     if is_on() {
         let delta = this().track.turns(live().events, option.wrapping_add(1));
         live().class = live().class.wrapping_add(delta);
+    }
+}
+
+/// A choice of the program's own, which is part of what follows also where there is one strand only.
+pub fn chose_own(option: u64) {
+    // SAFETY: single kernel thread.
+    if is_on() {
+        chose(option);
+    } else if unsafe { WANTED } {
+        live().class = mix(live().class ^ option.wrapping_add(1));
     }
 }
 

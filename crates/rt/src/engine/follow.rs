@@ -8,6 +8,7 @@ use super::wait::{ObjectClass, Wake};
 use super::{idle, io, lenient, lists, modules, report, shared, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::layout::{self, flags};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
@@ -119,6 +120,12 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
         idle::livelock();
     }
     check_stop(&current, how)?;
+    if e.follow.choice < e.follow.at
+        && is_stale(&segment(e.follow.choice))
+        && e.plan.flags & flags::STRICT != 0
+    {
+        diverge(e.follow.at, "an atomic operation was to see an older store");
+    }
     let Some(found) = load(e.follow.at + 1) else {
         stop();
         due::wake_due();
@@ -244,6 +251,79 @@ pub fn choice(kind: ChoiceKind, options: u32) -> Option<u32> {
         diverge(e.follow.at, "a choice comes that the schedule does not have");
     }
     None
+}
+
+/// How many newer stores the atomic operation under way does not see, or comes before, by the schedule; `None` if none is followed. One
+/// that the schedule does not speak of is plain.
+pub fn stale() -> Option<u32> {
+    let e = engine();
+    if lenient::is_on() {
+        return Some(lenient::stale());
+    }
+    if !e.follow.active {
+        return None;
+    }
+    let at = e.follow.choice;
+    let found = if at < e.follow.at { segment(at) } else { Segment::default() };
+    let here = is_stale(&found) && found.events == live().events - e.segment_start;
+    Some(if here { found.path as u32 } else { 0 })
+}
+
+/// The operation under way has so many options, and takes what the schedule says.
+pub fn take_stale(option: u32, options: u32) -> u32 {
+    let e = engine();
+    if option > 0 && !lenient::is_on() {
+        if option >= options && e.plan.flags & flags::STRICT != 0 {
+            diverge(e.follow.at, "an atomic operation has fewer stores to choose from");
+        }
+        e.follow.choice += 1;
+    }
+    option.min(options - 1)
+}
+
+fn is_stale(segment: &Segment) -> bool {
+    segment.kind == ChoiceKind::ReadsFrom as u8
+}
+
+/// What the schedule takes where the program asks for one of so many options, or with 0 for any value.
+pub fn own(options: u64) -> Option<u64> {
+    let e = engine();
+    if lenient::is_on() {
+        return Some(lenient::own(options));
+    }
+    if !e.follow.active {
+        return None;
+    }
+    let at = e.follow.choice;
+    if at < e.follow.len {
+        let found = segment(at);
+        if found.kind == ChoiceKind::Own as u8 && found.events == options {
+            e.follow.choice += 1;
+            return Some(found.path);
+        }
+    }
+    if e.plan.flags & flags::STRICT != 0 {
+        diverge(e.follow.at, "the program asks for a choice that the schedule does not have");
+    }
+    None
+}
+
+/// Whether the schedule has a fault here, of the running strand's chance with this number; `None` if none is followed.
+pub fn fault(fault: Fault, chance: u32) -> Option<bool> {
+    let e = engine();
+    if lenient::is_on() {
+        return Some(lenient::fault(fault, chance));
+    }
+    if !e.follow.active {
+        return None;
+    }
+    let at = e.follow.choice;
+    let here = at < e.follow.len && {
+        let found = segment(at);
+        Fault::of(&found) == Some(fault) && found.path == u64::from(chance)
+    };
+    e.follow.choice += usize::from(here);
+    Some(here)
 }
 
 /// Whether the running strand waits for a descriptor here by the schedule; `None` if none is followed.

@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 use threadbare_abi::decision::{Decision, bits};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::layout::{self, flags};
 use threadbare_abi::strand::StrandId;
 
@@ -27,8 +28,8 @@ struct Lenient {
     /// The stretch that the running strand is in.
     at: usize,
     len: usize,
-    /// Choices that strands have made, by path.
-    chosen: Vec<(u64, u32)>,
+    /// Choices that strands have made, by path and kind.
+    chosen: Vec<(u64, u8, u32)>,
     /// Event count of the last decision that was noted, and how the strand had stopped.
     noted: (u64, u8),
 }
@@ -160,19 +161,49 @@ fn rest(ready: bool) -> Option<(StrandId, bool)> {
 
 /// The option the plan takes for a choice that is no strand.
 pub fn choice(kind: ChoiceKind, options: u32) -> u32 {
+    taken(kind).map_or(0, |found| (found.path as u32).min(options - 1))
+}
+
+/// The same for a choice of the program's own; with 0 for any value.
+pub fn own(options: u64) -> u64 {
+    let path = taken(ChoiceKind::Own).map_or(0, |found| found.path);
+    if options == 0 { path } else { path.min(options - 1) }
+}
+
+/// What the plan has for the running strand's next choice of a kind.
+fn taken(kind: ChoiceKind) -> Option<Segment> {
     let (l, path) = (plan(), strand(engine().current).path.0);
-    let at = match l.chosen.iter().position(|(other, _)| *other == path) {
+    let of = |(other, code, _): &(u64, u8, u32)| *other == path && *code == kind as u8;
+    let at = match l.chosen.iter().position(of) {
         Some(at) => at,
         None => {
-            l.chosen.push((path, 0));
+            l.chosen.push((path, kind as u8, 0));
             l.chosen.len() - 1
         }
     };
-    let before = l.chosen[at].1 as usize;
-    l.chosen[at].1 += 1;
+    let before = l.chosen[at].2 as usize;
+    l.chosen[at].2 += 1;
     let of_it = |found: &Segment| !is_stretch(found) && found.kind == kind as u8 && found.stop == path;
-    let mut list = (0..l.len).map(segment).filter(of_it);
-    list.nth(before).map_or(0, |found| (found.path as u32).min(options - 1))
+    (0..l.len).map(segment).filter(of_it).nth(before)
+}
+
+/// Whether the plan has a fault of the running strand's chance with this number.
+pub fn fault(fault: Fault, chance: u32) -> bool {
+    let path = strand(engine().current).path.0;
+    let is = |found: Segment| {
+        Fault::of(&found) == Some(fault) && found.stop == path && found.path == u64::from(chance)
+    };
+    (0..plan().len).map(segment).any(is)
+}
+
+/// How many newer stores the atomic operation under way does not see, or comes before, by the plan.
+pub fn stale() -> u32 {
+    let (l, id) = (plan(), engine().current);
+    let (path, made) = (strand(id).path.0, made(id));
+    let here = |found: &Segment| {
+        found.kind == ChoiceKind::ReadsFrom as u8 && found.stop == path && found.events == made
+    };
+    (0..l.len).map(segment).find(here).map_or(0, |found| found.path as u32)
 }
 
 /// Notes a decision, once however often it is asked for.

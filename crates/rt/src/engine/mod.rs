@@ -10,6 +10,8 @@
 //! | `follow` | a schedule instead of a strategy |
 //! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
 //! | `ending` | the end of the process, and whether others go first |
+//! | `faults` | choices of the environment's |
+//! | `own` | choices of the program's own |
 //! | `idle` | what to do when no strand can go on |
 //! | `io` | strands that wait for file descriptors |
 //! | `spin`, `loops` | strands that wait for memory; which loops end by themselves |
@@ -41,6 +43,7 @@ pub mod deadlock;
 pub mod debug;
 pub mod due;
 pub mod ending;
+pub mod faults;
 pub mod follow;
 pub mod frames;
 pub mod guidance;
@@ -56,6 +59,7 @@ pub mod lost;
 pub mod memory;
 pub mod modules;
 pub mod orphans;
+pub mod own;
 pub mod race;
 pub mod reads;
 pub mod record;
@@ -70,6 +74,7 @@ pub mod spin;
 pub mod start;
 pub mod steps;
 pub mod stops;
+pub mod stores;
 pub mod strand;
 pub mod touched;
 pub mod unseen;
@@ -275,6 +280,7 @@ pub fn forked_child() {
     ATTENTION.store(0, core::sync::atomic::Ordering::Relaxed);
     lists::keep_only_current();
     addressable::stop();
+    faults::leave();
     learn::set_gate(false);
     race::set_on(false);
     coverage::set_on(false);

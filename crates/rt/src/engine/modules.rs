@@ -52,6 +52,7 @@ const PF_W: u32 = 2;
 static mut MODULES: Vec<Module> = Vec::new();
 static mut MAIN: (u64, u64) = (0, 0);
 static mut RUNTIME: (u64, u64) = (0, 0);
+static mut LIBC: (u64, u64) = (0, 0);
 static mut TOLD: usize = 0;
 static mut STATIC_TLS: usize = 0;
 /// No program has more thread-local storage below its thread pointer.
@@ -104,7 +105,18 @@ pub fn refresh() {
         if let Some(own) = list.iter().find(|module| (module.base..module.end).contains(&here)) {
             RUNTIME = (own.base, own.end - own.base);
         }
+        let there = dl_iterate_phdr as *const () as u64;
+        if let Some(libc) = list.iter().find(|module| (module.base..module.end).contains(&there)) {
+            LIBC = (libc.base, libc.end - libc.base);
+        }
     }
+}
+
+/// Whether an instruction is libc's.
+pub fn is_libc(pc: u64) -> bool {
+    // SAFETY: single kernel thread.
+    let (base, size) = unsafe { LIBC };
+    pc.wrapping_sub(base) < size
 }
 
 /// The modules.

@@ -8,7 +8,9 @@ use super::live::live;
 use super::segments::close_segment;
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
-use super::{addressable, coverage, frames, idle, loops, reads, record, spin, steps, strand, values, watch};
+use super::{
+    addressable, coverage, frames, idle, loops, reads, record, spin, steps, stores, strand, values, watch,
+};
 use crate::arch;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -222,6 +224,9 @@ impl View for EngineView {
     }
     fn context(&self, id: StrandId) -> u64 {
         steps::context(strand(id))
+    }
+    fn may_see_older(&self, id: StrandId, addr: u64, size: u8) -> bool {
+        stores::may_see_older(id, addr, size)
     }
 }
 

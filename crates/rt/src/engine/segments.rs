@@ -38,7 +38,8 @@ pub fn close_segment(how: StopKind) {
     append(segment);
 }
 
-fn append(segment: Segment) {
+/// Adds to the schedule.
+pub fn append(segment: Segment) {
     let counters = live();
     let at = counters.segments as usize;
     if at < layout::SEGMENTS_CAPACITY
@@ -108,4 +109,21 @@ pub fn choose(kind: ChoiceKind, options: u32) -> u32 {
         steps::chose(kind, taken as u64, options as u64);
     }
     taken
+}
+
+/// The running strand's load sees an older store, or its store comes before newer ones: so many. Recorded.
+pub fn stale(back: u32) {
+    let (e, this) = (engine(), this());
+    live().choices += 1;
+    append(Segment {
+        path: back as u64,
+        events: live().events - e.segment_start,
+        kind: ChoiceKind::ReadsFrom as u8,
+        strand: this.id.0,
+        ..Segment::default()
+    });
+    if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        let op = Op { addr: back as u64, ..this.op };
+        record::push_choice(ChoiceKind::ReadsFrom, this.id, op, 0);
+    }
 }

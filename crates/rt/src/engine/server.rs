@@ -367,5 +367,7 @@ fn begin(plan: Plan) {
     super::addressable::begin();
     crate::heap::set_limit(plan.memory);
     super::stops::begin();
+    super::faults::begin(&plan);
+    super::own::begin(&plan);
     follow::begin();
 }

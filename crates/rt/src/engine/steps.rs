@@ -256,7 +256,8 @@ static mut DOUBTS: [(u8, u64); 16] = [(u8::MAX, 0); 16];
 /// The running strand does something here that a planner cannot follow.
 #[cold]
 pub fn doubt(why: Doubt, pc: u64) {
-    if !is_on() || engine().strands.len() < 2 {
+    // Alone, only what is chosen makes a difference.
+    if !is_on() || engine().strands.len() < 2 && why != Doubt::Values {
         return;
     }
     // SAFETY: single kernel thread.
@@ -296,6 +297,21 @@ pub fn chose(kind: ChoiceKind, taken: u64, options: u64) {
         before: options,
         ..of(StepKind::Choice, super::me(), Op::new(OpKind::Start, 0, 0))
     });
+}
+
+/// The step under way is an atomic load that sees the store with so many newer ones, and this value, or a store that comes before them.
+#[inline]
+pub fn sees(option: u64, options: u64, back: u64, value: u64) {
+    if is_on() && live().steps != 0 {
+        push(Step {
+            op: ChoiceKind::ReadsFrom as u8,
+            addr: option,
+            before: options,
+            after: value,
+            enabled: back,
+            ..of(StepKind::Choice, super::me(), Op::new(OpKind::Start, 0, 0))
+        });
+    }
 }
 
 /// The running strand waits in a loop: one of the places it loads again and again. `ends`: it may end by itself.

@@ -5,12 +5,15 @@ use super::frames::{self, FrameEntry};
 use super::locks::Held;
 use super::race::Ignored;
 use super::race::clock::Clock;
+use super::race::history::View;
 use super::spin::SpinTrack;
+use super::unseen::Inside;
 use super::wait::Wait;
 use super::words;
 use crate::heap::arena::Slot;
 use crate::model::PerStrand;
 use alloc::vec::Vec;
+use threadbare_abi::fault::SORTS;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{StrandId, StrandPath};
 use threadbare_strategy::classes::Track;
@@ -72,6 +75,8 @@ pub struct Strand {
     pub fence_acquire: Clock,
     /// What its last release fence published.
     pub fence_release: Clock,
+    /// What it must see of atomics besides.
+    pub view: View,
     /// Words it has changed or tried to change atomically, each once, since it last waited out of sight.
     pub locks: Vec<u64>,
     /// What the program wants left out.
@@ -98,6 +103,10 @@ pub struct Strand {
     pub held: Vec<Held>,
     /// Locks it has that are words of the program's own.
     pub words: words::PerStrand,
+    /// The function of precompiled std that it entered last.
+    pub inside: Inside,
+    /// Chances it had for a fault, of each sort.
+    pub faults: [u32; SORTS],
     /// What the models keep for it.
     pub model: PerStrand,
 }
@@ -131,6 +140,7 @@ impl Strand {
             clock: Clock::new(),
             fence_acquire: Clock::new(),
             fence_release: Clock::new(),
+            view: View::default(),
             locks: Vec::new(),
             ignored: Ignored::default(),
             spin: SpinTrack::new(),
@@ -140,6 +150,8 @@ impl Strand {
             stack_shared: false,
             held: Vec::new(),
             words: words::PerStrand::default(),
+            inside: Inside::NOTHING,
+            faults: [0; SORTS],
             model: PerStrand::default(),
         }
     }

@@ -4,15 +4,21 @@
 //! `std::thread::park` returns at once where its token is there already, `Once::wait` where the initialisation is over:
 //! all that came before the `unpark`, or before the end of the initialisation, comes before that. The slow paths of its
 //! locks may find the lock free after all. A scope waits for its strands by a count of theirs.
+//!
+//! A wait on a `Condvar` notes how often it was notified, gives the lock back and then waits for another notification: one that comes
+//! between the caller's check and that note is lost. So there is a point at its entry, which an optimised program need not have anywhere else.
 
-use super::{ObjectClass, ObjectId, modules};
+use super::live::live;
+use super::{ObjectClass, ObjectId, modules, sched};
 use crate::arch::entry::{self, Hook};
 use crate::effect::{Effect, effect};
 use crate::sys::{nr, syscall3, syscall6};
+use threadbare_abi::layout::flags;
+use threadbare_abi::op::{Op, OpKind};
 
 /// Module and function as both manglings have them; a hash may follow.
-const NAMES: [(&[u8], &[u8], Hook); 8] = [
-    (b"3std6thread", b"4park", acquires),
+const NAMES: [(&[u8], &[u8], Hook); 10] = [
+    (b"3std6thread", b"4park", parks),
     (b"3std6thread", b"12park_timeout", acquires),
     (b"3std6thread", b"29decrement_num_running_threads", leaves_scope),
     (b"3std4sync4once", b"4Once4wait", acquires),
@@ -20,6 +26,8 @@ const NAMES: [(&[u8], &[u8], Hook); 8] = [
     (b"3std3sys4sync6rwlock5futex", b"14read_contended", takes),
     (b"3std3sys4sync6rwlock5futex", b"15write_contended", takes),
     (b"3std3sys4sync5mutex5futex", b"14lock_contended", takes),
+    (b"3std3sys4sync7condvar5futex", b"7Condvar4wait", waits),
+    (b"3std3sys4sync7condvar5futex", b"7Condvar12wait_timeout", waits),
 ];
 
 /// Puts the calls in. Once, in the fork server, before `main`.
@@ -48,22 +56,83 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 }
 
 /// The function takes the lock that is its first argument, and may do so without a call of ours.
-extern "C" fn takes(lock: u64) {
+extern "C" fn takes(lock: u64, pc: u64) {
     if super::controlled() {
+        sched::this().inside = Inside { function: Caller::Lock, object: lock, event: live().events, pc };
         effect(Effect::TakeUnseen, ObjectId::new(ObjectClass::Futex, lock), 0);
     }
 }
 
+/// As below; the strand waits for its token.
+extern "C" fn parks(_: u64, pc: u64) {
+    acquires(0, 0);
+    if super::controlled() {
+        sched::this().inside = Inside { function: Caller::Park, object: 0, event: live().events, pc };
+    }
+}
+
+/// The function looks at the word that is its first argument, and waits until it is another.
+extern "C" fn waits(word: u64, pc: u64) {
+    if super::controlled() && super::plan_flags() & flags::NO_ENTRY_POINTS == 0 {
+        sched::point(Op { size: 4, ..Op::new(OpKind::AtomicLoad, word, pc) });
+        sched::this().inside = Inside { function: Caller::Condvar, object: word, event: live().events, pc };
+    }
+}
+
+/// Whose futex wait it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Caller {
+    /// The slow path of a lock of std's: it looks again when it wakes, whatever woke it.
+    Lock,
+    /// `std::thread::park`.
+    Park,
+    /// A `Condvar` of std's.
+    Condvar,
+    /// Somebody else's.
+    Other,
+}
+
+/// The function of std's that a strand entered last.
+#[derive(Clone, Copy, Debug)]
+pub struct Inside {
+    function: Caller,
+    /// The lock.
+    object: u64,
+    /// The run's events when it did.
+    event: u64,
+    /// Who called it.
+    pc: u64,
+}
+
+impl Inside {
+    /// It entered none.
+    pub const NOTHING: Inside = Inside { function: Caller::Other, object: 0, event: 0, pc: 0 };
+}
+
+/// Whose wait the running strand begins on this word, and where that was called, if it is known.
+pub fn caller(addr: u64) -> (Caller, Option<u64>) {
+    const LOCK_BYTES: u64 = 8;
+    let Inside { function, object, event, pc } = sched::this().inside;
+    let here = match function {
+        // It may have come back to its lock several times.
+        Caller::Lock => (object..object + LOCK_BYTES).contains(&addr),
+        // Nothing comes between the entry and the wait.
+        _ => live().events == event,
+    };
+    if here { (function, Some(pc)) } else { (Caller::Other, None) }
+}
+
 /// The function may return at once because of what another strand did.
-extern "C" fn acquires(_: u64) {
+extern "C" fn acquires(_: u64, _: u64) {
     if super::controlled() {
         effect(Effect::AfterAll, ObjectId::NEVER, 0);
     }
 }
 
 /// A strand of a scope says that it is done; the scope's end waits for that, not for the strand's own.
-extern "C" fn leaves_scope(_: u64) {
+extern "C" fn leaves_scope(scope: u64, _: u64) {
     if super::controlled() {
+        super::race::uses_unseen(scope);
         crate::model::thread::leaves_scope();
     }
 }

@@ -88,6 +88,13 @@ pub fn fail_run(kind: VerdictKind, code: i32, addr: u64, pc: u64, message: fmt::
     exit_group(VERDICT_EXIT)
 }
 
+/// Ends the run here as one that passed: nobody asks what it would have come to.
+pub fn abandon() -> ! {
+    end_run();
+    snapshot::run_ended(0);
+    exit_group(0)
+}
+
 /// The run has come to its end: the last segment and the lists are told. Later calls do nothing.
 pub fn end_run() {
     if !controlled() {

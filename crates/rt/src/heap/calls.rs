@@ -2,13 +2,14 @@
 
 use core::ptr::null_mut;
 
+use threadbare_abi::fault::Fault;
 use threadbare_abi::verdict::VerdictKind;
 
 use super::arena::{Block, Given, Refused};
 use super::with;
 use crate::effect::{Effect, effect};
 use crate::engine::addressable::{self, Bytes};
-use crate::engine::{self, ObjectId};
+use crate::engine::{self, ObjectId, faults, modules};
 use crate::free;
 use crate::sys::errno::{EINVAL, ENOMEM};
 use crate::sys::{c_int, c_void, nr, set_errno, syscall3};
@@ -61,6 +62,10 @@ fn no_memory() -> *mut c_void {
 fn allocate(size: usize, align: usize, pc: u64) -> Option<(*mut c_void, bool)> {
     count();
     within_bounds(size, pc)?;
+    // What libc allocates for itself does not fail.
+    if !modules::is_libc(pc) && faults::happens(Fault::Memory, pc) {
+        return None;
+    }
     let Given { user, zero, in_order } =
         with(|arena| arena.allocate(size, align.max(16), pc, engine::heap_slot()))?;
     if in_order {

@@ -98,8 +98,7 @@ hook! {
 hook! {
     /// As `pthread_mutex_trylock`.
     mtx_trylock / 1 is MutexTryLock => on_mtx_trylock(mtx: *mut c_void; pc) -> c_int {
-        // SAFETY: as above.
-        code(unsafe { mutex::on_trylock(mtx, pc) })
+        code(mutex::try_lock(mtx, true, pc))
     }
 }
 
@@ -158,18 +157,22 @@ pub unsafe extern "C" fn on_cnd_destroy(cnd: *mut c_void, pc: u64) {
 crate::interpose!(cnd_destroy, 1, on_cnd_destroy);
 
 /// `tss_create`. As `pthread_key_create`.
-pub unsafe extern "C" fn on_tss_create(key: *mut u32, destructor: Option<Destructor>, pc: u64) -> c_int {
+pub unsafe extern "C" fn on_tss_create(
+    key: *mut u32,
+    destructor: Option<Destructor>,
+    slot: *const u64,
+) -> c_int {
     // SAFETY: a `tss_t` is a `pthread_key_t`.
-    code(unsafe { keys::on_create(key, destructor, pc) })
+    code(unsafe { keys::on_create(key, destructor, slot) })
 }
-crate::interpose!(tss_create, 2, on_tss_create);
+crate::interpose_slot!(tss_create, 2, on_tss_create);
 
 /// `tss_delete`. As `pthread_key_delete`.
-pub unsafe extern "C" fn on_tss_delete(key: u32, pc: u64) {
+pub unsafe extern "C" fn on_tss_delete(key: u32, slot: *const u64) {
     // SAFETY: as above.
-    unsafe { keys::on_delete(key, pc) };
+    unsafe { keys::on_delete(key, slot) };
 }
-crate::interpose!(tss_delete, 1, on_tss_delete);
+crate::interpose_slot!(tss_delete, 1, on_tss_delete);
 
 /// `call_once`. As `pthread_once`.
 pub unsafe extern "C" fn on_call_once(flag: *mut c_void, routine: unsafe extern "C" fn(), pc: u64) {

@@ -2,7 +2,8 @@
 //!
 //! The waiters are the engine's sleepers on the variable's address, so nothing but the clock is kept in the
 //! `pthread_cond_t`; a waiter that is woken, cancelled or timed out touches the variable no more. Which waiter a
-//! signal wakes is a choice. No wait ends without a wake, a deadline or a signal handler.
+//! signal wakes is a choice. A wait that ends without a wake (a fault) ends as soon as it has begun: the strand still has to take
+//! the mutex, and whatever others do before it does is what they could have done before a later end.
 
 use super::cancel;
 use super::hook;
@@ -10,9 +11,10 @@ use super::mutex::Mutex;
 use super::single::Single;
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit, clock_error};
 use crate::effect::{Effect, effect};
-use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake, faults};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
@@ -68,7 +70,10 @@ fn wait(cond: *mut c_void, mutex: *mut c_void, kind: OpKind, limit: Limit, pc: u
         return released;
     }
     effect(Effect::Change, key(cond), pc);
-    let wake = engine::sleep_on(op, key(cond), limit.deadline(), u32::MAX);
+    let wake = match faults::happens(Fault::Wake, pc) {
+        true => Wake::Go,
+        false => engine::sleep_on(op, key(cond), limit.deadline(), u32::MAX),
+    };
     if !matches!(wake, Wake::Go) {
         engine::notify(destroy_key(cond));
     }

@@ -9,9 +9,11 @@ use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME, Limit};
 use super::waitv;
 use super::word::Word;
 use crate::effect::{Effect, Mode, Was, effect};
-use crate::engine::{self, ObjectClass, ObjectId, Wake};
+use crate::engine::unseen::{self, Caller};
+use crate::engine::{self, ObjectClass, ObjectId, Wake, faults};
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
@@ -31,6 +33,8 @@ const FLAG_CLOCK_REALTIME: u32 = 256;
 
 /// What a strand that parks by Rust's library waits to see changed.
 const PARKED: u32 = u32::MAX;
+/// What it finds there when it has its token.
+const NOTIFIED: u32 = 1;
 
 const TID_MASK: u32 = 0x3fff_ffff;
 const OWNER_DIED: u32 = 0x4000_0000;
@@ -129,6 +133,7 @@ fn wait(addr: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> Result<
         return Err(error(EINVAL));
     }
     let op = Op { size: 4, ..Op::new(OpKind::FutexWait, addr as u64, pc) };
+    let (caller, called_at) = unseen::caller(addr as u64);
     // Rust's `park` has written this value itself, and would have found whatever came before.
     effect(Effect::Peek { certain: expected == PARKED }, key(addr), pc);
     effect(Effect::Unseen, key(addr), pc);
@@ -140,6 +145,15 @@ fn wait(addr: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> Result<
         if word.get() != expected {
             effect(Effect::Waited, key(addr), pc);
             return Err(error(EAGAIN));
+        }
+        if caller != Caller::Lock && faults::happens(Fault::Wake, called_at.unwrap_or(pc)) {
+            if caller == Caller::Park && expected == PARKED {
+                // `park` itself goes back to waiting unless it finds its token.
+                word.set(NOTIFIED);
+            }
+            engine::sched::progress();
+            effect(Effect::Waited, key(addr), pc);
+            return Ok(0);
         }
         effect(Effect::Queue, key(addr), pc);
         let wake = engine::sleep_on(op, key(addr), limit.deadline(), mask);

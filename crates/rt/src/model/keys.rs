@@ -5,10 +5,10 @@
 //! do when a thread ends never happens to a carrier, so the destructors are remembered here and run at a strand's end.
 
 use crate::engine;
-use crate::model::state::{of, uses};
+use crate::model::state::{of, uses_seen};
 use crate::sys::{c_int, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering};
-use threadbare_abi::op::{OpKind, state};
+use threadbare_abi::op::state;
 
 type Destructor = unsafe extern "C" fn(*mut c_void);
 
@@ -50,10 +50,10 @@ pub fn run_destructors() {
 }
 
 /// `pthread_key_create`. Safe before init, in a signal as libc's, after fork.
-pub unsafe extern "C" fn on_create(key: *mut u32, destructor: Option<Destructor>, pc: u64) -> c_int {
+pub unsafe extern "C" fn on_create(key: *mut u32, destructor: Option<Destructor>, slot: *const u64) -> c_int {
     if engine::controlled() {
         engine::event();
-        uses(OpKind::StateWrite, of(state::KEYS), pc);
+        uses_seen(of(state::KEYS), slot);
     }
     // SAFETY: libc's own function with the arguments the program gave.
     let result = unsafe {
@@ -71,10 +71,10 @@ pub unsafe extern "C" fn on_create(key: *mut u32, destructor: Option<Destructor>
 }
 
 /// `pthread_key_delete`. Safe before init, after fork.
-pub unsafe extern "C" fn on_delete(key: u32, pc: u64) -> c_int {
+pub unsafe extern "C" fn on_delete(key: u32, slot: *const u64) -> c_int {
     if engine::controlled() {
         engine::event();
-        uses(OpKind::StateWrite, of(state::KEYS), pc);
+        uses_seen(of(state::KEYS), slot);
     }
     // SAFETY: libc's own function with the arguments the program gave.
     let result = unsafe { crate::real!(pthread_key_delete: fn(u32) -> c_int)(key) };
@@ -86,6 +86,6 @@ pub unsafe extern "C" fn on_delete(key: u32, pc: u64) -> c_int {
     result
 }
 
-crate::interpose!(pthread_key_create, 2, on_create);
-crate::interpose!(__pthread_key_create, 2, on_create);
-crate::interpose!(pthread_key_delete, 1, on_delete);
+crate::interpose_slot!(pthread_key_create, 2, on_create);
+crate::interpose_slot!(__pthread_key_create, 2, on_create);
+crate::interpose_slot!(pthread_key_delete, 1, on_delete);

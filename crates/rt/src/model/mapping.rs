@@ -1,7 +1,7 @@
 //! Mapped memory: what is mapped anew has no past. Safe before init, in a signal handler and after fork.
 
 use super::hook;
-use super::state::{of, uses};
+use super::state::{of, uses, uses_seen};
 use crate::effect::{Effect, effect};
 use crate::engine::{self, ObjectId};
 use crate::sys::{c_int, c_void};
@@ -17,9 +17,9 @@ unsafe extern "C" fn on_mmap(
     flags: c_int,
     descriptor: c_int,
     offset: i64,
-    pc: u64,
+    slot: *const u64,
 ) -> *mut c_void {
-    uses(OpKind::StateWrite, of(state::MAPPINGS), pc);
+    uses_seen(of(state::MAPPINGS), slot);
     let call = crate::real!(mmap: fn(*mut c_void, usize, c_int, c_int, c_int, i64) -> *mut c_void);
     // SAFETY: libc's own function with the arguments the program gave.
     let at = unsafe { call(address, length, protection, flags, descriptor, offset) };
@@ -29,8 +29,8 @@ unsafe extern "C" fn on_mmap(
     at
 }
 
-crate::interpose6!(mmap, on_mmap);
-crate::interpose6!(mmap64, on_mmap);
+crate::interpose6_slot!(mmap, on_mmap);
+crate::interpose6_slot!(mmap64, on_mmap);
 
 hook! {
     /// The fifth argument is passed on even when the program gave none.

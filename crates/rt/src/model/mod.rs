@@ -24,6 +24,7 @@ pub mod keys;
 pub mod mapping;
 pub mod mutex;
 pub mod once;
+pub mod own;
 pub mod poll;
 pub mod process;
 pub mod rwlock;

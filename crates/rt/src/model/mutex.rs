@@ -11,10 +11,11 @@ use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use super::{cancel, hook};
 use crate::effect::{Effect, Mode, Was, effect, here};
-use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake, faults};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, timespec};
 use alloc::vec::Vec;
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{MAX_STRANDS, StrandId};
 
@@ -265,23 +266,32 @@ hook! {
 hook! {
     /// As `pthread_mutex_lock`.
     pthread_mutex_trylock / 1 is MutexTryLock => on_trylock(mutex: *mut c_void; pc) -> c_int {
-        engine::point(Op::new(OpKind::MutexTryLock, mutex as u64, pc));
-        // SAFETY: the program passes a mutex.
-        let mutex = unsafe { Mutex::at(mutex) };
-        if mutex.kind.get() == DESTROYED {
-            return EINVAL;
-        }
-        if mutex.held() {
-            effect(Effect::Look, mutex.key(), pc);
-            let mine = mutex.holder() == engine::me();
-            return match mutex.kind_of() {
-                RECURSIVE if mine => mutex.relock_by_holder().unwrap_or(EBUSY),
-                ERRORCHECK if mine && mutex.robust() => EDEADLK,
-                _ => EBUSY,
-            };
-        }
-        mutex.take(pc)
+        try_lock(mutex, false, pc)
     }
+}
+
+/// Takes the mutex if it is free; a weak try may fail all the same.
+pub(super) fn try_lock(mutex: *mut c_void, weak: bool, pc: u64) -> c_int {
+    engine::point(Op::new(OpKind::MutexTryLock, mutex as u64, pc));
+    // SAFETY: the program passes a mutex.
+    let mutex = unsafe { Mutex::at(mutex) };
+    if mutex.kind.get() == DESTROYED {
+        return EINVAL;
+    }
+    if mutex.held() {
+        effect(Effect::Look, mutex.key(), pc);
+        let mine = mutex.holder() == engine::me();
+        return match mutex.kind_of() {
+            RECURSIVE if mine => mutex.relock_by_holder().unwrap_or(EBUSY),
+            ERRORCHECK if mine && mutex.robust() => EDEADLK,
+            _ => EBUSY,
+        };
+    }
+    if weak && faults::happens(Fault::TryLock, pc) {
+        effect(Effect::Look, mutex.key(), pc);
+        return EBUSY;
+    }
+    mutex.take(pc)
 }
 
 hook! {

@@ -5,9 +5,10 @@
 
 use alloc::vec::Vec;
 
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind};
 
-use crate::engine::{self, PollFd, Wake};
+use crate::engine::{self, PollFd, Wake, faults};
 use crate::model::io::{begin, came_in, interrupted, settle};
 use crate::model::kernel::{
     POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDBAND, POLLRDNORM, POLLWRBAND, POLLWRNORM, TimeVal,
@@ -76,6 +77,9 @@ fn asked(
     pc: u64,
 ) -> isize {
     let Question { ask, clear, watched } = question;
+    if deadline > engine::now() && faults::happens(Fault::Interrupted, pc) {
+        return -(EINTR as isize);
+    }
     if deadline <= engine::now() {
         if settle::finds_any_ready(watched) {
             return ask();

@@ -10,9 +10,10 @@ use super::signal::{self, Interruption};
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::word::Word;
 use crate::effect::{Effect, Mode, Was, effect, here};
-use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
+use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake, faults};
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, fail, timespec};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
@@ -48,6 +49,10 @@ fn wait(sem: *mut c_void, limit: Limit, pc: u64) -> c_int {
         return fail(error);
     }
     signal::arm();
+    if faults::happens(Fault::Interrupted, pc) {
+        engine::point(op);
+        return fail(EINTR);
+    }
     loop {
         cancel::check();
         let wake = engine::acquire(op, key(sem), limit.deadline(), &mut || {

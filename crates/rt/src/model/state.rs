@@ -23,7 +23,12 @@ pub const fn of(state: u64) -> ObjectId {
 
 /// The running strand looks at a state, or changes it.
 pub fn uses(kind: OpKind, object: ObjectId, pc: u64) {
-    if engine::controlled() && engine::live_strands() > 1 && engine::plan_flags() & flags::FEWER_EVENTS == 0 {
+    let told = object != ObjectId::NEVER;
+    if told
+        && engine::controlled()
+        && engine::live_strands() > 1
+        && engine::plan_flags() & flags::FEWER_EVENTS == 0
+    {
         if kind == OpKind::Io {
             io::begin(-1, pc);
             io::touched();
@@ -40,6 +45,15 @@ pub fn uses(kind: OpKind, object: ObjectId, pc: u64) {
             _ => Effect::Change,
         };
         effect(what, object, pc);
+    }
+}
+
+/// The running strand changes a state, if the call whose return address lies at `slot` comes straight from code that the compiler's
+/// pass has seen: what libraries do for themselves, such as Rust's for the stack of each strand, makes no difference to the program.
+pub fn uses_seen(object: ObjectId, slot: *const u64) {
+    if engine::controlled() && engine::frames::is_innermost(slot as usize) {
+        // SAFETY: the stub passes where its return address lies.
+        uses(OpKind::StateWrite, object, unsafe { *slot });
     }
 }
 
@@ -145,6 +159,12 @@ fn stream_at<const AT: usize>(call: &Call) -> ObjectId {
     }
 }
 
+/// Of the program's own calls alone.
+fn mappings(call: &Call) -> ObjectId {
+    let seen = engine::frames::is_innermost(&raw const call.pc as usize);
+    if seen { of(state::MAPPINGS) } else { ObjectId::NEVER }
+}
+
 fn first(class: ObjectClass, call: &Call) -> ObjectId {
     ObjectId::new(class, call.arguments[0])
 }
@@ -158,7 +178,7 @@ states! {
         mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 inotify_init inotify_init1 shm_open mq_open
         posix_openpt getpt popen pidfd_open userfaultfd fanotify_init;
     StateWrite |_| of(state::SYSTEM) => shmget semget msgget sem_open sem_unlink shm_unlink;
-    StateWrite |_| of(state::MAPPINGS) => munmap brk sbrk shmat shmdt;
+    StateWrite mappings => munmap brk sbrk shmat shmdt;
     StateWrite |_| of(state::RANDOM) => rand srand random srandom initstate setstate;
     StateWrite |_| of(state::RANDOM48) => drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48;
     StateRead |_| of(state::ENVIRONMENT) => getenv secure_getenv;

@@ -6,10 +6,11 @@
 use super::timeout::{CLOCK_REALTIME, Limit, clock_error};
 use super::{cancel, exit, hook, identity, keys, mutex, signal, tls};
 use crate::effect::{Effect, effect, here};
-use crate::engine::{self, ObjectId, Ready, StackWish, Start, Wake};
+use crate::engine::{self, ObjectId, Ready, StackWish, Start, Wake, faults};
 use crate::free;
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t, timespec};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
@@ -155,6 +156,9 @@ pub(crate) fn create(
     pc: u64,
 ) -> c_int {
     engine::point(Op::new(OpKind::Create, engine::strand_count() as u64, pc));
+    if faults::happens(Fault::Thread, pc) {
+        return EAGAIN;
+    }
     let (wish, detached) = read_attributes(attr);
     let id = match engine::spawn(start, arg, wish) {
         Ok(id) => id,

@@ -6,9 +6,10 @@
 
 use crate::effect::{Atomic, Effect, effect};
 use crate::engine::sched::{self, ATTENTION};
-use crate::engine::{ObjectId, addressable, controlled, learn};
+use crate::engine::{ObjectId, addressable, controlled, faults, learn, stores};
 use crate::free;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind, Order};
 
 fn order(code: i32) -> Order {
@@ -53,7 +54,8 @@ macro_rules! atomics {
             pub unsafe extern "C" fn load(p: *mut $int, mo: i32, pc: u64) -> $int {
                 before(OpKind::AtomicLoad, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
-                let value = unsafe { at(p) }.load(Ordering::SeqCst);
+                let newest = unsafe { at(p) }.load(Ordering::SeqCst);
+                let value = stores::seen(p as u64, $size, newest as u64, order(mo), pc) as $int;
                 done(Atomic::Load(value as u64), p as u64, $size, mo, pc);
                 value
             }
@@ -61,23 +63,41 @@ macro_rules! atomics {
             pub unsafe extern "C" fn store(p: *mut $int, value: $int, mo: i32, pc: u64) {
                 before(OpKind::AtomicStore, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
-                unsafe { at(p) }.store(value, Ordering::SeqCst);
+                unsafe {
+                    let old = || at(p).load(Ordering::Relaxed) as u64;
+                    if !stores::comes_late(p as u64, $size, old, order(mo), pc) {
+                        at(p).store(value, Ordering::SeqCst);
+                    }
+                }
                 done(Atomic::Store(value as u64), p as u64, $size, mo, pc);
             }
 
             pub unsafe extern "C" fn compare(p: *mut $int, expected: $int, new: $int, mo: i32, fail: i32, pc: u64) -> $int {
+                // SAFETY: the program's own access.
+                unsafe { compare_or(p, expected, new, mo, fail, pc, false) }.0
+            }
+
+            /// What was found, and whether it was exchanged; a weak one may fail for no reason.
+            #[inline(always)]
+            unsafe fn compare_or(p: *mut $int, expected: $int, new: $int, mo: i32, fail: i32, pc: u64, weak: bool) -> ($int, bool) {
                 before(OpKind::AtomicCas, p as u64, $size, mo, pc);
                 // SAFETY: the program's own access.
-                match unsafe { at(p) }.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst) {
+                let word = unsafe { at(p) };
+                let fails = weak && word.load(Ordering::SeqCst) == expected && faults::happens(Fault::Exchange, pc);
+                if fails {
+                    done(Atomic::Load(expected as u64), p as u64, $size, fail, pc);
+                    return (expected, false);
+                }
+                match word.compare_exchange(expected, new, Ordering::SeqCst, Ordering::SeqCst) {
                     Ok(old) => {
                         done(Atomic::Exchange(old as u64, new as u64), p as u64, $size, mo, pc);
-                        old
+                        (old, true)
                     }
                     Err(old) => {
                         let takes = expected == 0 && new == 1 && order(mo).acquires();
                         let (found, expected, new) = (old as u64, expected as u64, new as u64);
                         done(Atomic::Refused { found, expected, new, takes }, p as u64, $size, fail, pc);
-                        old
+                        (old, false)
                     }
                 }
             }
@@ -96,6 +116,16 @@ macro_rules! atomics {
                 }
             }
 
+            pub unsafe extern "C" fn compare_exchange_weak(p: *mut $int, expected: *mut $int, new: $int, mo: i32, fail: i32, pc: u64) -> i32 {
+                // SAFETY: the program's own access.
+                unsafe {
+                    let wanted = *expected;
+                    let old = compare_or(p, wanted, new, mo, fail, pc, true);
+                    *expected = old.0;
+                    i32::from(old.1)
+                }
+            }
+
             $(
                 pub unsafe extern "C" fn $op(p: *mut $int, value: $int, mo: i32, pc: u64) -> $int {
                     before(OpKind::AtomicRmw, p as u64, $size, mo, pc);
@@ -110,7 +140,7 @@ macro_rules! atomics {
         interpose!($load, 2, $module::load);
         interpose!($store, 3, $module::store);
         interpose!($cas_strong, 5, $module::compare_exchange);
-        interpose!($cas_weak, 5, $module::compare_exchange);
+        interpose!($cas_weak, 5, $module::compare_exchange_weak);
         interpose!($cas_val, 5, $module::compare);
         $(interpose!($rmw, 3, $module::$op);)*
     };

@@ -4,7 +4,7 @@
 //! a table of places, the steps, and an end line with their count and a checksum:
 //!
 //! ```text
-//! threadbare schedule 2
+//! threadbare schedule 3
 //! program: /home/me/bank
 //! program-id: build-id:5f3a…
 //! arg0: ./bank
@@ -26,8 +26,8 @@
 //!
 //! A step is one segment: the strand's place in the creation tree, `!` when it goes on by its deadline, the number of
 //! events it makes, the place it stops at (module, offset, operation: the fingerprint), and a mark: `#` it had to
-//! wait, `;` it ended, `.` the run ended. `w1/3`, `p0/2`, `v5/9` are choices of a waiter, of a wake without a cause,
-//! and of a value: option and number of options. `( … )*N` repeats. Blanks and line ends between steps do not matter,
+//! wait, `;` it ended, `.` the run ended. `w1/3` and `v5/9` are choices of a waiter and of a value: option and number of
+//! options. `p0/1@a` and `f7/4@a` are faults, spurious ones and failing calls: how many chances of that sort the strand had before, and the sort. `( … )*N` repeats. Blanks and line ends between steps do not matter,
 //! so a schedule survives being pasted.
 //!
 //! `race: 1201.write 1:40b1.read` names the two places of the data race that the schedule is kept for; `races: off` says
@@ -50,15 +50,17 @@ use crate::strands::Strands;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use threadbare_abi::event::Segment;
-use threadbare_abi::layout::PointMode;
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_strategy::Spec;
 
 pub use parse::{ParseError, Problem};
 
-/// The version of the text form. Before 2, calls with a state that libc keeps out of sight were no events.
-pub const VERSION: u32 = 2;
+/// The version of the text form. Before 2, calls with a state that libc keeps out of sight were no events; before 3, the entry of
+/// a wait on Rust's `Condvar` was none.
+pub const VERSION: u32 = 3;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 
@@ -99,8 +101,12 @@ pub struct Schedule {
     pub memory: u64,
     /// Deadlines did not fire while a strand could go on.
     pub in_order: bool,
+    /// Which faults might happen.
+    pub faults: Faults,
     /// Whether data races were looked for.
     pub races: bool,
+    /// What its atomic loads may have seen.
+    pub model: MemoryModel,
     /// The data race that the schedule shows, where it is kept for one.
     pub race: Option<RacePair>,
     /// How long the run may take, in milliseconds.

@@ -10,7 +10,10 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
-use threadbare_abi::layout::{MEMORY, PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY};
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{
+    MEMORY, MemoryModel, PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY,
+};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{StrandId, StrandPath};
 use threadbare_abi::verdict::VerdictKind;
@@ -210,7 +213,7 @@ struct Header {
     guide: Vec<u64>,
 }
 
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 23] = [
     "program",
     "program-id",
     "arg0",
@@ -224,7 +227,9 @@ const KEYS: [&str; 21] = [
     "max-points",
     "memory",
     "deadlines",
+    "faults",
     "races",
+    "memory-model",
     "race",
     "timeout-ms",
     "verdict",
@@ -338,6 +343,14 @@ impl Header {
         let Some(verdict) = VerdictKind::from_name(value) else { return expected(number, words, value) };
         let (number, value, words) = named("trace-hash", "a hash in hexadecimal")?;
         let Some(trace_hash) = hex(value) else { return expected(number, words, value) };
+        // One that says nothing is of a time when there was no other.
+        let model = match self.single.get("memory-model") {
+            None => MemoryModel::Sc,
+            Some((number, value)) => match MemoryModel::from_name(value) {
+                Some(model) => model,
+                None => return expected(*number, "`sc`, `tso` or `c11`", value),
+            },
+        };
         let race = match self.single.get("race") {
             None => None,
             Some((number, value)) => match race_pair(value) {
@@ -381,6 +394,11 @@ impl Header {
             max_points: self.optional(end, "max-points")?.unwrap_or(0),
             memory: self.optional(end, "memory")?.unwrap_or(MEMORY),
             in_order: self.optional_text(end, "deadlines")?.is_some_and(|word| word == "in-order"),
+            model,
+            faults: self
+                .optional_text(end, "faults")?
+                .and_then(|text| Faults::parse(text.to_str()?))
+                .unwrap_or(Faults::NONE),
             races: self.optional_text(end, "races")?.is_none_or(|word| word != "off"),
             race,
             timeout_ms: self.number(end, "timeout-ms")?,

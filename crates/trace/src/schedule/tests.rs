@@ -2,7 +2,8 @@ use super::*;
 use proptest::prelude::*;
 use std::os::unix::ffi::OsStringExt;
 use threadbare_abi::event::{ChoiceKind, StopKind};
-use threadbare_abi::layout::MEMORY;
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{MEMORY, MemoryModel};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandPath;
 use threadbare_strategy::StrategyId;
@@ -43,7 +44,8 @@ fn segment() -> impl Strategy<Value = Segment> {
             let kind = if timeout { ChoiceKind::Timeout } else { ChoiceKind::Strand };
             Segment { path, events, kind: kind as u8, ..base }
         } else {
-            let kind = [ChoiceKind::Wake, ChoiceKind::Spurious, ChoiceKind::Value][choice.0 as usize % 3];
+            let kind = [ChoiceKind::Wake, ChoiceKind::Spurious, ChoiceKind::ReadsFrom, ChoiceKind::Fault]
+                [choice.0 as usize % 4];
             Segment { path: choice.1, events: choice.2, kind: kind as u8, ..base }
         }
     })
@@ -92,7 +94,9 @@ prop_compose! {
             max_points: numbers[3],
             memory: numbers[2],
             in_order: numbers[3] % 2 == 1,
+            faults: Faults(numbers[4] as u32 % 32),
             races,
+            model: [MemoryModel::Sc, MemoryModel::Tso, MemoryModel::C11][numbers[3] as usize % 3],
             race: race.map(|(offset, module)| {
                 RacePair::new((offset, OpKind::Read), ((module << 48) | (offset / 2), OpKind::AtomicStore))
             }),
@@ -155,7 +159,9 @@ fn small() -> Schedule {
         max_points: 0,
         memory: MEMORY,
         in_order: false,
+        faults: Faults::NONE,
         races: true,
+        model: MemoryModel::C11,
         race: None,
         timeout_ms: 10_000,
         verdict: VerdictKind::Deadlock,
@@ -245,8 +251,8 @@ fn what_is_wrong_is_told_with_its_line() {
     assert!(said("").contains("no schedule"));
     assert!(said("hello\n").starts_with("line 1: this is no schedule"));
     assert_eq!(
-        said(&text.replace("schedule 2", "schedule 3")),
-        "line 1: this is a schedule of format version 3, and this threadbare reads versions 1 to 2"
+        said(&text.replace("schedule 3", "schedule 4")),
+        "line 1: this is a schedule of format version 4, and this threadbare reads versions 1 to 3"
     );
     assert_eq!(said(&text.replace("seed: 7", "seed: x")), "line 9: expected a number, found `x`");
     assert_eq!(

@@ -16,8 +16,14 @@ pub(super) fn is_strand(segment: &Segment) -> bool {
 }
 
 /// The letter of a choice that is no strand.
-pub(super) const CHOICES: [(char, ChoiceKind); 3] =
-    [('w', ChoiceKind::Wake), ('p', ChoiceKind::Spurious), ('v', ChoiceKind::Value)];
+pub(super) const CHOICES: [(char, ChoiceKind); 6] = [
+    ('w', ChoiceKind::Wake),
+    ('p', ChoiceKind::Spurious),
+    ('v', ChoiceKind::Value),
+    ('r', ChoiceKind::ReadsFrom),
+    ('f', ChoiceKind::Fault),
+    ('c', ChoiceKind::Own),
+];
 
 /// The mark of a stop; a preempted strand has none.
 pub(super) const MARKS: [(char, StopKind); 3] =

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use threadbare_abi::event::{ChoiceKind, Segment};
-use threadbare_abi::layout::MEMORY;
+use threadbare_abi::fault::Faults;
+use threadbare_abi::layout::{MEMORY, MemoryModel};
 use threadbare_abi::op::OpKind;
 use threadbare_strategy::Spec;
 
@@ -73,8 +74,14 @@ fn header(out: &mut String, schedule: &Schedule) {
     if schedule.in_order {
         line("deadlines", &"in-order");
     }
+    if schedule.faults != Faults::NONE {
+        line("faults", &schedule.faults);
+    }
     if !schedule.races {
         line("races", &"off");
+    }
+    if schedule.model != MemoryModel::Sc {
+        line("memory-model", &schedule.model.name());
     }
     line("timeout-ms", &schedule.timeout_ms);
     line("verdict", &schedule.verdict.name());

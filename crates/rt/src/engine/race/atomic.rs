@@ -11,6 +11,7 @@ use super::super::live::live;
 use super::super::shadow::{self, Cell};
 use super::super::strand::Strand;
 use super::clock::Clock;
+use super::history::{self, History, Made};
 use super::marks::{self, Entry};
 use super::tell::{self, Mine};
 use super::{SYNC, hidden, plain};
@@ -42,6 +43,8 @@ pub struct Atomic {
     last: u64,
     release: Clock,
     touches: Vec<Touch>,
+    /// The stores that strands may still see, where that is more than the newest.
+    history: History,
     /// The next one in the same 8 bytes.
     next: *mut Atomic,
 }
@@ -145,6 +148,7 @@ fn object(addr: u64, size: u8) -> (&'static mut Atomic, bool) {
                 last: 0,
                 release: Clock::new(),
                 touches: Vec::new(),
+                history: History::default(),
                 next: slot.1,
             }));
             slot.1 = made;
@@ -155,6 +159,7 @@ fn object(addr: u64, size: u8) -> (&'static mut Atomic, bool) {
     (object.hidden, object.compared) = (false, false);
     object.release.clear();
     object.touches.clear();
+    object.history.clear();
     (object, true)
 }
 
@@ -175,6 +180,7 @@ impl Atomic {
     /// Somebody out of sight has written it: whatever any strand did so far may be published by that.
     fn met_unseen_writer(&mut self) {
         self.hidden = true;
+        self.history.clear();
         hidden::tell_all(&mut self.release);
     }
 
@@ -248,6 +254,12 @@ fn publish(this: &mut Strand, object: &mut Atomic, order: Order, carries_on: boo
     }
 }
 
+/// Whether code that the compiler's pass has seen has written the word, and code out of sight is not known to use it: the first atomic look at it
+/// orders nothing.
+fn is_ours(addr: u64, size: u8) -> bool {
+    plain::is_written(addr, size as u64) && !hidden::is_used(addr)
+}
+
 fn value(addr: u64, size: u8) -> u64 {
     // SAFETY: the program has an atomic object of this size there.
     unsafe {
@@ -267,20 +279,52 @@ fn check(this: &mut Strand, kind: OpKind, addr: u64, size: u8, pc: u64) {
 /// An atomic load has found `found`.
 pub fn load(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc: u64) {
     let (object, first) = object(addr, size);
-    let first = first && !super::pristine::unchanged(addr, size, found);
-    take_over(this, object, found, first, order);
-    object.last = found;
+    let back = choice::taken();
+    if back > 0 {
+        stale(this, object, back, order);
+    } else {
+        let known = first && (is_ours(addr, size) || super::pristine::unchanged(addr, size, found));
+        if known {
+            object.last = found;
+        }
+        take_over(this, object, found, first && !known, order);
+        object.last = found;
+    }
+    if choice::is_on() {
+        object.history.looked(this, back, order);
+        choice::in_total(OpKind::AtomicLoad, order);
+    }
     let touch = object.touched(this.id.index());
     (touch.read, touch.read_pc) = (live().events, pc);
     check(this, OpKind::AtomicLoad, addr, size, pc);
 }
 
-/// An atomic store has been made.
-pub fn store(this: &mut Strand, addr: u64, size: u8, order: Order, pc: u64) {
+/// The strand has read what an older store published.
+fn stale(this: &mut Strand, object: &Atomic, back: usize, order: Order) {
+    let Some(stored) = object.history.back(back) else { return };
+    if order.acquires() {
+        this.clock.join(&stored.release);
+    } else {
+        this.fence_acquire.join(&stored.release);
+    }
+}
+
+/// An atomic store of `stored` has been made.
+pub fn store(this: &mut Strand, addr: u64, size: u8, stored: u64, order: Order, pc: u64) {
     check(this, OpKind::AtomicStore, addr, size, pc);
     let (object, _) = object(addr, size);
-    publish(this, object, order, false);
-    object.last = value(addr, size);
+    let back = choice::taken();
+    choice::in_total(OpKind::AtomicLoad, order);
+    if back > 0 {
+        choice::publish_late(this, object, back, stored, order, pc);
+    } else {
+        publish(this, object, order, false);
+        object.last = value(addr, size);
+        if choice::is_on() {
+            let made = Made { pc, value: stored, order, exchange: false, back: 0 };
+            object.history.push(this, made, &object.release);
+        }
+    }
     let touch = object.touched(this.id.index());
     (touch.write, touch.write_pc) = (live().events, pc);
 }
@@ -299,9 +343,21 @@ pub fn update(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, 
         // code has used before is looked at by a load first.)
         object.last = found;
     }
+    if choice::is_on() && (object.history.is_empty() || found != object.last) {
+        object.history.begins(found);
+    }
     take_over(this, object, found, false, order);
     publish(this, object, order, true);
     object.last = value(addr, size);
+    if choice::is_on() {
+        if object.history.is_empty() {
+            object.history.begins(found);
+        }
+        choice::in_total(OpKind::AtomicLoad, order);
+        object.history.looked(this, 0, order);
+        let made = Made { pc, value: object.last, order, exchange: true, back: 0 };
+        object.history.push(this, made, &object.release);
+    }
     let touch = object.touched(this.id.index());
     (touch.write, touch.write_pc) = (live().events, pc);
     if !core::mem::replace(&mut touch.listed, true) {
@@ -324,6 +380,9 @@ pub fn refused(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order,
 
 /// A fence.
 pub fn fence(this: &mut Strand, order: Order) {
+    if choice::in_total(OpKind::AtomicRmw, order) {
+        history::fence(this);
+    }
     if order.acquires() {
         let Strand { clock, fence_acquire, .. } = this;
         clock.join(fence_acquire);
@@ -346,6 +405,10 @@ pub fn against(this: &mut Strand, mine: &Mine, _cell: &Cell, bits: u8) {
         if object.size == 0 || theirs & bits == 0 {
             continue;
         }
+        if mine.writes() {
+            // Whoever may look at it comes after this, or races with it.
+            object.history.clear();
+        }
         for (other, touch) in object.touches.iter().enumerate() {
             if other == this.id.index() {
                 continue;
@@ -363,6 +426,9 @@ pub fn against(this: &mut Strand, mine: &Mine, _cell: &Cell, bits: u8) {
         }
     }
 }
+
+#[path = "choice.rs"]
+pub mod choice;
 
 /// Unseen code uses the word too.
 pub fn mark_hidden(addr: u64) {

@@ -106,3 +106,29 @@ pub fn woke(this: &mut Strand) {
         acquire_all(this);
     }
 }
+
+/// Objects that precompiled code counts in, out of sight: where each begins.
+static mut USED: [u64; 64] = [0; 64];
+static mut USED_NEXT: usize = 0;
+/// Bytes of the largest of them.
+const LARGEST: u64 = 32;
+
+/// Precompiled code is about to change an object by which it orders strands: whoever looks at it first comes after all.
+pub fn uses(this: &mut Strand, object: u64) {
+    release(this);
+    // SAFETY: single kernel thread.
+    unsafe {
+        let used = &mut *(&raw mut USED);
+        if !used.contains(&object) {
+            used[USED_NEXT % used.len()] = object;
+            USED_NEXT += 1;
+        }
+    }
+}
+
+/// Whether a word belongs to such an object.
+pub fn is_used(addr: u64) -> bool {
+    // SAFETY: single kernel thread.
+    let used = unsafe { &*(&raw const USED) };
+    used.iter().any(|&object| object != 0 && addr.wrapping_sub(object) < LARGEST)
+}

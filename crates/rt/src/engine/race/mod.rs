@@ -7,6 +7,7 @@
 pub mod atomic;
 pub mod clock;
 pub mod hidden;
+pub mod history;
 pub mod marks;
 pub mod objects;
 pub mod plain;
@@ -26,6 +27,8 @@ pub const SYNC: u64 = 1;
 /// Whether this run looks for races: 1 from the second strand on.
 static mut ON: u8 = 0;
 static mut WANTED: bool = false;
+/// Whether what is found is told: the clocks may be wanted for what atomic loads may see alone.
+static mut TELLS: bool = false;
 
 /// Reserves memory. Once, in the fork server.
 pub fn init() {
@@ -35,8 +38,15 @@ pub fn init() {
 
 /// The run begins.
 pub fn begin(wanted: bool) {
+    atomic::choice::begin();
     // SAFETY: single kernel thread.
-    unsafe { WANTED = wanted }
+    unsafe { (WANTED, TELLS) = (wanted || atomic::choice::is_on(), wanted) }
+}
+
+/// Whether races are told.
+fn tells() -> bool {
+    // SAFETY: single kernel thread.
+    unsafe { TELLS }
 }
 
 /// Races are possible from now on: there is a second strand. Or they are not looked for any more: the run is over.
@@ -131,9 +141,9 @@ pub fn refused(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
 
 /// An atomic store has been made.
 #[inline]
-pub fn stored(addr: u64, size: u8, order: Order, pc: u64) {
+pub fn stored(addr: u64, size: u8, value: u64, order: Order, pc: u64) {
     if is_on() && !shadow::is_full() {
-        atomic::store(this(), addr, size, order, pc);
+        atomic::store(this(), addr, size, value, order, pc);
     }
 }
 
@@ -164,6 +174,7 @@ pub fn fence(order: Order) {
 pub fn acquire(object: ObjectId) {
     if is_on() {
         let this = this();
+        this.view.settle();
         if this.ignored.sync == 0 {
             this.clock.join(objects::clock(object));
         }
@@ -174,6 +185,7 @@ pub fn acquire(object: ObjectId) {
 pub fn release(object: ObjectId) {
     if is_on() {
         let this = this();
+        this.view.settle();
         if this.ignored.sync == 0 {
             this.clock.raise(this.id.index(), live().events);
             objects::clock(object).join(&this.clock);
@@ -184,6 +196,7 @@ pub fn release(object: ObjectId) {
 /// The running strand is about to wait on a futex word.
 pub fn futex_waits(addr: usize) {
     if is_on() {
+        this().view.settle();
         hidden::waits(this(), addr as u64);
     }
 }
@@ -198,6 +211,7 @@ pub fn futex_waited(addr: usize) {
 /// The running strand wakes waiters of a futex word.
 pub fn futex_wakes(addr: usize) {
     if is_on() {
+        this().view.settle();
         hidden::wakes(this(), addr as u64);
     }
 }
@@ -213,6 +227,13 @@ pub fn acquires_unseen() {
 pub fn takes_unseen(lock: u64) {
     if is_on() {
         hidden::takes(this(), lock);
+    }
+}
+
+/// Precompiled code is about to change this object, by which it orders strands, for the running strand.
+pub fn uses_unseen(object: u64) {
+    if is_on() {
+        hidden::uses(this(), object);
     }
 }
 
@@ -232,6 +253,8 @@ pub fn created(id: StrandId) {
     let (parent, new) = (this(), super::strand(id));
     parent.clock.raise(parent.id.index(), live().events);
     new.clock.assign(&parent.clock);
+    new.view.join(&parent.view);
+    parent.view.settle();
 }
 
 /// The running strand has joined another that has ended: it comes after all of it.
@@ -240,7 +263,10 @@ pub fn joined(other: StrandId) {
         let other = super::strand(other);
         other.clock.raise(other.id.index(), live().events);
         let clock = &other.clock;
-        this().clock.join(clock);
+        let this = this();
+        this.clock.join(clock);
+        this.view.join(&other.view);
+        this.view.settle();
     }
 }
 

@@ -216,6 +216,22 @@ pub fn atomic_access(this: &mut Strand, mine: &Mine) {
     });
 }
 
+/// Whether some plain write to all of these bytes of one cell is known.
+pub fn is_written(addr: u64, size: u64) -> bool {
+    let wanted = bits(addr & 7, size.min(8 - (addr & 7)));
+    // SAFETY: the cell is in the shadow; single kernel thread.
+    let cell = unsafe { &*shadow::cell(addr) };
+    let mut found = if cell.write != 0 { marks::bytes(cell.write) } else { 0 };
+    if let Some(chain) = marks::chain_of(cell.read) {
+        chain.each(|entry| {
+            if entry.write != 0 {
+                found |= marks::bytes(entry.mark);
+            }
+        });
+    }
+    wanted & !found == 0
+}
+
 /// Tells what a write (or for an atomic load, a read) of these bytes races with; leaves no mark.
 fn check(this: &mut Strand, mine: &Mine, cell: &Cell, bits: u8) {
     let writes = mine.writes();

@@ -88,7 +88,7 @@ pub fn race_with_atomic(this: &Strand, mine: &Mine, bits: u8, other: Entry) {
 }
 
 fn told(this: &Strand, mine: &Mine, bits: u8, other: Entry, op: OpKind) {
-    if is_told(mine.pc, other.pc, op) {
+    if is_told(mine.pc, other.pc, op) || !super::tells() {
         return;
     }
     // SAFETY: single kernel thread.

@@ -17,10 +17,11 @@ mod socket;
 mod transfer;
 mod write;
 
+use threadbare_abi::fault::{Fault, Faults};
 use threadbare_abi::op::{Op, OpKind};
 
 use crate::effect::{Effect, Mode, Was, effect, here};
-use crate::engine::{self, ObjectClass, ObjectId, PollFd, Wake};
+use crate::engine::{self, ObjectClass, ObjectId, PollFd, Wake, faults};
 use crate::model::kernel::{F_GETFL, O_NONBLOCK, SOL_SOCKET, Stat, TimeVal, call, error::*, raw};
 use crate::model::signal::{self, Interruption};
 use crate::model::single::Single;
@@ -42,6 +43,34 @@ pub fn begin(fd: c_int, pc: u64) {
     cancel::check();
     engine::point(Op::new(OpKind::Io, fd as u64, pc));
     signal::arm();
+}
+
+/// A call on a descriptor that fails for no reason of the program's: the error. Files do not.
+pub fn disturbed(fd: c_int, pc: u64) -> Option<c_int> {
+    if !faults::may(Faults::IO)
+        || matches!(file_type(fd), kernel::S_IFREG | kernel::S_IFBLK | kernel::S_IFDIR)
+    {
+        return None;
+    }
+    if !nonblocking(fd) {
+        return faults::happens(Fault::Interrupted, pc).then_some(EINTR);
+    }
+    faults::happens(Fault::Again, pc).then_some(EAGAIN)
+}
+
+/// How many of these bytes are moved: one, where a short read or write may come.
+pub fn shortened(fd: c_int, count: usize, writes: bool, pc: u64) -> usize {
+    if count < 2 || !faults::may(Faults::IO) {
+        return count;
+    }
+    let may = match file_type(fd) {
+        // A pipe takes little whole or not at all.
+        kernel::S_IFIFO => !writes || count > kernel::PIPE_BUF,
+        kernel::S_IFSOCK => socket::is_stream(fd),
+        kernel::S_IFREG => writes,
+        _ => false,
+    };
+    if may && faults::happens(Fault::Short, pc) { 1 } else { count }
 }
 
 /// Strands that wait for nothing the kernel could tell of.

@@ -1,6 +1,6 @@
 //! `read` and its kind. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, buffers, came_in, settle, touched};
+use super::{Patience, begin, buffers, came_in, disturbed, settle, shortened, touched};
 use crate::engine;
 use crate::model::entropy;
 use crate::model::kernel::{IoVec, POLLIN, SO_RCVTIMEO, call, error::*, raw, result};
@@ -18,6 +18,9 @@ interpose!(eventfd_read, 2, eventfd_read_hook);
 /// Waits until a read would not block, then does it; the kernel's result.
 pub fn when_readable(fd: c_int, pc: u64, read: impl Fn() -> isize) -> isize {
     begin(fd, pc);
+    if let Some(error) = disturbed(fd, pc) {
+        return -(error as isize);
+    }
     let mut patience = Patience::new(fd, SO_RCVTIMEO, pc);
     loop {
         if settle::is_ready(fd, POLLIN) {
@@ -54,6 +57,7 @@ pub fn read(fd: c_int, buffer: *mut c_void, count: usize, pc: u64) -> isize {
     if entropy::serves(fd) {
         return entropy::serve(buffer, count);
     }
+    let count = shortened(fd, count, false, pc);
     when_readable(fd, pc, || {
         // SAFETY: the caller's buffer.
         unsafe { raw(call::READ, [fd as usize, buffer as usize, count]) }

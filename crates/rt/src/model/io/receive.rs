@@ -1,6 +1,6 @@
 //! Receiving on sockets. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, buffers, came_in, settle, touched};
+use super::{Patience, begin, buffers, came_in, disturbed, settle, shortened, touched};
 use crate::engine;
 use crate::model::kernel::{
     MSG_DONTWAIT, MSG_ERRQUEUE, MSG_PEEK, MSG_WAITALL, MsgHdr, POLLIN, POLLPRI, SO_RCVTIMEO, call, error::*,
@@ -50,6 +50,10 @@ pub fn receive(
     pc: u64,
 ) -> isize {
     begin(fd, pc);
+    if let Some(error) = disturbed(fd, pc) {
+        return -(error as isize);
+    }
+    let count = if flags & MSG_WAITALL == 0 { shortened(fd, count, false, pc) } else { count };
     let mut patience = Patience::new(fd, SO_RCVTIMEO, pc);
     let wants_all = flags & MSG_WAITALL != 0 && flags & (MSG_PEEK | MSG_DONTWAIT) == 0;
     let mut done = 0;

@@ -1,6 +1,6 @@
 //! Sending on sockets. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, buffers, settle, touched};
+use super::{Patience, begin, buffers, disturbed, settle, shortened, touched};
 use crate::engine;
 use crate::model::kernel::{IoVec, MSG_DONTWAIT, MsgHdr, POLLOUT, SO_SNDTIMEO, call, error::*, raw, result};
 use crate::sys::{c_int, c_void};
@@ -135,7 +135,10 @@ pub fn send(
     pc: u64,
 ) -> isize {
     begin(fd, pc);
-    all(fd, buffer, count, flags, address, length, pc)
+    if let Some(error) = disturbed(fd, pc) {
+        return -(error as isize);
+    }
+    all(fd, buffer, shortened(fd, count, true, pc), flags, address, length, pc)
 }
 
 /// `sendmsg` under control; the kernel's result.

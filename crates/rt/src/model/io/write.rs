@@ -1,6 +1,6 @@
 //! `write` and its kind. Safe before init and after fork; a handler may call these.
 
-use super::{Patience, begin, buffers, file_type, nonblocking, send, settle, touched};
+use super::{Patience, begin, buffers, disturbed, file_type, nonblocking, send, settle, shortened, touched};
 use crate::engine;
 use crate::model::kernel::{
     IoVec, MAX_RW, PIPE_BUF, POLLOUT, S_IFBLK, S_IFDIR, S_IFREG, S_IFSOCK, SO_SNDTIMEO, call, error::*, raw,
@@ -19,7 +19,10 @@ interpose!(eventfd_write, 2, eventfd_write_hook);
 /// `write` under control; the kernel's result.
 pub fn write(fd: c_int, buffer: *const c_void, count: usize, pc: u64) -> isize {
     begin(fd, pc);
-    write_on(fd, buffer, count, pc)
+    if let Some(error) = disturbed(fd, pc) {
+        return -(error as isize);
+    }
+    write_on(fd, buffer, shortened(fd, count, true, pc), pc)
 }
 
 fn write_on(fd: c_int, buffer: *const c_void, count: usize, pc: u64) -> isize {

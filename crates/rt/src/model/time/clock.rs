@@ -1,9 +1,10 @@
 //! Reading and setting clocks. Safe before init and after fork.
 
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind};
 
-use super::{REALTIME, SECOND, SET_AHEAD, base, from_timespec, to_timespec, was_read};
-use crate::engine;
+use super::{REALTIME, REALTIME_COARSE, SECOND, SET_AHEAD, base, from_timespec, to_timespec, was_read};
+use crate::engine::{self, faults};
 use crate::model::kernel::TimeVal;
 use crate::sys::errno::EINVAL;
 use crate::sys::{c_int, c_void, fail, timespec};
@@ -28,6 +29,9 @@ interpose!(__gettimeofday, 2, gettimeofday_hook);
 interpose!(settimeofday, 2, settimeofday_hook);
 interpose!(time, 1, time_hook);
 interpose!(timespec_get, 2, timespec_get_hook);
+
+/// How far the wall clock is set back by a fault: an hour.
+const STEP: i64 = 3_600_000_000_000;
 
 /// Virtual time of a read by the running strand.
 fn read(pc: u64) -> u64 {
@@ -54,7 +58,13 @@ fn read(pc: u64) -> u64 {
 
 /// What a clock shows now, in nanoseconds; `None` if there is no such clock.
 fn show(clock: c_int, pc: u64) -> Option<u64> {
-    Some(base(clock)? + read(pc))
+    base(clock)?;
+    let passed = read(pc);
+    // Somebody has set it, to an earlier time: that is what programs do not expect.
+    if matches!(clock, REALTIME | REALTIME_COARSE) && faults::happens(Fault::Clock, pc) {
+        *SET_AHEAD.get() -= STEP;
+    }
+    Some(base(clock)? + passed)
 }
 
 /// `clock_gettime` under control; 0 or an errno.

@@ -1,9 +1,10 @@
 //! Sleeping until a virtual time. Safe before init and after fork, where libc's own calls serve.
 
+use threadbare_abi::fault::Fault;
 use threadbare_abi::op::{Op, OpKind};
 
 use super::{deadline, deadline_relative, remaining};
-use crate::engine::{self, ObjectClass, ObjectId, Wake};
+use crate::engine::{self, ObjectClass, ObjectId, Wake, faults};
 use crate::model::kernel::{call, raw};
 use crate::model::process;
 use crate::model::signal::{self, Interruption};
@@ -31,6 +32,9 @@ pub fn sleep_until(until: u64, pc: u64) -> Wake {
     signal::arm();
     if process::alone_in_child() {
         return sleep_really(until);
+    }
+    if faults::happens(Fault::Interrupted, pc) {
+        return Wake::Interrupted;
     }
     let key = ObjectId::new(ObjectClass::Sleep, engine::me().0 as u64);
     while engine::now() < until {

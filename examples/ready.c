@@ -1,0 +1,27 @@
+// Takes a wake-up for the event: a wait may end without a signal.
+#include <assert.h>
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int ready;
+
+static void *set(void *unused) {
+    pthread_mutex_lock(&lock);
+    ready = 1;
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+int main(void) {
+    pthread_t setter;
+    pthread_create(&setter, NULL, set, NULL);
+    pthread_mutex_lock(&lock);
+    if (!ready)
+        pthread_cond_wait(&changed, &lock);
+    assert(ready);
+    pthread_mutex_unlock(&lock);
+    pthread_join(setter, NULL);
+    return 0;
+}

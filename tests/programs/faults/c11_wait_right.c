@@ -1,0 +1,32 @@
+// A wait may end without a signal: the condition is to be looked at again.
+//@ expect: pass
+//@ runs: 300
+#include <assert.h>
+#include <threads.h>
+
+static mtx_t lock;
+static cnd_t changed;
+static int ready;
+
+static int set(void *unused) {
+    (void)unused;
+    mtx_lock(&lock);
+    ready = 1;
+    cnd_signal(&changed);
+    mtx_unlock(&lock);
+    return 0;
+}
+
+int main(void) {
+    thrd_t setter;
+    mtx_init(&lock, mtx_plain);
+    cnd_init(&changed);
+    thrd_create(&setter, set, NULL);
+    mtx_lock(&lock);
+    while (!ready)
+        cnd_wait(&changed, &lock);
+    assert(ready);
+    mtx_unlock(&lock);
+    thrd_join(setter, NULL);
+    return 0;
+}

@@ -1,0 +1,30 @@
+// Takes one `read` for the whole message.
+//@ expect: assertion
+//@ max-runs: 200
+//@ faults: io
+//@ bare: any
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+static int ends[2];
+
+static void *tell(void *unused) {
+    while (write(ends[1], "0123456", 8) < 0 && errno == EINTR)
+        ;
+    return unused;
+}
+
+int main(void) {
+    pthread_t teller;
+    char text[8] = "";
+    ssize_t got = 0;
+    assert(pipe(ends) == 0);
+    pthread_create(&teller, NULL, tell, NULL);
+    pthread_join(teller, NULL);
+    got = read(ends[0], text, sizeof text);
+    assert(got == 8 && strcmp(text, "0123456") == 0);
+    return 0;
+}
