@@ -8,9 +8,11 @@ use std::process::Command;
 use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
-const ANALYSES: [&str; 8] = [
+const ANALYSES: [&str; 10] = [
     "threadbare-code",
     "threadbare-coverage",
+    "threadbare-idioms",
+    "threadbare-inputs",
     "threadbare-invariants",
     "threadbare-trace",
     "threadbare-symbols",

@@ -5,6 +5,7 @@
 
 pub(crate) mod claims;
 pub(crate) mod coverage;
+pub(crate) mod inputs;
 pub(crate) mod noise;
 pub(crate) mod orders;
 pub(crate) mod replays;

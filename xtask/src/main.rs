@@ -27,6 +27,8 @@ usage: cargo xtask <chore>
                  [RUNS] of each experiment, 200 unless told otherwise
   bench noise replays
                  recorded failing runs of these experiments, each replayed; [FAILURES], 200 unless told otherwise
+  bench inputs   the three tables of the paper on choosing inputs, and programs where one input in fifty leads to the bug;
+                 [TESTS] complete tests of each, 1,000 unless told otherwise
   bench orders   runs that dpor makes against the classes they show, over the corpus; [RUNS] of each program at the
                  most, 3,000 unless told otherwise, names of programs narrow it
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         ["bench", "claims", words @ ..] => bench::claims::claims(words),
         ["bench", "coverage"] => bench::coverage::coverage(),
         ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),
+        ["bench", "inputs", words @ ..] => bench::inputs::inputs(words),
         ["bench", "noise", words @ ..] => bench::noise::noise(words),
         ["fuzz", "explorer", words @ ..] => fuzz::explorer(words),
         ["bench", "orders", words @ ..] => bench::orders::orders(words),

@@ -16,6 +16,7 @@ use threadbare_abi::noise::Guidance;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
 use threadbare_explore::futures;
+use threadbare_explore::idioms;
 use threadbare_explore::journal::{Close, Journal};
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
@@ -73,6 +74,15 @@ pub(crate) struct Conducted {
     pub(crate) used: Used,
     /// What reads saw, if that was looked at.
     pub(crate) futures: Option<Saw>,
+    /// Which iroots there were, if that was looked at.
+    pub(crate) iroots: Option<Iroots>,
+}
+
+/// The iroots of a campaign.
+pub(crate) struct Iroots {
+    pub(crate) found: idioms::Found,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) known: Arc<[u64]>,
 }
 
 /// What the reads of a campaign saw.
@@ -156,13 +166,17 @@ pub(crate) fn campaign(
                 .push(format!("the end of the campaign could not be written to `{path}`: {error}"));
         }
     }
+    let iroots = summary.idioms.map(|found| {
+        let (modules, known) = (summary.modules.clone(), Arc::clone(&summary.known));
+        Iroots { found, modules, known }
+    });
     let futures = summary.futures.map(|found| {
         let keys = found.goals.iter().filter_map(|goal| goal.made.as_ref()).flat_map(|made| &made.shown);
         let named = |&key: &u64| Some((key, conductor.findings.get(key)?.id.clone()));
         let findings = keys.filter_map(named).collect();
         Saw { findings, found, modules: summary.modules, known: summary.known }
     });
-    Ok(Conducted { report, used: conductor.used, futures })
+    Ok(Conducted { report, used: conductor.used, futures, iroots })
 }
 
 /// The report of a campaign that a kept finding has ended before its first run.

@@ -6,14 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use threadbare_abi::noise::flags;
+use threadbare_coverage::iroots::State;
 use threadbare_coverage::kept::{FILE, Identity};
 use threadbare_coverage::tasks::{Seen, TaskTable};
-use threadbare_coverage::{Campaign, Kept, Spot};
+use threadbare_coverage::{Books, Campaign, Kept, Spot};
 use threadbare_explore::Earlier;
 use threadbare_explore::campaign::{Config, Summary};
+use threadbare_explore::idioms::Found;
 use threadbare_explore::store::Store;
 use threadbare_findings::places::shown;
 use threadbare_findings::{Places, SymbolPlaces};
+use threadbare_idioms::Iroot;
 use threadbare_trace::report::Module;
 
 /// Adds the campaign to the folder's coverage. What goes wrong is no reason to fail: it is told.
@@ -34,6 +37,42 @@ pub(crate) fn keep(
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         campaign = campaign.with_tasks(&table, now.as_millis() as u64);
     }
+    if let Some(found) = &summary.idioms {
+        campaign = campaign.with_iroots(states(found), |pc| spot(&places, &summary.modules, pc));
+    }
+    add(campaign, store)
+}
+
+/// Each iroot with what is known of it.
+fn states(found: &Found) -> impl Iterator<Item = (Iroot, State)> {
+    found.predicted.iter().map(|iroot| {
+        let state = match found.shown.contains_key(iroot) {
+            true => State::Shown,
+            false if found.infeasible.contains(iroot) => State::Infeasible,
+            false => State::Predicted,
+        };
+        (*iroot, state)
+    })
+}
+
+/// The same for the iroots of many campaigns, one for each input; `runs` is how many they had together.
+pub(crate) fn keep_iroots(
+    config: &Config,
+    program_id: &str,
+    found: &Found,
+    modules: &[Module],
+    runs: u64,
+    store: &Store,
+) -> Option<String> {
+    let identity = identity(config, program_id, None);
+    let places = SymbolPlaces::new(modules, &config.target.program);
+    let mut campaign = Campaign::new(identity, &Books::default(), |pc| spot(&places, modules, pc));
+    campaign.runs = runs;
+    add(campaign.with_iroots(states(found), |pc| spot(&places, modules, pc)), store)
+}
+
+/// Adds a campaign to the file; what went wrong.
+fn add(campaign: Campaign, store: &Store) -> Option<String> {
     let path = store.folder().join(FILE);
     let (mut kept, warning) = match std::fs::read_to_string(&path).map(|text| Kept::parse(&text)) {
         Ok(Ok(kept)) => (kept, None),

@@ -14,6 +14,7 @@ mod futures;
 mod gdb;
 mod given;
 mod hide;
+mod inputs;
 mod invariants;
 mod kept;
 mod noise_options;
@@ -51,6 +52,7 @@ enum Command {
     Coverage(commands::coverage::Args),
     Invariants(Box<commands::invariants::Args>),
     Futures(Box<commands::futures::Args>),
+    Inputs(Box<commands::inputs::Args>),
     Cc(commands::cc::Args),
     /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
     #[command(name = "c++", long_about = None, disable_help_flag = true)]
@@ -128,6 +130,7 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
         Command::Coverage(args) => commands::coverage::run(&args),
         Command::Invariants(args) => commands::invariants::run(&args, given),
         Command::Futures(args) => commands::futures::run(&args),
+        Command::Inputs(args) => commands::inputs::run(&args),
         Command::Cc(args) => commands::cc::run(Language::C, &args),
         Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),
         Command::Rustc(args) => commands::rustc::run(&args),

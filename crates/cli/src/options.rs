@@ -192,6 +192,10 @@ pub(crate) struct CampaignOptions {
     /// Stop when a run that shows something new is less likely than this: `0.1%`, `1/1000` or `0.001`.
     #[arg(long, value_name = "CHANCE", allow_hyphen_values = true, value_parser = values::chance)]
     pub(crate) until: Option<f64>,
+    /// Look at which instances of interleaving idioms (iroots) the runs show, for `threadbare coverage`; runs take longer. `--strategy
+    /// idioms` always does.
+    #[arg(long)]
+    pub(crate) iroots: bool,
     /// Whether coverage is told.
     #[arg(long, value_enum, default_value = "on", hide = true)]
     pub(crate) coverage: Switch,
@@ -248,6 +252,11 @@ impl CampaignOptions {
         }
     }
 
+    /// Whether the strategy itself looks for iroots.
+    fn forces(&self) -> bool {
+        matches!(self.strategy, Search::Strategy(spec) if spec.id == StrategyId::Idioms)
+    }
+
     /// The campaign for a target.
     pub(crate) fn config(&self, mut target: Target) -> Config {
         target.limits = Limits { memory: self.memory, output: self.output, file_size: self.file_size };
@@ -301,6 +310,7 @@ impl CampaignOptions {
             coverage,
             until: self.until,
             futures: None,
+            idioms: (self.iroots && self.mode == Mode::Controlled && !self.forces()).then(Arc::default),
         }
     }
 }

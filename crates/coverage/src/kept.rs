@@ -6,6 +6,7 @@
 use crate::books::{Books, Counts};
 use crate::curve::Sample;
 use crate::estimate::Estimate;
+use crate::iroots::KeptIroots;
 use crate::tasks::{KeptTasks, TaskTable};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -128,6 +129,9 @@ pub struct Campaign {
     /// What free runs covered; none where strands were controlled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<KeptTasks>,
+    /// Instances of interleaving idioms, where somebody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iroots: Option<KeptIroots>,
 }
 
 impl Campaign {
@@ -153,6 +157,7 @@ impl Campaign {
             spots,
             told,
             tasks: None,
+            iroots: None,
         }
     }
 

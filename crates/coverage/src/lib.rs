@@ -11,6 +11,7 @@ pub mod contribution;
 pub mod curve;
 pub mod estimate;
 pub mod interval;
+pub mod iroots;
 pub mod kept;
 pub mod merged;
 pub mod resample;

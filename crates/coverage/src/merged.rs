@@ -2,6 +2,7 @@
 
 use crate::books::Counts;
 use crate::estimate::Estimate;
+use crate::iroots::{IrootCounts, MergedIroots};
 use crate::kept::{Campaign, Spot};
 use crate::species::Species;
 use crate::tasks::TaskTable;
@@ -36,6 +37,8 @@ pub struct Merged<'a> {
     pub one_order: Vec<OneOrder>,
     /// What free runs covered; none where strands were controlled.
     pub tasks: Option<TaskTable>,
+    /// Instances of interleaving idioms, where somebody looked.
+    pub iroots: Option<IrootCounts>,
 }
 
 type Thing<'a> = (Kind, &'a str, &'a str);
@@ -78,6 +81,7 @@ impl<'a> Merged<'a> {
                 .iter()
                 .any(|campaign| campaign.tasks.is_some())
                 .then(|| TaskTable::merged(campaigns.iter().filter_map(|campaign| campaign.tasks.as_ref()))),
+            iroots: MergedIroots::of(&campaigns).map(|merged| merged.counts()),
             campaigns,
         }
     }

@@ -4,6 +4,7 @@
 
 use crate::futures::{Chooser, Found, Order};
 use crate::fuzz::Fuzz;
+use crate::idioms;
 use crate::planner::{Planner, Reason, Status};
 use crate::portfolio::Portfolio;
 use crate::profile::Profile;
@@ -16,6 +17,9 @@ use threadbare_strategy::{Spec, StrategyId, rng};
 
 /// What sets the draws of manners apart from other draws.
 const MANNERS: u64 = 0x6d61_6e6e;
+
+/// Runs of `idioms` that only look, before the first that forces something.
+const LOOKS: u64 = 5;
 
 /// Who decides in a run, and what it is told.
 #[derive(Clone, Debug)]
@@ -86,6 +90,8 @@ pub(crate) enum Advice {
     Portfolio(Box<Portfolio>),
     /// Reads that are to see certain writes, and another adviser for the rest.
     Futures(Box<Chooser>),
+    /// Iroots that are to be shown, and another adviser for the rest.
+    Idioms(Box<idioms::Chooser>),
 }
 
 impl Advice {
@@ -96,6 +102,11 @@ impl Advice {
             Search::Strategy(spec) => spec,
         };
         match spec.id {
+            StrategyId::Idioms => {
+                let order =
+                    idioms::Order { looks: LOOKS, force: true, deep: true, ..idioms::Order::default() };
+                Advice::with_idioms(Search::Strategy(Spec::of(StrategyId::Random)), seed, &Arc::new(order))
+            }
             id if id.is_planner() => Advice::Planner(spec, Box::new(Planner::new(id, spec.params[0]))),
             StrategyId::Urw | StrategyId::Surw => Advice::Profile(spec, Profile::default()),
             StrategyId::Rff => Advice::Fuzz(spec, Box::new(Fuzz::new(seed)), Profile::default()),
@@ -113,11 +124,26 @@ impl Advice {
         Advice::Futures(Box::new(Chooser::new(inner, rest, Arc::clone(order))))
     }
 
+    /// The same where iroots are looked at, or are to be shown.
+    pub(crate) fn with_idioms(search: Search, seed: u64, order: &Arc<idioms::Order>) -> Advice {
+        let inner = Advice::new(search, seed);
+        Advice::Idioms(Box::new(idioms::Chooser::new(inner, Arc::clone(order))))
+    }
+
+    /// Which iroots there were, if somebody looked.
+    pub(crate) fn idioms(&self) -> Option<idioms::Found> {
+        match self {
+            Advice::Idioms(chooser) => Some(chooser.found()),
+            _ => None,
+        }
+    }
+
     /// What atomic loads may see in the runs.
     pub(crate) fn set_model(&mut self, model: MemoryModel) {
         match self {
             Advice::Planner(_, planner) => planner.set_model(model),
             Advice::Portfolio(portfolio) => portfolio.set_model(model),
+            Advice::Idioms(chooser) => chooser.inner_mut().set_model(model),
             Advice::None(_) | Advice::Profile(..) | Advice::Fuzz(..) | Advice::Futures(_) => {}
         }
     }
@@ -128,6 +154,7 @@ impl Advice {
             Advice::Planner(_, planner) => planner.withdraw(reason, 0),
             Advice::Portfolio(portfolio) => portfolio.withdraw(reason),
             Advice::Futures(chooser) => chooser.inner_mut().withdraw(reason),
+            Advice::Idioms(chooser) => chooser.inner_mut().withdraw(reason),
             _ => {}
         }
     }
@@ -151,6 +178,7 @@ impl Advice {
             }
             Advice::Portfolio(portfolio) => portfolio.assign(run),
             Advice::Futures(chooser) => chooser.assign(run),
+            Advice::Idioms(chooser) => chooser.assign(run),
         }
     }
 
@@ -160,6 +188,7 @@ impl Advice {
         match self {
             Advice::Portfolio(portfolio) => portfolio.witness(comparable, lessons),
             Advice::Futures(chooser) => chooser.witness(comparable, lessons),
+            Advice::Idioms(chooser) => chooser.witness(comparable, lessons),
             _ => {}
         }
     }
@@ -176,6 +205,7 @@ impl Advice {
             Advice::Planner(_, planner) => planner.learn(&lessons),
             Advice::Portfolio(portfolio) => portfolio.learn(run, lessons),
             Advice::Futures(chooser) => chooser.learn(run, lessons),
+            Advice::Idioms(chooser) => chooser.learn(run, lessons),
         }
     }
 
@@ -191,6 +221,8 @@ impl Advice {
             Advice::Portfolio(portfolio) => portfolio.is_complete(),
             Advice::Futures(chooser) if chooser.plans() => chooser.is_done(),
             Advice::Futures(chooser) => chooser.inner().is_done(),
+            Advice::Idioms(chooser) if chooser.forces() => chooser.is_done(),
+            Advice::Idioms(chooser) => chooser.inner().is_done(),
             _ => false,
         }
     }
@@ -202,6 +234,8 @@ impl Advice {
             Advice::Portfolio(portfolio) => portfolio.longest_epoch(),
             Advice::Futures(chooser) if chooser.plans() => Some(1),
             Advice::Futures(chooser) => chooser.inner().longest_epoch(),
+            Advice::Idioms(chooser) if chooser.forces() => Some(1),
+            Advice::Idioms(chooser) => chooser.inner().longest_epoch(),
             _ => None,
         }
     }
@@ -212,6 +246,7 @@ impl Advice {
             Advice::Planner(_, planner) => Some(planner.status()),
             Advice::Portfolio(portfolio) => portfolio.status(),
             Advice::Futures(chooser) if !chooser.plans() => chooser.inner().status(),
+            Advice::Idioms(chooser) if !chooser.forces() => chooser.inner().status(),
             _ => None,
         }
     }
@@ -227,6 +262,7 @@ impl Advice {
             }
             Advice::Portfolio(portfolio) => portfolio.open_epoch(),
             Advice::Futures(chooser) => chooser.inner_mut().open_epoch(),
+            Advice::Idioms(chooser) => chooser.inner_mut().open_epoch(),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::again::{Taken, Taker};
 use crate::error::Error;
 use crate::free::{self, FirstLook, Quiet, Replayer};
 use crate::futures::{Found, Order};
+use crate::idioms;
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
@@ -94,6 +95,8 @@ pub struct Config {
     pub taker: Option<Arc<dyn Taker>>,
     /// What reads are to see, or that it is looked at what they see.
     pub futures: Option<Arc<Order>>,
+    /// Which iroots are looked at or forced.
+    pub idioms: Option<Arc<idioms::Order>>,
 }
 
 impl Config {
@@ -210,6 +213,8 @@ pub struct Summary {
     pub planner: Option<planner::Status>,
     /// What reads saw, if that was looked at.
     pub futures: Option<Found>,
+    /// Which iroots runs predicted and showed, if that was looked at.
+    pub idioms: Option<idioms::Found>,
 }
 
 struct Shared {
@@ -260,6 +265,10 @@ pub fn run_kept(
     ledger.ends_complete |= config.ends_complete;
     if let Some(order) = &config.futures {
         ledger.order(config.search, config.seed, order);
+    }
+    if let Some(order) = &config.idioms {
+        ledger.look_for(config.search, config.seed, order);
+        ledger = ledger.with_model(config.model);
     }
     ledger.allow(config.faults);
     ledger.tasks = TaskLedger::new(config.goal, config.earlier.clone());
@@ -524,7 +533,7 @@ fn once(
             outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
         }
     }
-    if config.futures.is_some() && outcome.modules.is_empty() {
+    if (config.futures.is_some() || config.idioms.is_some()) && outcome.modules.is_empty() {
         outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
     }
     if config.check_replay && outcome::can_follow(&ended) {

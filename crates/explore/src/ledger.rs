@@ -5,6 +5,7 @@ use crate::campaign::{Ending, Progress, Summary};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::futures::Order;
+use crate::idioms;
 use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
 use crate::planner::{Reason, Status};
@@ -204,6 +205,15 @@ impl Ledger {
         self.advice = Advice::with_futures(search, seed, order);
         self.know(order.known.clone());
         if !order.goals.is_empty() {
+            (self.planned, self.ends_complete) = (true, true);
+        }
+    }
+
+    /// The same books, for iroots that are looked at or forced.
+    pub(crate) fn look_for(&mut self, search: Search, seed: u64, order: &Arc<idioms::Order>) {
+        self.advice = Advice::with_idioms(search, seed, order);
+        self.know(order.known.clone());
+        if order.force || order.once {
             (self.planned, self.ends_complete) = (true, true);
         }
     }
@@ -508,6 +518,7 @@ impl Ledger {
             tasks: self.tasks.into_books(),
             planner: self.advice.status(),
             futures: self.advice.futures(),
+            idioms: self.advice.idioms(),
         })
     }
 }

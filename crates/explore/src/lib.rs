@@ -16,6 +16,7 @@ pub mod files;
 pub mod free;
 pub mod futures;
 mod fuzz;
+pub mod idioms;
 pub mod interrupt;
 pub mod journal;
 mod ledger;

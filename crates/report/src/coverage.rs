@@ -8,6 +8,7 @@ use crate::text::{counted, thousands};
 use serde::Serialize;
 use std::fmt::Write;
 use threadbare_coverage::estimate::Method;
+use threadbare_coverage::iroots::IrootCounts;
 use threadbare_coverage::merged::OneOrder;
 use threadbare_coverage::tasks::{Point, TaskCounts, TaskSample, TaskTable};
 use threadbare_coverage::{Counts, Estimate, Merged, Sample, Spot};
@@ -118,6 +119,10 @@ fn program(out: &mut String, merged: &Merged<'_>, all: bool, screen: Screen) {
         }
         return;
     }
+    // Of many inputs together only the iroots are known.
+    if let Some(counts) = merged.iroots.filter(|_| merged.counts == Counts::default()) {
+        return paragraph(out, &iroots(&counts), screen);
+    }
     let classes: Vec<_> = last.curve.iter().map(|sample| (sample.runs, sample.counts.classes)).collect();
     curve(out, "classes, by runs", &classes, screen);
     out.push('\n');
@@ -133,6 +138,9 @@ fn program(out: &mut String, merged: &Merged<'_>, all: bool, screen: Screen) {
     if merged.approximate {
         lines.push("so many classes that only some are kept: their number is an estimate".to_owned());
     }
+    if let Some(counts) = &merged.iroots {
+        lines.push(iroots(counts));
+    }
     for line in lines {
         paragraph(out, &line, screen);
     }
@@ -140,6 +148,20 @@ fn program(out: &mut String, merged: &Merged<'_>, all: bool, screen: Screen) {
     places(out, "points never preempted", &spots, all, screen);
     let pairs: Vec<String> = merged.one_order.iter().map(pair).collect();
     places(out, "seen in one order only (the other may be impossible)", &pairs, all, screen);
+}
+
+/// How many instances of interleaving idioms there are.
+fn iroots(counts: &IrootCounts) -> String {
+    let (predicted, shown, infeasible) = counts.all();
+    let numbers = |list: &[u64]| list.iter().map(|&it| thousands(it)).collect::<Vec<_>>().join(" ");
+    format!(
+        "iroots: {} predicted, {} shown, {} infeasible (idioms 1 to 6: {} shown of {})",
+        thousands(predicted),
+        thousands(shown),
+        thousands(infeasible),
+        numbers(&counts.shown),
+        numbers(&counts.predicted)
+    )
 }
 
 fn paragraph(out: &mut String, text: &str, screen: Screen) {
@@ -256,6 +278,8 @@ struct JsonProgram<'a> {
     one_order: Vec<JsonPair<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks: Option<TasksReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iroots: Option<IrootCounts>,
 }
 
 #[derive(Serialize)]
@@ -319,6 +343,7 @@ pub fn json(programs: &[Merged<'_>], all: bool) -> String {
                 .map(|pair| JsonPair { first: &pair.first, then: &pair.then })
                 .collect(),
             tasks: merged.tasks.as_ref().map(|table| TasksReport::of(table, None, all)),
+            iroots: merged.iroots,
         })
     });
     let json = Json { format_version: FORMAT_VERSION, programs: programs.collect() };

@@ -7,6 +7,8 @@ use crate::pct::Pct;
 use crate::planned::{Dfs, Dpor, Hapset, Pcb};
 use crate::pos::Pos;
 use crate::random::Random;
+// Its plans are carried out by `ordered`; a run without one is drawn.
+use crate::random::Random as Idioms;
 use crate::recorded::Recorded;
 use crate::rff::Rff;
 use crate::round_robin::RoundRobin;
@@ -129,6 +131,8 @@ strategies! {
     Pcb(18, "pcb", "every order with no preemption, then with one, with two; `pcb:3` sets the bound");
     /// Pairs of statements.
     Hapset(19, "hapset", "until every pair of statements that can follow each other has");
+    /// Interleaving idioms.
+    Idioms(20, "idioms", "forces the interleavings of two strands that runs predict and none has shown");
 }
 
 #[cfg(test)]

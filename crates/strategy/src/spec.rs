@@ -34,7 +34,10 @@ impl StrategyId {
 
     /// Whether a planner in the driver decides, run by run.
     pub const fn is_planner(self) -> bool {
-        matches!(self, StrategyId::Dfs | StrategyId::Dpor | StrategyId::Pcb | StrategyId::Hapset)
+        matches!(
+            self,
+            StrategyId::Dfs | StrategyId::Dpor | StrategyId::Pcb | StrategyId::Hapset | StrategyId::Idioms
+        )
     }
 
     /// The strategies that a user may ask for.
@@ -61,7 +64,8 @@ impl StrategyId {
             | StrategyId::Stall
             | StrategyId::Dfs
             | StrategyId::Dpor
-            | StrategyId::Hapset => {
+            | StrategyId::Hapset
+            | StrategyId::Idioms => {
                 return None;
             }
         };

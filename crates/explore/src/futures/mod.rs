@@ -9,9 +9,9 @@
 
 mod goal;
 mod reads;
-mod sections;
-mod simulate;
-mod wish;
+pub(crate) mod sections;
+pub(crate) mod simulate;
+pub(crate) mod wish;
 
 use crate::advice::{Advice, Assignment, Lessons};
 use crate::planner::trace::Trace;

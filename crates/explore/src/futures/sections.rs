@@ -29,6 +29,7 @@ pub(crate) struct Sections {
 impl Sections {
     pub(crate) fn of(trace: &Trace) -> Sections {
         let words = lock_words(trace);
+        let recursive = recursive(trace, &words);
         let mut sections = Sections::default();
         let mut held: HashMap<u64, Vec<(u64, usize, bool)>> = HashMap::new();
         for (at, event) in trace.events.iter().enumerate() {
@@ -37,8 +38,18 @@ impl Sections {
             match does {
                 Does::Nothing => {}
                 Does::Takes(lock, shared) => {
-                    if !locks.iter().any(|(other, ..)| *other == lock) {
-                        locks.push((lock, at, shared));
+                    let again = locks.iter().find(|(other, ..)| *other == lock).map(|(_, taken, _)| *taken);
+                    match again {
+                        None => locks.push((lock, at, shared)),
+                        Some(taken) if recursive.contains(&(event.path, lock)) => {
+                            locks.push((lock, taken, shared));
+                        }
+                        Some(_) => {}
+                    }
+                }
+                Does::Gives(lock) if recursive.contains(&(event.path, lock)) => {
+                    if let Some(last) = locks.iter().rposition(|(other, ..)| *other == lock) {
+                        locks.remove(last);
                     }
                 }
                 Does::Gives(lock) => locks.retain(|(other, ..)| *other != lock),
@@ -53,6 +64,23 @@ impl Sections {
     pub(crate) fn entry(&self, event: usize) -> usize {
         self.held[event].first().map_or(event, |(_, taken, _)| *taken)
     }
+}
+
+/// Locks that a strand takes as often as it gives them back, some while it has them: others refuse the second time.
+fn recursive(trace: &Trace, words: &HashSet<u64>) -> HashSet<(u64, u64)> {
+    // How often it has it, and the most.
+    let mut depths: HashMap<(u64, u64), (i64, i64)> = HashMap::new();
+    for event in &trace.events {
+        let (lock, by) = match does(event, words, &[]) {
+            Does::Takes(lock, _) => (lock, 1),
+            Does::Gives(lock) => (lock, -1),
+            Does::Nothing => continue,
+        };
+        let (depth, most) = depths.entry((event.path, lock)).or_default();
+        *depth += by;
+        *most = (*most).max(*depth);
+    }
+    depths.into_iter().filter(|(_, (depth, most))| *depth == 0 && *most > 1).map(|(key, _)| key).collect()
 }
 
 /// Words that are used as locks: an exchange from 0, and a write of 0 by the strand that made it.

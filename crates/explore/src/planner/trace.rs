@@ -369,6 +369,11 @@ impl Trace {
         &self.after[at]
     }
 
+    /// What strands stood before in the end and could not do.
+    pub(crate) fn blocked(&self) -> impl Iterator<Item = &Event> {
+        self.pending.iter().filter(|(_, enabled)| !enabled).map(|(event, _)| event)
+    }
+
     /// The end of the process, if that was a step.
     pub(crate) fn end(&self) -> Option<usize> {
         let last = self.events.len().checked_sub(1)?;

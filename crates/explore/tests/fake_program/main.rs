@@ -296,6 +296,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         taker: None,
         goal: None,
         futures: None,
+        idioms: None,
     }
 }
 

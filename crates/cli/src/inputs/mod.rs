@@ -1,0 +1,321 @@
+//! Which input next: candidates are drawn and profiled, the one that is farthest from all tests so far is tested, and so on.
+//!
+//! A *profile* is the first run of an input that teaches nothing new of shared memory: it predicts the iroots that the input could show. A *test* is a
+//! campaign that forces them. Every input has a server of its own: where a constructor has read the arguments, they could not be changed any more.
+
+pub(crate) mod files;
+mod one;
+pub(crate) mod plot;
+pub(crate) mod results;
+mod settle;
+
+use crate::conduct::Iroots;
+use crate::exit::Trouble;
+use files::Corpus;
+use one::{Profile, Runner};
+use results::{Outcome, Shown, TestRow};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use threadbare_explore::campaign::Config;
+use threadbare_explore::idioms::Found;
+use threadbare_explore::interrupt;
+use threadbare_explore::store::Store;
+use threadbare_findings::Suppressions;
+use threadbare_idioms::{Iroot, Limits};
+use threadbare_inputs::{Input, Policy, Pool, Rng, Template};
+
+/// When a campaign over inputs ends by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Stop {
+    /// When runs, tests or time are used up; candidates without anything new are drawn anew.
+    Limit,
+    /// When no candidate has anything new.
+    Distance,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) template: Template,
+    pub(crate) policy: Policy,
+    pub(crate) candidates: usize,
+    pub(crate) stop: Stop,
+    /// Runs of all inputs, profiles included.
+    pub(crate) runs: u64,
+    pub(crate) tests: u64,
+    pub(crate) time: Option<Duration>,
+    /// All iroots of an input are forced, not only those that no test has shown.
+    pub(crate) retest: bool,
+    pub(crate) limits: Limits,
+    /// Inputs that come before those that are drawn.
+    pub(crate) first: Vec<Input>,
+    pub(crate) seed: u64,
+    pub(crate) keep_going: bool,
+    /// Findings' inputs are made smaller.
+    pub(crate) shrink: bool,
+}
+
+/// Different inputs without any difference, after which the program is taken to ignore them.
+const ALIKE: usize = 32;
+/// Candidates one after another that could show nothing that others could not, after which no more are drawn for a test.
+const ALIKE_CANDIDATES: u32 = 2;
+/// Draws for an input that was not there yet.
+const DRAWS: u32 = 64;
+
+/// A campaign at work.
+struct AtWork<'a> {
+    plan: &'a Plan,
+    runner: Runner<'a>,
+    rng: Rng,
+    pool: Pool,
+    inputs: Vec<(Input, Profile)>,
+    /// Inputs that were drawn.
+    drawn: BTreeSet<Input>,
+    first: std::vec::IntoIter<Input>,
+    /// What the tests showed or found infeasible.
+    settled: Arc<BTreeSet<Iroot>>,
+    outcome: Outcome,
+    started: Instant,
+    traces: BTreeSet<u64>,
+}
+
+/// Makes a campaign over inputs.
+pub(crate) fn campaign(
+    plan: &Plan,
+    config: &Config,
+    store: &Store,
+    suppressions: &Arc<Suppressions>,
+) -> Result<Outcome, Trouble> {
+    let corpus = Corpus::open(store, &plan.template)?;
+    let mut first = plan.first.clone();
+    first.extend(corpus.earlier.iter().cloned());
+    let mut at_work = AtWork {
+        runner: Runner::new(plan, config, store, suppressions),
+        rng: Rng::new(plan.seed),
+        pool: Pool::new(plan.policy, plan.seed),
+        inputs: Vec::new(),
+        drawn: BTreeSet::new(),
+        first: first.into_iter(),
+        settled: Arc::default(),
+        outcome: Outcome::new(plan),
+        started: Instant::now(),
+        traces: BTreeSet::new(),
+        plan,
+    };
+    at_work.go()?;
+    let AtWork { mut runner, mut outcome, traces, drawn, inputs, started, .. } = at_work;
+    if plan.shrink && outcome.ended_by != "interrupt" {
+        runner.refine(&mut outcome)?;
+    }
+    outcome.warnings.append(&mut runner.warnings);
+    outcome.runs = runner.runs;
+    outcome.elapsed = started.elapsed();
+    outcome.drawn = drawn.len() as u64;
+    let whole = plan.template.count().is_some_and(|count| count == drawn.len() as u128);
+    outcome.ignores = traces.len() == 1
+        && inputs.len() > 1
+        && (inputs.len() >= ALIKE || whole)
+        && outcome.findings.is_empty();
+    corpus.keep(&outcome, store, &plan.template)?;
+    Ok(outcome)
+}
+
+impl AtWork<'_> {
+    fn go(&mut self) -> Result<(), Trouble> {
+        loop {
+            if let Some(why) = self.over() {
+                self.outcome.ended_by = why.to_owned();
+                return Ok(());
+            }
+            let more = self.fill()?;
+            if let Some(why) = self.over() {
+                self.outcome.ended_by = why.to_owned();
+                return Ok(());
+            }
+            let failed = self.inputs.iter().position(|(_, profile)| profile.failed && !profile.tested);
+            let exhausted = self.pool.farthest() == 0 && failed.is_none();
+            if exhausted && self.plan.stop == Stop::Distance {
+                self.outcome.ended_by = "distance".to_owned();
+                return Ok(());
+            }
+            if exhausted && self.plan.policy != Policy::Random {
+                // Nothing new in any of them.
+                self.pool.clear();
+                if !more {
+                    self.outcome.ended_by = "inputs".to_owned();
+                    return Ok(());
+                }
+                continue;
+            }
+            // What has failed while it was profiled is a test at once.
+            let chosen = match failed {
+                Some(at) => {
+                    self.pool.remove(at as u64);
+                    at
+                }
+                None => match self.pool.pick() {
+                    Some(choice) => {
+                        self.outcome.fell_back |= choice.cover.is_some_and(|(_, exact)| !exact);
+                        choice.id as usize
+                    }
+                    None => {
+                        self.outcome.ended_by = "inputs".to_owned();
+                        return Ok(());
+                    }
+                },
+            };
+            self.test(chosen)?;
+        }
+    }
+
+    /// Why it is over, if it is.
+    fn over(&self) -> Option<&'static str> {
+        let failed = !self.plan.keep_going && self.outcome.has_failed();
+        match () {
+            () if interrupt::requested() => Some("interrupt"),
+            () if failed => Some("failure"),
+            () if self.runner.runs >= self.plan.runs => Some("runs"),
+            () if self.outcome.tests.len() as u64 >= self.plan.tests => Some("tests"),
+            () if self.plan.time.is_some_and(|time| self.started.elapsed() >= time) => Some("time"),
+            () => None,
+        }
+    }
+
+    /// Draws candidates until there are enough; whether there are others to draw.
+    fn fill(&mut self) -> Result<bool, Trouble> {
+        // Who takes any needs no more than one.
+        let wanted = match self.plan.policy == Policy::Random && self.plan.stop == Stop::Limit {
+            true => 1,
+            false => self.plan.candidates,
+        };
+        let mut alike = 0;
+        while self.pool.len() < wanted {
+            // Where the last ones could show nothing that others could not, the best of those there are will do.
+            let enough =
+                self.plan.stop == Stop::Limit && alike >= ALIKE_CANDIDATES && self.pool.farthest() > 0;
+            if enough || self.over().is_some() {
+                return Ok(true);
+            }
+            let Some(input) = self.draw() else { return Ok(false) };
+            let profile = self.runner.profile(&input)?;
+            self.traces.insert(profile.trace);
+            let id = self.inputs.len() as u64;
+            let new = profile.predicted.iter().any(|iroot| !self.outcome.all.found.predicted.contains(iroot));
+            alike = if new { 0 } else { alike + 1 };
+            self.pool.add(id, profile.predicted.iter().map(Iroot::number));
+            self.outcome.take_profile(&profile);
+            let failed = profile.failed;
+            self.inputs.push((input, profile));
+            if failed {
+                return Ok(true);
+            }
+        }
+        Ok(true)
+    }
+
+    fn draw(&mut self) -> Option<Input> {
+        if let Some(input) = self.first.find(|input| !self.drawn.contains(input)) {
+            self.drawn.insert(input.clone());
+            return Some(input);
+        }
+        let template = &self.plan.template;
+        for _ in 0..DRAWS {
+            // One in four is near one that had something new.
+            let near = !self.outcome.fruitful.is_empty() && self.rng.one_in(4);
+            let input = match near {
+                true => {
+                    let at = self.rng.below(self.outcome.fruitful.len() as u64) as usize;
+                    template.mutate(&self.outcome.fruitful[at].clone(), &mut self.rng)
+                }
+                false => template.draw(&mut self.rng),
+            };
+            if self.drawn.insert(input.clone()) {
+                return Some(input);
+            }
+        }
+        None
+    }
+
+    fn test(&mut self, at: usize) -> Result<(), Trouble> {
+        let input = self.inputs[at].0.clone();
+        self.inputs[at].1.tested = true;
+        let predicted = self.inputs[at].1.predicted.len();
+        let settled = if self.plan.retest { Arc::default() } else { Arc::clone(&self.settled) };
+        let left = self.plan.runs.saturating_sub(self.runner.runs).max(1);
+        let tested = self.runner.test(&input, settled, left)?;
+        let found = tested.iroots.as_ref().map(|iroots| iroots.found.clone()).unwrap_or_default();
+        let new = found.shown.keys().filter(|iroot| !self.settled.contains(*iroot)).count();
+        let settles: Vec<Iroot> =
+            found.shown.keys().chain(&found.infeasible).chain(&found.struck).copied().collect();
+        Arc::make_mut(&mut self.settled).extend(&settles);
+        self.pool.settle(settles.iter().map(Iroot::number));
+        let number = self.outcome.tests.len();
+        if new > 0 {
+            self.outcome.fruitful.push(input.clone());
+        }
+        self.outcome.take_test(&found, tested.iroots);
+        let words = self.plan.template.words(&input);
+        self.outcome.tests.push(TestRow {
+            input: input.clone(),
+            words,
+            predicted: predicted.max(found.predicted.len()),
+            new,
+            runs: tested.report.runs,
+            findings: tested.report.findings.iter().map(|finding| finding.id.clone()).collect(),
+        });
+        for finding in tested.report.findings {
+            self.runner.take(finding, &input, number, &mut self.outcome)?;
+        }
+        Ok(())
+    }
+}
+
+/// The iroots of all inputs together.
+#[derive(Debug, Default)]
+pub(crate) struct All {
+    pub(crate) found: Found,
+    pub(crate) modules: Vec<threadbare_trace::report::Module>,
+}
+
+impl Outcome {
+    fn take_profile(&mut self, profile: &Profile) {
+        self.profiled += 1;
+        let found = &mut self.all.found;
+        let open = profile.predicted.iter().filter(|iroot| !found.struck.contains(*iroot));
+        found.predicted.extend(open);
+    }
+
+    fn take_test(&mut self, found: &Found, iroots: Option<Iroots>) {
+        let all = &mut self.all.found;
+        all.predicted.extend(&found.predicted);
+        let tests = self.tests.len() as u64;
+        for iroot in found.shown.keys() {
+            all.shown.entry(*iroot).or_insert(tests);
+        }
+        all.infeasible.extend(&found.infeasible);
+        all.struck.extend(&found.struck);
+        let shown: BTreeMap<Iroot, u64> = std::mem::take(&mut all.shown);
+        all.infeasible.retain(|iroot| !shown.contains_key(iroot));
+        all.struck.retain(|iroot| !shown.contains_key(iroot) && !all.infeasible.contains(iroot));
+        let struck = &all.struck;
+        all.predicted.retain(|iroot| !struck.contains(iroot));
+        all.shown = shown;
+        all.cut |= found.cut;
+        self.curve.push(self.all.found.shown.len() as u64);
+        if let Some(iroots) = iroots
+            && iroots.modules.len() > self.all.modules.len()
+        {
+            self.all.modules = iroots.modules;
+        }
+    }
+
+    /// Whether something was found by which runs fail.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.findings.iter().any(Shown::fails)
+    }
+
+    pub(crate) fn by_id(&self) -> HashMap<&str, &Shown> {
+        self.findings.iter().map(|shown| (shown.finding.id.as_str(), shown)).collect()
+    }
+}

@@ -1,0 +1,296 @@
+//! Active testing: iroots that runs predict and no run has shown are forced, one after another.
+//!
+//! Every run that tells its steps shows iroots and predicts others ([`threadbare_idioms`]). For each that was not shown, a run in which its accesses
+//! were made says which steps have to wait for which ([`plan`]), and the strategy `ordered` holds strands back accordingly: that is
+//! a strand that stands before e1 until another has made e0, with the patience of that strategy. What does not come true in a few
+//! different ways counts as infeasible and is not tried again. Simple idioms come first.
+//!
+//! A run that learnt of shared memory shows nothing here: some of its accesses were out of sight.
+
+mod plan;
+mod target;
+mod view;
+
+use crate::advice::{Advice, Assignment, Lessons};
+use crate::futures::wish::Reference;
+use crate::planner;
+use crate::planner::trace::Trace;
+use plan::Profile;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use target::Target;
+use threadbare_abi::layout::flags;
+use threadbare_idioms::local::Local;
+use threadbare_idioms::{Iroot, Limits, predict, shown};
+use threadbare_strategy::{Spec, StrategyId, ordered};
+
+/// What a campaign is to do about iroots.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    /// How much is looked for.
+    pub limits: Limits,
+    /// What earlier runs learnt of shared memory.
+    pub known: Vec<u64>,
+    /// Iroots that are not to be forced: others have shown them, or found that they cannot be.
+    pub settled: Arc<BTreeSet<Iroot>>,
+    /// Runs that only look, before the first that forces something; the first that teaches nothing new of shared memory ends them if this
+    /// is 0.
+    pub looks: u64,
+    /// Iroots are forced; otherwise it is only looked at what runs show.
+    pub force: bool,
+    /// The first run that can be looked at is the last.
+    pub once: bool,
+    /// What was shown by chance is forced as well, once, with all other strands kept away.
+    pub deep: bool,
+}
+
+/// What came of it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Found {
+    /// The iroots that runs predicted or showed.
+    pub predicted: BTreeSet<Iroot>,
+    /// Those that runs showed, each with the first such run.
+    pub shown: BTreeMap<Iroot, u64>,
+    /// Those that were tried and did not come true.
+    pub infeasible: BTreeSet<Iroot>,
+    /// Those that were predicted at first and count so no longer: one of their dependencies is infeasible, or no order of the steps of the runs that predicted them
+    /// has them, because strands would wait for each other; a run has tried that all the same, in vain.
+    pub struck: BTreeSet<Iroot>,
+    /// Runs that were looked at.
+    pub runs: u64,
+    /// Runs that were to force something, and those of them that did.
+    pub forced: (u64, u64),
+    /// A run predicted more than the limit.
+    pub cut: bool,
+    /// Different accesses of the first run that was looked at, by place and what they do: another input that has the same does the same.
+    pub places: BTreeSet<u64>,
+    /// How many accesses it had.
+    pub accesses: u64,
+}
+
+impl Found {
+    /// How many there are of each idiom.
+    pub fn by_idiom<'a>(iroots: impl IntoIterator<Item = &'a Iroot>) -> [u64; threadbare_idioms::IDIOMS] {
+        let mut counts = [0; threadbare_idioms::IDIOMS];
+        for iroot in iroots {
+            counts[usize::from(iroot.idiom).clamp(1, counts.len()) - 1] += 1;
+        }
+        counts
+    }
+}
+
+/// Why the next run is made.
+#[derive(Debug)]
+enum Next {
+    Look,
+    Force(Iroot, Arc<[u64]>),
+}
+
+/// Who decides what is left open, in turn.
+const RESTS: [StrategyId; 4] = [StrategyId::Delay, StrategyId::Pos, StrategyId::Random, StrategyId::Pct];
+/// Runs that look for something to force, beyond those that were asked for.
+const MORE_LOOKS: u64 = 16;
+/// Runs that are asked for what they predict, although they come to no new place.
+const PREDICTING: u64 = 24;
+
+/// The adviser.
+#[derive(Debug)]
+pub(crate) struct Chooser {
+    inner: Advice,
+    order: Arc<Order>,
+    found: Found,
+    targets: HashMap<Iroot, Target>,
+    open: VecDeque<Iroot>,
+    /// Iroots that were shown and not forced, with the runs that they are planned by.
+    shown: BTreeMap<Iroot, Target>,
+    seen: HashSet<u64>,
+    next: Option<Next>,
+    looked: u64,
+    /// A run that was looked at did not fail: those that do have not come to their end.
+    passed: bool,
+    /// Iroots that runs were to force.
+    forced: HashSet<Iroot>,
+    /// The steps of the run that comes into the books.
+    trace: Option<Trace>,
+}
+
+impl Chooser {
+    pub(crate) fn new(inner: Advice, order: Arc<Order>) -> Chooser {
+        Chooser {
+            inner,
+            order,
+            found: Found::default(),
+            targets: HashMap::new(),
+            open: VecDeque::new(),
+            shown: BTreeMap::new(),
+            seen: HashSet::new(),
+            next: Some(Next::Look),
+            looked: 0,
+            passed: false,
+            forced: HashSet::new(),
+            trace: None,
+        }
+    }
+
+    /// Whether every run depends on the one before it.
+    pub(crate) fn forces(&self) -> bool {
+        self.order.force || self.order.once
+    }
+
+    pub(crate) fn inner(&self) -> &Advice {
+        &self.inner
+    }
+
+    pub(crate) fn inner_mut(&mut self) -> &mut Advice {
+        &mut self.inner
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.next.is_none()
+    }
+
+    pub(crate) fn found(&self) -> Found {
+        self.found.clone()
+    }
+
+    pub(crate) fn assign(&mut self, run: u64) -> Assignment {
+        let mut assignment = match &self.next {
+            Some(Next::Force(_, guide)) => {
+                let mut spec = Spec::of(StrategyId::Ordered);
+                spec.params[0] = RESTS[run as usize % RESTS.len()] as u64;
+                debug_assert!(ordered::can_have_the_rest(RESTS[0]));
+                Assignment { guide: Arc::clone(guide), ..Assignment::of(spec) }
+            }
+            Some(Next::Look) | None => self.inner.assign(run),
+        };
+        // Without the second, steps of a strand that goes on alone are not told.
+        assignment.flags |= flags::STEPS | flags::READS;
+        assignment
+    }
+
+    /// A run has ended, and is not in the books yet.
+    pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
+        self.trace =
+            (!lessons.news && lessons.steps_lost == 0).then(|| Trace::read(&planner::steps(lessons)));
+        if matches!(self.next, Some(Next::Look)) {
+            self.inner.witness(comparable, lessons);
+        }
+    }
+
+    pub(crate) fn learn(&mut self, run: u64, lessons: Lessons) {
+        let told = self.trace.take();
+        let fair = told.is_some();
+        self.passed |= fair && lessons.shown.is_empty();
+        let shown = told.map(|trace| self.see(run, trace)).unwrap_or_default();
+        match self.next.take() {
+            Some(Next::Force(iroot, guide)) => {
+                self.found.forced.0 += 1;
+                self.forced.insert(iroot);
+                self.found.forced.1 += u64::from(shown.contains(&iroot));
+                if let Some(target) = self.targets.get_mut(&iroot) {
+                    target.tried(&guide, fair);
+                }
+            }
+            Some(Next::Look) | None => {
+                self.looked += 1;
+                self.inner.learn(run, lessons);
+            }
+        }
+        self.next = self.work_out();
+    }
+
+    /// Takes what a run showed and predicts.
+    fn see(&mut self, run: u64, trace: Trace) -> BTreeSet<Iroot> {
+        let reference = Reference::of(trace);
+        let view = view::of(&reference);
+        let limits = &self.order.limits;
+        let new = view.accesses.iter().filter(|access| self.seen.insert(access.place)).count() > 0;
+        let shown: BTreeSet<Iroot> =
+            shown(&view, limits).into_iter().filter(|iroot| iroot.idiom <= limits.idioms).collect();
+        if self.found.runs == 0 {
+            self.found.places =
+                view.accesses.iter().map(|access| access.place ^ (access.does as u64) << 60).collect();
+        }
+        if self.found.runs == 0 {
+            self.found.accesses = view.accesses.len() as u64;
+        }
+        self.found.runs += 1;
+        for &iroot in &shown {
+            self.found.shown.entry(iroot).or_insert(run);
+            self.found.predicted.insert(iroot);
+            self.found.infeasible.remove(&iroot);
+            self.found.struck.remove(&iroot);
+            self.targets.remove(&iroot);
+        }
+        if !new && self.found.runs > PREDICTING {
+            return shown;
+        }
+        let predicted = predict(&view, limits);
+        self.found.cut |= predicted.cut;
+        let local = Local::of(&view, limits.window);
+        let profile = Arc::new(Profile { reference, run: view, local });
+        for (iroot, instances) in predicted.iroots {
+            if self.found.struck.contains(&iroot) {
+                continue;
+            }
+            let is_new = self.found.predicted.insert(iroot);
+            let open = !self.found.shown.contains_key(&iroot) && !self.found.infeasible.contains(&iroot);
+            let by_chance = !open && self.found.shown.contains_key(&iroot) && iroot.idiom < 6;
+            if self.order.deep && by_chance && !self.forced.contains(&iroot) {
+                self.shown.entry(iroot).or_default().add(&profile, &instances);
+            }
+            if !self.order.force || !open || self.order.settled.contains(&iroot) {
+                continue;
+            }
+            if is_new {
+                self.open.push_back(iroot);
+            }
+            self.targets.entry(iroot).or_default().add(&profile, &instances);
+        }
+        self.open.make_contiguous().sort_unstable();
+        shown
+    }
+
+    /// Works out what the next run is for.
+    fn work_out(&mut self) -> Option<Next> {
+        if self.order.once && self.found.runs > 0 {
+            return None;
+        }
+        if !self.order.force || self.looked < self.order.looks {
+            return Some(Next::Look);
+        }
+        if !self.passed && self.looked < self.order.looks + MORE_LOOKS {
+            return Some(Next::Look);
+        }
+        while let Some(&iroot) = self.open.front() {
+            // What has a dependency that cannot be cannot be.
+            let not = |it: &Iroot| self.found.infeasible.contains(it) || self.found.struck.contains(it);
+            if iroot.dependencies().any(|it| not(&it)) && self.targets.remove(&iroot).is_some() {
+                self.found.predicted.remove(&iroot);
+                self.found.struck.insert(iroot);
+            }
+            if let Some(target) = self.targets.get_mut(&iroot) {
+                if let Some(guide) = target.plan(&iroot) {
+                    return Some(Next::Force(iroot, guide));
+                }
+                let seemed = target.seemed_possible();
+                self.targets.remove(&iroot);
+                if seemed {
+                    self.found.infeasible.insert(iroot);
+                } else {
+                    self.found.predicted.remove(&iroot);
+                    self.found.struck.insert(iroot);
+                }
+            }
+            self.open.pop_front();
+        }
+        while let Some((iroot, mut target)) = self.shown.pop_first() {
+            if !self.forced.contains(&iroot)
+                && let Some(guide) = target.plan_first(&iroot)
+            {
+                return Some(Next::Force(iroot, guide));
+            }
+        }
+        None
+    }
+}

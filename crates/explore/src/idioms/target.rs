@@ -1,0 +1,104 @@
+//! An iroot that is to come true: which plans for it there are, and which were made.
+
+use super::plan::{FIRST, MANNERS, Manner, Profile};
+use std::collections::HashSet;
+use std::sync::Arc;
+use threadbare_idioms::{Instance, Iroot};
+use threadbare_strategy::ordered::HOLDS;
+
+/// What the strategy `ordered` is told.
+type Guide = Arc<[u64]>;
+
+/// Runs that try one iroot.
+const TRIES: u32 = 4;
+/// Of them, those that are made although they do not seem to lead anywhere.
+const BLIND: u32 = 1;
+/// Runs that it is planned by.
+const PROFILES: usize = 2;
+/// Orders that are gone through for one plan.
+const SIMULATED: usize = 12;
+
+/// An iroot that was not shown.
+#[derive(Debug, Default)]
+pub(super) struct Target {
+    instances: Vec<(Arc<Profile>, Vec<Instance>)>,
+    planned: HashSet<Guide>,
+    tries: u32,
+    blind: u32,
+    /// A plan seemed to lead somewhere.
+    seemed: bool,
+}
+
+impl Target {
+    /// Another run in which its accesses were made.
+    pub(super) fn add(&mut self, profile: &Arc<Profile>, instances: &[Instance]) {
+        if self.instances.len() < PROFILES {
+            self.instances.push((Arc::clone(profile), instances.to_vec()));
+        }
+    }
+
+    /// A plan was made; a run that learnt of shared memory does not count.
+    pub(super) fn tried(&mut self, guide: &Guide, fair: bool) {
+        self.tries += 1;
+        if !fair {
+            self.planned.remove(guide);
+        }
+    }
+
+    /// Whether some order of a run's steps would have it.
+    pub(super) fn seemed_possible(&self) -> bool {
+        self.seemed
+    }
+
+    /// The next plan: the guide of `ordered`.
+    pub(super) fn plan(&mut self, iroot: &Iroot) -> Option<Guide> {
+        if self.tries >= TRIES {
+            return None;
+        }
+        let (plan, blind) = self.search(iroot, &MANNERS);
+        if plan.is_some() {
+            self.seemed = true;
+            return plan;
+        }
+        let blind = blind.filter(|_| self.blind < BLIND)?;
+        self.blind += 1;
+        self.planned.insert(Arc::clone(&blind));
+        Some(blind)
+    }
+
+    /// A plan in which the two strands come before all others; one for each iroot.
+    pub(super) fn plan_first(&mut self, iroot: &Iroot) -> Option<Guide> {
+        let untried = self.tries == 0;
+        self.search(iroot, &FIRST).0.filter(|_| untried)
+    }
+
+    /// The first plan that seems to lead somewhere, and one that does not.
+    fn search(&mut self, iroot: &Iroot, manners: &[Manner]) -> (Option<Guide>, Option<Guide>) {
+        let mut left = SIMULATED;
+        let mut blind = None;
+        for (profile, instances) in &self.instances {
+            for instance in instances {
+                for &manner in manners {
+                    let holds = profile.holds(iroot, instance, manner);
+                    let mark = |step: usize| profile.reference.reads.mark(step);
+                    let named = holds.iter().take(HOLDS).flat_map(|hold| {
+                        let (held, until) = (mark(hold.held), mark(hold.until));
+                        [held.path, held.pc, held.number, until.path, until.pc, until.number]
+                    });
+                    let count = holds.len().min(HOLDS) as u64;
+                    let guide: Guide = std::iter::once(count).chain(named).collect();
+                    if self.planned.contains(&guide) || left == 0 {
+                        continue;
+                    }
+                    left -= 1;
+                    if profile.seems_possible(iroot, instance, &holds) {
+                        self.planned.insert(Arc::clone(&guide));
+                        return (Some(guide), blind);
+                    }
+                    blind.get_or_insert(guide);
+                }
+            }
+        }
+        (None, blind)
+    }
+}

@@ -1,0 +1,267 @@
+//! Which input next: iroots of real programs, active testing, and campaigns over inputs.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use threadbare_tests::tool;
+
+/// A program, built, with a folder of its own.
+struct Built {
+    executable: PathBuf,
+    folder: tempfile::TempDir,
+}
+
+impl Built {
+    fn of(source: &Path, options: &[&str]) -> Built {
+        let folder = tempfile::tempdir().expect("a folder");
+        let executable = folder.path().join("program");
+        let mut command = tool::command(["cc", "-pthread", "-O1", "-g"]);
+        command.args(options).arg(source).arg("-o").arg(&executable);
+        let built = tool::finish(&mut command, tool::PATIENCE);
+        assert_eq!(built.code, Some(0), "{}", built.describe());
+        Built { executable, folder }
+    }
+
+    fn input(name: &str, options: &[&str]) -> Built {
+        Built::of(&tool::root().join("tests/inputs").join(name), options)
+    }
+
+    fn corpus(name: &str) -> Built {
+        Built::of(&tool::root().join("tests/programs").join(name), &[])
+    }
+
+    /// A command on the program; `arguments` are its own.
+    fn run(&self, words: &[&str], arguments: &[&str]) -> tool::Outcome {
+        let mut command = tool::command(words);
+        command.current_dir(self.folder.path());
+        command.args(["--races", "off", "--shrink", "off", "--"]).arg(&self.executable).args(arguments);
+        tool::finish(&mut command, tool::PATIENCE)
+    }
+
+    fn json(&self, words: &[&str], arguments: &[&str]) -> (Option<i32>, Value) {
+        let words = [words, &["--format", "json"]].concat();
+        let made = self.run(&words, arguments);
+        let json = serde_json::from_str(&made.stdout).unwrap_or_else(|_| panic!("{}", made.describe()));
+        (made.code, json)
+    }
+
+    /// The iroots that the last campaign kept, each with what is known of it.
+    fn iroots(&self) -> BTreeMap<String, String> {
+        let text =
+            fs::read_to_string(self.folder.path().join(".threadbare/coverage.json")).expect("coverage");
+        let kept: Value = serde_json::from_str(&text).expect("JSON");
+        let campaign = kept["campaigns"].as_array().and_then(|all| all.last()).expect("a campaign");
+        let place = |event: &Value| {
+            let spot = &campaign["spots"][event[0].as_u64().expect("a number") as usize];
+            format!("{} {}", event[1], spot["address"])
+        };
+        let iroots = campaign["iroots"].as_array().expect("iroots");
+        let name = |iroot: &Value| {
+            let events = iroot[2].as_array().expect("events").iter().map(place).collect::<Vec<_>>();
+            (format!("{}: {}", iroot[0], events.join(" ")), iroot[1].as_str().unwrap_or_default().to_owned())
+        };
+        iroots.iter().map(name).collect()
+    }
+}
+
+const SIGNS: [&str; 2] = ["{x:int(-100..100)}", "{y:int(-100..100)}"];
+
+fn mean(program: &Built, words: &[&str], name: &str, arguments: &[&str]) -> f64 {
+    let (_, json) = program.json(words, arguments);
+    json[name].as_f64().expect("a mean")
+}
+
+/// The paper's program P2: two tests show what four quadrants have, random needs more.
+#[test]
+fn two_signs_take_two_tests() {
+    let program = Built::input("p2.c", &[]);
+    let (code, json) =
+        program.json(&["inputs", "--stop", "distance", "--idioms", "1", "--keep-going"], &SIGNS);
+    assert_eq!(code, Some(0));
+    assert_eq!((json["iroots_predicted"].as_u64(), json["iroots_executed"].as_u64()), (Some(24), Some(24)));
+    assert!((2..=3).contains(&json["tests_executed"].as_u64().unwrap_or(0)), "{json}");
+    let tests = |policy: &str, options: &[&str]| {
+        let words = [&["inputs", "--idioms", "1", "--repeat", "30", "--policy", policy], options].concat();
+        mean(&program, &words, "tests_mean", &SIGNS)
+    };
+    let (art1, art2) = (tests("art1", &["--stop", "distance"]), tests("art2", &["--stop", "distance"]));
+    let (all, stops) = (tests("random", &["--tests", "7"]), tests("random", &["--stop", "distance"]));
+    assert!(art1 <= 0.36 * all && art2 <= 0.36 * all, "{art1} {art2} {all}");
+    assert!(art1 <= 0.65 * stops && art2 <= 0.65 * stops, "{art1} {art2} {stops}");
+}
+
+/// A failure in one quadrant: art1 comes to it sooner, and its profiles pay.
+#[test]
+fn the_quadrant_that_fails_comes_early() {
+    for name in ["p3.c", "p4.c"] {
+        let program = Built::input(name, &[]);
+        let made = |policy| {
+            program.json(&["inputs", "--repeat", "40", "--idioms", "4", "--policy", policy], &SIGNS).1
+        };
+        let (art1, random) = (made("art1"), made("random"));
+        assert_eq!((&art1["failed"], &random["failed"]), (&Value::from(40), &Value::from(40)), "{name}");
+        let ratio = |field: &str| art1[field].as_f64().unwrap_or(9.0) / random[field].as_f64().unwrap_or(1.0);
+        assert!(ratio("tests_mean") <= 0.5, "{name}: {art1} {random}");
+        assert!(ratio("runs_mean") <= 1.0, "{name}: {art1} {random}");
+    }
+}
+
+#[test]
+fn a_finding_has_its_input_and_is_replayed_with_it() {
+    let program = Built::input("p3.c", &[]);
+    let (code, json) = program.json(&["inputs"], &SIGNS);
+    assert_eq!(code, Some(1), "{json}");
+    let finding = &json["findings"][0];
+    assert_eq!((finding["kind"].as_str(), finding["alone"].as_bool()), (Some("assertion"), Some(false)));
+    // The smallest that both are positive.
+    assert_eq!((finding["input"]["x"].as_i64(), finding["input"]["y"].as_i64()), (Some(1), Some(1)));
+    let mut replay = tool::command(["replay"]);
+    replay.current_dir(program.folder.path()).arg(finding["schedule"].as_str().expect("a path"));
+    let replayed = tool::finish(&mut replay, tool::PATIENCE);
+    assert_eq!(replayed.code, Some(1), "{}", replayed.describe());
+    // A later campaign begins with it.
+    let (code, json) = program.json(&["inputs", "--seed", "5"], &SIGNS);
+    assert_eq!((code, json["tests_executed"].as_u64()), (Some(1), Some(1)), "{json}");
+}
+
+#[test]
+fn an_input_that_fails_by_itself_is_told_apart() {
+    let program = Built::input("alone.c", &[]);
+    let (code, json) = program.json(&["inputs"], &["{n:int(0..99)}"]);
+    let finding = &json["findings"][0];
+    assert_eq!((code, finding["alone"].as_bool()), (Some(1), Some(true)), "{json}");
+    assert_eq!(finding["input"]["n"].as_i64(), Some(10), "{json}");
+}
+
+#[test]
+fn a_program_that_ignores_its_input_is_told() {
+    let program = Built::input("ignores.c", &[]);
+    for arguments in [["{n:int(0..9)}"], ["{s:string(1..20)}"]] {
+        let made = program.run(&["inputs", "--runs", "300"], &arguments);
+        assert_eq!(made.code, Some(2), "{}", made.describe());
+        assert!(made.stderr.contains("does not seem to look at them"), "{}", made.describe());
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let program = Built::input("p2.c", &[]);
+    for (words, arguments, why) in [
+        (&["inputs"][..], &["1", "2"][..], "there is nothing to choose"),
+        (&["inputs"], &["{x:int(5..1)}", "2"], "5 is more than 1"),
+        (&["inputs"], &["{x:number(1..5)}", "2"], "there is no kind `number`"),
+        (&["inputs"], &["{x:int(1..5)", "2"], "a `{` has no `}`"),
+        (&["inputs"], &["{f:file(/nowhere)}", "2"], "the corpus `/nowhere` cannot be read"),
+        (&["inputs", "--stdin", "{x}"], &["1", "2"], "`x` has no kind"),
+        (&["inputs", "--env", "{x:int(0..1)}"], &["1", "2"], "a variable is `NAME=TEXT`"),
+        (&["inputs", "--regressions", "/nowhere"], &["{x:int(0..1)}", "2"], "/nowhere"),
+        (&["inputs", "--mode", "free"], &["{x:int(0..1)}", "2"], "leave out `--mode free`"),
+    ] {
+        let made = program.run(words, arguments);
+        assert_eq!(made.code, Some(2), "{arguments:?}: {}", made.describe());
+        assert!(made.stderr.contains(why), "{arguments:?}: {}", made.describe());
+    }
+}
+
+/// One input in fifty: by a number, the standard input, a corpus of AFL++, the environment.
+#[test]
+fn a_needle_is_found_by_few_tests() {
+    let needle = |number: u32| Built::input("needle.c", &[&format!("-DNEEDLE={number}")]);
+    let tests = |program: &Built, words: &[&str], arguments: &[&str]| {
+        let (code, json) = program.json(&[&["inputs", "--seed", "3"], words].concat(), arguments);
+        assert_eq!(code, Some(1), "{json}");
+        json["tests_executed"].as_u64().expect("a number")
+    };
+    assert!(tests(&needle(0), &[], &["{n:int(0..49)}"]) <= 5);
+    assert!(tests(&needle(6), &["--stdin", "{s:string(0..49)}"], &[]) <= 5);
+    assert!(tests(&needle(7), &["--env", "LEVEL={n:int(1..50)}"], &[]) <= 5);
+    let program = needle(3);
+    let queue = program.folder.path().join("found/default/queue");
+    fs::create_dir_all(&queue).expect("a folder");
+    fs::write(queue.join("id:000000,time:0,execs:0,orig:a"), "0123456789").expect("a file");
+    fs::write(program.folder.path().join("found/default/fuzzer_stats"), "start_time : 1").expect("a file");
+    assert!(tests(&program, &[], &["{f:file(found)}"]) <= 5);
+    let regressions = program.folder.path().join("proptest.txt");
+    fs::write(&regressions, "cc 00112233445566778899aabbccddeeff # shrinks to n = 37\n").expect("a file");
+    let first = ["--regressions", regressions.to_str().expect("a path")];
+    let (_, json) = needle(0).json(&[&["inputs"][..], &first].concat(), &["{n:int(0..49)}"]);
+    assert_eq!(
+        (json["tests_executed"].as_u64(), json["findings"][0]["input"]["n"].as_u64()),
+        (Some(1), Some(37))
+    );
+}
+
+#[test]
+fn policies_are_compared_in_a_picture() {
+    let program = Built::input("p2.c", &[]);
+    let words = ["inputs", "--stop", "distance", "--compare", "--keep-going", "--plot", "plot.svg"];
+    let (code, json) = program.json(&words, &SIGNS);
+    assert_eq!((code, json["policies"].as_array().map(Vec::len)), (Some(0), Some(3)));
+    let picture = fs::read_to_string(program.folder.path().join("plot.svg")).expect("a picture");
+    assert!(["art1", "art2", "random"].iter().all(|policy| picture.contains(&format!(">{policy}<"))));
+}
+
+/// What every order of small programs shows is predicted by few of their runs, and forced.
+#[test]
+fn feasible_iroots_are_predicted_and_forced() {
+    let (mut predicted, mut feasible) = (0, 0);
+    for name in [
+        "lost-update/counter.c",
+        "check-then-act/withdraw.c",
+        "deadlock/abba.c",
+        "search/account.c",
+        "mutex/robust.c",
+    ] {
+        let program = Built::corpus(name);
+        program.run(&["run", "--strategy", "dpor", "--iroots", "--keep-going"], &[]);
+        let all: BTreeSet<String> = program
+            .iroots()
+            .into_iter()
+            .filter(|(_, state)| state == "shown")
+            .map(|(iroot, _)| iroot)
+            .collect();
+        program.run(&["run", "--strategy", "idioms", "--keep-going"], &[]);
+        let forced = program.iroots();
+        for iroot in all.iter().filter(|iroot| iroot.starts_with("1:")) {
+            assert!(forced.contains_key(iroot), "{name}: {iroot} is not predicted");
+        }
+        for (iroot, state) in forced.iter().filter(|(iroot, _)| all.contains(*iroot)) {
+            assert_eq!(state, "shown", "{name}: {iroot} is not forced");
+        }
+        predicted += forced.len();
+        feasible += forced.keys().filter(|iroot| all.contains(*iroot)).count();
+    }
+    assert!(feasible * 10 >= predicted * 8, "{feasible} of {predicted}");
+}
+
+/// Bugs that one or two dependencies make.
+#[test]
+fn active_testing_finds_bugs() {
+    for name in ["account", "lazy_init", "string_buffer", "wrong_lock", "abba", "two_condvars"] {
+        let program = Built::corpus(&format!("search/{name}.c"));
+        let (code, json) = program.json(&["run", "--strategy", "idioms", "--no-predict"], &[]);
+        assert_eq!(code, Some(1), "{name}: {json}");
+    }
+}
+
+#[test]
+fn coverage_tells_of_iroots() {
+    let program = Built::corpus("search/account.c");
+    program.run(&["run", "--iroots", "--runs", "5", "--strategy", "random", "--keep-going"], &[]);
+    let told = || {
+        let mut command = tool::command(["coverage", "--format", "json"]);
+        command.current_dir(program.folder.path());
+        let made = tool::finish(&mut command, tool::PATIENCE);
+        let json: Value = serde_json::from_str(&made.stdout).expect("JSON");
+        let sum = |name: &str| {
+            let list = json["programs"][0]["iroots"][name].as_array().cloned().unwrap_or_default();
+            list.iter().filter_map(Value::as_u64).sum::<u64>()
+        };
+        (sum("predicted"), sum("shown"))
+    };
+    let few = told();
+    program.run(&["run", "--strategy", "idioms", "--keep-going"], &[]);
+    let all = told();
+    assert!(few.1 > 0 && few.1 <= all.1 && all.1 <= all.0, "{few:?} {all:?}");
+}
