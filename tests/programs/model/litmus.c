@@ -1,5 +1,5 @@
 //@ expect: pass
-//@ args: 11 Wxr1Ryr Wyr1Rxr
+//@ args: 9 Wxr1Ryr Wyr1Rxr
 //@ memory-model: sc
 // The first argument is the outcome that is looked for; it is a failure. Each of the others is what a strand does:
 // `Wxr1` stores 1 to x, relaxed; `Rxa` loads it, acquire; `Sxr1` does so until it finds 1 (in C only); `Axq2` adds 2, acquire and release; `Fs` is a fence; orders are r, a, l

@@ -1,5 +1,5 @@
 //@ expect: pass
-//@ args: 11 Wxr1Ryr Wyr1Rxr
+//@ args: 9 Wxr1Ryr Wyr1Rxr
 //@ memory-model: sc
 // The same as `litmus.c`, in C++.
 #include <atomic>
