@@ -1,6 +1,6 @@
 // What is assumed holds for all that follows; between the two marks nobody else comes in.
 //@ expect: pass
-//@ flags: -Icrates/threadbare/include
+//@ flags: -I../crates/threadbare/include
 #include <assert.h>
 #include <pthread.h>
 #include <threadbare.h>

@@ -1,6 +1,6 @@
 // An update that is lost unless nobody comes in between: the plain one is.
 //@ expect: assertion
-//@ flags: -Icrates/threadbare/include
+//@ flags: -I../crates/threadbare/include
 //@ max-runs: 300
 #include <assert.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // One of the values, in one order, fails: both are choices of the schedule.
 //@ expect: assertion
-//@ flags: -Icrates/threadbare/include
+//@ flags: -I../crates/threadbare/include
 //@ max-runs: 500
 #include <assert.h>
 #include <pthread.h>

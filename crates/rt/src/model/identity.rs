@@ -2,7 +2,7 @@
 //!
 //! There is one kernel thread, so what concerns "this thread" is remembered for the strand and not told to the kernel.
 
-use super::state::{self, uses};
+use super::state::{self, uses, uses_seen};
 use super::{hook, thread};
 use crate::engine::{self, StrandId};
 use crate::sys::errno::*;
@@ -92,18 +92,24 @@ hook! {
     }
 }
 
-hook! {
-    /// Safe before init (libc's), after fork.
-    pthread_setname_np / 2 => on_setname(target: pthread_t, name: *const c_char; pc) -> c_int {
-        engine::event();
-        uses(OpKind::StateWrite, state::of(target as u64), pc);
-        match thread::find(target) {
-            // SAFETY: the program's own C string.
-            Some(id) => unsafe { set_name(id, name, false) },
-            None => ESRCH,
-        }
+/// Safe before init (libc's), after fork.
+unsafe extern "C" fn on_setname(target: pthread_t, name: *const c_char, slot: *const u64) -> c_int {
+    if !engine::controlled() {
+        // SAFETY: the caller's request, unchanged.
+        return unsafe {
+            crate::real!(pthread_setname_np: fn(pthread_t, *const c_char) -> c_int)(target, name)
+        };
+    }
+    engine::event();
+    uses_seen(state::of(target as u64), slot);
+    match thread::find(target) {
+        // SAFETY: the program's own C string.
+        Some(id) => unsafe { set_name(id, name, false) },
+        None => ESRCH,
     }
 }
+
+crate::interpose_slot!(pthread_setname_np, 2, on_setname);
 
 hook! {
     /// Safe before init (libc's), after fork.
