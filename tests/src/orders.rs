@@ -52,6 +52,8 @@ pub fn ask(program: &Program, folder: &Path, runs: u64, time: &str) -> Result<Ro
     let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
     let runs = runs.to_string();
     let options = ["--strategy", "dpor", "--races", "off", "--no-predict", "--keep-going", "--shrink", "off"];
+    // Orders alone: neither faults nor what atomic loads may see.
+    let options = [&options[..], &["--faults", "none", "--memory-model", "sc"]].concat();
     let options = [&options[..], &["--runs", &runs, "--time", time]].concat();
     let report = campaign::run(program, &executable, out.path(), &options)?.report;
     let number = |field: &str| report["planner"][field].as_u64().unwrap_or(0);

@@ -158,7 +158,8 @@ fn count(program: &str, races: bool) -> Result<u64, Failed> {
         estimates: (0, 0),
         guide: Arc::from([]),
         races,
-        model: MemoryModel::C11,
+        // What happens before what must be known for the one as for the other.
+        model: if races { MemoryModel::C11 } else { MemoryModel::Sc },
         watches: Vec::new(),
         faults: Faults::SPURIOUS,
     };

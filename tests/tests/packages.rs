@@ -61,6 +61,10 @@ impl Call {
         if own[0] != "build" {
             command.arg("--out").arg(out.path());
         }
+        let known = tool::root().join("tests/packages").join(package).join("suppressions.txt");
+        if own[0] == "test" && known.exists() {
+            command.arg("--suppressions").arg(known);
+        }
         command.args(rest).current_dir(tool::root().join("tests/packages").join(package));
         command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages"));
         tool::plain_environment(&mut command);

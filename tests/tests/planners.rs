@@ -328,9 +328,11 @@ fn plan_of(program: &Program, compiler: Compiler, planner: &str, runs: &str) -> 
         planner,
         "--races",
         "off",
-        // The numbers are those of orders alone; `faults.rs` has the others.
+        // The numbers are those of orders alone; `faults.rs` and `memory.rs` have the others.
         "--faults",
         "none",
+        "--memory-model",
+        "sc",
         "--no-predict",
         "--keep-going",
         "--shrink",

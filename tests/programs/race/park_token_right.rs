@@ -1,5 +1,7 @@
 //@ expect: pass
+//@ faults: none
 // What came before unpark is there behind park, which finds the token and does not wait.
+// (A park that ends for no reason would be another matter: who relies on it must look again.)
 use std::cell::UnsafeCell;
 use std::thread;
 
