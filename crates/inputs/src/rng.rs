@@ -1,5 +1,7 @@
 //! Random numbers that are the same on every machine.
 
+use threadbare_strategy::rng::mix;
+
 /// A generator (splitmix64).
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
@@ -13,10 +15,7 @@ impl Rng {
     /// The next number.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        mix(self.0)
     }
 
     /// A number below this; 0 if there is none.
