@@ -21,6 +21,8 @@ pub struct Step {
     pub enabled: u64,
     /// Stands for the innermost callers.
     pub context: u64,
+    /// Stands for what the strand has in registers and on its stack when it comes to an atomic operation.
+    pub local: u64,
     /// The strand.
     pub strand: u16,
     /// An [`crate::op::OpKind`] code, or for a choice a [`crate::event::ChoiceKind`].
@@ -121,7 +123,7 @@ pub const STEP_WORDS: usize = size_of::<Step>() / 8;
 impl Step {
     /// The record in its words, as they lie in memory.
     pub fn from_words(words: [u64; STEP_WORDS]) -> Step {
-        let [pc, addr, before, after, enabled, context, mixed, last] = words;
+        let [pc, addr, before, after, enabled, context, local, mixed, last] = words;
         let [strand_low, strand_high, op, kind, size @ ..] = mixed.to_le_bytes();
         Step {
             pc,
@@ -130,6 +132,7 @@ impl Step {
             after,
             enabled,
             context,
+            local,
             strand: u16::from_le_bytes([strand_low, strand_high]),
             op,
             kind,
@@ -140,4 +143,4 @@ impl Step {
     }
 }
 
-const _: () = assert!(size_of::<Step>() == 64);
+const _: () = assert!(size_of::<Step>() == 72);

@@ -101,6 +101,11 @@ pub trait View {
         let _ = (strand, addr, size);
         false
     }
+    /// Stands for what a strand that stands before an atomic operation has in registers and on its stack; asked only for planners.
+    fn local(&self, strand: StrandId) -> u64 {
+        let _ = strand;
+        0
+    }
     /// Stands for the innermost callers of a strand; asked only for planners.
     fn context(&self, strand: StrandId) -> u64 {
         let _ = strand;

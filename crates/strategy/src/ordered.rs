@@ -154,6 +154,9 @@ impl<V: View> View for Free<'_, V> {
     fn context(&self, strand: StrandId) -> u64 {
         self.view.context(strand)
     }
+    fn local(&self, strand: StrandId) -> u64 {
+        self.view.local(strand)
+    }
 }
 
 /// The strategy's state.

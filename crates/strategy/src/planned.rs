@@ -35,10 +35,10 @@ const LONG: u32 = 1_000;
 const PLACE: usize = 5;
 /// Where the guide is kept in the room; the strands' paths come before it, and what they loaded last.
 const GUIDE_AT: usize = ROOM_WORDS / 2;
-/// Strands whose last loads are kept, how many loads of each, and the words of a load: pc, address, value.
+/// Strands whose last loads are kept, how many loads of each, and the words of a load: pc, address, value, what the strand had.
 const TRAILS: usize = 64;
 const TRAIL: usize = 8;
-const LOAD: usize = 3;
+const LOAD: usize = 4;
 const TRAILS_AT: usize = GUIDE_AT - TRAILS * TRAIL * LOAD;
 
 /// The notes of a run: each is 0 or the number of a decision, from 1.
@@ -240,7 +240,7 @@ impl Planned {
         }
         let load = match op.kind {
             OpKind::Read | OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::AtomicRmw if op.size <= 8 => {
-                [op.pc, op.addr, view.value(op.addr, op.size as u8)]
+                [op.pc, op.addr, view.value(op.addr, op.size as u8), view.local(strand)]
             }
             // Whatever else it does ends a round.
             _ => [0; LOAD],
@@ -258,9 +258,15 @@ impl Planned {
         last <= TRAIL
             && (0..last).all(|back| {
                 let place = first + (last - 1 - back) * PLACE;
-                let load = &room[at + back * LOAD..][..LOAD];
+                let load = &room[at + back * LOAD..][..LOAD - 1];
                 load == [self.word(place), self.word(place + 1), self.word(place + 3)]
             })
+    }
+
+    /// Whether the strand has come back, so many loads later, with nothing new but what it loaded.
+    fn is_where_it_was<V: View>(&self, strand: StrandId, loads: usize, view: &V) -> bool {
+        let (Some(room), Some(at)) = (&self.room, Self::trail(strand)) else { return false };
+        (1..=TRAIL).contains(&loads) && room[at + loads * LOAD - 1] == view.local(strand)
     }
 
     /// Whether the strand stands in a loop, at its head or on its way, whose round was once in vain: what is left of it finds the
@@ -288,7 +294,8 @@ impl Planned {
             let open = |place: usize| view.may_see_older(strand, word(place, 1), word(place, 2) as u8);
             if (0..places).any(stands) && !(0..places).any(open) {
                 // Its last round has just been in vain, and nothing has changed since.
-                if stands(0) && self.came_by(strand, first, places) {
+                let was_there = self.is_where_it_was(strand, places, view);
+                if was_there && stands(0) && self.came_by(strand, first, places) {
                     return Waits::Surely;
                 }
                 found = Waits::Perhaps;

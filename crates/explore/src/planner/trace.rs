@@ -54,6 +54,8 @@ pub(crate) struct Event {
     pub(crate) resumed: bool,
     /// Stands for the innermost callers.
     pub(crate) context: u64,
+    /// Stands for what the strand had in registers and on its stack.
+    pub(crate) local: u64,
     /// Of an atomic load or store: how many newer stores it did not see, or came before.
     pub(crate) back: u64,
     /// It could have seen another store than it did, or come to another place among them.
@@ -344,6 +346,7 @@ impl Trace {
             has_deadline: step.flags & flags::TIMED != 0,
             resumed,
             context: step.context,
+            local: step.local,
             back: 0,
             chose: false,
         }

@@ -1,6 +1,6 @@
 //! Loops that wait for memory to change.
 //!
-//! A strand that loads the same values again and again waits for others. How often it looked in vain makes no difference to
+//! A strand that loads the same values again and again, and has the same in registers and on its stack each time, waits for others. How often it looked in vain makes no difference to
 //! anybody, so a round of such a loop that only leads to the next one is no part of a run's class: planners take the loop as
 //! one operation that can be made when the values are others. Which values make it wait is learnt from runs in which the
 //! engine found the loop spinning; that they do so in a state of the strand ([`super::states`]), from runs in which it looked in vain.
@@ -153,7 +153,7 @@ impl Waits {
             at += 1;
         }
         let next = trace.next_of(own[at - 1])?;
-        round[0].is_at(next).then_some(at)
+        (round[0].is_at(next) && next.local == trace.events[own[0]].local).then_some(at)
     }
 
     /// The steps of a loop, up to `last`, that would look in vain if `writes` came before the last of them.

@@ -4,6 +4,9 @@
 #[path = "x86_64_entry.rs"]
 pub mod entry;
 #[cfg(target_arch = "x86_64")]
+#[path = "x86_64_local.rs"]
+pub mod local;
+#[cfg(target_arch = "x86_64")]
 #[path = "x86_64_merge.rs"]
 pub mod merge;
 #[cfg(target_arch = "x86_64")]

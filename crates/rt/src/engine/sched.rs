@@ -225,6 +225,9 @@ impl View for EngineView {
     fn context(&self, id: StrandId) -> u64 {
         steps::context(strand(id))
     }
+    fn local(&self, id: StrandId) -> u64 {
+        strand(id).local
+    }
     fn may_see_older(&self, id: StrandId, addr: u64, size: u8) -> bool {
         stores::may_see_older(id, addr, size)
     }
@@ -315,6 +318,9 @@ pub fn point(op: Op) {
         return;
     }
     let switches = live().switches;
+    if attention & attention::STEPS != 0 {
+        steps::comes_to_point();
+    }
     if attention & attention::SIGNAL != 0 {
         attend_at_point();
     }

@@ -336,6 +336,7 @@ fn begin(plan: Plan) {
     if plan.flags & layout::flags::STEPS != 0 {
         bits |= attention::STEPS;
     }
+    crate::arch::local::want(bits & attention::STEPS != 0);
     e.hasty = !e.recorded && super::loops::is_hasty(&plan);
     if e.hasty {
         bits |= attention::SPIN;

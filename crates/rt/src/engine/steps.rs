@@ -123,6 +123,14 @@ fn tell_callers(this: &Strand, context: u64) {
     }
 }
 
+/// The running strand has come to a point.
+#[cold]
+#[inline(never)]
+pub fn comes_to_point() {
+    let this = super::sched::this();
+    this.local = crate::arch::local::state(this.stack.1);
+}
+
 /// The strand makes the operation it stands before.
 #[cold]
 #[inline(never)]
@@ -147,6 +155,7 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
         enabled,
         timed,
         context,
+        local: this.local,
         before: value_at(this.op.kind as u8, this.op.addr, this.op.size),
         flags: crate::model::taken::shut(this.op),
         ..of(StepKind::Step, id, this.op)
@@ -379,6 +388,7 @@ pub fn finish() {
         let value = value_at(this.op.kind as u8, this.op.addr, this.op.size);
         let mut pending = Step {
             context: context(this),
+            local: this.local,
             before: value,
             after: value,
             ..of(StepKind::Pending, this.id, this.op)

@@ -69,6 +69,8 @@ pub struct Strand {
     pub track: Track,
     /// Lowest and highest address of its stack.
     pub stack: (usize, usize),
+    /// Stands for what it had in registers and on its stack at its last point, while planners ask.
+    pub local: u64,
     /// What happens before its next step.
     pub clock: Clock,
     /// What its next acquire fence orders before it.
@@ -147,6 +149,7 @@ impl Strand {
             pthread: 0,
             carrier: None,
             stack: (0, 0),
+            local: 0,
             stack_shared: false,
             held: Vec::new(),
             words: words::PerStrand::default(),

@@ -137,12 +137,12 @@ macro_rules! atomics {
                 }
             )*
         }
-        interpose!($load, 2, $module::load);
+        crate::interpose_local!($load, 2, $module::load);
         interpose!($store, 3, $module::store);
-        interpose!($cas_strong, 5, $module::compare_exchange);
-        interpose!($cas_weak, 5, $module::compare_exchange_weak);
-        interpose!($cas_val, 5, $module::compare);
-        $(interpose!($rmw, 3, $module::$op);)*
+        crate::interpose_local!($cas_strong, 5, $module::compare_exchange);
+        crate::interpose_local!($cas_weak, 5, $module::compare_exchange_weak);
+        crate::interpose_local!($cas_val, 5, $module::compare);
+        $(crate::interpose_local!($rmw, 3, $module::$op);)*
     };
 }
 
