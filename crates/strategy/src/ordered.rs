@@ -62,7 +62,7 @@ const NONE: Hold = Hold { held: NOWHERE, until: NOWHERE, active: false };
 
 /// Who decides what the holds leave open.
 #[derive(Debug)]
-enum Rest {
+pub(crate) enum Rest {
     Random(Random),
     Uniform(Uniform),
     RoundRobin(RoundRobin),
@@ -75,20 +75,21 @@ enum Rest {
 macro_rules! rest {
     ($self:expr, $it:ident => $what:expr) => {
         match $self {
-            Rest::Random($it) => $what,
-            Rest::Uniform($it) => $what,
-            Rest::RoundRobin($it) => $what,
-            Rest::Pct($it) => $what,
-            Rest::Pos($it) => $what,
-            Rest::Delay($it) => $what,
-            Rest::Stall($it) => $what,
+            $crate::ordered::Rest::Random($it) => $what,
+            $crate::ordered::Rest::Uniform($it) => $what,
+            $crate::ordered::Rest::RoundRobin($it) => $what,
+            $crate::ordered::Rest::Pct($it) => $what,
+            $crate::ordered::Rest::Pos($it) => $what,
+            $crate::ordered::Rest::Delay($it) => $what,
+            $crate::ordered::Rest::Stall($it) => $what,
         }
     };
 }
 
 impl Rest {
-    fn new(code: u64) -> Rest {
-        match u32::try_from(code).ok().and_then(StrategyId::from_code) {
+    pub(crate) const fn new(code: u64) -> Rest {
+        let id = if code > 0xFFFF { None } else { StrategyId::from_code(code as u32) };
+        match id {
             Some(StrategyId::Random) => Rest::Random(Random::new()),
             Some(StrategyId::Uniform) => Rest::Uniform(Uniform::new()),
             Some(StrategyId::RoundRobin) => Rest::RoundRobin(RoundRobin::new()),
@@ -99,6 +100,8 @@ impl Rest {
         }
     }
 }
+
+pub(crate) use rest;
 
 /// Where the parameter of the strategy that decides the rest is in the parameter.
 pub const REST_SHIFT: u32 = 16;
@@ -118,9 +121,9 @@ pub const fn can_have_the_rest(id: StrategyId) -> bool {
 }
 
 /// What the rest is shown: those who are not held.
-struct Free<'a, V> {
-    view: &'a V,
-    enabled: &'a [StrandId],
+pub(crate) struct Free<'a, V> {
+    pub(crate) view: &'a V,
+    pub(crate) enabled: &'a [StrandId],
 }
 
 impl<V: View> View for Free<'_, V> {

@@ -1,0 +1,173 @@
+//! The runs of one test: the two calls in many orders, the plain ones first.
+//!
+//! First each after the other, both ways round; then with one change of turns before a step that depends on the other call, then with two; then as another strategy
+//! draws it. Strands come to their calls in one way at a time, and the same orders are tried in another one while there are runs left.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use threadbare_pairs::{Meeting, Span};
+use threadbare_strategy::paired::{APPROACH_DRAWN, APPROACH_OTHERS, APPROACH_PAIR};
+
+/// One run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Trial {
+    pub(super) meeting: usize,
+    approach: u64,
+    begins: u64,
+    turns: Vec<u64>,
+}
+
+impl Trial {
+    /// Whether one call comes after the other, and strands come to them in a way that is the same in every run.
+    pub(super) fn is_plain(&self) -> bool {
+        self.turns.is_empty() && self.begins < 2 && self.is_fixed()
+    }
+
+    /// Whether strands come to their calls in a way that is the same in every run.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.approach != APPROACH_DRAWN
+    }
+
+    /// Which call begins.
+    pub(super) fn begins(&self) -> u64 {
+        self.begins
+    }
+
+    /// What has to be the same for runs to be comparable.
+    pub(super) fn state(&self) -> (usize, u64) {
+        (self.meeting, self.approach)
+    }
+
+    /// The words of the guide of `paired`.
+    pub(super) fn words(&self, meeting: &Meeting) -> Arc<[u64]> {
+        let call = |span: &Span| {
+            // Other orders may take other ways through the call.
+            let most = span.steps.saturating_mul(4).saturating_add(256);
+            [span.path, span.first.0, span.first.1, span.last.0, span.last.1, most]
+        };
+        let calls = meeting.spans.iter().flat_map(call);
+        let words = std::iter::once(self.approach).chain(calls).chain([self.begins]);
+        words.chain(self.turns.iter().copied()).collect()
+    }
+}
+
+/// Orders with two changes of turns.
+const DOUBLE: usize = 96;
+/// Runs in which another strategy draws the order.
+const DRAWN: usize = 12;
+/// Ways in which strands came to their calls that all orders are tried in.
+const STATES: usize = 3;
+/// Drawn ways in which strands are to come to their calls.
+const DRAWN_APPROACHES: usize = 6;
+
+/// The runs of a test that are left.
+#[derive(Debug)]
+pub(super) struct Trials {
+    /// Ways in which strands may come to the calls, that were not tried yet.
+    ways: VecDeque<(usize, u64)>,
+    open: VecDeque<Trial>,
+    /// The way that is being tried, whether it led to the calls, and whether all orders were asked for.
+    now: Option<(usize, u64)>,
+    met: bool,
+    states: usize,
+}
+
+impl Trials {
+    pub(super) fn new(meetings: &[Meeting]) -> Trials {
+        let mut ways = VecDeque::new();
+        for approach in [APPROACH_PAIR, APPROACH_OTHERS] {
+            ways.extend((0..meetings.len()).map(|meeting| (meeting, approach)));
+        }
+        for at in 0..DRAWN_APPROACHES.min(meetings.len() * DRAWN_APPROACHES) {
+            ways.push_back((at % meetings.len().max(1), APPROACH_DRAWN));
+        }
+        Trials { ways, open: VecDeque::new(), now: None, met: false, states: 0 }
+    }
+
+    /// A run of this test came to both calls.
+    pub(super) fn met(&mut self) {
+        self.met = true;
+    }
+
+    /// The next run.
+    pub(super) fn next(&mut self, meetings: &[Meeting]) -> Option<Trial> {
+        loop {
+            if let Some(trial) = self.open.pop_front() {
+                return Some(trial);
+            }
+            if let Some((meeting, approach)) = self.now.take().filter(|_| self.met) {
+                self.states += 1;
+                self.open = orders(&meetings[meeting], meeting, approach).into();
+                self.met = false;
+                continue;
+            }
+            if self.states >= STATES {
+                return None;
+            }
+            let (meeting, approach) = self.ways.pop_front()?;
+            (self.now, self.met) = (Some((meeting, approach)), false);
+            for begins in 0..2 {
+                self.open.push_back(Trial { meeting, approach, begins, turns: Vec::new() });
+            }
+        }
+    }
+}
+
+/// The orders of two calls but for the two plain ones.
+fn orders(of: &Meeting, meeting: usize, approach: u64) -> Vec<Trial> {
+    let trial = |begins: u64, turns: Vec<u64>| Trial { meeting, approach, begins, turns };
+    let inner = |at: usize| of.spans[at].points.iter().copied().filter(|&point| point > 0);
+    let mut all: Vec<Trial> =
+        (0..2).flat_map(|at| inner(at).map(move |i| trial(at as u64, vec![i]))).collect();
+    let mut double: Vec<(u64, Trial)> = Vec::new();
+    for at in 0..2 {
+        for i in inner(at) {
+            double.extend(inner(1 - at).map(|j| (i + j, trial(at as u64, vec![i, j]))));
+        }
+    }
+    double.sort_by_key(|(steps, _)| *steps);
+    // Of many, some from everywhere.
+    let every = double.len().div_ceil(DOUBLE).max(1);
+    all.extend(double.into_iter().step_by(every).map(|(_, trial)| trial));
+    all.extend((0..DRAWN).map(|_| trial(2, Vec::new())));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meeting(points: [&[u64]; 2]) -> Meeting {
+        let span = |path: u64, points: &[u64]| Span {
+            path,
+            first: (path * 10, 1),
+            last: (path * 10 + 9, 1),
+            steps: 5,
+            points: points.to_vec(),
+        };
+        let spans = [span(1, points[0]), span(2, points[1])];
+        Meeting { run: 0, spans, distance: 0, object: (0x1000, 0x1008) }
+    }
+
+    #[test]
+    fn all_orders_of_what_depends_are_tried_once_the_calls_meet() {
+        let meetings = [meeting([&[0, 2], &[1, 3]])];
+        let mut trials = Trials::new(&meetings);
+        let (first, second) = (trials.next(&meetings).unwrap(), trials.next(&meetings).unwrap());
+        assert!(first.is_plain() && second.is_plain() && first != second);
+        assert_eq!(first.words(&meetings[0])[..], [0, 1, 10, 1, 19, 1, 276, 2, 20, 1, 29, 1, 276, 0]);
+        trials.met();
+        let turns: Vec<Vec<u64>> =
+            (0..7).map(|_| trials.next(&meetings).unwrap()).map(|trial| trial.turns).collect();
+        assert_eq!(turns[..3], [vec![2], vec![1], vec![3]]);
+        assert_eq!(turns[3..], [vec![2, 1], vec![1, 2], vec![2, 3], vec![3, 2]]);
+    }
+
+    #[test]
+    fn calls_that_never_meet_are_given_up() {
+        let meetings = [meeting([&[0], &[0]]), meeting([&[0], &[0]])];
+        let mut trials = Trials::new(&meetings);
+        let runs = std::iter::from_fn(|| trials.next(&meetings)).count();
+        assert_eq!(runs, 2 * (4 + DRAWN_APPROACHES));
+    }
+}

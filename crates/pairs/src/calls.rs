@@ -1,0 +1,120 @@
+//! From the steps of a run to calls of functions, inlined ones included.
+//!
+//! A function that the compiler put into another one has no entry that the run tells of: its calls are stretches of steps at its instructions. The same instruction again, or one before it, is
+//! another call: that is so where the call is in a loop, and wrong where the loop is inside; such a call counts as several.
+
+use crate::run::Run;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// Who knows in which functions an instruction is.
+pub trait Functions {
+    /// The functions at a return address, the one that is compiled first, those put into it behind it; none for one that does not count.
+    fn chain(&mut self, pc: u64) -> Rc<[Option<u32>]>;
+}
+
+/// A call of a function.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// The function.
+    pub function: u32,
+    /// The strand.
+    pub strand: u32,
+    /// Its steps, by number, those of functions that it calls included.
+    pub events: Vec<u32>,
+    /// Stands for the places at which it touches what strands share.
+    pub path: u64,
+}
+
+impl Call {
+    /// The first of its steps.
+    pub fn first(&self) -> usize {
+        self.events[0] as usize
+    }
+
+    /// The last of its steps.
+    pub fn last(&self) -> usize {
+        self.events[self.events.len() - 1] as usize
+    }
+}
+
+/// The calls of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// All of them.
+    pub calls: Vec<Call>,
+    /// Those that each event is in, the innermost first.
+    pub around: Vec<Vec<u32>>,
+}
+
+/// A function that was put into another one, under way.
+struct Open {
+    function: Option<u32>,
+    call: Option<u32>,
+    last: u64,
+    inner: Option<u32>,
+}
+
+/// The calls of a run's steps.
+pub fn calls(run: &Run, functions: &mut dyn Functions) -> Calls {
+    let mut made = Calls::default();
+    let mut physical: HashMap<u32, u32> = HashMap::new();
+    let mut open: HashMap<u32, Vec<Open>> = HashMap::new();
+    for (at, event) in run.events.iter().enumerate() {
+        let mut around = Vec::new();
+        let (mut pc, mut inner, mut next) = (event.pc, None, Some(event.activation));
+        while let Some(number) = next {
+            let activation = run.activations[number as usize];
+            let chain = functions.chain(pc);
+            let mut here = Vec::new();
+            if let Some((first, inlined)) = chain.split_first() {
+                if let Some(function) = *first {
+                    let call = *physical.entry(number).or_insert_with(|| made.begin(function, event.strand));
+                    here.push(call);
+                }
+                let stack = open.entry(number).or_default();
+                for (level, &function) in inlined.iter().enumerate() {
+                    // The same again, or something before it, is another call; a call that goes on is not.
+                    let goes_on = stack.get(level).is_some_and(|open: &Open| {
+                        let stays = open.last == pc && open.inner.is_some() && open.inner == inner;
+                        open.function == function && (stays || pc > open.last)
+                    });
+                    if !goes_on {
+                        stack.truncate(level);
+                        let call = function.map(|function| made.begin(function, event.strand));
+                        stack.push(Open { function, call, last: pc, inner });
+                    }
+                    (stack[level].last, stack[level].inner) = (pc, inner);
+                    here.extend(stack[level].call);
+                }
+                stack.truncate(inlined.len());
+            }
+            around.extend(here.into_iter().rev());
+            (pc, inner, next) = (activation.call, Some(number), activation.parent);
+            if pc == 0 {
+                break;
+            }
+        }
+        for &call in &around {
+            made.calls[call as usize].events.push(at as u32);
+        }
+        made.around.push(around);
+    }
+    for call in &mut made.calls {
+        let places = call.events.iter().map(|&at| run.events[at as usize].pc);
+        call.path = places.collect::<BTreeSet<u64>>().into_iter().fold(0xcbf2_9ce4_8422_2325, mix);
+    }
+    made
+}
+
+impl Calls {
+    fn begin(&mut self, function: u32, strand: u32) -> u32 {
+        self.calls.push(Call { function, strand, events: Vec::new(), path: 0 });
+        self.calls.len() as u32 - 1
+    }
+}
+
+/// One word more into a hash.
+fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(7) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
