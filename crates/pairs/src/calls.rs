@@ -1,9 +1,9 @@
 //! From the steps of a run to calls of functions, inlined ones included.
 //!
-//! A function that the compiler put into another one has no entry that the run tells of: its calls are stretches of steps at its instructions. The same instruction again, or one before it, is
-//! another call: that is so where the call is in a loop, and wrong where the loop is inside; such a call counts as several.
+//! A function that the compiler put into another one has no entry that the run tells of: its calls are stretches of steps at its instructions. Where its first instruction comes again, another
+//! call begins: that is so where the call is in a loop, and wrong where a loop inside has the first step in it; such a call counts as several.
 
-use crate::run::Run;
+use crate::run::{Does, Run};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -11,6 +11,8 @@ use std::rc::Rc;
 pub trait Functions {
     /// The functions at a return address, the one that is compiled first, those put into it behind it; none for one that does not count.
     fn chain(&mut self, pc: u64) -> Rc<[Option<u32>]>;
+    /// One instruction that stands for all that the compiler made of the same place in the source: copies of a function are the same.
+    fn place(&mut self, pc: u64, does: Option<Does>) -> u64;
 }
 
 /// A call of a function.
@@ -24,6 +26,8 @@ pub struct Call {
     pub events: Vec<u32>,
     /// Stands for the places at which it touches what strands share.
     pub path: u64,
+    /// Locks that the strand has for itself alone all the time.
+    pub guards: Vec<u64>,
 }
 
 impl Call {
@@ -45,14 +49,16 @@ pub struct Calls {
     pub calls: Vec<Call>,
     /// Those that each event is in, the innermost first.
     pub around: Vec<Vec<u32>>,
+    /// The place of each event.
+    pub places: Vec<u64>,
 }
 
 /// A function that was put into another one, under way.
 struct Open {
     function: Option<u32>,
     call: Option<u32>,
-    last: u64,
-    inner: Option<u32>,
+    /// Its first instruction, and the call it was, if it was one.
+    first: (u64, Option<u32>),
 }
 
 /// The calls of a run's steps.
@@ -62,6 +68,7 @@ pub fn calls(run: &Run, functions: &mut dyn Functions) -> Calls {
     let mut open: HashMap<u32, Vec<Open>> = HashMap::new();
     for (at, event) in run.events.iter().enumerate() {
         let mut around = Vec::new();
+        made.places.push(functions.place(event.pc, event.touches.first().map(|touch| touch.does)));
         let (mut pc, mut inner, mut next) = (event.pc, None, Some(event.activation));
         while let Some(number) = next {
             let activation = run.activations[number as usize];
@@ -74,17 +81,16 @@ pub fn calls(run: &Run, functions: &mut dyn Functions) -> Calls {
                 }
                 let stack = open.entry(number).or_default();
                 for (level, &function) in inlined.iter().enumerate() {
-                    // The same again, or something before it, is another call; a call that goes on is not.
+                    // A call that goes on is not another one.
                     let goes_on = stack.get(level).is_some_and(|open: &Open| {
-                        let stays = open.last == pc && open.inner.is_some() && open.inner == inner;
-                        open.function == function && (stays || pc > open.last)
+                        let again = open.first.0 == pc && (inner.is_none() || open.first.1 != inner);
+                        open.function == function && !again
                     });
                     if !goes_on {
                         stack.truncate(level);
                         let call = function.map(|function| made.begin(function, event.strand));
-                        stack.push(Open { function, call, last: pc, inner });
+                        stack.push(Open { function, call, first: (pc, inner) });
                     }
-                    (stack[level].last, stack[level].inner) = (pc, inner);
                     here.extend(stack[level].call);
                 }
                 stack.truncate(inlined.len());
@@ -101,7 +107,10 @@ pub fn calls(run: &Run, functions: &mut dyn Functions) -> Calls {
         made.around.push(around);
     }
     for call in &mut made.calls {
-        let places = call.events.iter().map(|&at| run.events[at as usize].pc);
+        let places = call.events.iter().map(|&at| made.places[at as usize]);
+        let first = call.events.first().map(|&at| run.events[at as usize].held.to_vec()).unwrap_or_default();
+        let all = |lock: &u64| call.events.iter().all(|&at| run.events[at as usize].held.contains(lock));
+        call.guards = first.into_iter().filter(all).collect();
         call.path = places.collect::<BTreeSet<u64>>().into_iter().fold(0xcbf2_9ce4_8422_2325, mix);
     }
     made
@@ -109,7 +118,7 @@ pub fn calls(run: &Run, functions: &mut dyn Functions) -> Calls {
 
 impl Calls {
     fn begin(&mut self, function: u32, strand: u32) -> u32 {
-        self.calls.push(Call { function, strand, events: Vec::new(), path: 0 });
+        self.calls.push(Call { function, strand, events: Vec::new(), path: 0, guards: Vec::new() });
         self.calls.len() as u32 - 1
     }
 }

@@ -1,6 +1,6 @@
-//! Which pairs of paths become tests: as few as have every conflict, and every two conflicts that some pair brings together.
+//! Which pairs of paths become tests: as few as have every conflict, and of every two conflicts that some pair of functions brings together one such pair.
 
-use crate::meet::{Book, Conflict};
+use crate::meet::{Book, Conflict, Way};
 use std::collections::BTreeSet;
 
 /// Two paths through two functions.
@@ -13,39 +13,58 @@ pub struct Choice {
 }
 
 /// Conflicts of one pair whose combinations are looked at.
-const COMBINED: usize = 12;
+const COMBINED: usize = 24;
 
-/// The tests of a book, the smallest first; how many pairs of paths have nothing that others have not.
-pub fn choose(book: &Book, wanted: &dyn Fn((u32, u32)) -> bool) -> (Vec<Choice>, usize) {
-    let mut all: Vec<((u64, usize), Choice, &BTreeSet<Conflict>)> = Vec::new();
-    for (functions, pair) in book.pairs.iter().filter(|(functions, _)| wanted(**functions)) {
-        for (paths, way) in &pair.ways {
-            let Some(nearest) = way.meetings.first() else { continue };
-            let steps = nearest.spans.iter().map(|span| span.steps).sum();
-            let choice = Choice { functions: *functions, paths: *paths };
-            all.push(((steps, way.around), choice, &way.conflicts));
-        }
-    }
-    all.sort_by_key(|(size, choice, _)| (*size, choice.functions, choice.paths));
-    let sorted = |(a, b): Conflict| (a.min(b), a.max(b));
+fn sorted((a, b): Conflict) -> Conflict {
+    (a.min(b), a.max(b))
+}
+
+/// Steps, and functions between the conflicts and the two.
+fn size(way: &Way) -> Option<(u64, usize)> {
+    let nearest = way.meetings.first()?;
+    Some((nearest.spans.iter().map(|span| span.steps).sum(), way.around))
+}
+
+/// The tests of a book, the smallest first; all pairs of paths are tests if `all`.
+pub fn choose(book: &Book, all: bool) -> Vec<Choice> {
+    let mut pairs: Vec<_> = book
+        .pairs
+        .iter()
+        .filter_map(|(functions, pair)| Some((pair.ways.values().filter_map(size).min()?, *functions, pair)))
+        .collect();
+    pairs.sort_by_key(|(size, functions, _)| (*size, *functions));
     let mut single: BTreeSet<Conflict> = BTreeSet::new();
     let mut combined: BTreeSet<(Conflict, Conflict)> = BTreeSet::new();
-    let (mut chosen, mut left_out) = (Vec::new(), 0);
-    for (_, choice, conflicts) in all {
-        let list: Vec<Conflict> = conflicts.iter().map(|&conflict| sorted(conflict)).collect();
+    let mut chosen = Vec::new();
+    for (_, functions, pair) in pairs {
+        let mut ways: Vec<_> =
+            pair.ways.iter().filter_map(|(paths, way)| Some((size(way)?, *paths, way))).collect();
+        ways.sort_by_key(|(size, paths, _)| (*size, *paths));
+        let conflicts: BTreeSet<Conflict> = pair.conflicts.iter().copied().map(sorted).collect();
+        let list: Vec<Conflict> = conflicts.iter().copied().take(COMBINED).collect();
         let mut new = false;
-        for &conflict in &list {
-            new |= single.insert(conflict);
-        }
-        for (at, &one) in list.iter().take(COMBINED).enumerate() {
-            for &two in list[..list.len().min(COMBINED)].iter().skip(at + 1) {
-                new |= combined.insert((one.min(two), one.max(two)));
+        for (at, &one) in list.iter().enumerate() {
+            for &two in &list[at + 1..] {
+                new |= combined.insert((one, two));
             }
         }
-        match new {
-            true => chosen.push(choice),
-            false => left_out += 1,
+        let mut take = |paths: (u64, u64)| chosen.push(Choice { functions, paths });
+        if all {
+            ways.iter().for_each(|(_, paths, _)| take(*paths));
+            continue;
+        }
+        let before = single.len();
+        loop {
+            let gain = |way: &Way| way.conflicts.iter().filter(|it| !single.contains(&sorted(**it))).count();
+            let best = ways.iter().rev().max_by_key(|(_, _, way)| gain(way));
+            let Some((_, paths, way)) = best.filter(|(_, _, way)| gain(way) > 0) else { break };
+            take(*paths);
+            single.extend(way.conflicts.iter().copied().map(sorted));
+        }
+        if new && single.len() == before {
+            let most = ways.iter().rev().max_by_key(|(_, _, way)| way.conflicts.len());
+            most.into_iter().for_each(|(_, paths, _)| take(*paths));
         }
     }
-    (chosen, left_out)
+    chosen
 }

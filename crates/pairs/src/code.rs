@@ -14,7 +14,17 @@ pub struct Static {
 }
 
 impl Static {
-    /// Pairs of functions that depend on each other, the smaller number first.
+    /// Pairs of functions that depend on each other by accesses of their own, not of those they call.
+    pub fn own_pairs(&self) -> BTreeSet<(u32, u32)> {
+        let innermost = |group: u32| self.groups.get(group as usize).and_then(|chain| chain.last().copied());
+        let pair = |&(a, b): &(u32, u32)| {
+            let (f, g) = (innermost(a)?, innermost(b)?);
+            Some((f.min(g), f.max(g)))
+        };
+        self.direct.iter().filter_map(pair).collect()
+    }
+
+    /// Pairs of functions that depend on each other, over calls, the smaller number first.
     pub fn pairs(&self) -> BTreeSet<(u32, u32)> {
         let reach = self.reach();
         let mut holders: BTreeMap<u32, Vec<u32>> = BTreeMap::new();

@@ -16,7 +16,7 @@ pub struct Rules {
     pub margin: Option<u64>,
 }
 
-/// Two accesses that can come in either order, by their instructions.
+/// Two accesses that can come in either order, by their places ([`Calls::places`]).
 pub type Conflict = (u64, u64);
 
 /// Two calls of a run that could have met.
@@ -30,6 +30,8 @@ pub struct Meeting {
     pub distance: u64,
     /// The bytes at which they met first.
     pub object: (u64, u64),
+    /// The way to the two calls: who made how many steps, by path, until both could stand before them.
+    pub way: Vec<(u64, u64)>,
 }
 
 /// What is left of a call when steps are taken away that come before or after the other one in every run.
@@ -71,6 +73,13 @@ pub struct Pair {
     pub distance: u64,
 }
 
+impl Pair {
+    /// Whether the functions themselves meet, not only those that they call.
+    pub fn is_own(&self) -> bool {
+        self.ways.values().any(|way| way.around == 0)
+    }
+}
+
 /// What all runs have shown.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
@@ -78,6 +87,8 @@ pub struct Book {
     pub pairs: BTreeMap<(u32, u32), Pair>,
     /// Pairs that were left out because they lie too far apart.
     pub far: BTreeSet<(u32, u32)>,
+    /// Pairs that were left out because one has a lock all the time that the other takes for what they have in common.
+    pub guarded: BTreeSet<(u32, u32)>,
 }
 
 /// What two calls meet by.
@@ -97,6 +108,8 @@ const ALIKE: usize = 3;
 const SPREAD: usize = 48;
 /// Bytes of a larger access that are looked at.
 const LARGE: u64 = 4096;
+/// Changes of strands on the way to two calls that are kept.
+const LONGEST_WAY: usize = 512;
 /// Steps of a span before which the turn may go.
 const POINTS: usize = 24;
 
@@ -113,12 +126,21 @@ impl Book {
                     if !counts || e.follows(f) || f.follows(e) {
                         continue;
                     }
+                    let conflict = (calls.places[first], calls.places[second]);
                     let object = (one.start.max(two.start), one.end.min(two.end));
                     for (above, &a) in calls.around[first].iter().enumerate() {
                         for (over, &b) in calls.around[second].iter().enumerate() {
-                            if seen.insert((a, b, e.pc, f.pc)) {
-                                let fact =
-                                    Fact { conflict: (e.pc, f.pc), object, strong, around: above + over };
+                            if !seen.insert((a, b, conflict)) {
+                                continue;
+                            }
+                            let (one, two) = (&calls.calls[a as usize], &calls.calls[b as usize]);
+                            let inside =
+                                |call: &Call, of: &Event| call.guards.iter().any(|it| of.held.contains(it));
+                            if inside(one, f) || inside(two, e) {
+                                let (f, g) = (one.function, two.function);
+                                self.guarded.insert((f.min(g), f.max(g)));
+                            } else {
+                                let fact = Fact { conflict, object, strong, around: above + over };
                                 self.meet(run, calls, (a, b), fact, rules);
                             }
                         }
@@ -161,7 +183,8 @@ impl Book {
             return;
         }
         let (Some(first), Some(second)) = (span(run, one, two), span(run, two, one)) else { return };
-        let meeting = Meeting { run: run.number, spans: [first, second], distance, object };
+        let to = way_to(run, &first, &second);
+        let meeting = Meeting { run: run.number, spans: [first, second], distance, object, way: to };
         if meetings.iter().any(|other| other.spans == meeting.spans) {
             return;
         }
@@ -176,10 +199,11 @@ impl Book {
         let mut alike: HashMap<(u32, u32, u64), usize> = HashMap::new();
         for (number, call) in calls.calls.iter().enumerate() {
             let mut locks: Vec<(u64, u64)> = Vec::new();
-            for event in call.events.iter().map(|&at| &run.events[at as usize]) {
+            for &at in &call.events {
+                let event = &run.events[at as usize];
                 for touch in event.touches.iter().filter(|touch| touch.does == Does::Lock) {
                     if !locks.iter().any(|(lock, _)| *lock == touch.start) {
-                        locks.push((touch.start, event.pc));
+                        locks.push((touch.start, calls.places[at as usize]));
                     }
                 }
             }
@@ -243,10 +267,17 @@ fn by_memory(run: &Run) -> BTreeMap<u64, Vec<(usize, Touch)>> {
     all
 }
 
+/// Whether a lock that both have all the time keeps them apart.
+fn are_guarded(one: &Call, two: &Call) -> bool {
+    one.guards.iter().any(|lock| two.guards.contains(lock))
+}
+
 /// Whether no run needs one to end before the other begins.
 fn may_meet(run: &Run, one: &Call, two: &Call) -> bool {
     let event = |at: usize| &run.events[at];
-    !event(two.first()).follows(event(one.last())) && !event(one.first()).follows(event(two.last()))
+    !are_guarded(one, two)
+        && !event(two.first()).follows(event(one.last()))
+        && !event(one.first()).follows(event(two.last()))
 }
 
 /// Events between two calls.
@@ -297,6 +328,28 @@ fn span(run: &Run, call: &Call, other: &Call) -> Option<Span> {
         steps: events.len() as u64,
         points,
     })
+}
+
+/// The way to two calls: the steps of the run until both are begun, without those of a strand that would stand before its call by then.
+fn way_to(run: &Run, first: &Span, second: &Span) -> Vec<(u64, u64)> {
+    let mut way: Vec<(u64, u64)> = Vec::new();
+    let mut begun = [false; 2];
+    for event in &run.events {
+        for (begun, span) in begun.iter_mut().zip([first, second]) {
+            *begun |= span.path == event.path && span.first == (event.pc, event.number);
+        }
+        if begun == [true; 2] || way.len() >= LONGEST_WAY {
+            break;
+        }
+        if begun.iter().zip([first, second]).any(|(&begun, span)| begun && span.path == event.path) {
+            continue;
+        }
+        match way.last_mut() {
+            Some((path, steps)) if *path == event.path => *steps += 1,
+            _ => way.push((event.path, 1)),
+        }
+    }
+    way
 }
 
 fn granules(touch: &Touch) -> impl Iterator<Item = u64> + use<> {

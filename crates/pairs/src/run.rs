@@ -71,6 +71,8 @@ pub struct Event {
     pub clock: Arc<[u32]>,
     /// What it concerns.
     pub touches: Vec<Touch>,
+    /// Locks that the strand has for itself alone, but for one that it takes by this.
+    pub held: Arc<[u64]>,
 }
 
 impl Event {

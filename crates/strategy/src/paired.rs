@@ -6,7 +6,7 @@
 //! run is one of the program's own. What is before and behind the two calls is another strategy's, or as plain as can be.
 //!
 //! The guide: how strands come to their calls ([`APPROACH_PAIR`] and the others); for each of the two calls the strand's path, instruction and number of its first step, instruction and number of its last
-//! one, and how many steps it may make; who begins (0, 1, or 2: the other strategy decides); then the numbers of steps after which the turn goes to the other one.
+//! one, and how many steps it may make; who begins (0, 1, or 2: the other strategy decides); how many turns, and the steps of each, after which it is the other's; then the known way to the calls: paths and numbers of steps.
 //! The parameter: the number of the strategy that decides the rest. The notes: whether both stood before their calls, which of the calls came to
 //! their ends, a bit for each, and how many steps others had to make meanwhile.
 
@@ -21,12 +21,18 @@ pub const APPROACH_PAIR: u64 = 0;
 pub const APPROACH_OTHERS: u64 = 1;
 /// The other strategy decides.
 pub const APPROACH_DRAWN: u64 = 2;
+/// As the guide says, as far as that goes; then as with [`APPROACH_PAIR`].
+pub const APPROACH_KNOWN: u64 = 3;
+/// Changes of strands on a known way.
+pub const WAY: usize = 512;
 /// Words of a call in the guide.
 pub const CALL_WORDS: usize = 6;
 /// Turns of the guide.
 pub const TURNS: usize = 16;
 /// Strands that the rest is offered at a point.
 const OFFERED: usize = 512;
+/// Strands that a known way may name.
+const STRANDS: usize = 128;
 /// Points until strands have come to their calls, beyond four times the expected ones.
 const PATIENCE: u64 = 50_000;
 /// Steps in a row in which the two only give way.
@@ -115,6 +121,13 @@ pub struct Paired {
     turns: [u64; TURNS],
     next: usize,
     count: usize,
+    /// The known way to the calls: paths and steps, how many, and which is next.
+    way: [(StrandPath, u64); WAY],
+    way_count: usize,
+    way_next: usize,
+    /// Strands of the way.
+    strands: [(StrandPath, StrandId); STRANDS],
+    strand_count: usize,
     patience: u64,
     gave_way: u32,
     met: bool,
@@ -135,6 +148,11 @@ impl Paired {
             turns: [0; TURNS],
             next: 0,
             count: 0,
+            way: [(StrandPath(0), 0); WAY],
+            way_count: 0,
+            way_next: 0,
+            strands: [(StrandPath(0), StrandId::NONE); STRANDS],
+            strand_count: 0,
             patience: 0,
             gave_way: 0,
             met: false,
@@ -146,6 +164,7 @@ impl Paired {
     fn read_guide(&mut self, guide: &[u64]) {
         (self.calls, self.phase) = ([NO_CALL; 2], Phase::Over);
         (self.next, self.count) = (0, 0);
+        (self.way_next, self.way_count, self.strand_count) = (0, 0, 0);
         let Some((&approach, words)) = guide.split_first() else { return };
         let (calls, _) = words.as_chunks::<CALL_WORDS>();
         let [one, two, ..] = calls else { return };
@@ -159,11 +178,16 @@ impl Paired {
                 ..NO_CALL
             };
         }
-        let Some((&begins, turns)) = words[2 * CALL_WORDS..].split_first() else { return };
-        (self.approach, self.turn, self.phase) = (approach, begins as usize % 3, Phase::Approach);
+        let Some(([begins, count], words)) = words[2 * CALL_WORDS..].split_first_chunk() else { return };
+        let (turns, way) = words.split_at((*count as usize).min(words.len()));
+        (self.approach, self.turn, self.phase) = (approach, *begins as usize % 3, Phase::Approach);
         for &turn in turns.iter().take(TURNS) {
             self.turns[self.count] = turn;
             self.count += 1;
+        }
+        for &[path, steps] in way.as_chunks().0.iter().take(WAY) {
+            self.way[self.way_count] = (StrandPath(path), steps);
+            self.way_count += 1;
         }
     }
 
@@ -214,6 +238,21 @@ impl Paired {
         rest!(&mut self.rest, rest => rest.pick(&shown))
     }
 
+    /// Who goes on by the known way; a strand that cannot is passed over.
+    fn known(&mut self, count: usize) -> Option<StrandId> {
+        while self.way_next < self.way_count {
+            let (path, left) = self.way[self.way_next];
+            let named = self.strands[..self.strand_count].iter().find(|(other, _)| *other == path);
+            let strand = named.map(|(_, strand)| *strand);
+            if let Some(strand) = strand.filter(|strand| left > 0 && self.free[..count].contains(strand)) {
+                self.way[self.way_next].1 -= 1;
+                return Some(strand);
+            }
+            self.way_next += 1;
+        }
+        None
+    }
+
     fn approach<V: View>(&mut self, view: &V) -> Pick {
         let calls = self.calls;
         let held =
@@ -229,6 +268,11 @@ impl Paired {
         }
         if self.approach == APPROACH_DRAWN {
             return self.drawn(view, count);
+        }
+        if self.approach == APPROACH_KNOWN
+            && let Some(strand) = self.known(count)
+        {
+            return Pick::Run(strand);
         }
         let is_one = |strand: StrandId| calls.iter().any(|call| call.strand == strand);
         let current = view.current();
@@ -336,6 +380,10 @@ impl Strategy for Paired {
         for call in self.calls.iter_mut().filter(|call| call.path == born.path) {
             call.strand = born.strand;
         }
+        if self.strand_count < STRANDS {
+            self.strands[self.strand_count] = (born.path, born.strand);
+            self.strand_count += 1;
+        }
         rest!(&mut self.rest, rest => rest.created(born));
     }
 
@@ -347,6 +395,16 @@ impl Strategy for Paired {
         rest!(&mut self.rest, rest => if rest.wants_alone() { rest.alone(strand, view) });
         if self.phase == Phase::Approach && self.calls.iter().all(|call| call.stands_before(view)) {
             (self.phase, self.met) = (Phase::Together, true);
+        }
+        if self.phase == Phase::Approach && self.way_next < self.way_count {
+            // One step of the way, if it is this strand's; those who come first on it may not be there yet.
+            let empty = usize::from(self.way[self.way_next].1 == 0);
+            let at = (self.way_next + empty).min(self.way_count - 1);
+            let named = self.strands[..self.strand_count].iter().find(|(_, other)| *other == strand);
+            if named.is_some_and(|(path, _)| *path == self.way[at].0) {
+                self.way_next = at;
+                self.way[at].1 = self.way[at].1.saturating_sub(1);
+            }
         }
         self.goes_on(strand, view);
     }
@@ -380,8 +438,10 @@ mod tests {
         let op = |pc: u64| Op { size: 8, ..Op::new(OpKind::AtomicStore, A, pc) };
         let strand = |base: u64| (1..5).map(|at| op(base + at)).collect::<Vec<_>>();
         let machine = Machine::of(vec![strand(10), strand(20), strand(30)]);
-        let mut guide = vec![approach, path(0), 12, 1, 13, 1, 9, path(1), 22, 1, 23, 1, 9, begins];
+        let mut guide =
+            vec![approach, path(0), 12, 1, 13, 1, 9, path(1), 22, 1, 23, 1, 9, begins, turns.len() as u64];
         guide.extend(turns);
+        guide.extend([path(2), 2, path(1), 1, path(0), 1]);
         let mut strategy = Paired::new();
         strategy.furnish(sim::room());
         let info = RunInfo { guide: &guide, ..sim::info(seed, StrategyId::Random as u64) };
@@ -401,7 +461,7 @@ mod tests {
 
     #[test]
     fn the_two_run_in_the_order_that_was_asked_for() {
-        for approach in 0..3 {
+        for approach in 0..4 {
             for seed in 0..20 {
                 for (begins, turns, order) in [
                     (0, &[][..], [12, 13, 22, 23]),
@@ -432,7 +492,7 @@ mod tests {
         ]);
         let mut helped = 0;
         for seed in 0..50 {
-            let guide = [2, path(0), 12, 1, 13, 1, 9, path(1), 22, 1, 23, 1, 9, 0];
+            let guide = [2, path(0), 12, 1, 13, 1, 9, path(1), 22, 1, 23, 1, 9, 0, 0];
             let mut strategy = Paired::new();
             strategy.furnish(sim::room());
             let info = RunInfo { guide: &guide, ..sim::info(seed, StrategyId::Random as u64) };
@@ -453,8 +513,8 @@ mod tests {
         for guide in [
             &[][..],
             &[0],
-            &[0, path(0), 2, 1, 2, 1, 9, path(1), 99, 1, 4, 1, 9, 0],
-            &[0, path(0), 2, 1, 2, 1, 9, path(7), 4, 1, 4, 1, 9, 5, 0, 0, 0],
+            &[0, path(0), 2, 1, 2, 1, 9, path(1), 99, 1, 4, 1, 9, 0, 0],
+            &[0, path(0), 2, 1, 2, 1, 9, path(7), 4, 1, 4, 1, 9, 5, 99, 0, 0],
         ] {
             let steps = machine.run(&mut strategy, &RunInfo { guide, ..sim::info(1, 1) });
             let mut notes = [9; 3];

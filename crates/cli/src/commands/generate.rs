@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Pairs of calls that only read the same as well.
     #[arg(long)]
     weak: bool,
+    /// A test for each pair of paths, although others have the same conflicts.
+    #[arg(long)]
+    all_paths: bool,
     /// Only calls with at most so many events between them [default: any that nothing keeps from running at the same time].
     #[arg(long, value_name = "EVENTS")]
     margin: Option<u64>,
@@ -71,6 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         objects: args.object.clone(),
         max: args.max as usize,
         weak: args.weak,
+        all_paths: args.all_paths,
         margin: args.margin,
         atomic: args.atomic,
     };

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use threadbare_code::{Code, terms};
 use threadbare_findings::{Places, SymbolPlaces};
-use threadbare_pairs::Functions;
 use threadbare_pairs::code::Static;
+use threadbare_pairs::{Does, Functions};
 
 /// A function.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -25,6 +25,9 @@ pub(super) struct Namer<'a> {
     numbers: HashMap<Function, u32>,
     chains: HashMap<u64, Rc<[u32]>>,
     own: HashMap<u64, Rc<[Option<u32>]>>,
+    /// The first instruction of each place in the source.
+    sites: HashMap<(String, String, u32, u32, Option<Does>), u64>,
+    known: HashMap<(u64, Option<Does>), u64>,
 }
 
 impl<'a> Namer<'a> {
@@ -35,6 +38,8 @@ impl<'a> Namer<'a> {
             numbers: HashMap::new(),
             chains: HashMap::new(),
             own: HashMap::new(),
+            sites: HashMap::new(),
+            known: HashMap::new(),
         }
     }
 
@@ -117,5 +122,21 @@ impl Functions for Namer<'_> {
             all.iter().map(|&number| Some(number).filter(|_| self.is_own(number))).collect();
         self.own.insert(pc, Rc::clone(&own));
         own
+    }
+
+    fn place(&mut self, pc: u64, does: Option<Does>) -> u64 {
+        if let Some(known) = self.known.get(&(pc, does)) {
+            return *known;
+        }
+        let innermost = self.places.at(pc).into_iter().next().unwrap_or_default();
+        let site = match (innermost.function, innermost.file, innermost.line) {
+            (Some(function), Some(file), Some(line)) => {
+                let key = (function, file, line, innermost.column.unwrap_or(0), does);
+                *self.sites.entry(key).or_insert(pc)
+            }
+            _ => pc,
+        };
+        self.known.insert((pc, does), site);
+        site
     }
 }

@@ -6,7 +6,7 @@ use super::table::Funnel;
 use crate::conduct::{self, Paired};
 use crate::exit::Trouble;
 use crate::futures;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use threadbare_abi::layout::{MemoryModel, PointMode};
@@ -118,7 +118,8 @@ pub(super) fn look(
         ));
     }
     let mut namer = Namer::new(&places);
-    let by_code: BTreeSet<(u32, u32)> = namer.read(&code, base).pairs();
+    let said = namer.read(&code, base);
+    let (by_code, own_by_code) = (said.pairs(), said.own_pairs());
     let (mut book, rules) = (Book::default(), Rules { weak: wanted.weak, margin: wanted.margin });
     let (mut parallel, mut dropped) = (BTreeSet::new(), 0);
     for run in &seen.found.runs {
@@ -137,32 +138,31 @@ pub(super) fn look(
     let functions = namer.count();
     let met: BTreeSet<(u32, u32)> = book.pairs.keys().copied().collect();
     parallel.extend(&met);
-    let strong =
-        |pair: &(u32, u32)| by_code.contains(pair) || book.pairs.get(pair).is_some_and(|it| it.strong);
     let mut funnel = Funnel {
         functions,
         all: functions * (functions + 1) / 2,
         by_code: by_code.iter().filter(|pair| own(pair)).count(),
         running: parallel.iter().filter(|pair| own(pair)).count(),
-        strong: parallel.iter().filter(|pair| own(pair) && strong(pair)).count(),
-        same_object: met.len(),
+        strong: parallel.iter().filter(|pair| own(pair) && own_by_code.contains(pair)).count(),
+        over_calls: parallel.iter().filter(|pair| own(pair) && by_code.contains(pair)).count(),
+        same_object: book.pairs.values().filter(|pair| pair.is_own()).count(),
+        met: met.len(),
         paths: book.pairs.values().map(|pair| pair.ways.len()).sum(),
         far: book.far.difference(&met).count(),
+        guarded: book.guarded.difference(&met).count(),
         ..Funnel::default()
     };
     let names = Names::of(program);
     let source = Source { places: &places, names: &names, code: &code, base };
-    let (chosen, covered) = choose(&book, &|_| true);
-    funnel.covered = covered;
+    let chosen = choose(&book, wanted.all_paths);
+    funnel.covered = funnel.paths - chosen.len();
     let mut candidates = Vec::new();
-    let mut numbers: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     for (functions, pair) in &book.pairs {
         for (number, (paths, way)) in pair.ways.iter().enumerate() {
             let rank = chosen.iter().position(|it| it.functions == *functions && it.paths == *paths);
             if rank.is_none() && !all {
                 continue;
             }
-            *numbers.entry(*functions).or_default() += 1;
             let candidate = source.candidate(
                 [namer.function(functions.0), namer.function(functions.1)],
                 (number + 1, pair.ways.len()),

@@ -47,6 +47,7 @@ pub(crate) struct Wanted {
     pub(crate) objects: Vec<String>,
     pub(crate) max: usize,
     pub(crate) weak: bool,
+    pub(crate) all_paths: bool,
     pub(crate) margin: Option<u64>,
     pub(crate) atomic: Atomic,
 }
@@ -140,13 +141,17 @@ fn merge(findings: &mut Vec<Finding>, more: Vec<Finding>) {
     }
 }
 
-/// Whether a finding of a test's runs is the test's: a race is one of its two functions, which may call others; what ends a run is the run's.
+/// Whether a finding of a test's runs is the test's: a race is one of lines at which its two calls meet; what ends a run is the run's.
 fn concerns(finding: &Finding, candidate: &Candidate) -> bool {
     let [one, two] = &finding.accesses[..] else { return true };
-    let inside =
-        |stack: &[Place], name: &str| stack.iter().any(|place| place.function.as_deref() == Some(name));
-    let [first, second] = [0, 1].map(|at: usize| candidate.functions[at].name.as_str());
-    let both = |a: &[Place], b: &[Place]| inside(a, first) && inside(b, second);
+    let meets = |stack: &[Place], at: usize| {
+        let mut places = stack.iter().filter_map(|place| {
+            let name = Path::new(place.file.as_deref()?).file_name()?.to_string_lossy().into_owned();
+            Some(format!("{name}:{}", place.line?))
+        });
+        places.any(|place| candidate.places[at].contains(&place))
+    };
+    let both = |a: &[Place], b: &[Place]| meets(a, 0) && meets(b, 1);
     finding.kind != "race" || both(&one.stack, &two.stack) || both(&two.stack, &one.stack)
 }
 

@@ -13,14 +13,20 @@ pub(super) struct Funnel {
     pub(super) by_code: usize,
     /// Those that ran at the same time, or could have.
     pub(super) running: usize,
-    /// Those of them that depend on each other.
+    /// Those of them that depend on each other by accesses of their own.
     pub(super) strong: usize,
-    /// Those whose calls touched the same object in a run.
+    /// The same with what they call.
+    pub(super) over_calls: usize,
+    /// Those that touched the same object themselves in a run.
     pub(super) same_object: usize,
+    /// Those that did so over calls.
+    pub(super) met: usize,
     /// Pairs of paths through them.
     pub(super) paths: usize,
     /// Left out: pairs whose calls lay too far apart.
     pub(super) far: usize,
+    /// Left out: pairs of which one has a lock all the time that the other takes.
+    pub(super) guarded: usize,
     /// Left out: pairs of paths whose conflicts smaller ones have.
     pub(super) covered: usize,
     /// Left out: pairs of paths that were not asked for.
@@ -36,6 +42,7 @@ struct LeftOut {
     independent: usize,
     other_objects: usize,
     too_far: usize,
+    guarded: usize,
     covered: usize,
     not_wanted: usize,
     over_max: usize,
@@ -92,7 +99,9 @@ struct Json<'a> {
     pairs_by_code: usize,
     pairs_running: usize,
     pairs_strong: usize,
+    pairs_strong_over_calls: usize,
     pairs_same_object: usize,
+    pairs_same_object_over_calls: usize,
     pairs_paths: usize,
     left_out: LeftOut,
     tests: &'a [Test],
@@ -115,13 +124,16 @@ impl Results {
             pairs_by_code: funnel.by_code,
             pairs_running: funnel.running,
             pairs_strong: funnel.strong,
+            pairs_strong_over_calls: funnel.over_calls,
             pairs_same_object: funnel.same_object,
+            pairs_same_object_over_calls: funnel.met,
             pairs_paths: funnel.paths,
             left_out: LeftOut {
                 not_running: funnel.all.saturating_sub(funnel.running),
-                independent: funnel.running.saturating_sub(funnel.strong),
-                other_objects: funnel.strong.saturating_sub(funnel.same_object),
+                independent: funnel.running.saturating_sub(funnel.over_calls),
+                other_objects: funnel.over_calls.saturating_sub(funnel.met),
                 too_far: funnel.far,
+                guarded: funnel.guarded,
                 covered: funnel.covered,
                 not_wanted: funnel.unwanted,
                 over_max: funnel.over,

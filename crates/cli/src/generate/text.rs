@@ -16,8 +16,12 @@ fn funnel(funnel: &Funnel, tests: usize) -> String {
         let _ = writeln!(text, "  {number:digits$} {what}");
     };
     line(funnel.running, "ran at the same time, or could have");
-    line(funnel.strong, "of these depend on each other");
-    line(funnel.same_object, "of these touched the same object");
+    line(funnel.strong, "of these may touch the same by accesses of their own, as the code says");
+    line(funnel.same_object, "did so in a run");
+    line(funnel.met, "did so in a run with what they call");
+    if funnel.guarded > 0 {
+        line(funnel.guarded, "left out: a lock keeps them apart from beginning to end");
+    }
     line(funnel.paths, "pairs of paths through them");
     for (number, why) in [
         (funnel.far, "left out: calls too far apart"),

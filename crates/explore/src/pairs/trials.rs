@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use threadbare_pairs::{Meeting, Span};
-use threadbare_strategy::paired::{APPROACH_DRAWN, APPROACH_OTHERS, APPROACH_PAIR};
+use threadbare_strategy::paired::{APPROACH_DRAWN, APPROACH_KNOWN, APPROACH_OTHERS, APPROACH_PAIR};
 
 /// One run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -46,8 +46,10 @@ impl Trial {
             [span.path, span.first.0, span.first.1, span.last.0, span.last.1, most]
         };
         let calls = meeting.spans.iter().flat_map(call);
-        let words = std::iter::once(self.approach).chain(calls).chain([self.begins]);
-        words.chain(self.turns.iter().copied()).collect()
+        let words = std::iter::once(self.approach).chain(calls).chain([self.begins, self.turns.len() as u64]);
+        let way = meeting.way.iter().flat_map(|&(path, steps)| [path, steps]);
+        let way = way.filter(|_| self.approach == APPROACH_KNOWN);
+        words.chain(self.turns.iter().copied()).chain(way).collect()
     }
 }
 
@@ -75,7 +77,7 @@ pub(super) struct Trials {
 impl Trials {
     pub(super) fn new(meetings: &[Meeting]) -> Trials {
         let mut ways = VecDeque::new();
-        for approach in [APPROACH_PAIR, APPROACH_OTHERS] {
+        for approach in [APPROACH_KNOWN, APPROACH_PAIR, APPROACH_OTHERS] {
             ways.extend((0..meetings.len()).map(|meeting| (meeting, approach)));
         }
         for at in 0..DRAWN_APPROACHES.min(meetings.len() * DRAWN_APPROACHES) {
@@ -146,7 +148,7 @@ mod tests {
             points: points.to_vec(),
         };
         let spans = [span(1, points[0]), span(2, points[1])];
-        Meeting { run: 0, spans, distance: 0, object: (0x1000, 0x1008) }
+        Meeting { run: 0, spans, distance: 0, object: (0x1000, 0x1008), way: vec![(7, 8)] }
     }
 
     #[test]
@@ -155,7 +157,10 @@ mod tests {
         let mut trials = Trials::new(&meetings);
         let (first, second) = (trials.next(&meetings).unwrap(), trials.next(&meetings).unwrap());
         assert!(first.is_plain() && second.is_plain() && first != second);
-        assert_eq!(first.words(&meetings[0])[..], [0, 1, 10, 1, 19, 1, 276, 2, 20, 1, 29, 1, 276, 0]);
+        assert_eq!(
+            first.words(&meetings[0])[..],
+            [3, 1, 10, 1, 19, 1, 276, 2, 20, 1, 29, 1, 276, 0, 0, 7, 8]
+        );
         trials.met();
         let turns: Vec<Vec<u64>> =
             (0..7).map(|_| trials.next(&meetings).unwrap()).map(|trial| trial.turns).collect();
@@ -168,6 +173,6 @@ mod tests {
         let meetings = [meeting([&[0], &[0]]), meeting([&[0], &[0]])];
         let mut trials = Trials::new(&meetings);
         let runs = std::iter::from_fn(|| trials.next(&meetings)).count();
-        assert_eq!(runs, 2 * (4 + DRAWN_APPROACHES));
+        assert_eq!(runs, 2 * (6 + DRAWN_APPROACHES));
     }
 }

@@ -49,6 +49,11 @@ pub(super) fn of(number: u64, trace: &Trace) -> Run {
             activation: trace.functions.of[at],
             clock: Arc::clone(&clocks[at]),
             touches: touches.collect(),
+            held: sections.held[at]
+                .iter()
+                .filter(|(lock, _, shared)| !shared && takes != Some(*lock))
+                .map(|(lock, ..)| *lock)
+                .collect(),
         });
     }
     let activation = |&(parent, call): &(Option<u32>, u64)| Activation { parent, call };
