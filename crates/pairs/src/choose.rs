@@ -25,12 +25,16 @@ fn size(way: &Way) -> Option<(u64, usize)> {
     Some((nearest.spans.iter().map(|span| span.steps).sum(), way.around))
 }
 
-/// The tests of a book, the smallest first; all pairs of paths are tests if `all`.
-pub fn choose(book: &Book, all: bool) -> Vec<Choice> {
+/// The tests of a book, the smallest first, of the pairs of paths that are wanted; all of them if `all`.
+pub fn choose(book: &Book, all: bool, wanted: &dyn Fn(Choice) -> bool) -> Vec<Choice> {
+    let wanted = |functions, paths| wanted(Choice { functions, paths });
     let mut pairs: Vec<_> = book
         .pairs
         .iter()
-        .filter_map(|(functions, pair)| Some((pair.ways.values().filter_map(size).min()?, *functions, pair)))
+        .filter_map(|(functions, pair)| {
+            let ways = pair.ways.iter().filter(|(paths, _)| wanted(*functions, **paths));
+            Some((ways.filter_map(|(_, way)| size(way)).min()?, *functions, pair))
+        })
         .collect();
     pairs.sort_by_key(|(size, functions, _)| (*size, *functions));
     let mut single: BTreeSet<Conflict> = BTreeSet::new();
@@ -39,8 +43,10 @@ pub fn choose(book: &Book, all: bool) -> Vec<Choice> {
     for (_, functions, pair) in pairs {
         let mut ways: Vec<_> =
             pair.ways.iter().filter_map(|(paths, way)| Some((size(way)?, *paths, way))).collect();
+        ways.retain(|(_, paths, _)| wanted(functions, *paths));
         ways.sort_by_key(|(size, paths, _)| (*size, *paths));
-        let conflicts: BTreeSet<Conflict> = pair.conflicts.iter().copied().map(sorted).collect();
+        let conflicts: BTreeSet<Conflict> =
+            ways.iter().flat_map(|(_, _, way)| way.conflicts.iter().copied().map(sorted)).collect();
         let list: Vec<Conflict> = conflicts.iter().copied().take(COMBINED).collect();
         let mut new = false;
         for (at, &one) in list.iter().enumerate() {

@@ -56,6 +56,8 @@ pub struct Way {
     pub meetings: Vec<Meeting>,
     /// What is in conflict.
     pub conflicts: BTreeSet<Conflict>,
+    /// The bytes at which they met, the first few.
+    pub objects: BTreeSet<(u64, u64)>,
     /// How many functions are between the conflicts and these two, the fewest.
     pub around: usize,
 }
@@ -102,6 +104,8 @@ struct Fact {
 
 /// Meetings that are kept of one pair of paths.
 const MEETINGS: usize = 3;
+/// Objects that are kept of one pair of paths.
+const OBJECTS: usize = 24;
 /// Accesses of one strand at one instruction to the same bytes that are looked at.
 const ALIKE: usize = 3;
 /// Accesses of one strand to the same bytes that are looked at.
@@ -172,6 +176,9 @@ impl Book {
         let way = pair.ways.entry((one.path, two.path)).or_default();
         way.around = if way.conflicts.is_empty() { around } else { way.around.min(around) };
         let new = way.conflicts.insert(conflict);
+        if way.objects.len() < OBJECTS {
+            way.objects.insert(object);
+        }
         let meetings = &mut way.meetings;
         let rank = |meeting: &Meeting| (meeting.spans[0].steps + meeting.spans[1].steps, meeting.distance);
         let size = |call: &Call| call.events.len() as u64;

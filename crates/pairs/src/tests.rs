@@ -86,10 +86,12 @@ fn calls_of_one_function_meet_at_the_same_object() {
     // The second call of the second strand met nobody.
     assert!(meetings.iter().all(|it| it.spans.iter().all(|span| span.steps == 2 && span.points == [0, 1])));
     assert!(meetings.iter().all(|meeting| meeting.object == (0x1000, 0x1008)));
-    let chosen = choose(&book, false);
+    let chosen = choose(&book, false, &|_| true);
     // The outer functions bring nothing together that the inner one has not.
-    assert_eq!((chosen.len(), choose(&book, true).len()), (1, 3));
+    assert_eq!((chosen.len(), choose(&book, true, &|_| true).len()), (1, 3));
     assert_eq!(chosen[0].functions, (2, 2));
+    let outer = choose(&book, false, &|choice| choice.functions != (2, 2));
+    assert_eq!(outer.len(), 1, "what is not wanted stands for nothing");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::conduct::{self, Paired};
 use crate::exit::Trouble;
 use crate::futures;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use threadbare_abi::layout::{MemoryModel, PointMode};
@@ -16,7 +17,7 @@ use threadbare_explore::pairs::Order;
 use threadbare_explore::store::Store;
 use threadbare_explore::{Races, Search};
 use threadbare_findings::{Finding, Places, Suppressions, SymbolPlaces};
-use threadbare_pairs::{Book, Conflict, Meeting, Rules, calls, choose, running};
+use threadbare_pairs::{Book, Choice, Meeting, Rules, Way, calls, choose, running};
 use threadbare_report::progress::ProgressLine;
 use threadbare_strategy::{Spec, StrategyId};
 
@@ -30,6 +31,8 @@ pub(super) struct Candidate {
     pub(super) functions: [Function; 2],
     /// What they meet at, by name.
     pub(super) object: String,
+    /// All that they meet at.
+    pub(super) objects: BTreeSet<String>,
     /// The texts of the lines at which they meet, of each function.
     pub(super) lines: [BTreeSet<String>; 2],
     /// The same as places.
@@ -40,10 +43,18 @@ pub(super) struct Candidate {
     pub(super) meetings: Vec<Meeting>,
 }
 
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} | {} on {}", self.functions[0].name, self.functions[1].name, self.object)
+    }
+}
+
 /// What a look gave.
 pub(super) struct Look {
     pub(super) funnel: Funnel,
     pub(super) candidates: Vec<Candidate>,
+    /// All pairs in words.
+    pub(super) pairs: Vec<String>,
     pub(super) known: Arc<[u64]>,
     pub(super) findings: Vec<Finding>,
     pub(super) runs: u64,
@@ -154,28 +165,30 @@ pub(super) fn look(
     };
     let names = Names::of(program);
     let source = Source { places: &places, names: &names, code: &code, base };
-    let chosen = choose(&book, wanted.all_paths);
-    funnel.covered = funnel.paths - chosen.len();
-    let mut candidates = Vec::new();
-    for (functions, pair) in &book.pairs {
-        for (number, (paths, way)) in pair.ways.iter().enumerate() {
-            let rank = chosen.iter().position(|it| it.functions == *functions && it.paths == *paths);
-            if rank.is_none() && !all {
-                continue;
-            }
-            let candidate = source.candidate(
-                [namer.function(functions.0), namer.function(functions.1)],
-                (number + 1, pair.ways.len()),
-                pair.strong,
-                &way.meetings,
-                &way.conflicts,
-            );
-            candidates.push((rank.unwrap_or(usize::MAX), candidate));
+    let mut candidates: Vec<(Choice, Candidate)> = Vec::new();
+    for (&functions, pair) in &book.pairs {
+        for (number, (&paths, way)) in pair.ways.iter().enumerate() {
+            let names = [namer.function(functions.0), namer.function(functions.1)];
+            let candidate = source.candidate(names, (number + 1, pair.ways.len()), pair.strong, way);
+            candidates.push((Choice { functions, paths }, candidate));
         }
     }
-    candidates.sort_by_key(|(rank, _)| *rank);
-    let candidates = candidates.into_iter().map(|(_, candidate)| candidate).collect();
-    Ok(Look { funnel, candidates, known: known.into(), findings, runs, warnings })
+    funnel.unwanted = candidates.iter().filter(|(_, candidate)| !wanted.has(candidate)).count();
+    let is_wanted = |choice: Choice| {
+        candidates.iter().any(|(other, candidate)| *other == choice && wanted.has(candidate))
+    };
+    let chosen = choose(&book, wanted.all_paths || all, &is_wanted);
+    funnel.covered = candidates.len() - funnel.unwanted - chosen.len();
+    let chosen = chosen.iter().filter_map(|choice| {
+        let found = candidates.iter().find(|(other, _)| other == choice);
+        found.map(|(_, candidate)| candidate.clone())
+    });
+    let chosen = chosen.collect();
+    let mut known_pairs: Vec<String> =
+        candidates.iter().map(|(_, candidate)| candidate.to_string()).collect();
+    known_pairs.sort();
+    known_pairs.dedup();
+    Ok(Look { funnel, candidates: chosen, pairs: known_pairs, known: known.into(), findings, runs, warnings })
 }
 
 /// What the source says of a pair.
@@ -192,9 +205,9 @@ impl Source<'_> {
         functions: [Function; 2],
         path: (usize, usize),
         strong: bool,
-        meetings: &[Meeting],
-        conflicts: &BTreeSet<Conflict>,
+        way: &Way,
     ) -> Candidate {
+        let Way { meetings, conflicts, .. } = way;
         let sides = [0, 1].map(|side| {
             let pcs = conflicts.iter().map(|&(a, b)| if side == 0 { a } else { b });
             pcs.map(|pc| self.line(pc, &functions[side])).collect::<BTreeSet<_>>()
@@ -202,13 +215,15 @@ impl Source<'_> {
         let lines = [0, 1].map(|side: usize| sides[side].iter().map(|(_, text)| text.clone()).collect());
         let places = [0, 1].map(|side: usize| sides[side].iter().map(|(place, _)| place.clone()).collect());
         let pcs = conflicts.iter().flat_map(|&(a, b)| [a, b]);
-        let by_code = pcs.filter_map(|pc| self.object(pc)).min_by_key(String::len);
-        let by_run = || {
-            let (start, end) = meetings.first()?.object;
-            self.places.variable(start, end - start)
-        };
-        let object = by_run().or(by_code).unwrap_or_else(|| "memory without a name".to_owned());
-        Candidate { functions, object, lines, places, path, strong, meetings: meetings.to_vec() }
+        let by_code: BTreeSet<String> = pcs.filter_map(|pc| self.object(pc)).collect();
+        let named = |&(start, end): &(u64, u64)| self.places.variable(start, end - start);
+        let first = meetings.first().and_then(|meeting| named(&meeting.object));
+        let shortest = || by_code.iter().min_by_key(|name| name.len()).cloned();
+        let object = first.or_else(shortest).unwrap_or_else(|| "memory without a name".to_owned());
+        let mut objects: BTreeSet<String> = way.objects.iter().filter_map(named).collect();
+        objects.insert(object.clone());
+        objects.extend(by_code);
+        Candidate { functions, object, objects, lines, places, path, strong, meetings: meetings.clone() }
     }
 
     /// The line of an instruction as a function has it: its own, or that of the call that leads there.

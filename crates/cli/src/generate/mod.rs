@@ -67,7 +67,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 impl Wanted {
     fn has(&self, candidate: &Candidate) -> bool {
         let function = |pattern: &String| candidate.functions.iter().any(|it| matches(pattern, &it.name));
-        let object = |pattern: &String| matches(pattern, &candidate.object);
+        let object = |pattern: &String| candidate.objects.iter().any(|name| matches(pattern, name));
         (self.functions.is_empty() || self.functions.iter().any(function))
             && (self.objects.is_empty() || self.objects.iter().any(object))
     }
@@ -172,22 +172,16 @@ pub(crate) fn of_program(
 ) -> Result<Exit, Trouble> {
     let began = Instant::now();
     let bench = Bench::new(options, target)?;
-    let Look { mut funnel, candidates, known, mut findings, mut runs, mut warnings } =
+    let Look { mut funnel, candidates: mut chosen, pairs, known, mut findings, mut runs, mut warnings } =
         bench.look(wanted, false)?;
-    let mut chosen: Vec<Candidate> = candidates.iter().filter(|it| wanted.has(it)).cloned().collect();
     if chosen.is_empty() && !(wanted.functions.is_empty() && wanted.objects.is_empty()) {
-        let mut known: Vec<String> = candidates
-            .iter()
-            .map(|it| format!("\n  {} | {} on {}", it.functions[0].name, it.functions[1].name, it.object))
-            .collect();
-        known.dedup();
+        let known: Vec<String> = pairs.iter().map(|pair| format!("\n  {pair}")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.concat() };
         return Err(Trouble::usage(
             format!("no pair has such a function or object; there are: {known}"),
             "`--function` and `--object` take a part of a name; `*` stands for anything",
         ));
     }
-    funnel.unwanted = candidates.len() - chosen.len();
     funnel.over = chosen.len().saturating_sub(wanted.max);
     chosen.truncate(wanted.max);
     let mut tests = Vec::new();
@@ -245,7 +239,8 @@ pub(crate) fn check(
     let began = Instant::now();
     let kept = suite::read(folder)?;
     let bench = Bench::new(options, target)?;
-    let Look { funnel, candidates, known, mut findings, mut runs, warnings } = bench.look(wanted, true)?;
+    let Look { funnel, candidates, known, mut findings, mut runs, warnings, .. } =
+        bench.look(wanted, true)?;
     let found: Vec<Option<usize>> = kept.iter().map(|(_, kept)| kept.finds(&candidates)).collect();
     let open: Vec<&Candidate> = found.iter().flatten().map(|&at| &candidates[at]).collect();
     let mut made = Vec::new().into_iter();
