@@ -239,7 +239,9 @@ int main(void) {
     fs::write(&path, source).expect("a file");
     let built = Built::of(&path, &["-g", "-O1"], None);
     let (code, json) = built.json(&["generate"], &[]);
-    assert_eq!((code, pairs(&json, "not-atomic")), (Some(0), vec!["sell|sell".to_owned()]), "{json:#}");
+    assert_eq!(code, Some(0), "{json:#}");
+    assert!(pairs(&json, "not-atomic").contains(&"sell|sell".to_owned()), "{json:#}");
+    assert!(pairs(&json, "pass").contains(&"set|set".to_owned()), "{json:#}");
     let (code, _) = built.json(&["generate", "--atomic", "fail"], &[]);
     assert_eq!(code, Some(1));
 }
@@ -249,9 +251,8 @@ fn two_that_only_read_are_pairs_on_request() {
     let source = "
 #include <pthread.h>
 static int limit;
-static int checked[2];
 __attribute__((noinline)) static int check(int value) { return value < limit; }
-static void *worker(void *at) { checked[(long)at] = check(1); return 0; }
+static void *worker(void *at) { return check((int)(long)at) ? at : 0; }
 int main(void) {
     pthread_t one, two;
     limit = 3;

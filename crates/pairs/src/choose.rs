@@ -19,6 +19,13 @@ fn sorted((a, b): Conflict) -> Conflict {
     (a.min(b), a.max(b))
 }
 
+/// Two conflicts of one pair: which sides are the same call's matters, which call is the first does not.
+fn together(one: Conflict, two: Conflict) -> (Conflict, Conflict) {
+    let turned = ((one.1, one.0), (two.1, two.0));
+    let ordered = |(a, b): (Conflict, Conflict)| (a.min(b), a.max(b));
+    ordered((one, two)).min(ordered(turned))
+}
+
 /// Steps, and functions between the conflicts and the two.
 fn size(way: &Way) -> Option<(u64, usize)> {
     let nearest = way.meetings.first()?;
@@ -46,12 +53,12 @@ pub fn choose(book: &Book, all: bool, wanted: &dyn Fn(Choice) -> bool) -> Vec<Ch
         ways.retain(|(_, paths, _)| wanted(functions, *paths));
         ways.sort_by_key(|(size, paths, _)| (*size, *paths));
         let conflicts: BTreeSet<Conflict> =
-            ways.iter().flat_map(|(_, _, way)| way.conflicts.iter().copied().map(sorted)).collect();
-        let list: Vec<Conflict> = conflicts.iter().copied().take(COMBINED).collect();
+            ways.iter().flat_map(|(_, _, way)| way.conflicts.iter().copied()).collect();
+        let list: Vec<Conflict> = conflicts.into_iter().take(COMBINED).collect();
         let mut new = false;
         for (at, &one) in list.iter().enumerate() {
             for &two in &list[at + 1..] {
-                new |= combined.insert((one, two));
+                new |= combined.insert(together(one, two));
             }
         }
         let mut take = |paths: (u64, u64)| chosen.push(Choice { functions, paths });
