@@ -337,7 +337,7 @@ fn mutants(name: &str) -> Vec<Mutant> {
 }
 
 /// Which mutants whole-program runs show to be wrong, and whether generated tests do, too.
-fn mutants_are_found(name: &str, arguments: &[&str], runs: &str) {
+fn missed_mutants(name: &str, arguments: &[&str], runs: &str) -> Vec<String> {
     let (mut wrong, mut missed, mut tests) = (0, Vec::new(), 0);
     for mutant in mutants(name) {
         let folder = tempfile::tempdir().expect("a folder");
@@ -356,19 +356,20 @@ fn mutants_are_found(name: &str, arguments: &[&str], runs: &str) {
         }
     }
     println!("{name}: {wrong} mutants with a race, {} missed, {tests} tests", missed.len());
-    assert!(wrong > 0 && missed.is_empty(), "{name}: {wrong} are wrong, missed: {missed:#?}");
+    assert!(wrong > 0, "{name}: no mutant is wrong");
+    missed
 }
 
 #[test]
 fn what_is_left_without_one_operation_is_found() {
-    mutants_are_found("ring.c", &[], "300");
-    mutants_are_found("cache.c", &[], "300");
+    let missed = [missed_mutants("ring.c", &[], "300"), missed_mutants("cache.c", &[], "300")].concat();
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
 #[test]
 #[ignore = "many builds; `cargo test --test generate -- --ignored` asks for it"]
 fn what_is_left_without_one_operation_is_found_in_all_programs() {
-    for name in ["figures.c", "bank.c", "printing.c", "queue.c", "quadtree.c"] {
-        mutants_are_found(name, &["careful"], "10000");
-    }
+    let names = ["figures.c", "bank.c", "printing.c", "queue.c", "quadtree.c"];
+    let missed = names.map(|name| missed_mutants(name, &["careful"], "10000")).concat();
+    assert!(missed.is_empty(), "{missed:#?}");
 }

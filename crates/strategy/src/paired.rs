@@ -6,7 +6,7 @@
 //! run is one of the program's own. What is before and behind the two calls is another strategy's, or as plain as can be.
 //!
 //! The guide: how strands come to their calls ([`APPROACH_PAIR`] and the others); for each of the two calls the strand's path, instruction and number of its first step, instruction and number of its last
-//! one, and how many steps it may make; who begins (0, 1, or 2: the other strategy decides); how many turns, and the steps of each, after which it is the other's; then the known way to the calls: paths and numbers of steps.
+//! one, and how many steps it may make; who begins (0, 1, or 2: the other strategy decides; with [`OTHERS_FIRST`] added others go on where the one cannot whose turn it is); how many turns, and the steps of each, after which it is the other's; then the known way to the calls: paths and numbers of steps.
 //! The parameter: the number of the strategy that decides the rest. The notes: whether both stood before their calls, which of the calls came to
 //! their ends, a bit for each, and how many steps others had to make meanwhile.
 
@@ -25,6 +25,8 @@ pub const APPROACH_DRAWN: u64 = 2;
 pub const APPROACH_KNOWN: u64 = 3;
 /// Changes of strands on a known way.
 pub const WAY: usize = 512;
+/// Added to who begins: while the one whose turn it is waits, others go on before the second of the two does.
+pub const OTHERS_FIRST: u64 = 4;
 /// Words of a call in the guide.
 pub const CALL_WORDS: usize = 6;
 /// Turns of the guide.
@@ -117,6 +119,7 @@ pub struct Paired {
     phase: Phase,
     /// Whose turn it is; 2 where the other strategy decides.
     turn: usize,
+    others_first: bool,
     /// Steps that are left of each turn.
     turns: [u64; TURNS],
     next: usize,
@@ -145,6 +148,7 @@ impl Paired {
             calls: [NO_CALL; 2],
             phase: Phase::Over,
             turn: 0,
+            others_first: false,
             turns: [0; TURNS],
             next: 0,
             count: 0,
@@ -180,7 +184,8 @@ impl Paired {
         }
         let Some(([begins, count], words)) = words[2 * CALL_WORDS..].split_first_chunk() else { return };
         let (turns, way) = words.split_at((*count as usize).min(words.len()));
-        (self.approach, self.turn, self.phase) = (approach, *begins as usize % 3, Phase::Approach);
+        (self.approach, self.turn, self.phase) = (approach, (*begins % 4) as usize % 3, Phase::Approach);
+        self.others_first = begins & OTHERS_FIRST != 0;
         for &turn in turns.iter().take(TURNS) {
             self.turns[self.count] = turn;
             self.count += 1;
@@ -298,7 +303,9 @@ impl Paired {
         }
         let order = if self.turn == 1 { [1, 0] } else { [0, 1] };
         let ready = |at: &usize| can(*at) && !view.yields(calls[*at].strand);
+        let waits = self.others_first && calls[order[0]].at != At::Done && !ready(&order[0]);
         if self.gave_way < GAVE_WAY
+            && !waits
             && let Some(at) = order.into_iter().find(ready)
         {
             return Pick::Run(calls[at].strand);

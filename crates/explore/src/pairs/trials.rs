@@ -6,7 +6,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use threadbare_pairs::{Meeting, Span};
-use threadbare_strategy::paired::{APPROACH_DRAWN, APPROACH_KNOWN, APPROACH_OTHERS, APPROACH_PAIR};
+use threadbare_strategy::paired::{
+    APPROACH_DRAWN, APPROACH_KNOWN, APPROACH_OTHERS, APPROACH_PAIR, OTHERS_FIRST,
+};
 
 /// One run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -127,6 +129,11 @@ fn orders(of: &Meeting, meeting: usize, approach: u64) -> Vec<Trial> {
             double.extend(inner(1 - at).map(|j| (i + j, trial(at as u64, vec![i, j]))));
         }
     }
+    // While the first of them waits for somebody else, the second stays where it is.
+    for begins in [0, 1] {
+        all.push(trial(begins | OTHERS_FIRST, Vec::new()));
+        all.extend(inner(begins as usize).map(|i| trial(begins | OTHERS_FIRST, vec![i])));
+    }
     double.sort_by_key(|(steps, _)| *steps);
     // Of many, some from everywhere.
     let every = double.len().div_ceil(DOUBLE).max(1);
@@ -163,9 +170,15 @@ mod tests {
         );
         trials.met();
         let turns: Vec<Vec<u64>> =
-            (0..7).map(|_| trials.next(&meetings).unwrap()).map(|trial| trial.turns).collect();
-        assert_eq!(turns[..3], [vec![2], vec![1], vec![3]]);
-        assert_eq!(turns[3..], [vec![2, 1], vec![1, 2], vec![2, 3], vec![3, 2]]);
+            (0..3).map(|_| trials.next(&meetings).unwrap()).map(|trial| trial.turns).collect();
+        assert_eq!(turns, [vec![2], vec![1], vec![3]]);
+        for turns in [vec![], vec![2], vec![], vec![1], vec![3]] {
+            let trial = trials.next(&meetings).unwrap();
+            assert_eq!((trial.turns, trial.begins & OTHERS_FIRST), (turns, OTHERS_FIRST));
+        }
+        let turns: Vec<Vec<u64>> =
+            (0..4).map(|_| trials.next(&meetings).unwrap()).map(|trial| trial.turns).collect();
+        assert_eq!(turns, [vec![2, 1], vec![1, 2], vec![2, 3], vec![3, 2]]);
     }
 
     #[test]
