@@ -47,6 +47,9 @@ pub struct Span {
     pub steps: u64,
     /// Before which of them, from 0, the turn can matter: they depend on one of the other call.
     pub points: Vec<u64>,
+    /// Instruction, number and place, from 0, of the last step before which the strand can be held outside of locks of its own, and before it touches what the
+    /// other does: where what comes before is what the other one needs to come to its call.
+    pub late: (u64, u64, u64),
 }
 
 /// Two paths through two functions.
@@ -328,7 +331,17 @@ fn span(run: &Run, call: &Call, other: &Call) -> Option<Span> {
     if let Some(&last) = all.last().filter(|&&last| !points.contains(&(last as u64))) {
         points.push(last as u64);
     }
+    let data = |event: &Event| event.touches.iter().any(|touch| touch.does.is_data());
+    let met = all.iter().copied().find(|&at| data(events[at])).unwrap_or(0);
+    let takes = |event: &&Event| {
+        let locks = event.touches.iter().filter(|touch| touch.does == Does::Lock);
+        locks.into_iter().any(|lock| events[met].held.contains(&lock.start))
+    };
+    let outside = events[..met].iter().position(|event| takes(event) && !events[met].held.is_empty());
+    let held = outside.unwrap_or(met);
+    let late = (events[held].pc, events[held].number, held as u64);
     Some(Span {
+        late,
         path: first.path,
         first: (first.pc, first.number),
         last: (last.pc, last.number),

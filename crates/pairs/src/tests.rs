@@ -11,7 +11,7 @@ struct ByPc;
 impl Functions for ByPc {
     fn chain(&mut self, pc: u64) -> Rc<[Option<u32>]> {
         let mut chain = vec![Some((pc / 100) as u32)];
-        if pc / 10 % 10 != 0 {
+        if !(pc / 10).is_multiple_of(10) {
             chain.push(Some((1000 + pc / 10 % 10) as u32));
         }
         chain.into()

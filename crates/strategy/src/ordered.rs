@@ -168,6 +168,8 @@ pub struct Ordered {
     count: usize,
     given_up: u64,
     patience: u64,
+    /// Strands that were created: steps before the second one are told to nobody, and have no numbers.
+    born: u32,
     free: [StrandId; OFFERED],
 }
 
@@ -181,6 +183,7 @@ impl Ordered {
             count: 0,
             given_up: 0,
             patience: 0,
+            born: 0,
             free: [StrandId::NONE; OFFERED],
         }
     }
@@ -254,7 +257,7 @@ impl Strategy for Ordered {
         let rest_of = RunInfo { params, guide: &[], ..*info };
         rest!(&mut self.rest, rest => rest.begin(&rest_of));
         self.read_guide(info.guide);
-        self.given_up = 0;
+        (self.given_up, self.born) = (0, 0);
         self.patience = PATIENCE.saturating_add(info.estimate_choices.saturating_mul(4));
     }
 
@@ -307,6 +310,7 @@ impl Strategy for Ordered {
     }
 
     fn created(&mut self, born: Born) {
+        self.born += 1;
         for hold in &mut self.holds[..self.count] {
             for mark in [&mut hold.held, &mut hold.until] {
                 if mark.path == born.path {
@@ -323,11 +327,13 @@ impl Strategy for Ordered {
 
     fn alone<V: View>(&mut self, strand: StrandId, view: &V) {
         rest!(&mut self.rest, rest => if rest.wants_alone() { rest.alone(strand, view) });
-        while let Some(hold) = self.hold_of(strand, view) {
+        while let Some(hold) = self.hold_of(strand, view).filter(|_| self.born > 1) {
             self.holds[hold].active = false;
             self.given_up += 1;
         }
-        self.goes_on(strand, view);
+        if self.born > 1 {
+            self.goes_on(strand, view);
+        }
     }
 
     fn finish(&self, notes: &mut [u64]) -> usize {

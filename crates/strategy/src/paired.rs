@@ -131,6 +131,7 @@ pub struct Paired {
     /// Strands of the way.
     strands: [(StrandPath, StrandId); STRANDS],
     strand_count: usize,
+    born: u32,
     patience: u64,
     gave_way: u32,
     met: bool,
@@ -157,6 +158,7 @@ impl Paired {
             way_next: 0,
             strands: [(StrandPath(0), StrandId::NONE); STRANDS],
             strand_count: 0,
+            born: 0,
             patience: 0,
             gave_way: 0,
             met: false,
@@ -353,7 +355,7 @@ impl Strategy for Paired {
         let rest_of = RunInfo { params, guide: &[], ..*info };
         rest!(&mut self.rest, rest => rest.begin(&rest_of));
         self.read_guide(info.guide);
-        (self.met, self.helped, self.gave_way) = (false, 0, 0);
+        (self.met, self.helped, self.gave_way, self.born) = (false, 0, 0, 0);
         self.patience = PATIENCE.saturating_add(info.estimate_choices.saturating_mul(4));
     }
 
@@ -384,6 +386,7 @@ impl Strategy for Paired {
     }
 
     fn created(&mut self, born: Born) {
+        self.born += 1;
         for call in self.calls.iter_mut().filter(|call| call.path == born.path) {
             call.strand = born.strand;
         }
@@ -400,6 +403,10 @@ impl Strategy for Paired {
 
     fn alone<V: View>(&mut self, strand: StrandId, view: &V) {
         rest!(&mut self.rest, rest => if rest.wants_alone() { rest.alone(strand, view) });
+        // Steps before the second strand are told to nobody, and have no numbers.
+        if self.born < 2 {
+            return;
+        }
         if self.phase == Phase::Approach && self.calls.iter().all(|call| call.stands_before(view)) {
             (self.phase, self.met) = (Phase::Together, true);
         }

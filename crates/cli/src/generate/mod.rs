@@ -141,7 +141,7 @@ fn merge(findings: &mut Vec<Finding>, more: Vec<Finding>) {
     }
 }
 
-/// Whether a finding of a test's runs is the test's: a race is one of lines at which its two calls meet; what ends a run is the run's.
+/// Whether a finding of a test's runs is the test's: a race is one of lines at which its two calls meet, or of its two functions; what ends a run is the run's.
 fn concerns(finding: &Finding, candidate: &Candidate) -> bool {
     let [one, two] = &finding.accesses[..] else { return true };
     let meets = |stack: &[Place], at: usize| {
@@ -151,7 +151,10 @@ fn concerns(finding: &Finding, candidate: &Candidate) -> bool {
         });
         places.any(|place| candidate.places[at].contains(&place))
     };
-    let both = |a: &[Place], b: &[Place]| meets(a, 0) && meets(b, 1);
+    let inside = |stack: &[Place], at: usize| {
+        stack.iter().any(|place| place.function.as_deref() == Some(candidate.functions[at].name.as_str()))
+    };
+    let both = |a: &[Place], b: &[Place]| meets(a, 0) && meets(b, 1) || inside(a, 0) && inside(b, 1);
     finding.kind != "race" || both(&one.stack, &two.stack) || both(&two.stack, &one.stack)
 }
 

@@ -3,6 +3,7 @@
 //! What the two wrote is compared, in runs in which strands came to them in the same way and nobody else went on meanwhile. Memory is compared by its words; addresses are
 //! all alike, since which one an allocation gives depends on the order. What calls return is not seen.
 
+use super::trials::State;
 use crate::futures::sections::lock_words;
 use crate::planner::trace::Trace;
 use std::collections::{BTreeMap, HashMap};
@@ -14,12 +15,12 @@ pub(super) type Left = BTreeMap<(u64, u32), u64>;
 /// What was left in each way of coming to the calls.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
-    plain: HashMap<(usize, u64), Vec<(u64, Left)>>,
-    others: Vec<((usize, u64), u64, Left)>,
+    plain: HashMap<State, Vec<(u64, Left)>>,
+    others: Vec<(State, u64, Left)>,
 }
 
 impl Outcomes {
-    pub(super) fn add(&mut self, state: (usize, u64), plain: Option<u64>, run: u64, left: Left) {
+    pub(super) fn add(&mut self, state: State, plain: Option<u64>, run: u64, left: Left) {
         match plain {
             Some(begins) => self.plain.entry(state).or_default().push((begins, left)),
             None if self.others.len() < 4096 => self.others.push((state, run, left)),

@@ -15,6 +15,8 @@ use threadbare_strategy::paired::{
 pub(super) struct Trial {
     pub(super) meeting: usize,
     approach: u64,
+    /// Which of the two are held as late as can be, a bit for each.
+    late: u8,
     begins: u64,
     turns: Vec<u64>,
 }
@@ -30,30 +32,38 @@ impl Trial {
         self.approach != APPROACH_DRAWN
     }
 
+    fn is_late(&self, at: usize) -> bool {
+        self.late >> at & 1 == 1
+    }
+
     /// Which call begins.
     pub(super) fn begins(&self) -> u64 {
         self.begins
     }
 
     /// What has to be the same for runs to be comparable.
-    pub(super) fn state(&self) -> (usize, u64) {
-        (self.meeting, self.approach)
+    pub(super) fn state(&self) -> State {
+        (self.meeting, self.approach, self.late)
     }
 
     /// The words of the guide of `paired`.
     pub(super) fn words(&self, meeting: &Meeting) -> Arc<[u64]> {
-        let call = |span: &Span| {
+        let call = |(at, span): (usize, &Span)| {
             // Other orders may take other ways through the call.
             let most = span.steps.saturating_mul(4).saturating_add(256);
-            [span.path, span.first.0, span.first.1, span.last.0, span.last.1, most]
+            let first = if self.is_late(at) { (span.late.0, span.late.1) } else { span.first };
+            [span.path, first.0, first.1, span.last.0, span.last.1, most]
         };
-        let calls = meeting.spans.iter().flat_map(call);
+        let calls = meeting.spans.iter().enumerate().flat_map(call);
         let words = std::iter::once(self.approach).chain(calls).chain([self.begins, self.turns.len() as u64]);
         let way = meeting.way.iter().flat_map(|&(path, steps)| [path, steps]);
         let way = way.filter(|_| self.approach == APPROACH_KNOWN);
         words.chain(self.turns.iter().copied()).chain(way).collect()
     }
 }
+
+/// What has to be the same for runs to be comparable: the meeting, how strands come to it, and who is held late.
+pub(super) type State = (usize, u64, u8);
 
 /// Orders with two changes of turns.
 const DOUBLE: usize = 96;
@@ -68,10 +78,10 @@ const DRAWN_APPROACHES: usize = 6;
 #[derive(Debug)]
 pub(super) struct Trials {
     /// Ways in which strands may come to the calls, that were not tried yet.
-    ways: VecDeque<(usize, u64)>,
+    ways: VecDeque<State>,
     open: VecDeque<Trial>,
     /// The way that is being tried, whether it led to the calls, and whether all orders were asked for.
-    now: Option<(usize, u64)>,
+    now: Option<State>,
     met: bool,
     states: usize,
 }
@@ -80,10 +90,17 @@ impl Trials {
     pub(super) fn new(meetings: &[Meeting]) -> Trials {
         let mut ways = VecDeque::new();
         for approach in [APPROACH_KNOWN, APPROACH_PAIR, APPROACH_OTHERS] {
-            ways.extend((0..meetings.len()).map(|meeting| (meeting, approach)));
+            ways.extend((0..meetings.len()).map(|meeting| (meeting, approach, 0)));
+        }
+        // What one does first may be what the other waits for.
+        for (meeting, of) in meetings.iter().enumerate() {
+            let later = |at: usize| of.spans[at].late.2 > 0;
+            for late in (1..4u8).filter(|late| (0..2).all(|at| late >> at & 1 == 0 || later(at))) {
+                ways.extend([APPROACH_KNOWN, APPROACH_PAIR].map(|approach| (meeting, approach, late)));
+            }
         }
         for at in 0..DRAWN_APPROACHES.min(meetings.len() * DRAWN_APPROACHES) {
-            ways.push_back((at % meetings.len().max(1), APPROACH_DRAWN));
+            ways.push_back((at % meetings.len().max(1), APPROACH_DRAWN, 0));
         }
         Trials { ways, open: VecDeque::new(), now: None, met: false, states: 0 }
     }
@@ -99,28 +116,37 @@ impl Trials {
             if let Some(trial) = self.open.pop_front() {
                 return Some(trial);
             }
-            if let Some((meeting, approach)) = self.now.take().filter(|_| self.met) {
+            if let Some(state) = self.now.take().filter(|_| self.met) {
                 self.states += 1;
-                self.open = orders(&meetings[meeting], meeting, approach).into();
+                self.open = orders(&meetings[state.0], state).into();
                 self.met = false;
                 continue;
             }
             if self.states >= STATES {
                 return None;
             }
-            let (meeting, approach) = self.ways.pop_front()?;
-            (self.now, self.met) = (Some((meeting, approach)), false);
+            let state = self.ways.pop_front()?;
+            // Held late is for those who did not meet otherwise.
+            if state.2 > 0 && self.states > 0 {
+                continue;
+            }
+            (self.now, self.met) = (Some(state), false);
+            let (meeting, approach, late) = state;
             for begins in 0..2 {
-                self.open.push_back(Trial { meeting, approach, begins, turns: Vec::new() });
+                self.open.push_back(Trial { meeting, approach, late, begins, turns: Vec::new() });
             }
         }
     }
 }
 
 /// The orders of two calls but for the two plain ones.
-fn orders(of: &Meeting, meeting: usize, approach: u64) -> Vec<Trial> {
-    let trial = |begins: u64, turns: Vec<u64>| Trial { meeting, approach, begins, turns };
-    let inner = |at: usize| of.spans[at].points.iter().copied().filter(|&point| point > 0);
+fn orders(of: &Meeting, (meeting, approach, late): State) -> Vec<Trial> {
+    let trial = |begins: u64, turns: Vec<u64>| Trial { meeting, approach, late, begins, turns };
+    let from = |at: usize| if late >> at & 1 == 1 { of.spans[at].late.2 } else { 0 };
+    let inner = |at: usize| {
+        let points = of.spans[at].points.iter().filter_map(move |point| point.checked_sub(from(at)));
+        points.filter(|&point| point > 0)
+    };
     let mut all: Vec<Trial> =
         (0..2).flat_map(|at| inner(at).map(move |i| trial(at as u64, vec![i]))).collect();
     let mut double: Vec<(u64, Trial)> = Vec::new();
@@ -153,6 +179,7 @@ mod tests {
             last: (path * 10 + 9, 1),
             steps: 5,
             points: points.to_vec(),
+            late: (path * 10, 1, 0),
         };
         let spans = [span(1, points[0]), span(2, points[1])];
         Meeting { run: 0, spans, distance: 0, object: (0x1000, 0x1008), way: vec![(7, 8)] }
