@@ -12,6 +12,7 @@ mod graph;
 mod hapset;
 mod holds;
 mod pcb;
+mod states;
 pub(crate) mod trace;
 mod waits;
 
