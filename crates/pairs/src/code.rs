@@ -24,47 +24,73 @@ impl Static {
         self.direct.iter().filter_map(pair).collect()
     }
 
-    /// Pairs of functions that depend on each other, over calls, the smaller number first.
-    pub fn pairs(&self) -> BTreeSet<(u32, u32)> {
-        let reach = self.reach();
-        let mut holders: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (function, groups) in &reach {
-            for &group in groups {
-                holders.entry(group).or_default().push(*function);
+    /// Pairs of functions that depend on each other, over calls, the smaller number first; of those that are `wanted`.
+    pub fn pairs(&self, wanted: &dyn Fn(u32) -> bool) -> BTreeSet<(u32, u32)> {
+        let words = self.groups.len().div_ceil(64);
+        let mut direct = vec![vec![0u64; words]; self.groups.len()];
+        for &(a, b) in &self.direct {
+            for (one, two) in [(a, b), (b, a)] {
+                direct[one as usize][two as usize / 64] |= 1 << (two % 64);
             }
         }
-        let of = |group: &u32| holders.get(group).map(Vec::as_slice).unwrap_or_default();
+        let reach = self.reach(words);
+        let reach: Vec<(u32, Vec<u64>)> =
+            reach.into_iter().filter(|(function, _)| wanted(*function)).collect();
         let mut found = BTreeSet::new();
-        for (a, b) in &self.direct {
-            for &f in of(a) {
-                found.extend(of(b).iter().map(|&g| (f.min(g), f.max(g))));
+        for (at, (f, groups)) in reach.iter().enumerate() {
+            // All that depends on what this one comes to.
+            let mut meets = vec![0u64; words];
+            for group in bits(groups) {
+                join(&mut meets, &direct[group]);
             }
+            let others =
+                reach[at..].iter().filter(|(_, theirs)| theirs.iter().zip(&meets).any(|(a, b)| a & b != 0));
+            found.extend(others.map(|(g, _)| (*f.min(g), *f.max(g))));
         }
         found
     }
 
-    /// The groups that each function comes to, by itself or by whom it calls.
-    fn reach(&self) -> BTreeMap<u32, BTreeSet<u32>> {
-        let mut reach: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    /// The groups that each function comes to, by itself or by whom it calls, a bit for each.
+    fn reach(&self, words: usize) -> BTreeMap<u32, Vec<u64>> {
+        let mut reach: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+        let mut callers: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for (group, functions) in self.groups.iter().enumerate() {
             for function in functions {
-                reach.entry(*function).or_default().insert(group as u32);
+                reach.entry(*function).or_insert_with(|| vec![0; words])[group / 64] |= 1 << (group % 64);
             }
         }
-        loop {
-            let mut changed = false;
-            for (callers, callee) in &self.calls {
-                let Some(more) = reach.get(callee).cloned() else { continue };
-                for caller in callers {
-                    let mine = reach.entry(*caller).or_default();
-                    let before = mine.len();
-                    mine.extend(&more);
-                    changed |= mine.len() > before;
+        for (from, to) in &self.calls {
+            for function in from {
+                reach.entry(*function).or_insert_with(|| vec![0; words]);
+                callers.entry(*to).or_default().insert(*function);
+            }
+        }
+        let mut open: Vec<u32> = reach.keys().copied().collect();
+        while let Some(callee) = open.pop() {
+            let Some(more) = reach.get(&callee).cloned() else { continue };
+            for caller in callers.get(&callee).into_iter().flatten() {
+                let grew = reach.get_mut(caller).is_some_and(|mine| join(mine, &more));
+                if grew && !open.contains(caller) {
+                    open.push(*caller);
                 }
             }
-            if !changed {
-                return reach;
-            }
         }
+        reach
     }
+}
+
+/// Adds bits; whether there are more now.
+fn join(mine: &mut [u64], more: &[u64]) -> bool {
+    let mut grew = false;
+    for (mine, more) in mine.iter_mut().zip(more) {
+        grew |= more & !*mine != 0;
+        *mine |= more;
+    }
+    grew
+}
+
+/// The numbers of the bits that are set.
+fn bits(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    let all = words.iter().enumerate();
+    all.flat_map(|(at, word)| (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit))
 }

@@ -173,8 +173,10 @@ fn code_pairs_go_through_calls() {
         calls: [(vec![10], 11), (vec![11], 12)].into_iter().collect(),
         direct: [(1, 2)].into_iter().collect(),
     };
-    let pairs: Vec<(u32, u32)> = code.pairs().into_iter().collect();
+    let pairs: Vec<(u32, u32)> = code.pairs(&|_| true).into_iter().collect();
     assert_eq!(pairs, [(10, 13), (10, 14), (11, 13), (11, 14), (12, 13), (12, 14)]);
+    assert_eq!(code.pairs(&|function| function != 14).len(), 3);
+    assert_eq!(code.own_pairs().into_iter().collect::<Vec<_>>(), [(12, 14)]);
 }
 
 #[test]

@@ -130,7 +130,7 @@ pub(super) fn look(
     }
     let mut namer = Namer::new(&places);
     let said = namer.read(&code, base);
-    let (by_code, own_by_code) = (said.pairs(), said.own_pairs());
+    let (by_code, own_by_code) = (said.pairs(&|function| namer.is_own(function)), said.own_pairs());
     let (mut book, rules) = (Book::default(), Rules { weak: wanted.weak, margin: wanted.margin });
     let (mut parallel, mut dropped) = (BTreeSet::new(), 0);
     for run in &seen.found.runs {

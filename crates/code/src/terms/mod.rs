@@ -173,7 +173,12 @@ pub fn dependence(code: &Code, group: &mut dyn FnMut(u64) -> u32) -> BTreeSet<(u
     let index =
         alias::Index::of(code, &regions, sites.iter().map(|site| (site.access, site.regions.as_slice())));
     let mut found = BTreeSet::new();
+    let mut asked = BTreeSet::new();
     for (at, site) in sites.iter().enumerate() {
+        // Accesses behind pointers are many, and all alike.
+        if !asked.insert((groups[at], site.function, &site.regions, site.access.size)) {
+            continue;
+        }
         for writer in index.writes_for(site.access, &site.regions) {
             let pair = (groups[at].min(groups[writer]), groups[at].max(groups[writer]));
             if !found.contains(&pair) && who.pair(site.function, sites[writer].function).1 {
