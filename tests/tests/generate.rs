@@ -205,6 +205,25 @@ fn findings_of_tests_are_plain_findings() {
 }
 
 #[test]
+fn a_finding_becomes_a_test_of_its_two_calls() {
+    let built = Built::new("bank.c");
+    let (_, json) = built.json(&["run", "--keep-going", "--runs", "60"], &[]);
+    let labels = ["deposit", "balance"];
+    let is_of = |finding: &&Value| {
+        let functions: Vec<&str> =
+            list(finding, "locations").iter().filter_map(|location| location["function"].as_str()).collect();
+        finding["kind"] == "race" && labels.iter().all(|label| functions.contains(label))
+    };
+    let id = list(&json, "findings").iter().find(is_of).expect("a race of the two")["id"].clone();
+    let id = id.as_str().unwrap_or_default();
+    let (code, json) = built.json(&["generate", "--of", id], &[]);
+    assert_eq!((code, pairs(&json, "fail")), (Some(1), vec!["balance|deposit".to_owned()]), "{json:#}");
+    let refused = built.run(&["generate", "--of", "race-00000000"], &[]);
+    assert_eq!(refused.code, Some(2), "{}", refused.describe());
+    assert!(refused.stderr.contains("there is no finding") && refused.stderr.contains("help:"));
+}
+
+#[test]
 fn calls_that_are_not_atomic_are_told() {
     let source = "
 #include <pthread.h>

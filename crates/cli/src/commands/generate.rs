@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Calls that leave what they leave in neither order, one after the other: told (`note`), or a failure (`fail`).
     #[arg(long, value_enum, default_value = "note")]
     atomic: Atomic,
+    /// Only a test of the two calls of this finding, a race: its id, or its file.
+    #[arg(long, value_name = "FINDING", conflicts_with_all = ["function", "object", "check"])]
+    of: Option<PathBuf>,
     /// Make the tests of a folder again.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["function", "object", "weak"])]
     check: Option<PathBuf>,
@@ -69,7 +72,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     if let Some(stdin) = &args.stdin {
         target.stdin = Some(input(stdin)?);
     }
+    let of = args.of.as_deref().map(|name| generate::finding(name, &args.campaign.out)).transpose()?;
     let wanted = Wanted {
+        of,
         functions: args.function.clone(),
         objects: args.object.clone(),
         max: args.max as usize,

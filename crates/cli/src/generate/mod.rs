@@ -50,6 +50,26 @@ pub(crate) struct Wanted {
     pub(crate) all_paths: bool,
     pub(crate) margin: Option<u64>,
     pub(crate) atomic: Atomic,
+    /// Only the smallest pair that shows this.
+    pub(crate) of: Option<Finding>,
+}
+
+/// The finding that a test is to be written of, by its id or its file.
+pub(crate) fn finding(name: &Path, folder: &Path) -> Result<Finding, Trouble> {
+    const HELP: &str =
+        "`threadbare list` shows the findings of a folder; a race has the two accesses that make a pair";
+    let file = match name.is_file() {
+        true => name.with_extension("json"),
+        false => folder.join(format!("{}.json", name.display())),
+    };
+    let refused =
+        |why: String| Trouble::usage(format!("there is no finding `{}`: {why}", name.display()), HELP);
+    let text = std::fs::read(&file).map_err(|error| refused(format!("`{}`: {error}", file.display())))?;
+    let finding: Finding = serde_json::from_slice(&text).map_err(|error| refused(error.to_string()))?;
+    match finding.accesses.len() {
+        2 => Ok(finding),
+        _ => Err(Trouble::usage(format!("{} has no two accesses that make a pair", finding.id), HELP)),
+    }
 }
 
 /// Whether a name has a pattern in it, whose parts between `*` come one after another.
@@ -70,6 +90,7 @@ impl Wanted {
         let object = |pattern: &String| candidate.objects.iter().any(|name| matches(pattern, name));
         (self.functions.is_empty() || self.functions.iter().any(function))
             && (self.objects.is_empty() || self.objects.iter().any(object))
+            && self.of.as_ref().is_none_or(|finding| meets(finding, candidate))
     }
 }
 
@@ -144,18 +165,26 @@ fn merge(findings: &mut Vec<Finding>, more: Vec<Finding>) {
 /// Whether a finding of a test's runs is the test's: a race is one of lines at which its two calls meet, or of its two functions; what ends a run is the run's.
 fn concerns(finding: &Finding, candidate: &Candidate) -> bool {
     let [one, two] = &finding.accesses[..] else { return true };
-    let meets = |stack: &[Place], at: usize| {
+    let inside = |stack: &[Place], at: usize| {
+        stack.iter().any(|place| place.function.as_deref() == Some(candidate.functions[at].name.as_str()))
+    };
+    let both = |a: &[Place], b: &[Place]| inside(a, 0) && inside(b, 1);
+    let called = both(&one.stack, &two.stack) || both(&two.stack, &one.stack);
+    finding.kind != "race" || called || meets(finding, candidate)
+}
+
+/// Whether the two accesses of a finding are of lines at which two calls meet.
+fn meets(finding: &Finding, candidate: &Candidate) -> bool {
+    let [one, two] = &finding.accesses[..] else { return false };
+    let at_line = |stack: &[Place], at: usize| {
         let mut places = stack.iter().filter_map(|place| {
             let name = Path::new(place.file.as_deref()?).file_name()?.to_string_lossy().into_owned();
             Some(format!("{name}:{}", place.line?))
         });
         places.any(|place| candidate.places[at].contains(&place))
     };
-    let inside = |stack: &[Place], at: usize| {
-        stack.iter().any(|place| place.function.as_deref() == Some(candidate.functions[at].name.as_str()))
-    };
-    let both = |a: &[Place], b: &[Place]| meets(a, 0) && meets(b, 1) || inside(a, 0) && inside(b, 1);
-    finding.kind != "race" || both(&one.stack, &two.stack) || both(&two.stack, &one.stack)
+    let both = |a: &[Place], b: &[Place]| at_line(a, 0) && at_line(b, 1);
+    both(&one.stack, &two.stack) || both(&two.stack, &one.stack)
 }
 
 fn verdict(progress: &Progress, findings: &[String]) -> &'static str {
@@ -185,8 +214,17 @@ pub(crate) fn of_program(
             "`--function` and `--object` take a part of a name; `*` stands for anything",
         ));
     }
-    funnel.over = chosen.len().saturating_sub(wanted.max);
-    chosen.truncate(wanted.max);
+    if let Some(of) = &wanted.of
+        && chosen.is_empty()
+    {
+        return Err(Trouble::usage(
+            format!("no two calls of the runs that were looked at meet where {} does", of.id),
+            "is it a finding of this program, with these arguments? `threadbare replay` makes its run again",
+        ));
+    }
+    let most = if wanted.of.is_some() { 1 } else { wanted.max };
+    funnel.over = chosen.len().saturating_sub(most);
+    chosen.truncate(most);
     let mut tests = Vec::new();
     if !chosen.is_empty() {
         let (made, conducted) = bench.test(&chosen.iter().collect::<Vec<_>>(), &known)?;
