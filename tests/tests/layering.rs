@@ -8,12 +8,13 @@ use std::process::Command;
 use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
-const ANALYSES: [&str; 10] = [
+const ANALYSES: [&str; 11] = [
     "threadbare-code",
     "threadbare-coverage",
     "threadbare-idioms",
     "threadbare-inputs",
     "threadbare-invariants",
+    "threadbare-pairs",
     "threadbare-trace",
     "threadbare-symbols",
     "threadbare-findings",
@@ -100,8 +101,9 @@ fn analyses_never_touch_processes() {
 }
 
 #[test]
-fn invariants_are_inferred_from_streams_alone() {
+fn invariants_and_pairs_are_found_in_streams_alone() {
     assert_eq!(workspace()["threadbare-invariants"], set(&[]));
+    assert_eq!(workspace()["threadbare-pairs"], set(&[]));
 }
 
 #[test]

@@ -177,6 +177,8 @@ pub mod flags {
     pub const NO_ENTRY_POINTS: u32 = 1 << 21;
     /// With steps it is told which callers a context stands for, each once.
     pub const CALLERS: u32 = 1 << 20;
+    /// With steps it is told in which functions they are made.
+    pub const FUNCTIONS: u32 = 1 << 22;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.

@@ -31,7 +31,7 @@ pub struct Step {
     pub kind: u8,
     /// Bytes concerned.
     pub size: u32,
-    /// Bit set of [`flags`].
+    /// Bit set of [`flags`]; above them, where functions are told, how many the strand is in ([`DEPTH_SHIFT`]).
     pub flags: u32,
     /// The strand whose deadline could have come instead, plus one; 0 if none could.
     pub timed: u32,
@@ -60,6 +60,8 @@ codes! {
         Wants = 8, "wants";
         /// The callers that `context` stands for, innermost first: `addr`, `before`, `after`; 0 where there are none.
         Callers = 9, "callers";
+        /// The strand has come into a function: `pc` is its return address, `addr` how many functions there are, with it.
+        Entered = 10, "entered";
     }
 }
 
@@ -116,6 +118,9 @@ pub mod flags {
     /// The loop that waits may end by itself, after many rounds.
     pub const ENDS: u32 = 1024;
 }
+
+/// Where the number of functions begins in [`Step::flags`].
+pub const DEPTH_SHIFT: u32 = 16;
 
 /// Words of a record.
 pub const STEP_WORDS: usize = size_of::<Step>() / 8;

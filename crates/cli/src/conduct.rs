@@ -18,6 +18,7 @@ use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Sum
 use threadbare_explore::futures;
 use threadbare_explore::idioms;
 use threadbare_explore::journal::{Close, Journal};
+use threadbare_explore::pairs;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_explore::{Error, Failure, surroundings};
@@ -76,6 +77,17 @@ pub(crate) struct Conducted {
     pub(crate) futures: Option<Saw>,
     /// Which iroots there were, if that was looked at.
     pub(crate) iroots: Option<Iroots>,
+    /// Which calls there were, if that was looked at.
+    pub(crate) pairs: Option<Paired>,
+}
+
+/// The calls of a campaign.
+pub(crate) struct Paired {
+    pub(crate) found: pairs::Found,
+    pub(crate) modules: Vec<Module>,
+    pub(crate) known: Arc<[u64]>,
+    /// The findings by key.
+    pub(crate) findings: HashMap<u64, String>,
 }
 
 /// The iroots of a campaign.
@@ -170,13 +182,20 @@ pub(crate) fn campaign(
         let (modules, known) = (summary.modules.clone(), Arc::clone(&summary.known));
         Iroots { found, modules, known }
     });
+    let paired = summary.pairs.map(|found| {
+        let keys = found.tests.iter().flat_map(|test| test.shown.keys());
+        let named = |&key: &u64| Some((key, conductor.findings.get(key)?.id.clone()));
+        let findings = keys.filter_map(named).collect();
+        let (modules, known) = (summary.modules.clone(), Arc::clone(&summary.known));
+        Paired { findings, found, modules, known }
+    });
     let futures = summary.futures.map(|found| {
         let keys = found.goals.iter().filter_map(|goal| goal.made.as_ref()).flat_map(|made| &made.shown);
         let named = |&key: &u64| Some((key, conductor.findings.get(key)?.id.clone()));
         let findings = keys.filter_map(named).collect();
         Saw { findings, found, modules: summary.modules, known: summary.known }
     });
-    Ok(Conducted { report, used: conductor.used, futures, iroots })
+    Ok(Conducted { report, used: conductor.used, futures, iroots, pairs: paired })
 }
 
 /// The report of a campaign that a kept finding has ended before its first run.

@@ -12,6 +12,7 @@ mod embedded;
 mod exit;
 mod futures;
 mod gdb;
+mod generate;
 mod given;
 mod hide;
 mod inputs;
@@ -52,6 +53,7 @@ enum Command {
     Coverage(commands::coverage::Args),
     Invariants(Box<commands::invariants::Args>),
     Futures(Box<commands::futures::Args>),
+    Generate(Box<commands::generate::Args>),
     Inputs(Box<commands::inputs::Args>),
     Cc(commands::cc::Args),
     /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
@@ -130,6 +132,7 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
         Command::Coverage(args) => commands::coverage::run(&args),
         Command::Invariants(args) => commands::invariants::run(&args, given),
         Command::Futures(args) => commands::futures::run(&args),
+        Command::Generate(args) => commands::generate::run(&args),
         Command::Inputs(args) => commands::inputs::run(&args),
         Command::Cc(args) => commands::cc::run(Language::C, &args),
         Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),

@@ -310,6 +310,7 @@ impl CampaignOptions {
             coverage,
             until: self.until,
             futures: None,
+            pairs: None,
             idioms: (self.iroots && self.mode == Mode::Controlled && !self.forces()).then(Arc::default),
         }
     }

@@ -5,6 +5,7 @@
 use crate::futures::{Chooser, Found, Order};
 use crate::fuzz::Fuzz;
 use crate::idioms;
+use crate::pairs;
 use crate::planner::{Planner, Reason, Status};
 use crate::portfolio::Portfolio;
 use crate::profile::Profile;
@@ -73,6 +74,9 @@ pub(crate) struct Lessons {
     /// What it failed by, by key.
     #[serde(skip)]
     pub(crate) shown: Vec<u64>,
+    /// The same with races, which are in most runs of a program that has one.
+    #[serde(skip)]
+    pub(crate) races: Vec<u64>,
 }
 
 /// The adviser of a campaign.
@@ -92,6 +96,8 @@ pub(crate) enum Advice {
     Futures(Box<Chooser>),
     /// Iroots that are to be shown, and another adviser for the rest.
     Idioms(Box<idioms::Chooser>),
+    /// Calls that are looked at or run against each other, and another adviser for the rest.
+    Pairs(Box<pairs::Chooser>),
 }
 
 impl Advice {
@@ -130,6 +136,20 @@ impl Advice {
         Advice::Idioms(Box::new(idioms::Chooser::new(inner, Arc::clone(order))))
     }
 
+    /// The same where calls are looked at, or run against each other.
+    pub(crate) fn with_pairs(search: Search, seed: u64, order: &Arc<pairs::Order>) -> Advice {
+        let inner = Advice::new(search, seed);
+        Advice::Pairs(Box::new(pairs::Chooser::new(inner, Arc::clone(order))))
+    }
+
+    /// Which calls there were, if somebody looked.
+    pub(crate) fn pairs(&self) -> Option<pairs::Found> {
+        match self {
+            Advice::Pairs(chooser) => Some(chooser.found()),
+            _ => None,
+        }
+    }
+
     /// Which iroots there were, if somebody looked.
     pub(crate) fn idioms(&self) -> Option<idioms::Found> {
         match self {
@@ -144,6 +164,7 @@ impl Advice {
             Advice::Planner(_, planner) => planner.set_model(model),
             Advice::Portfolio(portfolio) => portfolio.set_model(model),
             Advice::Idioms(chooser) => chooser.inner_mut().set_model(model),
+            Advice::Pairs(chooser) => chooser.inner_mut().set_model(model),
             Advice::None(_) | Advice::Profile(..) | Advice::Fuzz(..) | Advice::Futures(_) => {}
         }
     }
@@ -155,6 +176,7 @@ impl Advice {
             Advice::Portfolio(portfolio) => portfolio.withdraw(reason),
             Advice::Futures(chooser) => chooser.inner_mut().withdraw(reason),
             Advice::Idioms(chooser) => chooser.inner_mut().withdraw(reason),
+            Advice::Pairs(chooser) => chooser.inner_mut().withdraw(reason),
             _ => {}
         }
     }
@@ -179,6 +201,7 @@ impl Advice {
             Advice::Portfolio(portfolio) => portfolio.assign(run),
             Advice::Futures(chooser) => chooser.assign(run),
             Advice::Idioms(chooser) => chooser.assign(run),
+            Advice::Pairs(chooser) => chooser.assign(run),
         }
     }
 
@@ -189,6 +212,7 @@ impl Advice {
             Advice::Portfolio(portfolio) => portfolio.witness(comparable, lessons),
             Advice::Futures(chooser) => chooser.witness(comparable, lessons),
             Advice::Idioms(chooser) => chooser.witness(comparable, lessons),
+            Advice::Pairs(chooser) => chooser.witness(comparable, lessons),
             _ => {}
         }
     }
@@ -206,6 +230,7 @@ impl Advice {
             Advice::Portfolio(portfolio) => portfolio.learn(run, lessons),
             Advice::Futures(chooser) => chooser.learn(run, lessons),
             Advice::Idioms(chooser) => chooser.learn(run, lessons),
+            Advice::Pairs(chooser) => chooser.learn(run, lessons),
         }
     }
 
@@ -223,6 +248,8 @@ impl Advice {
             Advice::Futures(chooser) => chooser.inner().is_done(),
             Advice::Idioms(chooser) if chooser.forces() => chooser.is_done(),
             Advice::Idioms(chooser) => chooser.inner().is_done(),
+            Advice::Pairs(chooser) if chooser.tests() => chooser.is_done(),
+            Advice::Pairs(chooser) => chooser.inner().is_done(),
             _ => false,
         }
     }
@@ -236,6 +263,8 @@ impl Advice {
             Advice::Futures(chooser) => chooser.inner().longest_epoch(),
             Advice::Idioms(chooser) if chooser.forces() => Some(1),
             Advice::Idioms(chooser) => chooser.inner().longest_epoch(),
+            Advice::Pairs(chooser) if chooser.tests() => Some(1),
+            Advice::Pairs(chooser) => chooser.inner().longest_epoch(),
             _ => None,
         }
     }
@@ -247,6 +276,7 @@ impl Advice {
             Advice::Portfolio(portfolio) => portfolio.status(),
             Advice::Futures(chooser) if !chooser.plans() => chooser.inner().status(),
             Advice::Idioms(chooser) if !chooser.forces() => chooser.inner().status(),
+            Advice::Pairs(chooser) if !chooser.tests() => chooser.inner().status(),
             _ => None,
         }
     }
@@ -263,6 +293,7 @@ impl Advice {
             Advice::Portfolio(portfolio) => portfolio.open_epoch(),
             Advice::Futures(chooser) => chooser.inner_mut().open_epoch(),
             Advice::Idioms(chooser) => chooser.inner_mut().open_epoch(),
+            Advice::Pairs(chooser) => chooser.inner_mut().open_epoch(),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::idioms;
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
 use crate::outcome::{Filter, Outcome, Policy, Races};
+use crate::pairs;
 use crate::patience::Pace;
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
@@ -97,6 +98,8 @@ pub struct Config {
     pub futures: Option<Arc<Order>>,
     /// Which iroots are looked at or forced.
     pub idioms: Option<Arc<idioms::Order>>,
+    /// Which calls are looked at, or run against each other.
+    pub pairs: Option<Arc<pairs::Order>>,
 }
 
 impl Config {
@@ -215,6 +218,8 @@ pub struct Summary {
     pub futures: Option<Found>,
     /// Which iroots runs predicted and showed, if that was looked at.
     pub idioms: Option<idioms::Found>,
+    /// Which calls there were, if that was looked at, and what came of those that ran against each other.
+    pub pairs: Option<pairs::Found>,
 }
 
 struct Shared {
@@ -269,6 +274,9 @@ pub fn run_kept(
     if let Some(order) = &config.idioms {
         ledger.look_for(config.search, config.seed, order);
         ledger = ledger.with_model(config.model);
+    }
+    if let Some(order) = &config.pairs {
+        ledger.pair(config.search, config.seed, order);
     }
     ledger.allow(config.faults);
     ledger.tasks = TaskLedger::new(config.goal, config.earlier.clone());
@@ -533,7 +541,8 @@ fn once(
             outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
         }
     }
-    if (config.futures.is_some() || config.idioms.is_some()) && outcome.modules.is_empty() {
+    let by_place = config.futures.is_some() || config.idioms.is_some() || config.pairs.is_some();
+    if by_place && outcome.modules.is_empty() {
         outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
     }
     if config.check_replay && outcome::can_follow(&ended) {

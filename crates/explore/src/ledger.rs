@@ -8,6 +8,7 @@ use crate::futures::Order;
 use crate::idioms;
 use crate::journal::Log;
 use crate::outcome::{Outcome, Shown};
+use crate::pairs;
 use crate::planner::{Reason, Status};
 use crate::predict::{Prediction, Predictions, Tried, Unproved};
 use crate::search::Search;
@@ -209,6 +210,15 @@ impl Ledger {
         }
     }
 
+    /// The same books, for calls that are looked at or run against each other.
+    pub(crate) fn pair(&mut self, search: Search, seed: u64, order: &Arc<pairs::Order>) {
+        self.advice = Advice::with_pairs(search, seed, order);
+        self.know(order.known.clone());
+        if !order.tests.is_empty() {
+            (self.planned, self.ends_complete) = (true, true);
+        }
+    }
+
     /// The same books, for iroots that are looked at or forced.
     pub(crate) fn look_for(&mut self, search: Search, seed: u64, order: &Arc<idioms::Order>) {
         self.advice = Advice::with_idioms(search, seed, order);
@@ -354,6 +364,8 @@ impl Ledger {
         // The verdict comes first; races are in most runs of a program that has one, and say nothing of this one.
         let fails = outcome.shown.first().filter(|shown| whole_fails(&outcome, shown));
         outcome.lessons.shown = fails.map(|shown| shown.key).into_iter().collect();
+        let told = outcome.shown.iter().filter(|shown| shown.fails && !shown.hidden);
+        outcome.lessons.races = told.map(|shown| shown.key).collect();
         self.trace.write(&outcome.counters.trace_hash.to_le_bytes());
         self.learnt.extend(outcome.learnt.drain(..).filter(|&pc| self.learnt_set.insert(pc)));
         let strategy = StrategyId::from_code(outcome.strategy).unwrap_or(StrategyId::Directed);
@@ -519,6 +531,7 @@ impl Ledger {
             planner: self.advice.status(),
             futures: self.advice.futures(),
             idioms: self.advice.idioms(),
+            pairs: self.advice.pairs(),
         })
     }
 }

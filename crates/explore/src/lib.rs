@@ -22,6 +22,7 @@ pub mod journal;
 mod ledger;
 pub mod limits;
 mod outcome;
+pub mod pairs;
 mod patience;
 pub mod planner;
 mod portfolio;

@@ -20,6 +20,7 @@ pub mod delay;
 pub mod directed;
 pub mod guided;
 pub mod ordered;
+pub mod paired;
 pub mod pct;
 pub mod planned;
 pub mod pos;

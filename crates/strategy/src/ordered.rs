@@ -62,7 +62,7 @@ const NONE: Hold = Hold { held: NOWHERE, until: NOWHERE, active: false };
 
 /// Who decides what the holds leave open.
 #[derive(Debug)]
-enum Rest {
+pub(crate) enum Rest {
     Random(Random),
     Uniform(Uniform),
     RoundRobin(RoundRobin),
@@ -75,20 +75,21 @@ enum Rest {
 macro_rules! rest {
     ($self:expr, $it:ident => $what:expr) => {
         match $self {
-            Rest::Random($it) => $what,
-            Rest::Uniform($it) => $what,
-            Rest::RoundRobin($it) => $what,
-            Rest::Pct($it) => $what,
-            Rest::Pos($it) => $what,
-            Rest::Delay($it) => $what,
-            Rest::Stall($it) => $what,
+            $crate::ordered::Rest::Random($it) => $what,
+            $crate::ordered::Rest::Uniform($it) => $what,
+            $crate::ordered::Rest::RoundRobin($it) => $what,
+            $crate::ordered::Rest::Pct($it) => $what,
+            $crate::ordered::Rest::Pos($it) => $what,
+            $crate::ordered::Rest::Delay($it) => $what,
+            $crate::ordered::Rest::Stall($it) => $what,
         }
     };
 }
 
 impl Rest {
-    fn new(code: u64) -> Rest {
-        match u32::try_from(code).ok().and_then(StrategyId::from_code) {
+    pub(crate) const fn new(code: u64) -> Rest {
+        let id = if code > 0xFFFF { None } else { StrategyId::from_code(code as u32) };
+        match id {
             Some(StrategyId::Random) => Rest::Random(Random::new()),
             Some(StrategyId::Uniform) => Rest::Uniform(Uniform::new()),
             Some(StrategyId::RoundRobin) => Rest::RoundRobin(RoundRobin::new()),
@@ -99,6 +100,8 @@ impl Rest {
         }
     }
 }
+
+pub(crate) use rest;
 
 /// Where the parameter of the strategy that decides the rest is in the parameter.
 pub const REST_SHIFT: u32 = 16;
@@ -118,9 +121,9 @@ pub const fn can_have_the_rest(id: StrategyId) -> bool {
 }
 
 /// What the rest is shown: those who are not held.
-struct Free<'a, V> {
-    view: &'a V,
-    enabled: &'a [StrandId],
+pub(crate) struct Free<'a, V> {
+    pub(crate) view: &'a V,
+    pub(crate) enabled: &'a [StrandId],
 }
 
 impl<V: View> View for Free<'_, V> {
@@ -168,6 +171,8 @@ pub struct Ordered {
     count: usize,
     given_up: u64,
     patience: u64,
+    /// Strands that were created: steps before the second one are told to nobody, and have no numbers.
+    born: u32,
     free: [StrandId; OFFERED],
 }
 
@@ -181,6 +186,7 @@ impl Ordered {
             count: 0,
             given_up: 0,
             patience: 0,
+            born: 0,
             free: [StrandId::NONE; OFFERED],
         }
     }
@@ -254,7 +260,7 @@ impl Strategy for Ordered {
         let rest_of = RunInfo { params, guide: &[], ..*info };
         rest!(&mut self.rest, rest => rest.begin(&rest_of));
         self.read_guide(info.guide);
-        self.given_up = 0;
+        (self.given_up, self.born) = (0, 0);
         self.patience = PATIENCE.saturating_add(info.estimate_choices.saturating_mul(4));
     }
 
@@ -307,6 +313,7 @@ impl Strategy for Ordered {
     }
 
     fn created(&mut self, born: Born) {
+        self.born += 1;
         for hold in &mut self.holds[..self.count] {
             for mark in [&mut hold.held, &mut hold.until] {
                 if mark.path == born.path {
@@ -323,11 +330,13 @@ impl Strategy for Ordered {
 
     fn alone<V: View>(&mut self, strand: StrandId, view: &V) {
         rest!(&mut self.rest, rest => if rest.wants_alone() { rest.alone(strand, view) });
-        while let Some(hold) = self.hold_of(strand, view) {
+        while let Some(hold) = self.hold_of(strand, view).filter(|_| self.born > 1) {
             self.holds[hold].active = false;
             self.given_up += 1;
         }
-        self.goes_on(strand, view);
+        if self.born > 1 {
+            self.goes_on(strand, view);
+        }
     }
 
     fn finish(&self, notes: &mut [u64]) -> usize {

@@ -3,6 +3,7 @@
 use crate::delay::Delay;
 use crate::directed::Directed;
 use crate::ordered::Ordered;
+use crate::paired::Paired;
 use crate::pct::Pct;
 use crate::planned::{Dfs, Dpor, Hapset, Pcb};
 use crate::pos::Pos;
@@ -107,6 +108,8 @@ strategies! {
     Recorded(65, "recorded", "follows the order of events that a free run recorded");
     /// Steps that wait for others.
     Ordered(66, "ordered", "strands stand before steps until others have made theirs");
+    /// Two calls against each other.
+    Paired(67, "paired", "two calls run against each other while everyone else is held");
     /// Every enabled strand equally likely.
     Uniform(3, "uniform", "every enabled strand is equally likely at every point");
     /// Priorities that change at a few points.

@@ -29,7 +29,10 @@ pub struct Parameter {
 impl StrategyId {
     /// Whether a user may ask for it: runs that try a prediction are a campaign's own affair.
     pub fn is_offered(self) -> bool {
-        !matches!(self, StrategyId::Directed | StrategyId::Recorded | StrategyId::Ordered)
+        !matches!(
+            self,
+            StrategyId::Directed | StrategyId::Recorded | StrategyId::Ordered | StrategyId::Paired
+        )
     }
 
     /// Whether a planner in the driver decides, run by run.
@@ -52,7 +55,7 @@ impl StrategyId {
             StrategyId::RoundRobin => ("length of a turn", 1, 1 << 20),
             StrategyId::Pct => ("depth", 1, crate::pct::DEEPEST),
             StrategyId::Rff => ("manner", 1, crate::rff::Manner::ALL.len() as u64),
-            StrategyId::Ordered => ("rest", 1, u64::MAX),
+            StrategyId::Ordered | StrategyId::Paired => ("rest", 1, u64::MAX),
             StrategyId::Delay => ("number of delays", 1, crate::delay::MOST),
             StrategyId::Pcb => ("most preemptions", 1, 64),
             StrategyId::Uniform

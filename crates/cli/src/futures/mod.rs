@@ -109,7 +109,7 @@ pub(crate) fn table(config: &Config, found: &Found, modules: &[Module]) -> Resul
 }
 
 /// What the program's code does.
-fn code(config: &Config) -> Result<Code, Trouble> {
+pub(crate) fn code(config: &Config) -> Result<Code, Trouble> {
     let program = &config.target.program;
     let folder = embedded::place(&Environment::of_process())?.cache().join("code");
     Code::cached(program, &folder).map_err(|error| {

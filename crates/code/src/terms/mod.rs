@@ -154,6 +154,41 @@ pub fn before_strands(code: &Code) -> BTreeSet<u64> {
     code.accesses().filter(|(at, access)| early(*at, access)).map(|(_, access)| access.place).collect()
 }
 
+/// Which accesses depend on each other, of strands that may be two: one writes what the other reads or writes. By groups: `group` says which group a place is in.
+///
+/// Locks make no difference here: accesses that a lock keeps apart depend on each other all the same.
+pub fn dependence(code: &Code, group: &mut dyn FnMut(u64) -> u32) -> BTreeSet<(u32, u32)> {
+    let who = Who::of(code);
+    let regions = Regions::of(code);
+    let sites: Vec<Site<'_>> = code
+        .accesses()
+        .filter(|(function, access)| who.runs(*function) && (access.created || who.created_before(*function)))
+        .map(|(function, access)| Site {
+            function,
+            access,
+            regions: regions.of_access(code, function, access),
+        })
+        .collect();
+    let groups: Vec<u32> = sites.iter().map(|site| group(site.access.place)).collect();
+    let index =
+        alias::Index::of(code, &regions, sites.iter().map(|site| (site.access, site.regions.as_slice())));
+    let mut found = BTreeSet::new();
+    let mut asked = BTreeSet::new();
+    for (at, site) in sites.iter().enumerate() {
+        // Accesses behind pointers are many, and all alike.
+        if !asked.insert((groups[at], site.function, &site.regions, site.access.size)) {
+            continue;
+        }
+        for writer in index.writes_for(site.access, &site.regions) {
+            let pair = (groups[at].min(groups[writer]), groups[at].max(groups[writer]));
+            if !found.contains(&pair) && who.pair(site.function, sites[writer].function).1 {
+                found.insert(pair);
+            }
+        }
+    }
+    found
+}
+
 struct Site<'a> {
     function: usize,
     access: &'a Access,

@@ -84,7 +84,7 @@ fn recursive(trace: &Trace, words: &HashSet<u64>) -> HashSet<(u64, u64)> {
 }
 
 /// Words that are used as locks: an exchange from 0, and a write of 0 by the strand that made it.
-pub(super) fn lock_words(trace: &Trace) -> HashSet<u64> {
+pub(crate) fn lock_words(trace: &Trace) -> HashSet<u64> {
     let mut taken: HashMap<u64, u64> = HashMap::new();
     let mut words = HashSet::new();
     for event in &trace.events {

@@ -9,7 +9,7 @@
 
 mod plan;
 mod target;
-mod view;
+pub(crate) mod view;
 
 use crate::advice::{Advice, Assignment, Lessons};
 use crate::futures::wish::Reference;

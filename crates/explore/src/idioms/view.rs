@@ -90,7 +90,7 @@ pub(super) fn of(reference: &Reference) -> Run {
 }
 
 /// For each event, how many of each strand's come before it in every run.
-fn clocks(trace: &Trace) -> Vec<Arc<[u32]>> {
+pub(crate) fn clocks(trace: &Trace) -> Vec<Arc<[u32]>> {
     let mut clocks: Vec<Arc<[u32]>> = Vec::with_capacity(trace.events.len());
     let mut last: HashMap<u16, (Arc<[u32]>, u32)> = HashMap::new();
     let mut counts: Vec<u32> = Vec::with_capacity(trace.events.len());

@@ -7,6 +7,7 @@
 mod claim;
 mod dfs;
 mod dpor;
+mod functions;
 mod graph;
 mod hapset;
 mod holds;

@@ -3,13 +3,14 @@
 //! Two steps of different strands depend on each other if the order of their operations can matter. The order of all such
 //! pairs is the run's class (a Mazurkiewicz trace): runs of one class differ in nothing that anybody can see.
 
+use super::functions::Functions;
 use super::holds::{Before, acquires};
 use super::states::States;
 use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::{Op, OpKind, Order};
-use threadbare_abi::step::{Doubt, Step, StepKind, flags};
+use threadbare_abi::step::{DEPTH_SHIFT, Doubt, Step, StepKind, flags};
 use threadbare_strategy::conflict::depends;
 
 /// A place that an operation of a step concerns.
@@ -187,6 +188,8 @@ pub(crate) struct Trace {
     pub(crate) doubts: Vec<(Doubt, u64)>,
     /// The callers that contexts stand for, where that was told.
     pub(crate) callers: HashMap<u64, [u64; 3]>,
+    /// In which functions the events were made, where that was told.
+    pub(crate) functions: Functions,
 }
 
 fn op_of(step: &Step) -> Op {
@@ -255,6 +258,7 @@ impl Trace {
                         creators.insert(event.op.addr as u16, at);
                     }
                     last.insert(step.strand, at);
+                    trace.functions.event(step.strand, step.flags >> DEPTH_SHIFT);
                     trace.events.push(event);
                     trace.after.push(after);
                 }
@@ -310,6 +314,7 @@ impl Trace {
                 StepKind::Callers => {
                     trace.callers.insert(step.context, [step.addr, step.before, step.after]);
                 }
+                StepKind::Entered => trace.functions.entered(step.strand, step.pc, step.addr),
                 StepKind::Born => {}
             }
         }

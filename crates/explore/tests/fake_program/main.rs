@@ -297,6 +297,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         goal: None,
         futures: None,
         idioms: None,
+        pairs: None,
     }
 }
 

@@ -161,12 +161,12 @@ pub fn walk(strand: &Strand, running: bool, mut visit: impl FnMut(u64)) {
     }
 }
 
-/// Calls `visit` with the pc of each function of the running strand that was not visited so before, and its depth, outermost first.
+/// Calls `visit` with the pc of each function of the strand that was not visited so before, and its depth, outermost first.
 /// Gives the depth of the innermost.
-pub fn untold(strand: &Strand, mut visit: impl FnMut(u64, u64)) -> u64 {
+pub fn untold(strand: &Strand, running: bool, mut visit: impl FnMut(u64, u64)) -> u64 {
     // SAFETY: entries between the sentinel and the top were written by `enter`; single kernel thread.
     unsafe {
-        let top = TOP;
+        let top = if running { TOP } else { strand.frames };
         if top.is_null() {
             return 0;
         }

@@ -10,10 +10,10 @@ use super::wait::{ObjectClass, Wake};
 use super::{frames, learn, modules, shared, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
-use threadbare_abi::layout::flags::CALLERS as CALLERS_WANTED;
+use threadbare_abi::layout::flags::{CALLERS as CALLERS_WANTED, FUNCTIONS};
 use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
 use threadbare_abi::op::{Op, OpKind};
-use threadbare_abi::step::{Doubt, FENCES, Step, StepKind, flags};
+use threadbare_abi::step::{DEPTH_SHIFT, Doubt, FENCES, Step, StepKind, flags};
 use threadbare_abi::strand::StrandId;
 use threadbare_strategy::rng::mix;
 
@@ -131,6 +131,17 @@ pub fn comes_to_point() {
     this.local = crate::arch::local::state(this.stack.1);
 }
 
+/// Tells the functions that the strand has come into since its last step, if somebody wants to know; how many it is in, for the step's flags.
+fn tell_functions(this: &Strand) -> u32 {
+    if engine().plan.flags & FUNCTIONS == 0 {
+        return 0;
+    }
+    let depth = frames::untold(this, this.id == super::me(), |pc, depth| {
+        push(of(StepKind::Entered, this.id, Op::new(OpKind::Start, depth, pc)));
+    });
+    (depth as u32).min(u32::MAX >> DEPTH_SHIFT) << DEPTH_SHIFT
+}
+
 /// The strand makes the operation it stands before.
 #[cold]
 #[inline(never)]
@@ -151,13 +162,14 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     let timed = timed.map_or(0, |id| id.0 as u32 + 1);
     let context = context(this);
     tell_callers(this, context);
+    let depth = tell_functions(this);
     let mut step = Step {
         enabled,
         timed,
         context,
         local: this.local,
         before: value_at(this.op.kind as u8, this.op.addr, this.op.size),
-        flags: crate::model::taken::shut(this.op),
+        flags: crate::model::taken::shut(this.op) | depth,
         ..of(StepKind::Step, id, this.op)
     };
     if pinned {

@@ -32,7 +32,7 @@ pub fn made() {
     if !is_access || !matches!(op.size, 1 | 2 | 4 | 8) || op.addr < LOWEST {
         return;
     }
-    let depth = frames::untold(this, |pc, depth| {
+    let depth = frames::untold(this, true, |pc, depth| {
         record::push(EventKind::Entered, this.id, Op::new(OpKind::Start, 0, pc), depth);
     });
     if crate::heap::contains(op.addr as usize)

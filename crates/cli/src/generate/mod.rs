@@ -1,0 +1,354 @@
+//! Tests of pairs of calls, written by the tool: which pairs there are, a campaign of each, and files to make them again.
+
+mod functions;
+mod look;
+mod suite;
+mod table;
+mod text;
+
+use crate::conduct::{self, cannot};
+use crate::exit::{Exit, Trouble};
+use crate::futures::all::say;
+use crate::options::{CampaignOptions, ReportFormat};
+use crate::{hide, said};
+use look::{Candidate, Look, look};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+use suite::Kept;
+use table::{Results, Test};
+use threadbare_explore::Search;
+use threadbare_explore::campaign::Config;
+use threadbare_explore::interrupt;
+use threadbare_explore::pairs::{Order, Progress};
+use threadbare_explore::server::Target;
+use threadbare_explore::store::Store;
+use threadbare_findings::{Finding, Place, Severity, Suppressions};
+use threadbare_report::Screen;
+use threadbare_report::choices::count;
+use threadbare_strategy::{Spec, StrategyId};
+
+/// Runs of one test, unless the user says otherwise.
+const EACH: u64 = 200;
+
+/// What calls that are not atomic are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Atomic {
+    /// They are told.
+    Note,
+    /// They are a failure.
+    Fail,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) functions: Vec<String>,
+    pub(crate) objects: Vec<String>,
+    pub(crate) max: usize,
+    pub(crate) weak: bool,
+    pub(crate) all_paths: bool,
+    pub(crate) margin: Option<u64>,
+    pub(crate) atomic: Atomic,
+    /// Only the smallest pair that shows this.
+    pub(crate) of: Option<Finding>,
+}
+
+/// The finding that a test is to be written of, by its id or its file.
+pub(crate) fn finding(name: &Path, folder: &Path) -> Result<Finding, Trouble> {
+    const HELP: &str =
+        "`threadbare list` shows the findings of a folder; a race has the two accesses that make a pair";
+    let file = match name.is_file() {
+        true => name.with_extension("json"),
+        false => folder.join(format!("{}.json", name.display())),
+    };
+    let refused =
+        |why: String| Trouble::usage(format!("there is no finding `{}`: {why}", name.display()), HELP);
+    let text = std::fs::read(&file).map_err(|error| refused(format!("`{}`: {error}", file.display())))?;
+    let finding: Finding = serde_json::from_slice(&text).map_err(|error| refused(error.to_string()))?;
+    match finding.accesses.len() {
+        2 => Ok(finding),
+        _ => Err(Trouble::usage(format!("{} has no two accesses that make a pair", finding.id), HELP)),
+    }
+}
+
+/// Whether a name has a pattern in it, whose parts between `*` come one after another.
+fn matches(pattern: &str, name: &str) -> bool {
+    let mut rest = name;
+    pattern.split('*').all(|part| match rest.find(part) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    })
+}
+
+impl Wanted {
+    fn has(&self, candidate: &Candidate) -> bool {
+        let function = |pattern: &String| candidate.functions.iter().any(|it| matches(pattern, &it.name));
+        let object = |pattern: &String| candidate.objects.iter().any(|name| matches(pattern, name));
+        (self.functions.is_empty() || self.functions.iter().any(function))
+            && (self.objects.is_empty() || self.objects.iter().any(object))
+            && self.of.as_ref().is_none_or(|finding| meets(finding, candidate))
+    }
+}
+
+/// What all that is done here needs.
+struct Bench {
+    config: Config,
+    store: Store,
+    suppressions: Arc<Suppressions>,
+    each: u64,
+}
+
+impl Bench {
+    fn new(options: &CampaignOptions, target: Target) -> Result<Bench, Trouble> {
+        interrupt::watch().map_err(|error| cannot("watch for signals", &error))?;
+        let config = Config { runs: None, idioms: None, keep_going: true, ..options.config(target) };
+        let (store, suppressions) = (Store::open(&options.out)?, hide::read(&options.suppressions)?);
+        Ok(Bench { config, store, suppressions, each: options.runs.unwrap_or(EACH) })
+    }
+
+    fn look(&self, wanted: &Wanted, all: bool) -> Result<Look, Trouble> {
+        look(&self.config, &self.store, &self.suppressions, wanted, all)
+    }
+
+    /// Makes tests; what came of each, with the names of its findings, and all findings.
+    #[expect(clippy::type_complexity, reason = "one caller each, and it says what comes back")]
+    fn test(
+        &self,
+        candidates: &[&Candidate],
+        known: &[u64],
+    ) -> Result<(Vec<(Progress, Vec<String>)>, conduct::Conducted), Trouble> {
+        let tests = candidates.iter().map(|candidate| candidate.meetings.clone()).collect();
+        let order = Order { tests, known: known.to_vec(), each: self.each };
+        let config = Config {
+            search: Search::Strategy(Spec::of(StrategyId::Random)),
+            runs: Some(self.each.saturating_mul(candidates.len() as u64).max(1)),
+            predict: false,
+            coverage: false,
+            until: None,
+            jobs: 1,
+            pairs: Some(Arc::new(order)),
+            ..self.config.clone()
+        };
+        let (paired, made) = look::conduct(&config, &self.store, &self.suppressions)?;
+        let named = |(progress, candidate): (&Progress, &&Candidate)| {
+            let ids = progress.shown.keys().filter_map(|key| paired.findings.get(key));
+            let found = ids.filter_map(|id| made.report.findings.iter().find(|finding| finding.id == *id));
+            let mut ids: Vec<String> = found
+                .filter(|finding| concerns(finding, candidate))
+                .map(|finding| finding.id.clone())
+                .collect();
+            ids.sort();
+            ids.dedup();
+            (progress.clone(), ids)
+        };
+        let tests = paired.found.tests.iter().zip(candidates).map(named).collect();
+        Ok((tests, made))
+    }
+}
+
+/// Takes findings that are not there yet.
+fn merge(findings: &mut Vec<Finding>, more: Vec<Finding>) {
+    for finding in more {
+        match findings.iter_mut().find(|other| other.id == finding.id) {
+            // The later one was made smaller.
+            Some(other) if other.shrunk.is_none() => *other = finding,
+            Some(_) => {}
+            None => findings.push(finding),
+        }
+    }
+}
+
+/// Whether a finding of a test's runs is the test's: a race is one of lines at which its two calls meet, or of its two functions; what ends a run is the run's.
+fn concerns(finding: &Finding, candidate: &Candidate) -> bool {
+    let [one, two] = &finding.accesses[..] else { return true };
+    let inside = |stack: &[Place], at: usize| {
+        stack.iter().any(|place| place.function.as_deref() == Some(candidate.functions[at].name.as_str()))
+    };
+    let both = |a: &[Place], b: &[Place]| inside(a, 0) && inside(b, 1);
+    let called = both(&one.stack, &two.stack) || both(&two.stack, &one.stack);
+    finding.kind != "race" || called || meets(finding, candidate)
+}
+
+/// Whether the two accesses of a finding are of lines at which two calls meet.
+fn meets(finding: &Finding, candidate: &Candidate) -> bool {
+    let [one, two] = &finding.accesses[..] else { return false };
+    let at_line = |stack: &[Place], at: usize| {
+        let mut places = stack.iter().filter_map(|place| {
+            let name = Path::new(place.file.as_deref()?).file_name()?.to_string_lossy().into_owned();
+            Some(format!("{name}:{}", place.line?))
+        });
+        places.any(|place| candidate.places[at].contains(&place))
+    };
+    let both = |a: &[Place], b: &[Place]| at_line(a, 0) && at_line(b, 1);
+    both(&one.stack, &two.stack) || both(&two.stack, &one.stack)
+}
+
+fn verdict(progress: &Progress, findings: &[String]) -> &'static str {
+    match progress {
+        _ if !findings.is_empty() => "fail",
+        _ if progress.met == 0 => "not-reached",
+        _ if progress.torn.is_some() => "not-atomic",
+        _ => "pass",
+    }
+}
+
+/// Pairs of a program, and a test of each.
+pub(crate) fn of_program(
+    options: &CampaignOptions,
+    target: Target,
+    wanted: &Wanted,
+) -> Result<Exit, Trouble> {
+    let began = Instant::now();
+    let bench = Bench::new(options, target)?;
+    let Look { mut funnel, candidates: mut chosen, pairs, known, mut findings, mut runs, mut warnings } =
+        bench.look(wanted, false)?;
+    if chosen.is_empty() && !(wanted.functions.is_empty() && wanted.objects.is_empty()) {
+        let known: Vec<String> = pairs.iter().map(|pair| format!("\n  {pair}")).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.concat() };
+        return Err(Trouble::usage(
+            format!("no pair has such a function or object; there are: {known}"),
+            "`--function` and `--object` take a part of a name; `*` stands for anything",
+        ));
+    }
+    if let Some(of) = &wanted.of
+        && chosen.is_empty()
+    {
+        return Err(Trouble::usage(
+            format!("no two calls of the runs that were looked at meet where {} does", of.id),
+            "is it a finding of this program, with these arguments? `threadbare replay` makes its run again",
+        ));
+    }
+    let most = if wanted.of.is_some() { 1 } else { wanted.max };
+    funnel.over = chosen.len().saturating_sub(most);
+    chosen.truncate(most);
+    let mut tests = Vec::new();
+    if !chosen.is_empty() {
+        let (made, conducted) = bench.test(&chosen.iter().collect::<Vec<_>>(), &known)?;
+        runs += conducted.report.runs;
+        warnings.extend(conducted.report.warnings);
+        merge(&mut findings, conducted.report.findings);
+        let names = suite::names(&chosen);
+        for ((candidate, name), (progress, ids)) in chosen.iter().zip(names).zip(made) {
+            let verdict = verdict(&progress, &ids);
+            let kept = Kept::of(candidate, verdict == "fail");
+            let file = suite::write(&options.out, &name, &kept)?;
+            tests.push(Test {
+                name,
+                file: Some(file.display().to_string()),
+                form: "live",
+                first: candidate.functions[0].name.clone(),
+                second: candidate.functions[1].name.clone(),
+                object: candidate.object.clone(),
+                places: [0, 1].map(|side: usize| candidate.places[side].iter().cloned().collect()),
+                paths: format!("{} of {}", candidate.path.0, candidate.path.1),
+                dependence: if candidate.strong { "strong" } else { "weak" },
+                states: "together",
+                atomic: progress.compared.then_some(progress.torn.is_none()),
+                verdict,
+                findings: ids,
+                runs: progress.runs,
+                met: progress.met,
+            });
+        }
+    }
+    let torn = wanted.atomic == Atomic::Fail && tests.iter().any(|test| test.verdict == "not-atomic");
+    let failed = torn || findings.iter().any(|finding| finding.severity != Severity::Note);
+    warnings.dedup();
+    let (elapsed, seed) = (began.elapsed().as_secs_f64(), bench.config.seed);
+    let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings };
+    match options.format {
+        ReportFormat::Json => said::data(&results.to_json())?,
+        _ => {
+            said::text(&text::all(&results, Screen::for_stream(&std::io::stdout())))?;
+            say(&results.findings)?;
+        }
+    }
+    Ok(if failed { Exit::Failure } else { Exit::Clean })
+}
+
+/// Makes the tests of a folder again.
+pub(crate) fn check(
+    options: &CampaignOptions,
+    target: Target,
+    folder: &Path,
+    wanted: &Wanted,
+) -> Result<Exit, Trouble> {
+    let began = Instant::now();
+    let kept = suite::read(folder)?;
+    let bench = Bench::new(options, target)?;
+    let Look { funnel, candidates, known, mut findings, mut runs, warnings, .. } =
+        bench.look(wanted, true)?;
+    let found: Vec<Option<usize>> = kept.iter().map(|(_, kept)| kept.finds(&candidates)).collect();
+    let open: Vec<&Candidate> = found.iter().flatten().map(|&at| &candidates[at]).collect();
+    let mut made = Vec::new().into_iter();
+    if !open.is_empty() {
+        let (tests, conducted) = bench.test(&open, &known)?;
+        runs += conducted.report.runs;
+        merge(&mut findings, conducted.report.findings);
+        made = tests.into_iter();
+    }
+    let (mut lines, mut failed, mut tests) = (String::new(), 0, Vec::new());
+    for ((name, kept), place) in kept.iter().zip(&found) {
+        let came = place.and_then(|place| Some((place, made.next()?)));
+        let (verdict, told) = match &came {
+            None => ("gone", "gone: no run has two such calls at the same object any more".to_owned()),
+            Some((_, (progress, ids))) => match verdict(progress, ids) {
+                "fail" => ("fail", format!("fails: {}", ids.join(", "))),
+                "not-reached" => ("not-reached", "not reached: the two never met".to_owned()),
+                "not-atomic" => ("not-atomic", "not atomic: leaves what neither order leaves".to_owned()),
+                pass if kept.failed => (pass, "passes now".to_owned()),
+                pass => (pass, "passes".to_owned()),
+            },
+        };
+        failed += usize::from(verdict == "fail" || verdict == "not-atomic" && wanted.atomic == Atomic::Fail);
+        lines.push_str(&format!("{name}: {told}\n"));
+        let (progress, ids) = came.map(|(_, came)| came).unwrap_or_default();
+        tests.push(Test {
+            name: name.clone(),
+            file: Some(folder.join(format!("{name}.{}", suite::EXTENSION)).display().to_string()),
+            form: "live",
+            first: kept.functions[0].0.clone(),
+            second: kept.functions[1].0.clone(),
+            object: kept.object.clone(),
+            places: [0, 1].map(|side: usize| {
+                place.map(|at| candidates[at].places[side].iter().cloned().collect()).unwrap_or_default()
+            }),
+            paths: place.map_or_else(String::new, |at| {
+                format!("{} of {}", candidates[at].path.0, candidates[at].path.1)
+            }),
+            dependence: if place.is_none_or(|at| candidates[at].strong) { "strong" } else { "weak" },
+            states: "together",
+            atomic: progress.compared.then_some(progress.torn.is_none()),
+            verdict,
+            findings: ids,
+            runs: progress.runs,
+            met: progress.met,
+        });
+    }
+    lines.push_str(&format!("{failed} of {} failed\n", count(kept.len(), "test")));
+    let (elapsed, seed) = (began.elapsed().as_secs_f64(), bench.config.seed);
+    match options.format {
+        ReportFormat::Json => {
+            let failed = failed > 0;
+            let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings };
+            said::data(&results.to_json())?;
+        }
+        _ => said::text(&lines)?,
+    }
+    Ok(if failed > 0 { Exit::Failure } else { Exit::Clean })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_parts_of_names() {
+        assert!(matches("posit", "deposit") && matches("*", "x") && matches("a*c", "abcd"));
+        assert!(!matches("a*c", "cba") && !matches("deposit", "posit"));
+    }
+}

@@ -1,0 +1,149 @@
+//! What came of the pairs, as it is told.
+
+use serde::Serialize;
+use threadbare_findings::Finding;
+
+/// How many pairs each filter leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Funnel {
+    pub(super) functions: usize,
+    /// Pairs of functions.
+    pub(super) all: usize,
+    /// Those that depend on each other by what the code says.
+    pub(super) by_code: usize,
+    /// Those that ran at the same time, or could have.
+    pub(super) running: usize,
+    /// Those of them that depend on each other by accesses of their own.
+    pub(super) strong: usize,
+    /// The same with what they call.
+    pub(super) over_calls: usize,
+    /// Those that touched the same object themselves in a run.
+    pub(super) same_object: usize,
+    /// Those that did so over calls.
+    pub(super) met: usize,
+    /// Pairs of paths through them.
+    pub(super) paths: usize,
+    /// Left out: pairs whose calls lay too far apart.
+    pub(super) far: usize,
+    /// Left out: pairs of which one has a lock all the time that the other takes.
+    pub(super) guarded: usize,
+    /// Left out: pairs of paths whose conflicts smaller ones have.
+    pub(super) covered: usize,
+    /// Left out: pairs of paths that were not asked for.
+    pub(super) unwanted: usize,
+    /// Left out: tests beyond `--max`.
+    pub(super) over: usize,
+}
+
+/// What was left out, by reason.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct LeftOut {
+    not_running: usize,
+    independent: usize,
+    other_objects: usize,
+    too_far: usize,
+    guarded: usize,
+    covered: usize,
+    not_wanted: usize,
+    over_max: usize,
+}
+
+/// A test and what came of it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Test {
+    pub(super) name: String,
+    pub(super) file: Option<String>,
+    pub(super) form: &'static str,
+    pub(super) first: String,
+    pub(super) second: String,
+    pub(super) object: String,
+    /// The places at which the two meet.
+    pub(super) places: [Vec<String>; 2],
+    /// Which of the pairs of paths it is, and how many there are.
+    pub(super) paths: String,
+    /// `strong`, or `weak` if both only read.
+    pub(super) dependence: &'static str,
+    pub(super) states: &'static str,
+    /// Whether both calls leave what one of the orders leaves; none if that was not compared.
+    pub(super) atomic: Option<bool>,
+    /// `pass`, `fail`, `not-atomic` or `not-reached`.
+    pub(super) verdict: &'static str,
+    pub(super) findings: Vec<String>,
+    pub(super) runs: u64,
+    /// Runs in which both strands stood before their calls at the same time.
+    pub(super) met: u64,
+}
+
+/// Everything.
+#[derive(Debug)]
+pub(super) struct Results {
+    pub(super) funnel: Funnel,
+    pub(super) tests: Vec<Test>,
+    pub(super) findings: Vec<Finding>,
+    pub(super) runs: u64,
+    pub(super) elapsed: f64,
+    pub(super) seed: u64,
+    pub(super) failed: bool,
+    pub(super) warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    format_version: u32,
+    verdict: &'static str,
+    runs: u64,
+    elapsed_s: f64,
+    seed: u64,
+    functions: usize,
+    pairs_all: usize,
+    pairs_by_code: usize,
+    pairs_running: usize,
+    pairs_strong: usize,
+    pairs_strong_over_calls: usize,
+    pairs_same_object: usize,
+    pairs_same_object_over_calls: usize,
+    pairs_paths: usize,
+    left_out: LeftOut,
+    tests: &'a [Test],
+    findings: &'a [Finding],
+    warnings: &'a [String],
+}
+
+impl Results {
+    /// One JSON object.
+    pub(super) fn to_json(&self) -> String {
+        let funnel = &self.funnel;
+        let json = Json {
+            format_version: 1,
+            verdict: if self.failed { "failure" } else { "clean" },
+            runs: self.runs,
+            elapsed_s: self.elapsed,
+            seed: self.seed,
+            functions: funnel.functions,
+            pairs_all: funnel.all,
+            pairs_by_code: funnel.by_code,
+            pairs_running: funnel.running,
+            pairs_strong: funnel.strong,
+            pairs_strong_over_calls: funnel.over_calls,
+            pairs_same_object: funnel.same_object,
+            pairs_same_object_over_calls: funnel.met,
+            pairs_paths: funnel.paths,
+            left_out: LeftOut {
+                not_running: funnel.all.saturating_sub(funnel.running),
+                independent: funnel.running.saturating_sub(funnel.over_calls),
+                other_objects: funnel.over_calls.saturating_sub(funnel.met),
+                too_far: funnel.far,
+                guarded: funnel.guarded,
+                covered: funnel.covered,
+                not_wanted: funnel.unwanted,
+                over_max: funnel.over,
+            },
+            tests: &self.tests,
+            findings: &self.findings,
+            warnings: &self.warnings,
+        };
+        let mut text = serde_json::to_string_pretty(&json).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}

@@ -1,0 +1,105 @@
+//! Pairs and tests in words.
+
+use super::table::{Funnel, Results, Test};
+use std::fmt::Write;
+use threadbare_report::Screen;
+use threadbare_report::choices::count;
+use threadbare_report::columns::{width, wrap};
+
+/// How many pairs each filter leaves.
+fn funnel(funnel: &Funnel, tests: usize) -> String {
+    let mut text = String::new();
+    let all = count(funnel.all, "pair");
+    let digits = funnel.all.to_string().len();
+    let _ = writeln!(text, "{}, {all} of them", count(funnel.functions, "function"));
+    let mut line = |number: usize, what: &str| {
+        let _ = writeln!(text, "  {number:digits$} {what}");
+    };
+    line(funnel.running, "ran at the same time, or could have");
+    line(funnel.strong, "of these may touch the same by accesses of their own, as the code says");
+    line(funnel.same_object, "did so in a run");
+    line(funnel.met, "did so in a run with what they call");
+    if funnel.guarded > 0 {
+        line(funnel.guarded, "left out: a lock keeps them apart from beginning to end");
+    }
+    line(funnel.paths, "pairs of paths through them");
+    for (number, why) in [
+        (funnel.far, "left out: calls too far apart"),
+        (funnel.covered, "left out: smaller ones have the same conflicts"),
+        (funnel.unwanted, "left out: not asked for"),
+        (funnel.over, "left out: more than `--max`"),
+    ] {
+        if number > 0 {
+            line(number, why);
+        }
+    }
+    line(tests, if tests == 1 { "test" } else { "tests" });
+    text
+}
+
+/// The outcome of a test.
+fn outcome(test: &Test) -> String {
+    match test.verdict {
+        "fail" if test.findings.is_empty() => "fails: hidden".to_owned(),
+        "fail" => format!("fails: {}", test.findings.join(", ")),
+        "not-reached" => "not reached: the two never stood before their calls together".to_owned(),
+        "not-atomic" => "not atomic: leaves what neither order leaves".to_owned(),
+        _ if test.atomic == Some(true) => "passes, atomic".to_owned(),
+        _ => "passes".to_owned(),
+    }
+}
+
+/// The table of tests.
+fn table(tests: &[Test], screen: Screen) -> String {
+    let mut text = String::new();
+    let cells: Vec<[String; 4]> = tests
+        .iter()
+        .map(|test| {
+            let pair = format!("{} | {}", test.first, test.second);
+            [pair, test.object.clone(), test.paths.clone(), outcome(test)]
+        })
+        .collect();
+    let head = ["pair", "object", "paths", "outcome"].map(str::to_owned);
+    let rows = || std::iter::once(&head).chain(&cells);
+    let widest = |column: usize| rows().map(|row| width(&row[column])).max().unwrap_or(0);
+    let widths = [widest(0), widest(1), widest(2)];
+    for row in rows() {
+        let mut edge = String::new();
+        for (cell, wide) in row.iter().zip(widths) {
+            edge.push_str(cell);
+            edge.push_str(&" ".repeat(wide - width(cell) + 2));
+        }
+        let room = screen.width.saturating_sub(width(&edge)).max(30);
+        for line in wrap(&row[3], room) {
+            let _ = writeln!(text, "{edge}{line}");
+            edge = " ".repeat(width(&edge));
+        }
+    }
+    text
+}
+
+/// All of it for people.
+pub(super) fn all(results: &Results, screen: Screen) -> String {
+    let mut text = funnel(&results.funnel, results.tests.len());
+    if !results.tests.is_empty() {
+        let _ = write!(text, "\n{}", table(&results.tests, screen));
+    }
+    let of = |verdict: &str| results.tests.iter().filter(|test| test.verdict == verdict).count();
+    let parts = [("fail", "failed"), ("not-atomic", "not atomic"), ("not-reached", "not reached")];
+    let told: Vec<String> = parts
+        .iter()
+        .filter(|(verdict, _)| of(verdict) > 0)
+        .map(|(verdict, words)| format!("{} {words}", of(verdict)))
+        .collect();
+    let told = if told.is_empty() { "none failed".to_owned() } else { told.join(", ") };
+    let _ = writeln!(
+        text,
+        "\n{}, {}: {told}",
+        count(results.runs as usize, "run"),
+        count(results.tests.len(), "test")
+    );
+    for warning in &results.warnings {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    text
+}
