@@ -8,7 +8,8 @@ use std::process::Command;
 use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
-const ANALYSES: [&str; 10] = [
+const ANALYSES: [&str; 11] = [
+    "threadbare-api",
     "threadbare-code",
     "threadbare-coverage",
     "threadbare-idioms",

@@ -1,0 +1,1 @@
+//! A C header's API, and tests over it.

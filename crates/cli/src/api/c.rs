@@ -1,0 +1,2 @@
+//! placeholder
+pub(crate) struct Header;
