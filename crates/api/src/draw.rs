@@ -34,3 +34,19 @@ impl Draw {
         if list.is_empty() { None } else { list.get(self.below(list.len())) }
     }
 }
+
+/// Which of two functions each strand calls: what makes and what takes come in equal numbers in many of these.
+const FORMS: [&[&[usize]]; 7] = [
+    &[&[0], &[1]],
+    &[&[0], &[0], &[1]],
+    &[&[0], &[0], &[1, 1]],
+    &[&[0, 1], &[0, 1]],
+    &[&[0, 0], &[1, 1]],
+    &[&[0], &[1], &[1]],
+    &[&[0, 1], &[1, 0]],
+];
+
+/// One of them, in one of two cases; else strands are filled as it comes.
+pub(crate) fn form(draw: &mut Draw) -> Option<&'static [&'static [usize]]> {
+    if draw.chance(1, 2) { draw.pick(&FORMS).copied() } else { None }
+}

@@ -22,6 +22,8 @@ pub struct Step {
     pub name: String,
     /// The call as an expression.
     pub call: String,
+    /// Statements of the harness in its place, where the expression does not tell all: they tell the result, too.
+    pub says: Option<String>,
     /// How its result is told.
     pub told: Told,
     /// It may fail for no reason, so a failure says nothing.
@@ -203,6 +205,7 @@ impl Step {
         Step {
             name: "drop".to_owned(),
             call: format!("drop({name})"),
+            says: None,
             told: Told::Nothing,
             tries: false,
             keeps: None,

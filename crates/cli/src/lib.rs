@@ -54,6 +54,7 @@ enum Command {
     Invariants(Box<commands::invariants::Args>),
     Futures(Box<commands::futures::Args>),
     Inputs(Box<commands::inputs::Args>),
+    Generate(Box<commands::generate::Args>),
     Cc(commands::cc::Args),
     /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
     #[command(name = "c++", long_about = None, disable_help_flag = true)]
@@ -134,6 +135,7 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
         Command::Invariants(args) => commands::invariants::run(&args, given),
         Command::Futures(args) => commands::futures::run(&args),
         Command::Inputs(args) => commands::inputs::run(&args),
+        Command::Generate(args) => commands::generate::run(&args),
         Command::Cc(args) => commands::cc::run(Language::C, &args),
         Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),
         Command::Rustc(args) => commands::rustc::run(&args),

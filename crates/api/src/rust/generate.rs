@@ -9,6 +9,7 @@ use super::objects::{Maker, Method, Object, makers, methods, snake, without_valu
 use super::types::Ty;
 use super::values::Values;
 use super::{Api, Receiver};
+use crate::draw::form;
 use crate::test::{Kept, Need};
 use crate::{Draw, LeftOut, Recipes, Step, Test, Told};
 use std::collections::BTreeSet;
@@ -172,7 +173,8 @@ impl Generator<'_> {
         let names: Vec<String> = maker.objects.iter().map(|object| format!("⟨{}⟩", object.name)).collect();
         let pattern = if maker.tuple { format!("({})", names.join(", ")) } else { names.join(", ") };
         let mut test = Test { maker: maker.title.clone(), ..Test::default() };
-        let strands = if draw.chance(2, 3) { 2 } else { 3 };
+        let form = form(draw);
+        let strands = form.map_or(if draw.chance(2, 3) { 2 } else { 3 }, <[_]>::len);
         test.handles = vec![Vec::new(); strands];
         test.owned = vec![Vec::new(); strands];
         let mut vars: Vec<Vec<Var>> = vec![Vec::new(); strands];
@@ -186,16 +188,26 @@ impl Generator<'_> {
         // Calls before the strands are made on the objects themselves.
         let mut before: Vec<Var> = maker.objects.iter().map(|object| var_of(object, false)).collect();
         for _ in 0..[0, 0, 0, 1, 1, 2][draw.below(6)] {
-            if let Some(step) = self.step(&mut before, draw, false) {
+            if let Some(step) = self.step(&mut before, draw, false, None) {
                 test.setup.push(step);
             }
         }
         test.shared = shared.into_iter().filter(|(_, arc)| !arc).map(|(name, _)| name).collect();
         let sizes: &[usize] = if strands == 2 { &[1, 1, 1, 2, 2, 3] } else { &[1, 1, 1, 2] };
-        for vars in &mut vars {
+        let two = self.two(&vars, draw);
+        for (strand, vars) in vars.iter_mut().enumerate() {
             let mut steps = Vec::new();
-            for _ in 0..sizes[draw.below(sizes.len())] {
-                steps.extend(self.step(vars, draw, true));
+            match (form.map(|form| form[strand]), &two) {
+                (Some(form), Some(two)) => {
+                    for &which in form {
+                        steps.extend(self.step(vars, draw, true, Some(&two[which])));
+                    }
+                }
+                _ => {
+                    for _ in 0..sizes[draw.below(sizes.len())] {
+                        steps.extend(self.step(vars, draw, true, None));
+                    }
+                }
             }
             test.strands.push(steps);
         }
@@ -203,11 +215,24 @@ impl Generator<'_> {
             return None;
         }
         for _ in 0..draw.below(2) {
-            if let Some(step) = self.step(&mut ours, draw, false) {
+            if let Some(step) = self.step(&mut ours, draw, false, None) {
                 test.end.push(step);
             }
         }
         Some(test)
+    }
+
+    /// Two functions of what the strands have.
+    fn two(&self, vars: &[Vec<Var>], draw: &mut Draw) -> Option<[String; 2]> {
+        let mut names = BTreeSet::new();
+        for var in vars.iter().flatten() {
+            let all = methods(self.api, self.recipes, &var.ty).into_iter();
+            let fits =
+                all.filter(|method| !var.shared || matches!(method.receiver, Receiver::Ref | Receiver::Arc));
+            names.extend(fits.map(|method| method.function.name.clone()).filter(|name| !is_snapshot(name)));
+        }
+        let names: Vec<String> = names.into_iter().collect();
+        Some([draw.pick(&names)?.clone(), draw.pick(&names)?.clone()])
     }
 
     /// Gives an object to strands.
@@ -272,12 +297,23 @@ impl Generator<'_> {
         Some(())
     }
 
-    /// A call on one of the variables.
-    fn step(&mut self, vars: &mut Vec<Var>, draw: &mut Draw, in_strand: bool) -> Option<Step> {
+    /// A call on one of the variables, of a certain function if it has a name.
+    fn step(
+        &mut self,
+        vars: &mut Vec<Var>,
+        draw: &mut Draw,
+        in_strand: bool,
+        only: Option<&str>,
+    ) -> Option<Step> {
         let free = |var: &&Var| {
             !vars.iter().any(|other| matches!(&other.borrows, Some((of, true)) if *of == var.name))
         };
         let usable: Vec<Var> = vars.iter().filter(free).cloned().collect();
+        let has = |var: &&Var| {
+            let mut all = methods(self.api, self.recipes, &var.ty).into_iter();
+            only.is_none_or(|only| all.any(|method| method.function.name == only))
+        };
+        let usable: Vec<Var> = usable.iter().filter(has).cloned().collect();
         let var = draw.pick(&usable)?.clone();
         let lent = vars.iter().any(|other| matches!(&other.borrows, Some((of, _)) if *of == var.name));
         let ty = &self.api.types[&var.ty];
@@ -292,12 +328,15 @@ impl Generator<'_> {
                     Receiver::Pin => !var.shared && !lent && !var.optional,
                     Receiver::None => false,
                 };
+                let named = only.is_none_or(|only| method.function.name == only);
                 let told = in_strand || !is_snapshot(&method.function.name);
-                fits && told && (method.by_path.is_none() || !var.arc || method.receiver == Receiver::Ref)
+                fits && told
+                    && named
+                    && (method.by_path.is_none() || !var.arc || method.receiver == Receiver::Ref)
             })
             .map(Some)
             .collect();
-        let can_drop = in_strand && !var.shared && !lent;
+        let can_drop = in_strand && !var.shared && !lent && only.is_none();
         if can_drop && (kinds.is_empty() || draw.chance(1, 6)) {
             vars.retain(|other| other.name != var.name);
             return Some(Step::drop(&var.name, false));
@@ -305,7 +344,13 @@ impl Generator<'_> {
         if can_drop && ty.traits.contains("Future") && draw.chance(1, 2) {
             return Some(self.future(&var, vars, draw));
         }
-        if ty.traits.contains("Clone") && !var.optional && in_strand && draw.chance(1, 8) && vars.len() < 4 {
+        if ty.traits.contains("Clone")
+            && !var.optional
+            && in_strand
+            && only.is_none()
+            && draw.chance(1, 8)
+            && vars.len() < 4
+        {
             return Some(self.clone_of(&var, vars));
         }
         while !kinds.is_empty() {
@@ -470,6 +515,7 @@ fn plain(name: String, call: String, var: &Var, told: Told) -> Step {
     Step {
         name,
         call,
+        says: None,
         told,
         tries: false,
         keeps: None,

@@ -58,7 +58,7 @@ impl Modules {
         }
         self.all.insert(path.clone(), Module { public, ..Module::default() });
         let mut kept = Vec::new();
-        for item in items {
+        for item in unfolded(items) {
             match item {
                 Item::Mod(module) if !is_hidden(&module.attrs) => {
                     let name = module.ident.to_string();
@@ -207,6 +207,28 @@ fn tell(found: &mut BTreeMap<(String, String), String>, what: (String, String), 
     if better {
         found.insert(what, path);
     }
+}
+
+/// Items, with those in macros that only switch them on: `cfg_sync! { pub mod sync; }`.
+fn unfolded(items: Vec<Item>) -> Vec<Item> {
+    let mut out = Vec::new();
+    for item in items {
+        match item {
+            Item::Macro(item) => {
+                let name =
+                    item.mac.path.segments.last().map(|part| part.ident.to_string()).unwrap_or_default();
+                if name.starts_with("cfg_")
+                    && !name.starts_with("cfg_not")
+                    && !["cfg_loom", "cfg_test"].contains(&name.as_str())
+                    && let Ok(file) = item.mac.parse_body::<syn::File>()
+                {
+                    out.extend(unfolded(file.items));
+                }
+            }
+            other => out.push(other),
+        }
+    }
+    out
 }
 
 /// The leaves of a `use`: the name here, and the path.

@@ -8,7 +8,7 @@ mod options;
 mod results;
 mod rust;
 
-pub(crate) use c::Header;
+pub(crate) use c::{CLimits, Header};
 pub(crate) use options::ApiOptions;
 pub(crate) use results::{Results, Row};
 pub(crate) use rust::{Chosen, Package, RustLimits};

@@ -8,6 +8,7 @@ pub(crate) mod cargo_test;
 pub(crate) mod cc;
 pub(crate) mod coverage;
 pub(crate) mod futures;
+pub(crate) mod generate;
 pub(crate) mod inputs;
 pub(crate) mod invariants;
 pub(crate) mod list;
