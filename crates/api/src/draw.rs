@@ -35,6 +35,14 @@ impl Draw {
     }
 }
 
+/// Two of them, different ones if there are several.
+pub(crate) fn two<'a, T: PartialEq>(draw: &mut Draw, list: &'a [T]) -> Option<[&'a T; 2]> {
+    let first = draw.pick(list)?;
+    let others: Vec<&T> = list.iter().filter(|other| *other != first).collect();
+    let second = draw.pick(&others).copied().unwrap_or(first);
+    Some([first, second])
+}
+
 /// Which of two functions each strand calls: what makes and what takes come in equal numbers in many of these.
 const FORMS: [&[&[usize]]; 7] = [
     &[&[0], &[1]],
@@ -46,7 +54,7 @@ const FORMS: [&[&[usize]]; 7] = [
     &[&[0, 1], &[1, 0]],
 ];
 
-/// One of them, in one of two cases; else strands are filled as it comes.
+/// One of them, in two of three cases; else strands are filled as it comes.
 pub(crate) fn form(draw: &mut Draw) -> Option<&'static [&'static [usize]]> {
-    if draw.chance(1, 2) { draw.pick(&FORMS).copied() } else { None }
+    if draw.chance(2, 3) { draw.pick(&FORMS).copied() } else { None }
 }

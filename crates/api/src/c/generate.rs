@@ -4,7 +4,7 @@
 //! it; a function that the user calls *single* is called by one strand only.
 
 use super::{Api, CTy, Function};
-use crate::draw::form;
+use crate::draw::{form, two};
 use crate::{Draw, LeftOut, Recipes, Step, Test, Told};
 use std::collections::BTreeSet;
 
@@ -269,7 +269,7 @@ fn one(api: &Api, recipes: &Recipes, limits: &Limits, group: &Group<'_>, draw: &
     }
     let form = form(draw);
     let strands = form.map_or(if draw.chance(2, 3) { 2 } else { 3 }, <[_]>::len);
-    let two = [*draw.pick(&group.calls)?, *draw.pick(&group.calls)?];
+    let two = two(draw, &group.calls)?;
     test.handles = vec![Vec::new(); strands];
     let mut taken: Vec<(String, usize)> = Vec::new();
     let mut step = |draw: &mut Draw, strand: Option<usize>, only: Option<&Function>| -> Option<Step> {
@@ -292,7 +292,7 @@ fn one(api: &Api, recipes: &Recipes, limits: &Limits, group: &Group<'_>, draw: &
         }
         None
     };
-    for _ in 0..[0, 0, 0, 1, 1, 2][draw.below(6)] {
+    for _ in 0..if form.is_some() { 0 } else { [0, 0, 0, 1, 1, 2][draw.below(6)] } {
         test.setup.extend(step(draw, None, None));
     }
     let sizes: &[usize] = if strands == 2 { &[1, 1, 1, 2, 2, 3] } else { &[1, 1, 1, 2] };
@@ -300,7 +300,7 @@ fn one(api: &Api, recipes: &Recipes, limits: &Limits, group: &Group<'_>, draw: &
         let mut steps = Vec::new();
         if let Some(form) = form {
             for &which in form[strand] {
-                steps.extend(step(draw, Some(strand), Some(two[which])));
+                steps.extend(step(draw, Some(strand), Some(*two[which])));
             }
         } else {
             for _ in 0..sizes[draw.below(sizes.len())] {
@@ -312,7 +312,7 @@ fn one(api: &Api, recipes: &Recipes, limits: &Limits, group: &Group<'_>, draw: &
     if test.strands.iter().any(Vec::is_empty) {
         return None;
     }
-    for _ in 0..draw.below(3) {
+    for _ in 0..if form.is_some() { draw.below(2) } else { draw.below(3) } {
         test.end.extend(step(draw, None, None));
     }
     Some(test)

@@ -9,7 +9,7 @@ use super::objects::{Maker, Method, Object, makers, methods, snake, without_valu
 use super::types::Ty;
 use super::values::Values;
 use super::{Api, Receiver};
-use crate::draw::form;
+use crate::draw::{form, two};
 use crate::test::{Kept, Need};
 use crate::{Draw, LeftOut, Recipes, Step, Test, Told};
 use std::collections::BTreeSet;
@@ -187,7 +187,8 @@ impl Generator<'_> {
         test.make.push(format!("let {pattern} = {call};"));
         // Calls before the strands are made on the objects themselves.
         let mut before: Vec<Var> = maker.objects.iter().map(|object| var_of(object, false)).collect();
-        for _ in 0..[0, 0, 0, 1, 1, 2][draw.below(6)] {
+        let before_calls = if form.is_some() { 0 } else { [0, 0, 0, 1, 1, 2][draw.below(6)] };
+        for _ in 0..before_calls {
             if let Some(step) = self.step(&mut before, draw, false, None) {
                 test.setup.push(step);
             }
@@ -214,7 +215,7 @@ impl Generator<'_> {
         if test.strands.iter().all(Vec::is_empty) {
             return None;
         }
-        for _ in 0..draw.below(2) {
+        for _ in 0..if form.is_some() { 0 } else { draw.below(2) } {
             if let Some(step) = self.step(&mut ours, draw, false, None) {
                 test.end.push(step);
             }
@@ -232,7 +233,7 @@ impl Generator<'_> {
             names.extend(fits.map(|method| method.function.name.clone()).filter(|name| !is_snapshot(name)));
         }
         let names: Vec<String> = names.into_iter().collect();
-        Some([draw.pick(&names)?.clone(), draw.pick(&names)?.clone()])
+        two(draw, &names).map(|names| names.map(String::clone))
     }
 
     /// Gives an object to strands.
