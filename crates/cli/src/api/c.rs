@@ -24,6 +24,8 @@ pub(crate) struct Header {
     api: Api,
     recipes: Recipes,
     include: String,
+    /// Where it lies.
+    folder: PathBuf,
     /// What it is compiled and linked with.
     arguments: Vec<OsString>,
     /// Where tests are written.
@@ -44,11 +46,15 @@ impl Header {
             .map_err(|error| cannot(&format!("read `{}`", header.display()), &error))?;
         let env = Environment::of_process();
         let runtime = embedded::place(&env)?;
-        let include = format!("{:?}", path.display().to_string());
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let include = format!("{name:?}");
+        let folder = header.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_owned();
         let mut header = Header {
             api: Api::default(),
             recipes,
             include,
+            folder,
             arguments: arguments.to_vec(),
             out: out.to_owned(),
             env,
@@ -129,12 +135,14 @@ impl Language for Header {
         let mut left: Vec<Test> = tests.to_vec();
         let mut refused: Vec<(u32, String)> = Vec::new();
         let source = self.work().join("tests.c");
-        let program = std::path::absolute(self.out.join("generated-tests")).unwrap_or_default();
+        let program = std::path::absolute(self.work().join("program")).unwrap_or_default();
         for round in 0.. {
             let (text, lines) = c::harness(&[self.include.clone()], &left);
             write_all(&source, &text)?;
             let mut arguments: Vec<OsString> =
                 ["-g", "-O1", "-w", "-fno-diagnostics-show-caret"].iter().map(OsString::from).collect();
+            arguments.push("-I".into());
+            arguments.push(self.folder.clone().into_os_string());
             arguments.push(source.clone().into_os_string());
             arguments.extend(self.arguments.iter().cloned());
             arguments.extend(["-pthread", "-o"].iter().map(OsString::from));
@@ -178,10 +186,9 @@ impl Language for Header {
         let mut files = Vec::new();
         for kept in failing {
             let path = self.out.join(format!("{}.c", kept.name));
+            let (file, folder, given) = (path.display(), self.folder.display(), given.join(" "));
             let build = format!(
-                "threadbare cc -g -O1 {} {} -pthread -o test && threadbare run -- ./test",
-                path.display(),
-                given.join(" ")
+                "threadbare cc -g -O1 -I{folder} {file} {given} -pthread -o test && threadbare run -- ./test"
             );
             let outcomes: &[String] = if kept.class == "not-atomic" { &kept.outcomes } else { &[] };
             let shows = kept.message.lines().next().unwrap_or_default();

@@ -12,8 +12,8 @@ pub(super) fn key(class: Class, finding: &Finding, maker: &str) -> String {
         Class::Other | Class::Deadlock => {
             // Where strands of the harness wait for others says nothing.
             let ours = |file: &Option<String>| {
-                file.as_ref()
-                    .is_some_and(|file| file.contains("harness.") || file.contains("threadbare-generate"))
+                let parts = ["threadbare-generate/", "generate/tests.c", "/harness.rs"];
+                file.as_ref().is_some_and(|file| parts.iter().any(|part| file.contains(part)))
             };
             let mut places: Vec<String> = finding
                 .locations

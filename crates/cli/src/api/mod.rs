@@ -193,6 +193,7 @@ fn keep(
         return Ok(());
     }
     let built = language.build(&tests)?;
+    results.program = Some(built.target.program.clone());
     for (test, (row, name, ..)) in tests.iter().zip(&rows) {
         let found = judge.again(&built.target, test, name)?;
         results.rows[*row].name.clone_from(name);

@@ -127,7 +127,9 @@ fn tidy(folder: &Path, results: &Results) {
     }
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if !name.starts_with("orders-") {
+        let program = results.program.as_deref().and_then(Path::file_name);
+        let needed = name.starts_with("orders-") || name == "tests.c" || program == Some(&entry.file_name());
+        if !needed {
             let _ = std::fs::remove_file(entry.path());
         }
     }

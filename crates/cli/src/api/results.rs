@@ -4,6 +4,7 @@ use super::judge::Judged;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::time::Duration;
 use threadbare_api::{LeftOut, Test};
 use threadbare_findings::{Finding, Severity};
@@ -12,7 +13,7 @@ use threadbare_report::{Screen, text};
 /// The version of the JSON object.
 const FORMAT_VERSION: u32 = 1;
 /// Lines of the table for tests that show nothing.
-const CLEAN_LINES: usize = 5;
+const CLEAN_LINES: usize = 3;
 
 /// A line of the table.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +44,8 @@ pub(crate) struct Results {
     /// Tests that there was no time for.
     pub(crate) not_run: usize,
     pub(crate) findings: Vec<Finding>,
+    /// The program of the findings.
+    pub(crate) program: Option<PathBuf>,
     pub(crate) runs: u64,
     pub(crate) elapsed: Duration,
     pub(crate) atomic_fails: bool,
@@ -107,20 +110,25 @@ impl Results {
         let waits = self.rows.iter().filter(|row| row.judged.waits).count();
         let _ = writeln!(
             out,
-            "{}: {} {failed} of which failed, {notes} not atomic; seed {}",
+            "{}: {} {failed} failed, {notes} not atomic; {} runs, seed {}",
             if failed > 0 { "failure" } else { "clean" },
             count(self.rows.len(), "test,", "tests,"),
+            self.runs,
             self.seed
         );
-        let mut clean = 0;
+        let (mut clean, mut same) = (0, 0);
         let mut lines = vec![["test".to_owned(), "calls".to_owned(), "outcome".to_owned()]];
         for row in &self.rows {
             let word = row.judged.word(self.atomic_fails);
-            if word == "clean" || word == "left out" || row.same_as.is_some() {
+            if row.same_as.is_some() {
+                same += 1;
+                continue;
+            }
+            if word == "clean" {
                 clean += 1;
-                if clean > CLEAN_LINES || row.same_as.is_some() || word == "left out" {
-                    continue;
-                }
+            }
+            if word == "left out" || (word == "clean" && clean > CLEAN_LINES) {
+                continue;
             }
             lines.push([row.name.clone(), row.calls.clone(), word]);
         }
@@ -130,7 +138,10 @@ impl Results {
             let _ = writeln!(out, "  {:first$}  {:second$}  {}", line[0], line[1], line[2]);
         }
         if clean > CLEAN_LINES {
-            let _ = writeln!(out, "  … and {} that are clean or show the same", clean - CLEAN_LINES);
+            let _ = writeln!(out, "  … and {} clean", count(clean - CLEAN_LINES, "that is", "that are"));
+        }
+        if same > 0 {
+            let _ = writeln!(out, "{} what another one shows", count(same, "test shows", "tests show"));
         }
         if waits > 0 {
             let _ = writeln!(
