@@ -149,6 +149,10 @@ fn gated(step: &Step, strand: usize) -> String {
 fn touch(touch: Option<&str>, name: &str, optional: bool) -> String {
     match (touch, optional) {
         (None, _) => String::new(),
+        (Some("next"), true) => {
+            format!("drop(format!(\"{{:?}}\", {name}.as_mut().map(|{name}| {name}.next())));")
+        }
+        (Some("next"), false) => format!("drop(format!(\"{{:?}}\", {name}.next()));"),
         (Some("write"), true) => format!("if let Some({name}) = {name}.as_mut() {{ (**{name}).write(); }}"),
         (Some(how), true) => format!("if let Some({name}) = {name}.as_ref() {{ (**{name}).{how}(); }}"),
         (Some(how), false) => format!("(*{name}).{how}();"),

@@ -496,6 +496,7 @@ impl Generator<'_> {
         let touch = match &ty.target {
             Some(Ty::Param) if ty.traits.contains("DerefMut") => Some("write"),
             Some(Ty::Param) => Some("read"),
+            _ if ty.traits.contains("Iterator") && ty.item.as_ref().is_some_and(Ty::is_plain) => Some("next"),
             _ => None,
         };
         let name = fresh(&snake(&ty.name), vars);
