@@ -119,7 +119,7 @@ fn what_fails_is_kept_as_a_small_test() {
 #[test]
 fn faults_of_c_headers_are_found_and_their_twins_are_not_blamed() {
     for (header, shown) in HEADERS {
-        let made = c(header, true, &["--max", "30", "--runs", "100", "--atomic", "fail", "--shrink", "off"]);
+        let made = c(header, true, &["--max", "60", "--runs", "60", "--atomic", "fail", "--shrink", "off"]);
         let verdicts = verdicts(&made, "");
         assert!(shown.iter().any(|shown| verdicts.contains(shown)), "{header}: {}", made.outcome.describe());
         let kept = std::fs::read_dir(made.out.path()).expect("the folder").flatten();
