@@ -211,6 +211,7 @@ fn main() -> ExitCode {
     for shape in WAITS {
         add(format!("poll/variants.c {shape}"), Box::new(|| once_each("poll/variants.c", shape, 1)));
     }
+    add("one instruction that waits for one value after the other".to_owned(), Box::new(ring));
     add("a long poll is told".to_owned(), Box::new(long_poll));
     add("strands that try in turn".to_owned(), Box::new(try_in_turn));
     add("the busy wait of figure 8".to_owned(), Box::new(busy_wait));
@@ -381,7 +382,30 @@ fn exclusion(algorithm: &str, classes: u64) -> Result<(), String> {
     if counted != classes {
         return Err(format!("brute force finds {counted} classes, not {classes}"));
     }
-    once_each("planner/exclusion.c", algorithm, classes)
+    let campaign = plan("planner/exclusion.c", algorithm, "dpor", "200000")?;
+    check_classes(&campaign, classes)?;
+    let runs = number(&campaign, "runs")?;
+    // That a value keeps a strand waiting in a state of its own is learnt by a run that looks in vain.
+    match is_complete(&campaign) && runs <= classes + classes / 3 {
+        true => Ok(()),
+        false => Err(campaign.complain(&format!("{runs} runs for {classes} classes"))),
+    }
+}
+
+/// Each side of a ring waits at one instruction for all its items. How many are there when it looks makes a difference.
+fn ring() -> Result<(), String> {
+    const CLASSES: u64 = 81;
+    let campaign = plan("race/ring_right.c", "", "dpor", "20000")?;
+    check_classes(&campaign, CLASSES)?;
+    if !is_complete(&campaign) || number(&campaign, "runs")? > CLASSES + CLASSES / 3 {
+        return Err(campaign.complain("not one run a class, or nearly so"));
+    }
+    // What random runs show is among them.
+    let campaign = plan("race/ring_right.c", "", "random", "2000")?;
+    match campaign.report["coverage"]["classes"].as_u64() {
+        Some(seen) if seen > CLASSES * 2 / 3 && seen <= CLASSES => Ok(()),
+        seen => Err(campaign.complain(&format!("random runs show {seen:?} classes"))),
+    }
 }
 
 fn agree(scripts: &str, classes: u64, brute: &str) -> Result<(), String> {

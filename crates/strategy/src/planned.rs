@@ -86,6 +86,14 @@ pub struct Planned {
     last: Option<(Pick, Op, u64)>,
 }
 
+/// Whether a strand waits in a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    No,
+    Perhaps,
+    Surely,
+}
+
 /// A planner that tries every order.
 pub type Dfs = Planned;
 /// A planner with dynamic partial-order reduction.
@@ -231,7 +239,9 @@ impl Planned {
             return;
         }
         let load = match op.kind {
-            OpKind::Read | OpKind::AtomicLoad => [op.pc, op.addr, view.value(op.addr, op.size as u8)],
+            OpKind::Read | OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::AtomicRmw if op.size <= 8 => {
+                [op.pc, op.addr, view.value(op.addr, op.size as u8)]
+            }
             // Whatever else it does ends a round.
             _ => [0; LOAD],
         };
@@ -253,10 +263,11 @@ impl Planned {
             })
     }
 
-    /// Whether the strand stands in a loop, at its head or on its way, whose round would be in vain: what is left of it finds the
-    /// values that make it wait.
-    fn waits<V: View>(&self, strand: StrandId, view: &V) -> bool {
+    /// Whether the strand stands in a loop, at its head or on its way, whose round was once in vain: what is left of it finds the
+    /// values that made a strand wait. In another state it need not wait for them.
+    fn waits<V: View>(&self, strand: StrandId, view: &V) -> Waits {
         let op = view.op(strand);
+        let mut found = Waits::No;
         let (mut at, end) = self.waits;
         while at < end {
             let places = self.word(at) as usize;
@@ -276,14 +287,19 @@ impl Planned {
             };
             let open = |place: usize| view.may_see_older(strand, word(place, 1), word(place, 2) as u8);
             if (0..places).any(stands) && !(0..places).any(open) {
-                return true;
+                // Its last round has just been in vain, and nothing has changed since.
+                if stands(0) && self.came_by(strand, first, places) {
+                    return Waits::Surely;
+                }
+                found = Waits::Perhaps;
             }
         }
-        false
+        found
     }
 
     fn policy<V: View>(&mut self, view: &V) -> Pick {
-        let free = |strand: StrandId, this: &Self| !this.sleeps(strand) && !this.waits(strand, view);
+        let free =
+            |strand: StrandId, this: &Self| !this.sleeps(strand) && this.waits(strand, view) == Waits::No;
         let current = view.current();
         let oldest = |accepts: &dyn Fn(StrandId) -> bool| {
             view.enabled().iter().copied().filter(|&strand| accepts(strand)).min()
@@ -307,7 +323,9 @@ impl Planned {
         let sleeper = oldest(&|strand| self.sleeps(strand));
         let waits_for_sleepers = sleeper.is_some() && self.gave_way >= PATIENCE;
         let able = oldest(&|strand| free(strand, self) && !ends(strand));
-        if let Some(strand) = able.filter(|_| !waits_for_sleepers).or(end) {
+        // Who waits, as it seems, has a look.
+        let looks = || oldest(&|it| !self.sleeps(it) && self.waits(it, view) == Waits::Perhaps);
+        if let Some(strand) = able.filter(|_| !waits_for_sleepers).or_else(looks).or(end) {
             return Pick::Run(strand);
         }
         if let Some(&strand) = view.timed().iter().find(|&&strand| !self.sleeps(strand)) {

@@ -320,6 +320,13 @@ impl Emitter<'_> {
             S::Spin(variable, value) => {
                 self.marked(&format!("while (atomic_load(&{}) != {value}) {{}}", self.variable(variable)));
             }
+            S::Stairs(variable, from, times) => {
+                let name = self.variable(variable);
+                self.inside(&format!("for (int i = {from}; i < {from} + {times}; i++)"), |this| {
+                    this.line(&format!("while (atomic_load(&{name}) == i) {{}}"));
+                });
+                self.mark();
+            }
             S::Grabbed(variable, ref body) => {
                 let name = self.variable(variable);
                 self.line(&format!("while (atomic_exchange(&{name}, 1)) {{}}"));

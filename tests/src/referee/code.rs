@@ -39,6 +39,8 @@ pub(super) enum Op {
     TryWrite(u8, u8),
     /// Goes on when the variable has the value.
     Until(u8, u8),
+    /// Waits until the variable has another value.
+    While(u8, u8),
     /// Goes on when the variable is 0, and makes it 1.
     Grab(u8),
     /// Looks whether the variable has the value, into a slot.
@@ -181,6 +183,13 @@ impl Writer {
                 self.tried(Op::TryWrite(lock, slot), slot, Op::WriteUnlock(lock), body);
             }
             S::Spin(variable, value) => self.marked(Op::Until(variable, value)),
+            S::Stairs(variable, from, times) => {
+                for value in from..from + times {
+                    self.op(Op::While(variable, value));
+                }
+                self.marks += 1;
+                self.list.push(Instruction::Mark(self.marks));
+            }
             S::Grabbed(variable, ref body) => {
                 self.held(Op::Grab(variable), Op::Put(variable, Value::Constant(0)), body);
             }

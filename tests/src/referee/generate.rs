@@ -151,7 +151,10 @@ pub fn case(seed: u64, only: &[Feature], fits: &dyn Fn(&Program) -> bool) -> Cas
             continue;
         }
         // A run that spins for ever takes a thousand times as long as others.
-        if account.stuck && program.has(|it| matches!(it, Statement::Spin(..))) && !random.chance(2) {
+        if account.stuck
+            && program.has(|it| matches!(it, Statement::Spin(..) | Statement::Stairs(..)))
+            && !random.chance(2)
+        {
             continue;
         }
         if account.classes <= CLASSES && (account.classes > 1 || random.chance(3)) {
@@ -578,7 +581,15 @@ impl<'a> Maker<'a> {
 
     fn spin(&mut self, body: &mut Vec<Statement>) {
         let variable = self.random.pick(&self.atomic.clone());
-        match self.random.below(10) {
+        match self.random.below(14) {
+            10 | 11 => {
+                let (from, times) = (self.random.below(2) as u8, 1 + self.random.below(3) as u8);
+                body.push(Statement::Stairs(variable, from, times));
+            }
+            12 | 13 => {
+                let value = 1 + self.random.below(3) as u8;
+                body.push(Statement::Store(variable, Value::Constant(value)));
+            }
             0..=2 => body.push(Statement::Spin(variable, 1)),
             3..=6 => body.push(Statement::Store(variable, Value::Constant(1))),
             7 | 8 => {

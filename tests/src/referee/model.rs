@@ -295,6 +295,7 @@ impl State {
                 self.writers[lock as usize].is_none() && self.readers[lock as usize].is_empty()
             }
             Op::Until(variable, value) => self.memory[variable as usize] == value,
+            Op::While(variable, value) => self.memory[variable as usize] != value,
             Op::Grab(variable) => self.memory[variable as usize] == 0,
             Op::Join(strand) => self.strands[strand as usize].life == Life::Ended,
             Op::Signal(condition) => return self.sleepers(condition).len().max(1),
@@ -481,7 +482,7 @@ impl State {
                 }
                 step.state.keep(me, slot, can.into());
             }
-            Op::Until(variable, _) => step.on(Object::Variable(variable), Read),
+            Op::Until(variable, _) | Op::While(variable, _) => step.on(Object::Variable(variable), Read),
             Op::Grab(variable) => {
                 step.on(Object::Variable(variable), Write);
                 step.state.put(variable, 1);
@@ -650,6 +651,9 @@ mod tests {
         is(&["store 0 1; barrier 0; load 1 0", "store 1 1; barrier 0; load 0 0"], 2);
         is(&["spin 0 1", "store 0 1"], 1);
         is(&["spin 0 1; load 1 0", "store 1 1; store 0 1"], 1);
+        // Both looks see the 1 or the 2, or the first the 1 and the second the 2: a 1 is no more waited for after that.
+        is(&["stairs 0 0 1", "store 0 1; store 0 2"], 2);
+        is(&["stairs 0 0 2", "store 0 1; store 0 2"], 2);
         is(&["grabbed 0 {; add 2 1; }", "grabbed 0 {; add 2 1; }"], 2);
         is(&["poll 0 1 12 0", "store 0 1"], 13);
     }

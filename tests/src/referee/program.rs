@@ -110,6 +110,8 @@ pub enum Statement {
     TryWriting(u8, u8, Vec<Statement>),
     /// `while (load(x) != k);`.
     Spin(u8, u8),
+    /// `for (i = k; i < k + n; i++) while (load(x) == i);`: one instruction waits for one value after the other.
+    Stairs(u8, u8, u8),
     /// `while (exchange(x, 1));`, a body, and `store(x, 0)`. The variable is used for nothing else.
     Grabbed(u8, Vec<Statement>),
     /// Looks at most so often whether the variable has the value: variable, value, times, slot (whether it had).

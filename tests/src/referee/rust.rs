@@ -307,6 +307,12 @@ impl Emitter<'_> {
             S::Spin(variable, value) => {
                 self.line(&format!("while {}.load(SeqCst) != {value} {{}}", self.variable(variable)));
             }
+            S::Stairs(variable, from, times) => {
+                let name = self.variable(variable);
+                self.inside(&format!("for i in {from}..{from} + {times}"), |this| {
+                    this.line(&format!("while {name}.load(SeqCst) == i {{}}"));
+                });
+            }
             S::Grabbed(variable, ref body) => {
                 let name = self.variable(variable);
                 self.written(variable, &format!("while {name}.swap(1, SeqCst) != 0 {{}}"));

@@ -40,7 +40,10 @@ impl Program {
     fn changes(&self) -> bool {
         let (mut looked, mut written) = (0u32, 0u32);
         self.statements(|_, statement| match *statement {
-            Statement::Load(at, _) | Statement::Spin(at, _) | Statement::Poll(at, ..) => looked |= 1 << at,
+            Statement::Load(at, _)
+            | Statement::Spin(at, _)
+            | Statement::Stairs(at, ..)
+            | Statement::Poll(at, ..) => looked |= 1 << at,
             Statement::Store(at, _)
             | Statement::FetchAdd(at, ..)
             | Statement::Exchange(at, ..)

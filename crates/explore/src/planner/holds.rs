@@ -82,8 +82,8 @@ impl Analysis {
         let done = self.clocks.len();
         let comes_before =
             |other: usize| other < at || other < done && other != at && !self.precedes(at, other, trace);
-        match waits.would_wait(trace, event, last, at, &comes_before) {
-            true if waits.may_see_older(trace, event, last, &comes_before) => Before::Perhaps,
+        match waits.would_wait(trace, &self.states, event, last, at, &comes_before) {
+            true if waits.may_see_older(trace, &self.states, event, last, &comes_before) => Before::Perhaps,
             true => Before::InVain,
             false => Before::Made(later),
         }

@@ -11,6 +11,7 @@ mod graph;
 mod hapset;
 mod holds;
 mod pcb;
+mod states;
 pub(crate) mod trace;
 mod waits;
 

@@ -4,6 +4,7 @@
 //! pairs is the run's class (a Mazurkiewicz trace): runs of one class differ in nothing that anybody can see.
 
 use super::holds::{Before, acquires};
+use super::states::States;
 use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::event::ChoiceKind;
@@ -416,7 +417,7 @@ impl Trace {
 
     /// The order of the run's steps, and the pairs that could have come otherwise.
     pub(crate) fn analyse(&self, waits: &Waits) -> Analysis {
-        let mut analysis = Analysis::default();
+        let mut analysis = Analysis { states: waits.states(self), ..Analysis::default() };
         for at in 0..self.events.len() {
             analysis.add(self, at, waits);
         }
@@ -474,6 +475,8 @@ pub(crate) struct Analysis {
     pub(crate) sources: Vec<Vec<usize>>,
     /// The pairs that could have come otherwise.
     pub(crate) races: Vec<Race>,
+    /// What strands know, if that matters.
+    pub(super) states: States,
     last: HashMap<u16, usize>,
     history: HashMap<u64, Vec<usize>>,
     /// Events with a range too long for that: candidates for everything.
@@ -593,7 +596,7 @@ impl Analysis {
         clock[strand] = ordinal;
         for Found { first, by_deadline, later } in found {
             let second = self.earlier(trace, first, event, by_deadline);
-            let vain = waits.vain(trace, first, &second);
+            let vain = waits.vain(trace, &self.states, first, &second);
             self.races.push(Race { first, second, made: Some(at), later, vain });
         }
         self.clocks.push(clock);
@@ -665,7 +668,7 @@ impl Analysis {
             candidates.extend(self.history.get(&SIGNALS).into_iter().flatten());
         }
         // If the event would have waited in a loop, others that decide about the loop may have come after it.
-        let elsewhere = waits.others(trace, event, before);
+        let elsewhere = waits.others(trace, &self.states, event, before);
         let decides = |at: &usize| {
             let other = &trace.events[*at];
             !other.op.kind.looks() && elsewhere.iter().any(|place| place.is_of(other))

@@ -3,8 +3,9 @@
 //! A strand that loads the same values again and again waits for others. How often it looked in vain makes no difference to
 //! anybody, so a round of such a loop that only leads to the next one is no part of a run's class: planners take the loop as
 //! one operation that can be made when the values are others. Which values make it wait is learnt from runs in which the
-//! engine found the loop spinning.
+//! engine found the loop spinning; that they do so in a state of the strand ([`super::states`]), from runs in which it looked in vain.
 
+use super::states::{States, gives_way};
 use super::trace::{Event, Spin, Trace};
 use std::collections::HashSet;
 use threadbare_abi::op::OpKind;
@@ -35,12 +36,16 @@ impl Place {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waits {
     rounds: Vec<Vec<Place>>,
+    /// In which states of their strands which of them were made in vain.
+    seen: HashSet<(usize, u64)>,
     /// Atomic loads may see older stores.
     pub(crate) weak: bool,
 }
 
 /// The most rounds that are kept.
 const MOST: usize = 1024;
+/// The most of their states.
+const MOST_SEEN: usize = 1 << 20;
 
 impl Waits {
     /// Learns from a run; whether there was something new.
@@ -55,7 +60,26 @@ impl Waits {
                 new = true;
             }
         }
+        self.learn_states(trace);
         new
+    }
+
+    /// Learns in which states the rounds of a run were made in vain.
+    fn learn_states(&mut self, trace: &Trace) {
+        let rounds = self.rounds_in_vain(trace, &|_| false);
+        if rounds.is_empty() || self.seen.len() > MOST_SEEN {
+            return;
+        }
+        let states = States::of(trace, &events_of(&rounds));
+        self.seen.extend(rounds.iter().map(|(round, events)| (*round, states.before(events[0]))));
+    }
+
+    /// The states of the strands of a run.
+    pub(crate) fn states(&self, trace: &Trace) -> States {
+        if self.rounds.is_empty() {
+            return States::default();
+        }
+        States::of(trace, &self.in_vain(trace))
     }
 
     /// The words of a guide.
@@ -73,16 +97,17 @@ impl Waits {
     /// The events of rounds that only led to the next one, but for looks at the newest store that could have seen an older one: what comes of that is
     /// a difference.
     pub(crate) fn void(&self, trace: &Trace) -> HashSet<usize> {
-        self.rounds_in_vain(trace, &|event| event.chose && event.back == 0)
+        events_of(&self.rounds_in_vain(trace, &|event| event.chose && event.back == 0))
     }
 
     /// The events of all rounds that only led to the next one.
     pub(crate) fn in_vain(&self, trace: &Trace) -> HashSet<usize> {
-        self.rounds_in_vain(trace, &|_| false)
+        events_of(&self.rounds_in_vain(trace, &|_| false))
     }
 
-    fn rounds_in_vain(&self, trace: &Trace, counts: &dyn Fn(&Event) -> bool) -> HashSet<usize> {
-        let mut void = HashSet::new();
+    /// The rounds that only led to the next one, each by its number and its events.
+    fn rounds_in_vain(&self, trace: &Trace, counts: &dyn Fn(&Event) -> bool) -> Vec<(usize, Vec<usize>)> {
+        let mut void = Vec::new();
         if self.rounds.is_empty() {
             return void;
         }
@@ -92,9 +117,10 @@ impl Waits {
                 (0..trace.events.len()).filter(|&at| trace.events[at].index == strand).collect();
             let mut at = 0;
             while at < own.len() {
-                match self.rounds.iter().find_map(|round| self.whole(trace, &own[at..], round, counts)) {
-                    Some(length) => {
-                        void.extend(&own[at..at + length]);
+                let whole = |round: &Vec<Place>| self.whole(trace, &own[at..], round, counts);
+                match self.rounds.iter().enumerate().find_map(|(number, it)| Some((number, whole(it)?))) {
+                    Some((number, length)) => {
+                        void.push((number, own[at..at + length].to_vec()));
                         at += length;
                     }
                     None => at += 1,
@@ -131,14 +157,14 @@ impl Waits {
     }
 
     /// The steps of a loop, up to `last`, that would look in vain if `writes` came before the last of them.
-    pub(crate) fn vain(&self, trace: &Trace, last: usize, writes: &Event) -> Vec<usize> {
+    pub(crate) fn vain(&self, trace: &Trace, states: &States, last: usize, writes: &Event) -> Vec<usize> {
         let event = &trace.events[last];
         let changes = writes.op.addr == event.op.addr && writes.op.size == event.op.size;
         if self.rounds.is_empty() || !changes || event.before == writes.after {
             return Vec::new();
         }
         let own = || (0..last).rev().filter(|&at| trace.events[at].index == event.index);
-        let found = self.rounds.iter().find_map(|round| {
+        let found = self.rounds.iter().enumerate().find_map(|(number, round)| {
             let (end, earlier) = round.split_last()?;
             // A loop of one load is not begun while it would wait.
             if earlier.is_empty() || !end.is_at(event) || writes.after != end.value {
@@ -155,7 +181,7 @@ impl Waits {
                 steps.push(at);
             }
             steps.reverse();
-            Some(steps)
+            self.seen.contains(&(number, states.before(steps[0]))).then_some(steps)
         });
         found.unwrap_or_default()
     }
@@ -166,13 +192,14 @@ impl Waits {
     pub(crate) fn would_wait(
         &self,
         trace: &Trace,
+        states: &States,
         event: &Event,
         before: Option<usize>,
         at: usize,
         comes_before: &dyn Fn(usize) -> bool,
     ) -> bool {
         let other = &trace.events[at];
-        self.rounds_of(trace, event, before).any(|(place, rest)| {
+        self.rounds_of(trace, states, event, before).any(|(place, rest)| {
             let value = match place.is_of(other) {
                 true => Some(other.before),
                 // What nobody has touched is what the event itself finds.
@@ -187,6 +214,7 @@ impl Waits {
     pub(crate) fn may_see_older(
         &self,
         trace: &Trace,
+        states: &States,
         event: &Event,
         before: Option<usize>,
         comes_before: &dyn Fn(usize) -> bool,
@@ -195,30 +223,47 @@ impl Waits {
         self.weak
             && event.op.kind == OpKind::AtomicLoad
             && self
-                .rounds_of(trace, event, before)
+                .rounds_of(trace, states, event, before)
                 .any(|(place, rest)| older(place) || rest.iter().any(&older))
     }
 
     /// Where else the rounds look that `event` begins, or goes on with: writes there decide whether it waits, too.
-    pub(crate) fn others(&self, trace: &Trace, event: &Event, before: Option<usize>) -> Vec<Place> {
-        self.rounds_of(trace, event, before).flat_map(|(_, rest)| rest).copied().collect()
+    pub(crate) fn others(
+        &self,
+        trace: &Trace,
+        states: &States,
+        event: &Event,
+        before: Option<usize>,
+    ) -> Vec<Place> {
+        self.rounds_of(trace, states, event, before).flat_map(|(_, rest)| rest).copied().collect()
     }
 
-    /// The rounds in which the strand may be with this event, each by the event's place and what is left of the round.
+    /// The rounds in which the strand is with this event, each by the event's place and what is left of the round: those that were seen
+    /// to be in vain in the strand's state.
     fn rounds_of<'a>(
         &'a self,
         trace: &'a Trace,
+        states: &'a States,
         event: &'a Event,
         before: Option<usize>,
     ) -> impl Iterator<Item = (&'a Place, &'a [Place])> {
-        self.rounds.iter().flat_map(move |round| {
+        self.rounds.iter().enumerate().flat_map(move |(number, round)| {
             (0..round.len())
                 .filter(move |&place| {
-                    round[place].is_at(event) && follows(trace, before, event.index, &round[..place])
+                    round[place].is_at(event)
+                        && begins(trace, before, event.index, &round[..place]).is_some_and(|first| {
+                            let state =
+                                first.map_or_else(|| states.at(event, before), |it| states.before(it));
+                            self.seen.contains(&(number, state))
+                        })
                 })
                 .map(move |place| (&round[place], &round[place + 1..]))
         })
     }
+}
+
+fn events_of(rounds: &[(usize, Vec<usize>)]) -> HashSet<usize> {
+    rounds.iter().flat_map(|(_, events)| events).copied().collect()
 }
 
 /// Whether a load of the place after the events that come before could see another store than the newest.
@@ -248,18 +293,21 @@ fn stays(trace: &Trace, place: &Place, strand: u16, comes_before: &dyn Fn(usize)
         })
 }
 
-/// Whether the strand's last events, up to `before`, are these loads with these values.
-fn follows(trace: &Trace, before: Option<usize>, strand: u16, places: &[Place]) -> bool {
-    let Some(before) = before else { return places.is_empty() };
-    let mut own = trace.events[..=before].iter().rev().filter(|event| event.index == strand);
-    places.iter().rev().all(|place| {
-        let event = own.by_ref().find(|event| !gives_way(event));
-        event.is_some_and(|event| place.is_at(event) && event.before == place.value)
-    })
-}
-
-fn gives_way(event: &Event) -> bool {
-    matches!(event.op.kind, OpKind::Yield | OpKind::Sleep | OpKind::Fence)
+/// If the strand's last events, up to `before`, are these loads with these values: the first of them, if there are any.
+fn begins(trace: &Trace, before: Option<usize>, strand: u16, places: &[Place]) -> Option<Option<usize>> {
+    let made = before.map_or(0, |before| before + 1);
+    let is_own = |at: &usize| trace.events[*at].index == strand && !gives_way(&trace.events[*at]);
+    let mut own = (0..made).rev().filter(is_own);
+    let mut first = None;
+    for place in places.iter().rev() {
+        let at = own.next()?;
+        let event = &trace.events[at];
+        if !place.is_at(event) || event.before != place.value {
+            return None;
+        }
+        first = Some(at);
+    }
+    Some(first)
 }
 
 /// The places of a loop in the order in which the strand came to them when it entered the loop.

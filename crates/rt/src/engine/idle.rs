@@ -47,10 +47,14 @@ pub fn wait_for_something() {
         }
     }
     if !e.spinners.is_empty() {
-        if spin::resume_all() {
-            return;
+        if !spin::resume() {
+            if !crate::model::process::children_alive() {
+                livelock();
+            }
+            io::poll_wait(GRACE_MS as i32);
+            spin::look_again();
         }
-        livelock();
+        return;
     }
     if waits_for_io {
         if !io::nobody_outside() {

@@ -27,6 +27,8 @@ pub const TRIED: u32 = 1 << 16;
 const TRIED_AGAIN: u32 = 1 << 10;
 /// Rounds that a long loop is let go on for.
 const RUN_OUT: u32 = 1 << 20;
+/// Rounds that a loop is let go on for when nothing else can.
+pub const LAST_TRY: u32 = 1 << 20;
 /// Events of a loop that is not known, after which it is taken to work.
 pub const WORK: u64 = 1 << 20;
 /// How often a strand is hasty in a run.
@@ -60,6 +62,8 @@ pub enum Purpose {
     LearnAgain,
     /// So that the loop runs out.
     RunOut,
+    /// Because nothing else can go on.
+    LastTry,
 }
 
 /// Rounds that a strand goes on alone for.
@@ -67,6 +71,7 @@ pub fn most(purpose: Purpose) -> u32 {
     match purpose {
         Purpose::LearnAgain => TRIED_AGAIN,
         Purpose::RunOut => RUN_OUT,
+        Purpose::LastTry => LAST_TRY,
         Purpose::None | Purpose::Learn => TRIED,
     }
 }

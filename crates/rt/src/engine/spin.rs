@@ -7,8 +7,8 @@
 //! differs. One that ends by itself is made of ordinary steps; strategies that draw let it run out in some runs, and have it
 //! wait in others.
 //!
-//! When nothing else can go on, waiting strands are let go on again, each time for longer, because a loop may be bounded by
-//! a count that is larger than what was tried; when that has been millions of loads and still nothing has changed, nobody
+//! When nothing else can go on, each waiting strand is let go on again, alone and for longer, because a loop may be bounded by
+//! a count that is larger than what was tried; when that has been a million loads and still nothing has changed, nobody
 //! can change it: a livelock.
 //!
 //! Accesses to memory of the strand's own (no point) that are new, by instruction, address or value, make a spin take longer
@@ -29,8 +29,8 @@ const PLACES: usize = 4;
 const REPEATS: u32 = 6;
 /// The same for a loop in which the strand does other things of its own.
 const REPEATS_BUSY: u32 = 64;
-/// Loads that a spin is let go on for at the most; if they change nothing either, it is a livelock.
-const REPEATS_MOST: u32 = 1 << 20;
+/// The limit of a spin that has been let go on for as long as any is; if that changed nothing either, it is a livelock.
+const REPEATS_MOST: u32 = loops::LAST_TRY;
 /// Words of the set of hashes.
 const SEEN: usize = 32;
 /// Different accesses after which the set is begun anew.
@@ -123,9 +123,9 @@ impl SpinTrack {
         self.alone != Purpose::None
     }
 
-    /// Whether it goes on alone to learn of its loop.
+    /// Whether it goes on alone to learn of its loop, one way or the other.
     pub fn learns(&self) -> bool {
-        self.alone == Purpose::Learn
+        matches!(self.alone, Purpose::Learn | Purpose::LastTry)
     }
 
     /// The places of the loop.
@@ -212,7 +212,7 @@ pub fn touched(pc: u64, addr: u64, size: u32) {
 #[inline]
 pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
     let e = engine();
-    if e.live < 2 || e.follow.active || e.recorded {
+    if e.strands.len() < 2 || e.follow.active || e.recorded {
         return;
     }
     let track = &mut sched::this().spin;
@@ -235,6 +235,10 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
             if track.repeats > track.limit * used as u32 || busy && track.limit == REPEATS {
                 track.repeats = 0;
                 track.due = true;
+                // The last strand's points are not looked at otherwise.
+                if e.live < 2 {
+                    ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
+                }
             }
         }
         Some(at) => {
@@ -405,19 +409,28 @@ fn wake(other: &mut Strand) {
     }
 }
 
-/// Nothing else can go on: lets the spinning strands look again, for longer. False when all have looked long enough.
-pub fn resume_all() -> bool {
+/// Nothing else can go on: lets a spinning strand look again, alone and for long. False when all have looked long enough.
+pub fn resume() -> bool {
     let e = engine();
-    if e.spinners.iter().all(|&id| strand(id).spin.limit >= REPEATS_MOST) {
+    let Some(at) = e.spinners.iter().position(|&id| strand(id).spin.limit < REPEATS_MOST) else {
         return false;
-    }
-    while let Some(id) = e.spinners.pop() {
-        let other = strand(id);
-        let limit = (other.spin.limit * 4).min(REPEATS_MOST);
-        wake(other);
-        other.spin.limit = limit;
+    };
+    let other = strand(e.spinners.remove(at));
+    let track = &mut other.spin;
+    (track.repeats, track.total, track.limit) = (0, 0, REPEATS_MOST);
+    (track.alone, track.since, track.due) = (Purpose::LastTry, live().events, true);
+    ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
+    if other.state == State::Blocked {
+        lists::set_ready(other);
     }
     true
+}
+
+/// Other processes go on: the spinning strands look again.
+pub fn look_again() {
+    for &id in &engine().spinners {
+        strand(id).spin.limit = REPEATS;
+    }
 }
 
 /// Takes a strand out of the spinners, if it is one (it was woken otherwise).

@@ -13,7 +13,7 @@ use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::flags::CALLERS as CALLERS_WANTED;
 use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
 use threadbare_abi::op::{Op, OpKind};
-use threadbare_abi::step::{Doubt, Step, StepKind, flags};
+use threadbare_abi::step::{Doubt, FENCES, Step, StepKind, flags};
 use threadbare_abi::strand::StrandId;
 use threadbare_strategy::rng::mix;
 
@@ -186,6 +186,25 @@ pub fn accesses(op: Op) {
     if is_on() && live().steps != 0 {
         push(of(StepKind::Touch, super::me(), op));
     }
+}
+
+/// The step under way has a place in the order of sequentially consistent operations. A loop that goes on alone makes many in one step.
+pub fn in_total(kind: OpKind) {
+    let op = Op { size: 8, ..Op::new(kind, FENCES, 0) };
+    if is_on() && live().steps != 0 && !touched(&op) {
+        push(of(StepKind::Touch, super::me(), op));
+    }
+}
+
+/// Whether the step under way has told of this access.
+fn touched(op: &Op) -> bool {
+    let Some(base) = shared::area(STEPS_OFFSET) else { return false };
+    let told = (0..live().steps as usize).rev().map(|at| {
+        // SAFETY: written before; one kernel thread.
+        unsafe { (base as *const Step).add(at).read() }
+    });
+    let mut touches = told.take_while(|record| record.kind != StepKind::Step as u8);
+    touches.any(|it| it.kind == StepKind::Touch as u8 && it.addr == op.addr && it.op == op.kind as u8)
 }
 
 /// The step under way created this strand: others may have created some since it was published.

@@ -10,9 +10,9 @@ use super::super::history::{self, Made};
 use super::super::{SYNC, is_on as races_are_on};
 use super::{Atomic, neighbours, objects, slot};
 use threadbare_abi::layout::{MemoryModel, flags};
-use threadbare_abi::op::{Op, OpKind, Order};
+use threadbare_abi::op::{OpKind, Order};
 use threadbare_abi::report::{RecordTag, Remedy};
-use threadbare_abi::step::{Doubt, FENCES};
+use threadbare_abi::step::Doubt;
 use threadbare_strategy::rng::{Rng, mix};
 use threadbare_strategy::{Strategy, StrategyId};
 
@@ -109,6 +109,10 @@ pub fn load(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc
 #[inline(never)]
 fn load_slow(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc: u64) -> u64 {
     let Some(wish) = wish(pc) else { return found };
+    // Looks of a loop that goes on alone are no steps of their own, and have no choices.
+    if this.spin.is_alone() && !matches!(wish, Wish::Followed(_)) {
+        return found;
+    }
     let Some(object) = known(addr, size, found) else { return found };
     if object.history.is_plain() {
         return found;
@@ -234,7 +238,7 @@ pub fn publish_late(this: &mut Strand, object: &mut Atomic, back: usize, value: 
 pub fn in_total(kind: OpKind, order: Order) -> bool {
     let is = order == Order::SeqCst && is_on();
     if is {
-        steps::accesses(Op { size: 8, ..Op::new(kind, FENCES, 0) });
+        steps::in_total(kind);
     }
     is
 }
