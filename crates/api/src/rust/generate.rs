@@ -212,7 +212,15 @@ impl Generator<'_> {
             }
             test.strands.push(steps);
         }
-        if test.strands.iter().all(Vec::is_empty) {
+        // A strand that does nothing, and has nothing to drop, is none.
+        for strand in (0..test.strands.len()).rev() {
+            if test.strands[strand].is_empty() && test.owned[strand].is_empty() {
+                test.strands.remove(strand);
+                test.handles.remove(strand);
+                test.owned.remove(strand);
+            }
+        }
+        if test.strands.len() < 2 || test.strands.iter().all(Vec::is_empty) {
             return None;
         }
         for _ in 0..if form.is_some() { 0 } else { draw.below(2) } {
