@@ -78,7 +78,7 @@ pub(crate) fn campaign(
     }
     let built = language.build(&tests)?;
     let refused: BTreeMap<u32, String> = built.refused.into_iter().collect();
-    for (_, why) in &refused {
+    for why in refused.values() {
         *results.not_built.entry(why.clone()).or_default() += 1;
     }
     let mut known: BTreeMap<String, String> = BTreeMap::new();
