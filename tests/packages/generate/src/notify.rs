@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 #[derive(Default)]
 struct State {
     notified: bool,
-    waker: Option<Waker>,
+    wakers: Vec<Waker>,
 }
 
 /// A right one.
@@ -21,7 +21,10 @@ pub struct BadNotify(Mutex<State>);
 /// Waits for a [`Notify`].
 pub struct Waiting<'a>(&'a Notify);
 /// Waits for a [`BadNotify`].
-pub struct BadWaiting<'a>(&'a BadNotify);
+pub struct BadWaiting<'a> {
+    of: &'a BadNotify,
+    is_known: bool,
+}
 
 impl Notify {
     pub fn new() -> Notify {
@@ -30,10 +33,9 @@ impl Notify {
     pub fn notify(&self) {
         let mut state = self.0.lock().unwrap();
         state.notified = true;
-        if let Some(waker) = state.waker.take() {
-            drop(state);
-            waker.wake();
-        }
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
     }
     pub async fn notified(&self) {
         Waiting(self).await
@@ -47,7 +49,7 @@ impl Future for Waiting<'_> {
         if state.notified {
             return Poll::Ready(());
         }
-        state.waker = Some(context.waker().clone());
+        state.wakers.push(context.waker().clone());
         Poll::Pending
     }
 }
@@ -59,25 +61,26 @@ impl BadNotify {
     pub fn notify(&self) {
         let mut state = self.0.lock().unwrap();
         state.notified = true;
-        if let Some(waker) = state.waker.take() {
-            drop(state);
-            waker.wake();
-        }
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
     }
     pub async fn notified(&self) {
-        BadWaiting(self).await
+        BadWaiting { of: self, is_known: false }.await
     }
 }
 
 impl Future for BadWaiting<'_> {
     type Output = ();
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.0.0.lock().unwrap();
+        let this = self.get_mut();
+        let mut state = this.of.0.lock().unwrap();
         if state.notified {
             return Poll::Ready(());
         }
-        if state.waker.is_none() {
-            state.waker = Some(context.waker().clone());
+        if !this.is_known {
+            this.is_known = true;
+            state.wakers.push(context.waker().clone());
         }
         Poll::Pending
     }

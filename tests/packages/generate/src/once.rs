@@ -28,8 +28,13 @@ impl<T> Once<T> {
         Once { state: AtomicU8::new(EMPTY), value: UnsafeCell::new(None) }
     }
     pub fn set(&self, value: T) -> Result<(), T> {
-        if self.state.compare_exchange(EMPTY, BUSY, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            return Err(value);
+        loop {
+            match self.state.compare_exchange(EMPTY, BUSY, Ordering::Acquire, Ordering::Acquire) {
+                Ok(_) => break,
+                Err(FULL) => return Err(value),
+                // Somebody is at it: it will be full.
+                Err(_) => std::thread::yield_now(),
+            }
         }
         // SAFETY: nobody else took it from empty.
         unsafe { *self.value.get() = Some(value) };
