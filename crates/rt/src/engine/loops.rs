@@ -10,7 +10,7 @@
 //! | is not known | its strand goes on alone | the same |
 //! | ends within [`SHORT`] rounds | is made of ordinary steps | runs out alone, is ordinary steps, or waits |
 //! | ends later, or sometimes | waits, and they are told | runs out alone, or waits |
-//! | does not end within [`TRIED`] rounds | waits | waits; is tried again in a few runs |
+//! | does not end within [`TRIED`] rounds | is tried again each time, for [`TRIED_AGAIN`] rounds, and waits | waits; is tried again in a few runs |
 //! | does much between its looks | is made of ordinary steps | the same |
 
 use super::sched::engine;
@@ -24,7 +24,7 @@ pub const SHORT: u32 = 256;
 /// Rounds after which a loop is taken to have no end.
 pub const TRIED: u32 = 1 << 16;
 /// Rounds that a loop is let go on for that had no end before.
-const TRIED_AGAIN: u32 = 1 << 10;
+pub const TRIED_AGAIN: u32 = 1 << 10;
 /// Rounds that a long loop is let go on for.
 const RUN_OUT: u32 = 1 << 20;
 /// Rounds that a loop is let go on for when nothing else can.
@@ -157,7 +157,12 @@ pub fn decide(key: u64, rounds: u32) -> Option<Purpose> {
         _ => {}
     }
     if is_planned(&engine().plan) {
-        return (nature == Nature::Short).then_some(Purpose::None);
+        return match nature {
+            Nature::Short => Some(Purpose::None),
+            // In another state of its strand it may end.
+            Nature::Endless => Some(Purpose::LearnAgain),
+            _ => None,
+        };
     }
     let drawn = mix(engine().plan.seed ^ key) >> 32;
     match nature {

@@ -125,7 +125,7 @@ impl SpinTrack {
 
     /// Whether it goes on alone to learn of its loop, one way or the other.
     pub fn learns(&self) -> bool {
-        matches!(self.alone, Purpose::Learn | Purpose::LastTry)
+        matches!(self.alone, Purpose::Learn | Purpose::LearnAgain | Purpose::LastTry)
     }
 
     /// The places of the loop.
