@@ -9,6 +9,7 @@ use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
 const ANALYSES: [&str; 11] = [
+    "threadbare-api",
     "threadbare-code",
     "threadbare-coverage",
     "threadbare-idioms",

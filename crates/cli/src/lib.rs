@@ -3,6 +3,7 @@
 //! Results go to standard output, progress and diagnostics to standard error. Exit codes: 0 nothing found, 1 a
 //! failure was found or reproduced, 2 the request or the set-up is wrong, 3 Threadbare itself failed.
 
+mod api;
 mod claim;
 mod commands;
 mod conduct;
@@ -89,6 +90,7 @@ enum CargoCommand {
     /// Takes the options of `cargo build`, and prints the programs made.
     #[command(after_long_help = commands::cargo::EXAMPLES)]
     Build(commands::cargo::Args),
+    Generate(Box<commands::cargo_generate::Args>),
 }
 
 /// The program `threadbare`.
@@ -117,6 +119,7 @@ pub fn cargo_main() -> ExitCode {
             CargoCommand::Test(args) => commands::cargo_test::run(&args),
             CargoCommand::Run(args) => commands::cargo_run::run(&args),
             CargoCommand::Build(args) => commands::cargo_build::run(&args),
+            CargoCommand::Generate(args) => commands::cargo_generate::run(&args),
         }),
         Err(error) => exit::refuse(&error, "cargo threadbare"),
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod cargo;
 pub(crate) mod cargo_build;
+pub(crate) mod cargo_generate;
 pub(crate) mod cargo_run;
 pub(crate) mod cargo_test;
 pub(crate) mod cc;

@@ -1,0 +1,581 @@
+//! Draws tests over an API.
+//!
+//! The types say who may do what: an object that several strands have is in an `Arc`, and only `&self` methods are called
+//! on it; a type that is `Clone` gives each strand a handle of its own; what is moved into one strand may be called by
+//! `&mut self` and `self`, too. Of several tests that are drawn, the one is taken that has the most pairs of functions in
+//! different strands that no test before it has.
+
+use super::objects::{Maker, Method, Object, makers, methods, snake, without_values};
+use super::types::Ty;
+use super::values::Values;
+use super::{Api, Receiver};
+use crate::draw::{form, two};
+use crate::test::{Kept, Need};
+use crate::{Draw, LeftOut, Recipes, Step, Test, Told};
+use std::collections::BTreeSet;
+
+/// What is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Tests at the most.
+    pub max: usize,
+    /// The seed.
+    pub seed: u64,
+    /// Types that a test is to be about; all if there is none.
+    pub types: Vec<String>,
+    /// Parts of names of functions of which a test has to call one; any if there is none.
+    pub functions: Vec<String>,
+}
+
+/// The most orders of the calls of a test.
+const ORDERS: u64 = 300;
+/// Tests drawn for each that is taken.
+const DRAWN: usize = 8;
+/// Draws in vain before the API is taken to have no more tests.
+const IN_VAIN: usize = 60;
+
+/// A variable of a strand.
+#[derive(Clone, Debug)]
+struct Var {
+    name: String,
+    ty: String,
+    /// Only `&self` methods.
+    shared: bool,
+    /// It is in an `Arc`.
+    arc: bool,
+    /// It may hold nothing.
+    optional: bool,
+    /// The variable it borrows from, and whether that cannot be used meanwhile.
+    borrows: Option<(String, bool)>,
+}
+
+/// Tests over an API, and what has none.
+pub fn generate(api: &Api, recipes: &Recipes, limits: &Limits) -> (Vec<Test>, Vec<LeftOut>) {
+    let mut draw = Draw::new(limits.seed);
+    let wanted = |maker: &Maker| {
+        limits.types.is_empty()
+            || maker.objects.iter().any(|object| {
+                let name = &api.types[&object.ty].name;
+                limits
+                    .types
+                    .iter()
+                    .any(|ty| ty == name || maker.title.starts_with(&format!("{ty}::")) || ty == &maker.title)
+            })
+    };
+    let makers: Vec<Maker> = makers(api, recipes).into_iter().filter(wanted).collect();
+    let mut generator = Generator { api, recipes, values: Values { api, recipes, next: 0 } };
+    let (mut tests, mut covered, mut texts) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let mut in_vain = 0;
+    while tests.len() < limits.max && in_vain < IN_VAIN && !makers.is_empty() {
+        let mut best: Option<(usize, Test)> = None;
+        for _ in 0..DRAWN {
+            let Some(maker) = draw.pick(&makers) else { break };
+            let Some(test) = generator.test(maker, &mut draw) else { continue };
+            let called = test.functions();
+            let asked = limits.functions.is_empty()
+                || called.iter().any(|name| limits.functions.iter().any(|part| name.contains(part.as_str())));
+            if !asked || test.orders() > ORDERS || texts.contains(&text(&test)) {
+                continue;
+            }
+            let new = pairs(&test).iter().filter(|pair| !covered.contains(*pair)).count();
+            // Of two that show as much the smaller one is the better test.
+            let tries = test
+                .strands
+                .iter()
+                .flatten()
+                .filter(|step| step.tries || step.told == Told::Nothing && is_snapshot(step.short()));
+            let worth = new * 8 + 16usize.saturating_sub(test.size() + 2 * tries.count());
+            if best.as_ref().is_none_or(|(other, _)| worth > *other) {
+                best = Some((worth, test));
+            }
+        }
+        let Some((_, mut test)) = best else {
+            in_vain += 1;
+            continue;
+        };
+        in_vain = 0;
+        covered.extend(pairs(&test));
+        texts.insert(text(&test));
+        test.number = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+        tests.push(test);
+    }
+    let mut left_out = without_values(api, recipes);
+    let made: BTreeSet<&str> =
+        makers.iter().flat_map(|maker| &maker.objects).map(|object| &*object.ty).collect();
+    for name in &limits.types {
+        let known = api.types.iter().find(|(_, ty)| ty.name == *name);
+        let why = match known {
+            None => "the source has no such public type",
+            Some((id, _))
+                if !made.contains(id.as_str()) && !makers.iter().any(|maker| maker.title == *name) =>
+            {
+                "no function makes one from values that are known; give a recipe"
+            }
+            Some(_) => continue,
+        };
+        if !makers.iter().any(|maker| maker.title == *name) {
+            left_out.push(LeftOut { what: name.clone(), why: why.to_owned() });
+        }
+    }
+    (tests, left_out)
+}
+
+/// Stands for a test, whatever its payloads are called.
+fn text(test: &Test) -> String {
+    let calls = |steps: &[Step]| steps.iter().map(|step| step.call.clone()).collect::<Vec<_>>().join(";");
+    // Strands have no order.
+    let mut strands: Vec<String> = (0..test.strands.len())
+        .map(|at| format!("{:?}{:?}{}", test.handles[at], test.owned[at], calls(&test.strands[at])))
+        .collect();
+    strands.sort();
+    let text = format!("{:?}{}{strands:?}{}", test.make, calls(&test.setup), calls(&test.end));
+    text.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+/// What different strands do: pairs of calls, and what all strands do together.
+fn pairs(test: &Test) -> BTreeSet<(String, String)> {
+    let mut pairs = BTreeSet::new();
+    let whole = |steps: &Vec<Step>| steps.iter().map(Step::call_kind).collect::<Vec<_>>().join(";");
+    let mut all: Vec<String> = test.strands.iter().map(whole).collect();
+    all.sort();
+    pairs.insert((all.join("|"), String::new()));
+    for (at, first) in test.strands.iter().enumerate() {
+        for second in &test.strands[at + 1..] {
+            for a in first {
+                for b in second {
+                    let (a, b) = (a.call_kind(), b.call_kind());
+                    pairs.insert(if a < b { (a, b) } else { (b, a) });
+                }
+            }
+        }
+    }
+    pairs
+}
+
+struct Generator<'a> {
+    api: &'a Api,
+    recipes: &'a Recipes,
+    values: Values<'a>,
+}
+
+impl Generator<'_> {
+    fn test(&mut self, maker: &Maker, draw: &mut Draw) -> Option<Test> {
+        self.values.next = 0;
+        let args: Vec<String> = match &maker.args {
+            Some(args) => args.iter().map(|arg| self.values.of(arg, draw).ok()).collect::<Option<_>>()?,
+            None => Vec::new(),
+        };
+        let call = if maker.args.is_some() {
+            format!("{}({}){}", maker.call, args.join(", "), maker.after)
+        } else {
+            maker.call.clone()
+        };
+        let names: Vec<String> = maker.objects.iter().map(|object| format!("⟨{}⟩", object.name)).collect();
+        let pattern = if maker.tuple { format!("({})", names.join(", ")) } else { names.join(", ") };
+        let mut test = Test { maker: maker.title.clone(), ..Test::default() };
+        let form = form(draw);
+        let strands = form.map_or(if draw.chance(2, 3) { 2 } else { 3 }, <[_]>::len);
+        test.handles = vec![Vec::new(); strands];
+        test.owned = vec![Vec::new(); strands];
+        let mut vars: Vec<Vec<Var>> = vec![Vec::new(); strands];
+        let mut ours: Vec<Var> = Vec::new();
+        let mut shared = Vec::new();
+        for (at, object) in maker.objects.iter().enumerate() {
+            let several = maker.objects.len() > 1;
+            self.give(object, (at, several), draw, &mut test, &mut vars, &mut ours, &mut shared)?;
+        }
+        test.make.push(format!("let {pattern} = {call};"));
+        // Calls before the strands are made on the objects themselves.
+        let mut before: Vec<Var> = maker.objects.iter().map(|object| var_of(object, false)).collect();
+        let before_calls = if form.is_some() { 0 } else { [0, 0, 0, 1, 1, 2][draw.below(6)] };
+        for _ in 0..before_calls {
+            if let Some(step) = self.step(&mut before, draw, false, None) {
+                test.setup.push(step);
+            }
+        }
+        test.shared = shared.into_iter().filter(|(_, arc)| !arc).map(|(name, _)| name).collect();
+        let sizes: &[usize] = if strands == 2 { &[1, 1, 1, 2, 2, 3] } else { &[1, 1, 1, 2] };
+        let two = self.two(&vars, draw);
+        for (strand, vars) in vars.iter_mut().enumerate() {
+            let mut steps = Vec::new();
+            match (form.map(|form| form[strand]), &two) {
+                (Some(form), Some(two)) => {
+                    for &which in form {
+                        steps.extend(self.step(vars, draw, true, Some(&two[which])));
+                    }
+                }
+                _ => {
+                    for _ in 0..sizes[draw.below(sizes.len())] {
+                        steps.extend(self.step(vars, draw, true, None));
+                    }
+                }
+            }
+            test.strands.push(steps);
+        }
+        // A strand that does nothing, and has nothing to drop, is none.
+        for strand in (0..test.strands.len()).rev() {
+            if test.strands[strand].is_empty() && test.owned[strand].is_empty() {
+                test.strands.remove(strand);
+                test.handles.remove(strand);
+                test.owned.remove(strand);
+            }
+        }
+        if test.strands.len() < 2 || test.strands.iter().all(Vec::is_empty) {
+            return None;
+        }
+        for _ in 0..if form.is_some() { 0 } else { draw.below(2) } {
+            if let Some(step) = self.step(&mut ours, draw, false, None) {
+                test.end.push(step);
+            }
+        }
+        Some(test)
+    }
+
+    /// Two functions of what the strands have.
+    fn two(&self, vars: &[Vec<Var>], draw: &mut Draw) -> Option<[String; 2]> {
+        let mut names = BTreeSet::new();
+        for var in vars.iter().flatten() {
+            let all = methods(self.api, self.recipes, &var.ty).into_iter();
+            let fits =
+                all.filter(|method| !var.shared || matches!(method.receiver, Receiver::Ref | Receiver::Arc));
+            names.extend(fits.map(|method| method.function.name.clone()).filter(|name| !is_snapshot(name)));
+        }
+        let names: Vec<String> = names.into_iter().collect();
+        two(draw, &names).map(|names| names.map(String::clone))
+    }
+
+    /// Gives an object to strands.
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of one test")]
+    fn give(
+        &self,
+        object: &Object,
+        (at, several): (usize, bool),
+        draw: &mut Draw,
+        test: &mut Test,
+        vars: &mut [Vec<Var>],
+        ours: &mut Vec<Var>,
+        shared: &mut Vec<(String, bool)>,
+    ) -> Option<()> {
+        let strands = vars.len();
+        let has = |promise: &str| !self.api.refused.contains(&format!("{promise}:{}", object.ty));
+        let is_clone = self.api.types[&object.ty].traits.contains("Clone") && has("clone") && has("send");
+        let can_share = object.arc || (has("sync") && has("send"));
+        let mut ways: Vec<u8> = Vec::new();
+        if can_share {
+            ways.push(0);
+        }
+        if is_clone && !object.arc {
+            ways.extend([1, 1]);
+        }
+        // One that comes alone has to be in several strands for anything to happen.
+        if has("send") && !object.arc && several {
+            ways.extend([2, 2]);
+        }
+        match draw.pick(&ways)? {
+            0 => {
+                for (strand, vars) in vars.iter_mut().enumerate() {
+                    let name = &object.name;
+                    test.handles[strand].push(format!("let ⟨{name}⟩ = std::sync::Arc::clone(&{name});"));
+                    vars.push(Var { arc: true, ..var_of(object, true) });
+                }
+                shared.push((object.name.clone(), object.arc));
+                ours.push(Var { arc: true, ..var_of(object, true) });
+            }
+            1 => {
+                let stays = draw.chance(1, 2);
+                let last = strands - 1;
+                for (strand, vars) in vars.iter_mut().enumerate() {
+                    if stays || strand != last {
+                        let name = &object.name;
+                        test.handles[strand].push(format!("let ⟨{name}⟩ = {name}.clone();"));
+                    }
+                    test.owned[strand].push(object.name.clone());
+                    vars.push(var_of(object, false));
+                }
+                if stays {
+                    ours.push(var_of(object, false));
+                }
+            }
+            _ => {
+                // Spread over the strands, so that two objects meet.
+                let strand = (at + draw.below(2) * draw.below(strands)) % strands;
+                test.owned[strand].push(object.name.clone());
+                vars[strand].push(var_of(object, false));
+            }
+        }
+        Some(())
+    }
+
+    /// A call on one of the variables, of a certain function if it has a name.
+    fn step(
+        &mut self,
+        vars: &mut Vec<Var>,
+        draw: &mut Draw,
+        in_strand: bool,
+        only: Option<&str>,
+    ) -> Option<Step> {
+        let free = |var: &&Var| {
+            !vars.iter().any(|other| matches!(&other.borrows, Some((of, true)) if *of == var.name))
+        };
+        let usable: Vec<Var> = vars.iter().filter(free).cloned().collect();
+        let has = |var: &&Var| {
+            let mut all = methods(self.api, self.recipes, &var.ty).into_iter();
+            only.is_none_or(|only| all.any(|method| method.function.name == only))
+        };
+        let usable: Vec<Var> = usable.iter().filter(has).cloned().collect();
+        let var = draw.pick(&usable)?.clone();
+        let lent = vars.iter().any(|other| matches!(&other.borrows, Some((of, _)) if *of == var.name));
+        let ty = &self.api.types[&var.ty];
+        let mut kinds: Vec<Option<Method<'_>>> = methods(self.api, self.recipes, &var.ty)
+            .into_iter()
+            .filter(|method| {
+                let fits = match method.receiver {
+                    Receiver::Ref => true,
+                    Receiver::Mut => !var.shared && !lent,
+                    Receiver::Own => !var.shared && !lent && in_strand,
+                    Receiver::Arc => var.arc,
+                    Receiver::Pin => !var.shared && !lent && !var.optional,
+                    Receiver::None => false,
+                };
+                let named = only.is_none_or(|only| method.function.name == only);
+                let told = in_strand || !is_snapshot(&method.function.name);
+                fits && told
+                    && named
+                    && (method.by_path.is_none() || !var.arc || method.receiver == Receiver::Ref)
+            })
+            .map(Some)
+            .collect();
+        let can_drop = in_strand && !var.shared && !lent && only.is_none();
+        if can_drop && (kinds.is_empty() || draw.chance(1, 6)) {
+            vars.retain(|other| other.name != var.name);
+            return Some(Step::drop(&var.name, false));
+        }
+        if can_drop && ty.traits.contains("Future") && draw.chance(1, 2) {
+            return Some(self.future(&var, vars, draw));
+        }
+        if ty.traits.contains("Clone")
+            && !var.optional
+            && in_strand
+            && only.is_none()
+            && draw.chance(1, 8)
+            && vars.len() < 4
+        {
+            return Some(self.clone_of(&var, vars));
+        }
+        while !kinds.is_empty() {
+            let mut at = draw.below(kinds.len());
+            // A look changes nothing: it is called less often.
+            let looks = kinds[at].as_ref().is_some_and(|method| is_snapshot(&method.function.name));
+            if looks && draw.chance(3, 4) {
+                at = draw.below(kinds.len());
+            }
+            if let Some(method) = kinds.swap_remove(at)
+                && let Some(step) = self.call(&var, &method, vars, draw, in_strand)
+            {
+                return Some(step);
+            }
+        }
+        None
+    }
+
+    fn clone_of(&self, var: &Var, vars: &mut Vec<Var>) -> Step {
+        let name = fresh(&format!("{}_clone", var.name), vars);
+        let (arc, shared) = (var.arc, var.arc);
+        vars.push(Var { name: name.clone(), arc, shared, borrows: None, ..var.clone() });
+        let call = format!("{}.clone()", var.name);
+        let keeps = Some(Kept { name, unwrap: None, touch: None });
+        let title = format!("{}::clone", self.api.types[&var.ty].name);
+        Step { keeps, ..plain(title, call, var, Told::Nothing) }
+    }
+
+    /// Something is done with a future of the crate's own.
+    fn future(&self, var: &Var, vars: &mut Vec<Var>, draw: &mut Draw) -> Step {
+        let ty = &self.api.types[&var.ty];
+        let told = ty.item.as_ref().map_or(Told::Nothing, told_of);
+        let how = *draw.pick(&["block_on", "block_on_again", "poll_once"]).unwrap_or(&"block_on");
+        if how == "poll_once" {
+            let call = format!("poll_once(std::pin::Pin::new(&mut {}))", var.name);
+            let step = plain(format!("{}::poll", ty.name), call, var, told_of_poll(told));
+            return Step { tries: true, writes: true, ..step };
+        }
+        vars.retain(|other| other.name != var.name);
+        let step = plain(format!("{}::await", ty.name), format!("{how}({})", var.name), var, told);
+        Step { ends: Some(var.name.clone()), needs: need(var, ".take()"), ..step }
+    }
+
+    fn call(
+        &mut self,
+        var: &Var,
+        method: &Method<'_>,
+        vars: &mut Vec<Var>,
+        draw: &mut Draw,
+        in_strand: bool,
+    ) -> Option<Step> {
+        let args: Vec<String> =
+            method.args.iter().map(|arg| self.values.of(arg, draw).ok()).collect::<Option<_>>()?;
+        let (name, function) = (&var.name, method.function);
+        let call = match (&method.by_path, method.receiver) {
+            (Some(path), receiver) => {
+                let taken = match receiver {
+                    Receiver::Mut if !var.optional => format!("&mut {name}"),
+                    Receiver::Ref if !var.optional => format!("&{name}"),
+                    _ => name.clone(),
+                };
+                let args: Vec<String> = std::iter::once(taken).chain(args).collect();
+                format!("{path}({})", args.join(", "))
+            }
+            (None, Receiver::Arc) => {
+                format!("std::sync::Arc::clone(&{name}).{}({})", function.name, args.join(", "))
+            }
+            (None, Receiver::Pin) => {
+                format!("std::pin::Pin::new(&mut {name}).{}({})", function.name, args.join(", "))
+            }
+            (None, _) => format!("{name}.{}({})", function.name, args.join(", ")),
+        };
+        let consumes = method.receiver == Receiver::Own;
+        let mut gives = function.gives.clone();
+        let mut tries = may_fail(&function.name);
+        let awaited = match &gives {
+            Ty::Own(id, _) if !function.is_async => {
+                self.api.types.get(id).filter(|ty| ty.traits.contains("Future")).map(|ty| ty.item.clone())
+            }
+            _ => None,
+        };
+        let mut call = call;
+        let mut title = method.title.clone();
+        if function.is_async || awaited.is_some() {
+            if let Some(item) = awaited {
+                gives = item.unwrap_or(Ty::Other("?".to_owned()));
+            }
+            match draw.below(4) {
+                0 => {
+                    (call, tries) = (format!("poll_once({call})"), true);
+                    gives = Ty::Poll(Box::new(gives));
+                    title.push_str(" (polled once)");
+                }
+                1 => call = format!("block_on_again({call})"),
+                _ => call = format!("block_on({call})"),
+            }
+        }
+        let mut told = told_of(&gives);
+        if is_snapshot(&function.name) {
+            told = Told::Nothing;
+        }
+        let how = match method.receiver {
+            Receiver::Own => ".take()",
+            Receiver::Mut => ".as_mut()",
+            _ => ".as_ref()",
+        };
+        let needs = need(var, how);
+        let mut step = Step { needs, tries, ..plain(title, call, var, told) };
+        step.writes = matches!(method.receiver, Receiver::Mut | Receiver::Pin)
+            || (var.optional && method.receiver != Receiver::Ref);
+        if consumes {
+            step.ends = Some(name.clone());
+            vars.retain(|other| other.name != *name);
+        }
+        if in_strand && step.needs.is_none() && draw.chance(4, 5) {
+            step.keeps = self.keep(&gives, var, method, consumes, vars);
+        }
+        Some(step)
+    }
+
+    /// Keeps a result that is an object.
+    fn keep(
+        &self,
+        gives: &Ty,
+        var: &Var,
+        method: &Method<'_>,
+        consumes: bool,
+        vars: &mut Vec<Var>,
+    ) -> Option<Kept> {
+        let id = gives.object()?.to_owned();
+        let ty = self.api.types.get(&id)?;
+        if vars.len() > 3 || ty.name.ends_with("Error") || ty.path.is_none() {
+            return None;
+        }
+        let unwrap = match gives {
+            Ty::Option(_) => Some(""),
+            Ty::Result(_) => Some(".ok()"),
+            _ => None,
+        };
+        let borrows =
+            (gives.borrows() && !consumes).then(|| (var.name.clone(), method.receiver == Receiver::Mut));
+        let touch = match &ty.target {
+            Some(Ty::Param) if ty.traits.contains("DerefMut") => Some("write"),
+            Some(Ty::Param) => Some("read"),
+            _ if ty.traits.contains("Iterator") && ty.item.as_ref().is_some_and(Ty::is_plain) => Some("next"),
+            _ => None,
+        };
+        let name = fresh(&snake(&ty.name), vars);
+        let arc = matches!(gives, Ty::Arc(_));
+        let optional = unwrap.is_some();
+        vars.push(Var { name: name.clone(), ty: id, shared: arc, arc, optional, borrows });
+        Some(Kept { name, unwrap, touch })
+    }
+}
+
+fn var_of(object: &Object, shared: bool) -> Var {
+    let shared = shared || object.arc;
+    let (name, ty) = (object.name.clone(), object.ty.clone());
+    Var { name, ty, shared, arc: object.arc, optional: false, borrows: None }
+}
+
+fn plain(name: String, call: String, var: &Var, told: Told) -> Step {
+    Step {
+        name,
+        call,
+        says: None,
+        told,
+        tries: false,
+        keeps: None,
+        needs: None,
+        uses: vec![var.name.clone()],
+        writes: false,
+        ends: None,
+        silent: false,
+    }
+}
+
+fn need(var: &Var, how: &'static str) -> Option<Need> {
+    var.optional.then(|| Need { name: var.name.clone(), how })
+}
+
+/// A name that no variable has.
+fn fresh(name: &str, vars: &[Var]) -> String {
+    let taken = |name: &str| vars.iter().any(|var| var.name == name);
+    if !taken(name) {
+        return name.to_owned();
+    }
+    (2..).map(|number| format!("{name}_{number}")).find(|name| !taken(name)).unwrap_or_default()
+}
+
+/// How a result is told.
+fn told_of(ty: &Ty) -> Told {
+    match ty {
+        Ty::Unit => Told::Nothing,
+        ty if ty.is_plain() => Told::Value,
+        Ty::Option(_) => Told::IfSome,
+        Ty::Result(_) => Told::IfOk,
+        _ => Told::Nothing,
+    }
+}
+
+fn told_of_poll(told: Told) -> Told {
+    if told == Told::Nothing { Told::Nothing } else { Told::Value }
+}
+
+/// Functions that may fail because of what others do at the time, or for no reason.
+fn may_fail(name: &str) -> bool {
+    name.starts_with("try_")
+        || name.starts_with("poll")
+        || ["timeout", "deadline", "weak", "_try_"].iter().any(|part| name.contains(part))
+}
+
+/// Functions whose result is true of some moment only, and which nobody may build on.
+fn is_snapshot(name: &str) -> bool {
+    ["len", "capacity", "remaining", "available_permits"].contains(&name)
+        || name.starts_with("is_")
+        || name.ends_with("_count")
+        || name.ends_with("_len")
+}

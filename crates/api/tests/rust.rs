@@ -1,0 +1,127 @@
+//! What is read from Rust source, and the tests that are made of it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use threadbare_api::rust::{self, Api, Limits, Receiver, Ty};
+use threadbare_api::{Recipes, Test};
+
+fn read(files: &[(&str, &str)]) -> Api {
+    let files: BTreeMap<PathBuf, String> =
+        files.iter().map(|(path, text)| (PathBuf::from(path), (*text).to_owned())).collect();
+    rust::read("krate", &files, Path::new("src/lib.rs"))
+}
+
+fn generate(api: &Api, types: &[&str]) -> Vec<Test> {
+    let types = types.iter().map(|&ty| ty.to_owned()).collect();
+    rust::generate(api, &Recipes::default(), &Limits { max: 40, types, ..Limits::default() }).0
+}
+
+const CHANNEL: &str = "
+mod flavour;
+pub mod sync { pub use crate::flavour::Sender; pub use crate::flavour::channel as pair; }
+pub use flavour::*;
+#[cfg(test)] mod tests { pub struct Hidden; }
+";
+const FLAVOUR: &str = "
+pub struct Sender<T> { x: T }
+pub struct Receiver<T>(T);
+struct Inner;
+#[derive(Debug)] pub enum RecvError { Closed }
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) { todo!() }
+impl<T> Clone for Sender<T> { fn clone(&self) -> Self { todo!() } }
+impl<T> Sender<T> {
+    pub fn send(&self, value: T) -> Result<(), T> { todo!() }
+    fn private(&self) {}
+    pub unsafe fn raw(&self) {}
+}
+impl<T: Send> Receiver<T> {
+    pub fn recv(&mut self) -> Result<T, RecvError> { todo!() }
+    pub async fn recv_async(&self) -> Option<T> { todo!() }
+    pub fn into_inner(self) -> Option<T> { todo!() }
+    pub fn with<F>(&self, call: F) -> bool where F: FnOnce(&T) -> bool { todo!() }
+    pub fn odd(&self, odd: std::net::TcpStream) {}
+}
+";
+
+#[test]
+fn public_paths_receivers_and_types_are_read() {
+    let api = read(&[("src/lib.rs", CHANNEL), ("src/flavour.rs", FLAVOUR)]);
+    let sender = &api.types["flavour::Sender"];
+    assert_eq!(sender.path.as_deref(), Some("krate::Sender"));
+    assert!(sender.traits.contains("Clone"));
+    assert_eq!(sender.arguments, ["Counted"]);
+    assert!(api.types["flavour::Inner"].path.is_none());
+    assert!(!api.types.contains_key("tests::Hidden"));
+    let names: Vec<String> = api.functions.iter().map(|function| api.title(function)).collect();
+    assert!(!names.iter().any(|name| name.ends_with("private") || name.ends_with("raw")), "{names:?}");
+    let find = |name: &str| api.functions.iter().find(|function| api.title(function) == name).expect(name);
+    assert_eq!(find("Receiver::recv").receiver, Receiver::Mut);
+    assert_eq!(find("Receiver::into_inner").receiver, Receiver::Own);
+    assert!(find("Receiver::recv_async").is_async);
+    assert_eq!(find("Receiver::with").args, [Ty::Closure(1, Box::new(Ty::Bool))]);
+    assert_eq!(find("Sender::send").args, [Ty::Param]);
+}
+
+#[test]
+fn only_one_strand_calls_by_mut_and_self() {
+    let api = read(&[("src/lib.rs", CHANNEL), ("src/flavour.rs", FLAVOUR)]);
+    let tests = generate(&api, &["Receiver"]);
+    assert!(tests.len() > 20, "{}", tests.len());
+    for test in &tests {
+        // The receiver is no `Clone`: whoever calls it by `&mut self` has it alone.
+        let alone = |steps: &Vec<threadbare_api::Step>| {
+            steps.iter().any(|step| step.call.contains("receiver.recv()") || step.call.contains("into_inner"))
+        };
+        assert!(test.strands.iter().filter(|steps| alone(steps)).count() <= 1, "{}", test.calls());
+        assert!((2..=3).contains(&test.strands.len()));
+        assert!(test.orders() <= 300);
+    }
+    let text = |tests: &[Test]| tests.iter().map(Test::calls).collect::<Vec<_>>();
+    assert_eq!(text(&tests), text(&generate(&api, &["Receiver"])), "the same seed");
+}
+
+#[test]
+fn what_has_no_value_is_told_and_a_recipe_gives_one() {
+    let api = read(&[("src/lib.rs", CHANNEL), ("src/flavour.rs", FLAVOUR)]);
+    let limits = Limits { max: 60, ..Limits::default() };
+    let (tests, left_out) = rust::generate(&api, &Recipes::default(), &limits);
+    assert!(
+        left_out.iter().any(|left| left.what == "Receiver::odd" && left.why.contains("TcpStream")),
+        "{left_out:?}"
+    );
+    assert!(!tests.iter().any(|test| test.calls().contains("odd")));
+    let recipes = Recipes::read("[TcpStream]\nmake = \"connect()\"\n").expect("a recipe");
+    let (tests, left_out) = rust::generate(&api, &recipes, &limits);
+    assert!(!left_out.iter().any(|left| left.what == "Receiver::odd"));
+    assert!(tests.iter().any(|test| test.calls().contains("odd")));
+}
+
+#[test]
+fn smaller_tests_have_one_call_less_and_no_use_of_what_is_gone() {
+    let source = "
+pub struct Lock<T>(T);
+pub struct Guard<'a, T>(&'a T);
+impl<T> Lock<T> {
+    pub fn new(value: T) -> Lock<T> { todo!() }
+    pub fn lock(&self) -> Guard<'_, T> { todo!() }
+}
+impl<T> std::ops::Deref for Guard<'_, T> { type Target = T; }
+impl<T> Guard<'_, T> { pub fn look(&self) -> u32 { 1 } }
+";
+    let api = read(&[("src/lib.rs", source)]);
+    let tests = generate(&api, &[]);
+    assert!(tests.iter().any(|test| test.calls().contains("lock, look")), "guards are used further");
+    for test in &tests {
+        for smaller in test.smaller() {
+            assert!(smaller.size() < test.size() || smaller.strands.len() < test.strands.len());
+            for strand in &smaller.strands {
+                for (at, step) in strand.iter().enumerate().filter(|(_, step)| step.call.contains("look")) {
+                    let made = |other: &threadbare_api::Step| {
+                        other.keeps.as_ref().is_some_and(|kept| step.uses.contains(&kept.name))
+                    };
+                    assert!(strand[..at].iter().any(made), "{}", smaller.calls());
+                }
+            }
+        }
+    }
+}
