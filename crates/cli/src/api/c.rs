@@ -137,7 +137,7 @@ impl Language for Header {
         let source = self.work().join("tests.c");
         let program = std::path::absolute(self.work().join("program")).unwrap_or_default();
         for round in 0.. {
-            let (text, lines) = c::harness(&[self.include.clone()], &left);
+            let (text, lines) = c::harness(std::slice::from_ref(&self.include), &left);
             write_all(&source, &text)?;
             let mut arguments: Vec<OsString> =
                 ["-g", "-O1", "-w", "-fno-diagnostics-show-caret"].iter().map(OsString::from).collect();
@@ -192,7 +192,10 @@ impl Language for Header {
             );
             let outcomes: &[String] = if kept.class == "not-atomic" { &kept.outcomes } else { &[] };
             let shows = kept.message.lines().next().unwrap_or_default();
-            write_all(&path, &c::plain(&[self.include.clone()], kept.test, shows, &build, outcomes))?;
+            write_all(
+                &path,
+                &c::plain(std::slice::from_ref(&self.include), kept.test, shows, &build, outcomes),
+            )?;
             files.push(path);
         }
         Ok(files)
