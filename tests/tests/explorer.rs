@@ -13,6 +13,7 @@ use threadbare_tests::extent::is_full;
 use threadbare_tests::referee::fuzz::{self, STRATEGIES};
 use threadbare_tests::referee::generate::{self, Case, Feature};
 use threadbare_tests::referee::judge::{Bench, Build, Claim};
+use threadbare_tests::referee::program::Statement;
 use threadbare_tests::referee::{model, rust, text};
 use threadbare_tests::tool;
 
@@ -103,7 +104,9 @@ fn check(cases: Vec<(String, Case)>, build: Build, name: &str) -> Result<(), Str
                 Claim::Withdrawn(why) => case.seed == 0 || why.contains("order-not-made"),
                 Claim::Complete | Claim::Open => false,
             };
-            let again = verdict.repeated > 0 && case.seed == 0;
+            // That a value keeps a loop waiting in a state of its strand is learnt by a run that looks in vain.
+            let waits = case.program.has(|it| matches!(it, Statement::Spin(..) | Statement::Stairs(..)));
+            let again = verdict.repeated > 0 && case.seed == 0 && !waits;
             if build != Build::Rust && (withdrawn || again) {
                 let told =
                     format!("{:?}, {} of {} runs again", verdict.claim, verdict.repeated, verdict.runs);

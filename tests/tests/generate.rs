@@ -308,8 +308,8 @@ fn requests_that_cannot_be_met_are_refused_with_help() {
         (&built, &["generate", "--check", "/no/such/folder"], "cannot read `/no/such/folder`"),
         (&built, &["generate", "--check", &nothing], "there are no tests in"),
         (&built, &["generate", "--check", &bad], "is no test: its first line is not"),
-        (&built, &["generate", "--mode", "free"], "a free run holds nobody"),
-        (&built, &["generate", "--format", "sarif"], "no such form"),
+        (&built, &["generate", "--mode", "free"], "generated tests are judged under control"),
+        (&built, &["generate", "--format", "sarif"], "`generate` writes text or JSON"),
         (&built, &["generate", "--max", "0"], "--max"),
         (&bare, &["generate"], "has no debug info"),
     ] {

@@ -8,7 +8,7 @@ use std::process::Command;
 use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
-const ANALYSES: [&str; 11] = [
+const ANALYSES: [&str; 12] = [
     "threadbare-api",
     "threadbare-code",
     "threadbare-coverage",

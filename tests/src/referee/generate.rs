@@ -153,7 +153,7 @@ pub fn case(seed: u64, only: &[Feature], fits: &dyn Fn(&Program) -> bool) -> Cas
         // A run that spins for ever takes a thousand times as long as others.
         if account.stuck
             && program.has(|it| matches!(it, Statement::Spin(..) | Statement::Stairs(..)))
-            && !random.chance(2)
+            && !random.chance(16)
         {
             continue;
         }

@@ -374,6 +374,7 @@ pub fn finish() {
 /// The strand waits before its next load, so that it loads when it goes on.
 fn block(this: &mut Strand) {
     let e = engine();
+    steps::note_local(this);
     this.wait = Wait { key: ObjectId::memory(this.op.addr), acquire: true, ..Wait::NONE };
     tell(&this.spin);
     e.spinners.push(e.current);

@@ -123,12 +123,21 @@ fn tell_callers(this: &Strand, context: u64) {
     }
 }
 
-/// The running strand has come to a point.
+/// The running strand has come to a point. What it has while it goes on alone in a loop is not asked for.
 #[cold]
 #[inline(never)]
 pub fn comes_to_point() {
     let this = super::sched::this();
-    this.local = crate::arch::local::state(this.stack.1);
+    if !this.spin.is_alone() {
+        note_local(this);
+    }
+}
+
+/// Notes what the running strand has.
+pub fn note_local(this: &mut Strand) {
+    if is_on() {
+        this.local = crate::arch::local::state(this.stack.1);
+    }
 }
 
 /// Tells the functions that the strand has come into since its last step, if somebody wants to know; how many it is in, for the step's flags.
