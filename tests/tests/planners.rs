@@ -120,8 +120,9 @@ const POLLS: &[(&str, u64)] = &[
 /// The same where who gave up goes on: brute force can count those. The second look of a round at another place makes many more.
 const POLLS_THAT_GO_ON: &[(&str, u64)] = &[("yield", 13), ("shared", 14), ("trylock", 13), ("two", 91)];
 
-/// Its polls without an end: how often they looked makes no difference.
-const WAITS: &[&str] = &["YIELD", "PAUSE", "MEMORY", "BACKOFF", "CAS"];
+/// Its polls without an end: how often they looked makes no difference, unless their strand has changed meanwhile. The pause between looks
+/// is doubled six times.
+const WAITS: &[(&str, u64)] = &[("YIELD", 1), ("PAUSE", 1), ("MEMORY", 1), ("BACKOFF", 8), ("CAS", 1)];
 
 /// Programs of the literature: which, with what argument, and how many classes. `full`: only when everything was asked for.
 const TEXTBOOK: &[(&str, &str, u64, bool)] = &[
@@ -208,8 +209,9 @@ fn main() -> ExitCode {
         let check = move || agree_on("poll/variants.c", &format!("{shape} on"), classes, "pcb:64");
         add(format!("poll/variants.c {shape} on (pcb:64)"), Box::new(check));
     }
-    for shape in WAITS {
-        add(format!("poll/variants.c {shape}"), Box::new(|| once_each("poll/variants.c", shape, 1)));
+    for &(shape, classes) in WAITS {
+        let check = move || once_each("poll/variants.c", shape, classes);
+        add(format!("poll/variants.c {shape}"), Box::new(check));
     }
     add("one instruction that waits for one value after the other".to_owned(), Box::new(ring));
     add("a long poll is told".to_owned(), Box::new(long_poll));

@@ -170,10 +170,17 @@ pub(crate) struct Planner {
     withdrawn: Vec<Withdrawal>,
     /// What atomic loads may see.
     model: MemoryModel,
+    /// How much was known of waiting loops when the search began.
+    known: usize,
+    /// The search was made once more with what it had taught.
+    again: bool,
 }
 
 /// The most faults of a run that a planner chooses.
 pub const MOST_FAULTS: u32 = 1;
+
+/// The most runs of a search that is made once more.
+const MOST_AGAIN: u64 = 256;
 
 /// The most steps of a run that are looked at: the time that takes grows with their square.
 const MOST_EVENTS: usize = 1 << 14;
@@ -193,6 +200,8 @@ impl Planner {
             first: Vec::new(),
             withdrawn: Vec::new(),
             model: MemoryModel::Sc,
+            known: 0,
+            again: false,
         };
         planner.advance();
         planner
@@ -347,6 +356,7 @@ impl Planner {
         self.classes.clear();
         // A loop that was not known to wait yet may have seen an older store again and again.
         self.withdrawn.retain(|it| it.reason != Reason::Seen(Doubt::Stale));
+        self.known = self.waits.known();
         let learning = self.status.learning + self.status.runs;
         self.status = Status { learning, ..Status::default() };
         self.advance();
@@ -365,8 +375,17 @@ impl Planner {
                 }
             }
             if !self.begin_otherwise() {
-                return;
+                return self.make_again();
             }
+        }
+    }
+
+    /// Small searches in which runs looked in vain are made once more: now it is known when strands wait.
+    fn make_again(&mut self) {
+        let taught = self.status.repeated > 0 && self.waits.known() > self.known;
+        if taught && self.status.runs <= MOST_AGAIN && !self.again {
+            self.again = true;
+            self.begin_anew();
         }
     }
 

@@ -74,6 +74,11 @@ impl Waits {
         self.seen.extend(rounds.iter().map(|(round, events)| (*round, states.before(events[0]))));
     }
 
+    /// How much is known of loops that wait.
+    pub(crate) fn known(&self) -> usize {
+        self.seen.len()
+    }
+
     /// The states of the strands of a run.
     pub(crate) fn states(&self, trace: &Trace) -> States {
         if self.rounds.is_empty() {

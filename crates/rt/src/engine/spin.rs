@@ -123,6 +123,11 @@ impl SpinTrack {
         self.alone != Purpose::None
     }
 
+    /// Whether it goes on alone because nothing else can: its loop is known not to end.
+    pub fn is_last_try(&self) -> bool {
+        self.alone == Purpose::LastTry
+    }
+
     /// Whether it goes on alone to learn of its loop, one way or the other.
     pub fn learns(&self) -> bool {
         matches!(self.alone, Purpose::Learn | Purpose::LearnAgain | Purpose::LastTry)
