@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Mutex;
 use tempfile::TempDir;
+use threadbare_tests::extent::is_full;
 use threadbare_tests::tool::{self, Outcome};
 
 /// The Rust types with a fault, by what makes one, and how it shows.
@@ -103,12 +104,12 @@ fn a_fault_that_takes_three_strands_is_found() {
 #[test]
 fn right_rust_types_are_not_blamed() {
     let mut arguments = TWINS.to_vec();
-    arguments.extend(["--max", "70", "--runs", "100"]);
+    arguments.extend(["--max", if is_full() { "70" } else { "35" }, "--runs", "60"]);
     let made = rust(&arguments);
     for test in tests(&made) {
         assert!(matches!(test["verdict"].as_str(), Some("clean" | "left out")), "{test}");
     }
-    assert!(tests(&made).iter().filter(|test| test["verdict"] == "clean").count() >= 40);
+    assert!(tests(&made).iter().filter(|test| test["verdict"] == "clean").count() >= 20);
     assert_eq!(made.json["verdict"], "clean");
     assert_eq!(made.outcome.code, Some(0));
     assert!(!made.out.path().join("kept.rs").exists());
@@ -118,8 +119,8 @@ fn right_rust_types_are_not_blamed() {
 fn what_fails_is_kept_as_a_small_test() {
     let made = rust(&["BadOnce", "--max", "8", "--runs", "50"]);
     let kept = std::fs::read_to_string(made.out.path().join("kept.rs")).expect("the kept tests");
-    assert!(kept.contains("#[test]\nfn set_against_set()"), "{kept}");
-    // Two strands, one call each: nothing can be left out.
+    assert!(kept.contains("#[test]\nfn set_against_set"), "{kept}");
+    // Two strands that set it are what it takes.
     let small = kept.split("#[test]").nth(1).expect("a test");
     assert_eq!(small.matches("bad_once.set(").count(), 2, "{kept}");
     assert_eq!(small.matches("thread::spawn").count(), 2, "{kept}");
@@ -127,7 +128,8 @@ fn what_fails_is_kept_as_a_small_test() {
 
 #[test]
 fn faults_of_c_headers_are_found_and_their_twins_are_not_blamed() {
-    for (header, shown, max) in HEADERS {
+    // What takes many tests is looked for when everything was asked for.
+    for (header, shown, max) in HEADERS.into_iter().filter(|(header, ..)| *header != "ring" || is_full()) {
         let made = c(header, true, &["--max", max, "--runs", "60", "--atomic", "fail", "--shrink", "off"]);
         let verdicts = verdicts(&made, "");
         assert!(shown.iter().any(|shown| verdicts.contains(shown)), "{header}: {}", made.outcome.describe());
