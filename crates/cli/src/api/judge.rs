@@ -65,6 +65,13 @@ impl Judged {
         Some((worst.1.clone(), worst.0, worst.2.clone()))
     }
 
+    /// Whether it shows one of the worst findings of a larger test.
+    pub(crate) fn shows_worst_of(&self, larger: &Judged) -> bool {
+        let worst = larger.shown.values().map(|(class, ..)| *class).min();
+        let of = larger.shown.iter().filter(|(_, (class, ..))| Some(*class) == worst);
+        of.map(|(key, _)| key).any(|key| self.shown.contains_key(key))
+    }
+
     /// A word for the table.
     pub(crate) fn word(&self, atomic_fails: bool) -> String {
         match self.worst() {

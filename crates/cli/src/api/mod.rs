@@ -119,7 +119,7 @@ pub(crate) fn campaign(
     Ok(results)
 }
 
-/// Leaves out calls as long as the same is shown.
+/// Leaves out calls as long as one of the same findings is shown.
 fn smaller(
     language: &dyn Language,
     judge: &mut Judge<'_>,
@@ -147,9 +147,8 @@ fn smaller(
             if open[at] || refused.contains(&test.number) || started.elapsed() > time {
                 continue;
             }
-            let wanted = failing[at].2.shown.keys().next().cloned().unwrap_or_default();
             let judged = judge.test(&built.target, &test)?;
-            if judged.shown.contains_key(&wanted) {
+            if judged.shows_worst_of(&failing[at].2) {
                 failing[at].1 = test;
                 failing[at].2 = judged;
                 open[at] = true;

@@ -138,7 +138,7 @@ fn tell(pair: Pair) {
 fn step(key: u64, write: bool, pc: u64) {
     let this = this();
     let counters = live();
-    let waits = || this.spin.is_last_try() || loops::is_idle(pc);
+    let waits = || loops::is_idle(pc);
     let now = Moment { events: counters.events, pc };
     let delta = tracker().step(&mut this.track, now, key, write, waits, tell);
     counters.class = counters.class.wrapping_add(delta);

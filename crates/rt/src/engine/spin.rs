@@ -8,8 +8,8 @@
 //! wait in others.
 //!
 //! When nothing else can go on, each waiting strand is let go on again, alone and for longer, because a loop may be bounded by
-//! a count that is larger than what was tried; when that has been a million loads and still nothing has changed, nobody
-//! can change it: a livelock.
+//! a count that is larger than what was tried. When it has come back to a look often enough with the same registers, stack and
+//! memory of its own, or has looked a million times, and still nothing has changed, nobody can change it: a livelock.
 //!
 //! Accesses to memory of the strand's own (no point) that are new, by instruction, address or value, make a spin take longer
 //! to be found: a loop that works is seldom one that waits.
@@ -20,6 +20,7 @@ use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::{State, Strand};
 use super::wait::{ObjectId, Wait};
 use super::{lenient, lists, me, steps, strand};
+use crate::arch;
 use core::sync::atomic::Ordering;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
@@ -31,6 +32,10 @@ const REPEATS: u32 = 6;
 const REPEATS_BUSY: u32 = 64;
 /// The limit of a spin that has been let go on for as long as any is; if that changed nothing either, it is a livelock.
 const REPEATS_MOST: u32 = loops::LAST_TRY;
+/// Looks between two at what a strand has, and how often that is to be the same for a livelock. More than once, since a library
+/// may count where no hook sees it.
+const SAMPLE: u32 = 64;
+const SAME: u32 = loops::LAST_TRY / 4 / SAMPLE;
 /// Words of the set of hashes.
 const SEEN: usize = 32;
 /// Different accesses after which the set is begun anew.
@@ -66,6 +71,11 @@ pub struct SpinTrack {
     limit: u32,
     /// The event at which it began to go on alone.
     since: u64,
+    /// What the strand had at one of its loop's looks in its last try, and how often nothing has differed since.
+    local: u64,
+    same: u32,
+    /// Repeats at which that is asked again.
+    sample: u32,
     novel: u32,
     places: [Place; PLACES],
     /// A set of hashes of accesses made since the last progress.
@@ -84,6 +94,9 @@ impl SpinTrack {
             total: 0,
             limit: REPEATS,
             since: 0,
+            local: 0,
+            same: 0,
+            sample: 0,
             seen: [0; SEEN],
             novel: 0,
             due: false,
@@ -123,11 +136,6 @@ impl SpinTrack {
         self.alone != Purpose::None
     }
 
-    /// Whether it goes on alone because nothing else can: its loop is known not to end.
-    pub fn is_last_try(&self) -> bool {
-        self.alone == Purpose::LastTry
-    }
-
     /// Whether it goes on alone to learn of its loop, one way or the other.
     pub fn learns(&self) -> bool {
         matches!(self.alone, Purpose::Learn | Purpose::LearnAgain | Purpose::LastTry)
@@ -152,6 +160,11 @@ impl SpinTrack {
     fn has(&self, op: &Op) -> bool {
         matches!(op.kind, OpKind::Yield | OpKind::Fence)
             || self.looped().any(|place| place.pc == op.pc && place.addr == op.addr)
+    }
+
+    /// What has been counted begins anew.
+    fn restart(&mut self) {
+        (self.repeats, self.total, self.same, self.sample) = (0, 0, 0, 0);
     }
 
     #[inline]
@@ -197,7 +210,7 @@ pub fn is_looking() -> bool {
 #[inline]
 pub fn touched(pc: u64, addr: u64, size: u32) {
     let track = &mut sched::this().spin;
-    if track.used == 0 || track.is_alone() {
+    if track.used == 0 || track.is_alone() && track.alone != Purpose::LastTry {
         return;
     }
     let value = if size <= 8 { load(addr, size as u8) } else { 0 };
@@ -206,7 +219,7 @@ pub fn touched(pc: u64, addr: u64, size: u32) {
     if track.seen[word] & bit == 0 {
         track.seen[word] |= bit;
         track.novel += 1;
-        track.repeats = 0;
+        (track.repeats, track.same) = (0, 0);
         if track.novel > NOVEL_MOST {
             track.forget_seen();
         }
@@ -224,7 +237,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
     let place = Place { pc, addr, value, size: size.min(8), again: false, key: 0, context: 0 };
     let used = track.used as usize;
     if used == 0 {
-        (track.repeats, track.total) = (0, 0);
+        track.restart();
         track.forget_seen();
     }
     match track.places[..used].iter().position(|p| p.pc == pc && p.addr == addr) {
@@ -248,7 +261,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
         }
         Some(at) => {
             track.places[at] = place;
-            (track.repeats, track.total) = (0, 0);
+            track.restart();
         }
         None => {
             if used < PLACES {
@@ -258,7 +271,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
                 track.places[track.next as usize % PLACES] = place;
                 track.next = track.next.wrapping_add(1);
             }
-            (track.repeats, track.total) = (0, 0);
+            track.restart();
         }
     }
 }
@@ -329,7 +342,7 @@ fn goes_on_alone(this: &mut Strand) -> bool {
             loops::learn(track.key(), Nature::Work);
             track.forget();
             return false;
-        } else if track.rounds() <= loops::most(track.alone) {
+        } else if track.rounds() <= loops::most(track.alone) && !is_stuck(track, this.op.pc, this.stack.1) {
             return false;
         } else if learns {
             loops::learn(track.key(), Nature::Endless);
@@ -345,6 +358,21 @@ fn goes_on_alone(this: &mut Strand) -> bool {
     }
     track.forget();
     false
+}
+
+/// Whether the running strand, in its last try, has come back to the same state so often that it will for ever.
+fn is_stuck(track: &mut SpinTrack, pc: u64, stack: usize) -> bool {
+    if track.alone != Purpose::LastTry || track.total < track.sample {
+        return false;
+    }
+    if track.looped().next().is_none_or(|first| first.pc != pc) {
+        return false;
+    }
+    track.sample = track.total + SAMPLE * track.used as u32;
+    let local = arch::local::state(stack);
+    track.same = if track.local == local { track.same + 1 } else { 0 };
+    track.local = local;
+    track.same > SAME
 }
 
 /// The strand has left its loop though nothing had changed.
@@ -423,8 +451,10 @@ pub fn resume() -> bool {
     };
     let other = strand(e.spinners.remove(at));
     let track = &mut other.spin;
-    (track.repeats, track.total, track.limit) = (0, 0, REPEATS_MOST);
+    track.restart();
+    track.limit = REPEATS_MOST;
     (track.alone, track.since, track.due) = (Purpose::LastTry, live().events, true);
+    arch::local::want(true);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
     if other.state == State::Blocked {
         lists::set_ready(other);
