@@ -183,10 +183,10 @@ fn flags(storage: Storage, bits: &[bool]) -> String {
         );
         wanted.push(format!("seen{at} == {}", u8::from(*bit)));
     }
-    let _ = writeln!(text, "    assert(!({}));", wanted.join(" && "));
     for at in 0..count {
         let _ = writeln!(text, "    pthread_join(strands[{at}], NULL);");
     }
+    let _ = writeln!(text, "    assert(!({}));", wanted.join(" && "));
     text + "    return 0;\n}\n"
 }
 
@@ -216,8 +216,8 @@ fn every_term_is_there_and_no_other() {
         assert_eq!(terms(&told), expected, "{name}: {told:#}");
         assert_eq!(told["smallest"], true, "{name}: {told:#}");
         assert!(told["made"].as_u64() >= Some(10), "{name}: {told:#}");
-        // One or two strands are few enough for every order.
-        assert!(bits.len() > 2 || told["orders"].as_u64().is_some(), "{name}: {told:#}");
+        // They are few enough for every order.
+        assert!(told["orders"].as_u64().is_some(), "{name}: {told:#}");
         let (made, failed) = built.make_again(&told);
         assert!(made >= 10 && made == failed, "{name}: {failed} of {made}: {told:#}");
     }
@@ -246,7 +246,8 @@ fn what_is_kept_survives_edits() {
     // Other lines, other functions before it: the terms are the same.
     built.build(&format!("/* one */\n/* two */\nvoid *other(void *arg) {{ return arg; }}\n{text}"));
     let moved = check("text");
-    assert_eq!((moved.code, moved.stdout), (Some(1), before.stdout));
+    assert_eq!(moved.code, Some(1), "{}", moved.describe());
+    assert!(moved.stdout.contains(": fails: assertion-"), "{}", moved.describe());
     let junit = check("junit");
     assert_eq!(junit.code, Some(1), "{}", junit.describe());
     assert!(
@@ -261,7 +262,7 @@ fn what_is_kept_survives_edits() {
     );
     assert_eq!(told["findings"][0]["kind"], "assertion", "{told:#}");
     // Mended: what it asks for is harmless.
-    built.build(&text.replace("assert(!(", "assert(1 || !("));
+    built.build(&text.replace("assert(!(seen0 == 0 && seen1 == 1))", "assert(seen0 + seen1 < 3)"));
     let mended = check("text");
     assert_eq!(mended.code, Some(0), "{}", mended.describe());
     assert!(mended.stdout.contains("passes now"), "{}", mended.describe());
@@ -351,7 +352,8 @@ fn a_race_behind_a_read() {
     let text = "\
 #include <pthread.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int flag, data;
+static int flag;
+int data;
 static void *other(void *arg) {
     pthread_mutex_lock(&lock);
     flag = 1; //~ set
@@ -493,13 +495,17 @@ fn a_test_of_a_package() {
     let mut command = std::process::Command::new(tool::cargo_threadbare());
     command.args(["threadbare", "test", "--format", "json", "--races", "off", "--shrink", "off", "--out"]);
     command.arg(&out).current_dir(folder.path()).env("CARGO_TARGET_DIR", folder.path().join("target"));
+    command.env("RUST_BACKTRACE", "0");
     let made = tool::finish(&mut command, tool::PATIENCE);
     let json = json(&made);
     let id = json["tests"][0]["campaign"]["findings"][0]["id"]
         .as_str()
         .unwrap_or_else(|| panic!("{}", made.describe()));
     let mut command = tool::command(["futures", "--of", id, "--format", "json", "--out"]);
-    let told = tool::finish(command.arg(&out).current_dir(folder.path()), tool::PATIENCE);
+    // What the program may look at is as it was; a backtrace looks at much.
+    command.env("RUST_BACKTRACE", "0");
+    command.arg(&out).current_dir(folder.path()).env("CARGO_TARGET_DIR", folder.path().join("target"));
+    let told = tool::finish(&mut command, tool::PATIENCE);
     assert_eq!(told.code, Some(1), "{}", told.describe());
     let told = self::json(&told);
     assert_eq!(told["decided"], true, "{told:#}");

@@ -7,7 +7,7 @@ use threadbare_code::terms::{self, Strike};
 use threadbare_code::{Address, Code, Names, Size};
 use threadbare_explore::futures::{Found, Origin, Pair};
 use threadbare_findings::places::{chain, shown};
-use threadbare_findings::{Places, SymbolPlaces};
+use threadbare_findings::{Place, Places, SymbolPlaces};
 use threadbare_trace::report::Module;
 
 /// What is known of a program.
@@ -85,7 +85,17 @@ impl Program<'_> {
     /// Whether a read is of a library's own affairs: in its code, of nothing that has a name of the program's.
     fn is_of_library(&self, site: u64, variable: Option<&str>) -> bool {
         let theirs = |name: &str| ["std::", "core::", "alloc::"].iter().any(|start| name.starts_with(start));
-        variable.map_or_else(|| !self.is_own(site), theirs)
+        variable.map_or_else(|| !self.is_for_program(site), theirs)
+    }
+
+    /// Whether the access is in the program's own code, or in a library's function that the program calls to make just this one.
+    fn is_for_program(&self, site: u64) -> bool {
+        let [pc, callers @ ..] = self.found.sites.get(&site).copied().unwrap_or([site, 0, 0, 0]);
+        let callers: Vec<u64> = callers.into_iter().filter(|&caller| caller != 0).collect();
+        let frames = chain(&self.places, pc, &callers);
+        let own = frames.iter().position(|frame| !frame.library && frame.file.is_some());
+        let bare = |frame: &Place| frame.function.as_deref().is_some_and(is_bare_access);
+        own.is_some_and(|own| frames[..own].iter().all(bare))
     }
 
     /// A strike in words.
@@ -122,6 +132,23 @@ impl Program<'_> {
         let fits = if whose == Whose::Own { one } else { two };
         !fits || reader.is_apart_from(writer)
     }
+}
+
+/// Whether a function of a library makes one access for its caller, and no more: atomics, cells, what is behind a pointer.
+fn is_bare_access(function: &str) -> bool {
+    const MODULES: [&str; 9] = [
+        "core::sync::atomic::",
+        "core::cell::",
+        "core::ptr::",
+        "core::mem::",
+        "core::intrinsics::",
+        "std::__atomic_base<",
+        "std::__atomic_impl::",
+        "std::atomic<",
+        "std::atomic_",
+    ];
+    let name = function.trim_start_matches('<');
+    MODULES.iter().any(|module| name.starts_with(module))
 }
 
 /// What a run saw, as the table has it.
@@ -173,7 +200,9 @@ impl Table {
                 continue;
             }
             let row = program.linked(site).and_then(|place| by_code.get(&place));
-            let mut terms = table.seen_terms(&program, site, saw, row);
+            // Of a function that makes accesses for anybody, the code alone does not say what is shared.
+            let row_says = variable.is_some() || program.is_own(site) || row.is_some();
+            let mut terms = table.seen_terms(&program, site, saw, row, row_says);
             table.add_possible(&program, site, row, &mut terms);
             let entry = rows.entry((read.clone(), variable.clone())).or_insert_with(|| Row {
                 read,
@@ -207,6 +236,7 @@ impl Table {
         site: u64,
         saw: &[(Origin, &Pair)],
         row: Option<&terms::Row>,
+        row_says: bool,
     ) -> Vec<Term> {
         let mut list = Vec::new();
         for (origin, pair) in saw {
@@ -214,7 +244,9 @@ impl Table {
             let state = State::Seen { runs: pair.runs.clone(), failed: pair.failed.clone() };
             let (write, sites) = (write.map(|site| program.site(site).0), write.into_iter().collect());
             add(&mut list, Term { whose, write, state, tried: None, sites });
-            self.compare(program, site, *origin, row);
+            if row_says {
+                self.compare(program, site, *origin, row);
+            }
         }
         list
     }
