@@ -189,7 +189,7 @@ fn decide(bench: &mut Bench, run: &Failing, table: &Table) -> Result<Result<Deci
             Against::new(list.len(), others.len(), |at, term| others[at].has(question.finest(term)));
         let Some(set) = against.smallest(&question.refused) else {
             let why = match against.has_all() {
-                Some(at) => has_all(run, &others[at], list.len(), all),
+                Some(_) => has_all(run, list.len(), all),
                 None => not_made(run, &question.refused, &list),
             };
             return Ok(Err(why));
@@ -306,13 +306,12 @@ fn no_term(run: &Failing) -> String {
 }
 
 /// A run has all terms and does not fail so.
-fn has_all(run: &Failing, other: &Sample, terms: usize, all: usize) -> String {
-    let which = if terms == all {
-        format!("all {all} terms")
-    } else {
-        format!("the {terms} terms that were looked at, of {all},")
+fn has_all(run: &Failing, terms: usize, all: usize) -> String {
+    let which = match terms {
+        1 if all == 1 => "the one term".to_owned(),
+        terms if terms == all => format!("all {all} terms"),
+        terms => format!("the {terms} terms that were looked at, of {all},"),
     };
-    let _ = other;
     format!(
         "a run has {which} of the failing run and does not fail so: what decides is not which write a read sees{}",
         besides(run)

@@ -111,7 +111,7 @@ impl Bench {
     fn fails(&self, sample: &Sample) -> Option<bool> {
         let ids = sample.shown.iter().map(|&key| self.watcher.findings.get(key).map(|finding| &finding.id));
         let ids: Vec<Option<&String>> = ids.collect();
-        match ids.iter().any(|id| *id == Some(&self.id)) {
+        match ids.contains(&Some(&self.id)) {
             true => Some(true),
             false if ids.contains(&None) => None,
             false => Some(false),
