@@ -72,6 +72,8 @@ codes! {
         /// saw (0 for what was there first), `c` that of the newest store of another strand. Text, numbers with a space between them: the address, the bytes, an
         /// [`crate::op::OpKind`], the strand and value of the store it saw, the same of the newer one, and what would have forbidden it: a [`Remedy`].
         Stale = 18, "stale";
+        /// The verdict is about an object that the strand had destroyed: `a` its address, `b` the event, `c` the pc. Frames may follow.
+        Destroyed = 19, "destroyed";
     }
 }
 
