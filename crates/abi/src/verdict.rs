@@ -41,5 +41,7 @@ codes! {
         StackUseAfterEnd = 16, "stack-use-after-end";
         /// The program has more memory than it may.
         OutOfMemory = 17, "out-of-memory";
+        /// Memory was left at the end that nothing points to.
+        Leak = 18, "leak";
     }
 }
