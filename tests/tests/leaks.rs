@@ -83,9 +83,7 @@ fn what_is_lost_is_told_with_its_place() {
                 let file = place["file"].as_str().is_some_and(|file| source.ends_with(file));
                 file && place["line"] == label(&source)
             };
-            // Optimised Rust calls its allocator from the function that the place was merged into.
-            let exact = !(name.contains("rustc") && name.ends_with("true"));
-            assert!(!exact || lines.iter().any(own), "{name}: {finding:#}");
+            assert!(lines.iter().any(own), "{name}: {finding:#}");
             let schedule = PathBuf::from(finding["schedule"].as_str().expect("a path"));
             let replay = tool::run([Path::new("replay"), &schedule]);
             assert_eq!(replay.code, Some(1), "{name}: {}", replay.describe());

@@ -15,13 +15,14 @@ use crate::heap;
 use crate::model::single::Single;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
+use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 use threadbare_abi::layout::{Plan, flags};
 use threadbare_abi::report::RecordTag;
 use threadbare_abi::verdict::VerdictKind;
 
 /// Callers of an allocation that are kept.
-const CALLERS: usize = 8;
+const CALLERS: usize = 12;
 /// Places that one run tells.
 const PLACES: usize = 16;
 /// Bytes of libc's thread descriptor that may hold pointers.
@@ -29,7 +30,7 @@ const DESCRIPTOR: usize = 0x900;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Place {
-    pc: u64,
+    /// Innermost first; 0 behind the last one.
     callers: [u64; CALLERS],
 }
 
@@ -82,7 +83,13 @@ pub fn allocated(addr: u64, pc: u64) {
         return;
     }
     let state = state();
-    let place = Place { pc, callers: frames::innermost() };
+    let mut callers = [0; CALLERS];
+    callers[0] = pc;
+    // The function that the program has called may be precompiled, and have called the allocator in turn.
+    let site = frames::call_site().filter(|&site| site != pc);
+    let all = site.into_iter().chain(frames::innermost::<CALLERS>());
+    callers[1..].iter_mut().zip(all).for_each(|(to, pc)| *to = pc);
+    let place = Place { callers };
     state.blocks.insert(addr as usize, Allocation { place, strand: me(), number: state.made });
     state.made += 1;
 }
@@ -126,32 +133,36 @@ pub fn tell() -> bool {
     }
     let Some(&(first, user, blocks, bytes)) = groups.first() else { return false };
     for (group, user, blocks, bytes) in groups.iter().take(PLACES) {
-        let values = [*user as u64, *bytes as u64, group.place.pc];
-        let callers = super::locks::Pcs(&group.place.callers);
+        let values = [*user as u64, *bytes as u64, group.place.callers[0]];
+        let callers = super::locks::Pcs(&group.place.callers[1..]);
         report::add(RecordTag::Leak, group.strand.0, values, format_args!("{blocks}{callers}"));
     }
     super::addressable::tell_block(heap::find(user));
-    let (are, them) = if blocks == 1 { ("is", "it") } else { ("are", "them") };
     let bytes = super::addressable::Bytes(bytes);
-    let plural = if blocks == 1 { "" } else { "s" };
-    let others = groups.len() - 1;
-    let told = |others: core::fmt::Arguments| {
-        verdict::note_verdict(
-            VerdictKind::Leak,
-            0,
-            0,
-            first.place.pc,
-            format_args!(
-                "{bytes} in {blocks} block{plural} {are} left, and nothing points to {them}{others}"
-            ),
-        );
+    let note = |what: core::fmt::Arguments| {
+        verdict::note_verdict(VerdictKind::Leak, 0, 0, first.place.callers[0], what);
     };
-    match others {
-        0 => told(format_args!("")),
-        1 => told(format_args!("; so is memory of 1 other place")),
-        _ => told(format_args!("; so is memory of {others} other places")),
+    let others = Others(groups.len() - 1);
+    match blocks {
+        1 => note(format_args!("a block of {bytes} is left, and nothing points to it{others}")),
+        _ => note(format_args!(
+            "{blocks} blocks, {bytes} in all, are left, and nothing points to them{others}"
+        )),
     }
     true
+}
+
+/// How many other places there are.
+struct Others(usize);
+
+impl fmt::Display for Others {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => Ok(()),
+            1 => f.write_str("; so is memory of another place"),
+            others => write!(f, "; so is memory of {others} other places"),
+        }
+    }
 }
 
 /// The blocks that nothing leads to, not even another one of them, in the order of their allocation.
@@ -161,7 +172,7 @@ fn lost(state: &Book) -> Vec<(usize, Allocation)> {
     let mut lost: Vec<(usize, Allocation)> = state
         .blocks
         .iter()
-        .filter(|(user, made)| !kept.contains(*user) && !modules::is_loader(made.place.pc))
+        .filter(|(user, made)| !kept.contains(*user) && !modules::is_loader(made.place.callers[0]))
         .map(|(user, made)| (*user, *made))
         .collect();
     lost.sort_unstable_by_key(|(_, made)| made.number);
