@@ -179,6 +179,8 @@ pub mod flags {
     pub const CALLERS: u32 = 1 << 20;
     /// With steps it is told in which functions they are made.
     pub const FUNCTIONS: u32 = 1 << 22;
+    /// Memory that is left at the end is told.
+    pub const LEAKS: u32 = 1 << 23;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.

@@ -74,6 +74,11 @@ codes! {
         Stale = 18, "stale";
         /// The verdict is about an object that the strand had destroyed: `a` its address, `b` the event, `c` the pc. Frames may follow.
         Destroyed = 19, "destroyed";
+        /// Runs begin at the program's `check`; text: what it asks for, lines of name and value. Told once, before the first run.
+        Check = 20, "check";
+        /// Memory that is left at the end, of one place: `a` its first block, `b` bytes of all blocks, `c` pc of the allocation; `strand` made the first one.
+        /// Text: how many blocks, then the callers, innermost first, hexadecimal, each after a comma. That of the verdict comes first.
+        Leak = 21, "leak";
     }
 }
 

@@ -43,5 +43,7 @@ codes! {
         OutOfMemory = 17, "out-of-memory";
         /// A mutex or its kind was used after it had been destroyed.
         UseAfterDestroy = 18, "use-after-destroy";
+        /// Memory was left at the end that nothing points to.
+        Leak = 19, "leak";
     }
 }

@@ -59,6 +59,7 @@ impl Focus {
             | VerdictKind::DoubleFree
             | VerdictKind::InvalidFree
             | VerdictKind::HeapOverflow
+            | VerdictKind::Leak
             | VerdictKind::StackUseAfterEnd
             | VerdictKind::UseAfterDestroy => match &facts.report.block {
                 Some(block) => focus.memory.push(block.addr..block.addr + block.size.max(1)),

@@ -11,7 +11,7 @@
 /// Those who look on. Nothing outside the engine names one of them (`tests/tests/effects.rs`).
 mod observers {
     pub use crate::engine::{
-        coverage, deadlock, destroyed, locks, lost, race, record, spin, steps, values, watch, words,
+        coverage, deadlock, destroyed, leaks, locks, lost, race, record, spin, steps, values, watch, words,
     };
 }
 
@@ -225,6 +225,9 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
             if watch::is_on() {
                 watch::allocated(object.addr, pc);
             }
+            if leaks::is_on() {
+                leaks::allocated(object.addr, pc);
+            }
         }
         Effect::Free { size, seen } => {
             learn::released(object.addr, size, pc);
@@ -234,6 +237,9 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
             }
             if ATTENTION.load(Ordering::Relaxed) & (attention::WATCH | attention::VALUES) != 0 {
                 freed_slow(object.addr, pc);
+            }
+            if leaks::is_on() {
+                leaks::freed(object.addr);
             }
         }
         Effect::Fresh(size) => forget(object.addr, size),

@@ -150,6 +150,8 @@ pub struct RunReport {
     pub divergence: Option<Divergence>,
     /// The data races, in the order they came.
     pub races: Vec<Race>,
+    /// Memory that is left at the end, by place; that of the verdict comes first.
+    pub leaks: Vec<Leak>,
     /// What the driver asked the runtime to look out for and was met, by the watch's index.
     pub watched: BTreeMap<u64, Moment>,
     /// The heap block the verdict concerns.
@@ -237,6 +239,19 @@ pub struct LostWake {
     /// The condition variable, or what else is waited on.
     pub addr: u64,
     /// Who made it, where and when.
+    pub moment: Moment,
+}
+
+/// Memory that is left at the end, of one place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Leak {
+    /// The first block.
+    pub addr: u64,
+    /// Bytes of all blocks.
+    pub bytes: u64,
+    /// How many there are.
+    pub blocks: u64,
+    /// Who allocated the first one, and where.
     pub moment: Moment,
 }
 
@@ -406,6 +421,13 @@ impl RunReport {
                 *open = Some(Open::Destroyed);
             }
             RecordTag::Stale => self.stale.extend(Stale::of_record(strand, [a, b, c], &text)),
+            RecordTag::Leak => {
+                let (blocks, frames) = text.split_once(',').unwrap_or((&text, ""));
+                let moment = Moment { strand, pc: c, frames: crate::locks::pcs(frames), ..Moment::default() };
+                self.leaks.push(Leak { addr: a, bytes: b, blocks: blocks.parse().unwrap_or(1), moment });
+            }
+            // The driver reads it before the first run.
+            RecordTag::Check => {}
             RecordTag::LockOrder => {
                 self.lock_orders.push(LockOrder::of_record(strand, a, b, c, &text));
             }

@@ -91,6 +91,7 @@ fn description(kind: &str) -> &'static str {
         "livelock" => "Strands go on, and nothing can change.",
         "use-after-free" => "Memory is used after it was freed.",
         "double-free" => "Memory is freed twice.",
+        "leak" => "Memory is left that nothing points to.",
         "invalid-free" => "Something is freed that was not allocated.",
         "heap-overflow" => "Memory outside an allocated block is used.",
         "stack-use-after-end" => "The stack of a strand that has ended is used.",

@@ -20,6 +20,7 @@
 //! | `shadow` | what is known of the program's memory |
 //! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
+//! | `leaks` | memory that is left at the end |
 //! | `guidance` | what strategy and driver tell each other |
 //! | `reads` | who reads from whom |
 //! | `coverage` | the run's class, and pairs of places for the driver |
@@ -30,6 +31,7 @@
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
 //! | `server` | fork server, the beginning of a run |
+//! | `scout` | runs that begin at the program's `check` |
 //! | `orphans` | processes that a run leaves behind |
 //! | `verdict` | the end of a run |
 //! | `stops` | where a strand makes a point although it does nothing that is one |
@@ -52,6 +54,7 @@ pub mod frames;
 pub mod guidance;
 pub mod idle;
 pub mod io;
+pub mod leaks;
 pub mod learn;
 pub mod lenient;
 pub mod lists;
@@ -69,6 +72,7 @@ pub mod reads;
 pub mod record;
 pub mod report;
 pub mod sched;
+pub mod scout;
 pub mod segments;
 pub mod server;
 pub mod shadow;
@@ -106,7 +110,7 @@ pub use sched::{ATTENTION, attention, point, yield_point};
 pub use segments::outside;
 pub use start::{controlled, cpus, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
-pub use verdict::{crashed, end_run, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
+pub use verdict::{crashed, end_run, ends_now, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
 pub use wait::{
     ObjectClass, ObjectId, Ready, Wake, acquire, interrupt, notify, requeue, retract, retract_from, sleep_on,
     waiting, wake_all, wake_one,

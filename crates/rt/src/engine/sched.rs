@@ -428,7 +428,12 @@ fn decide(how: Stop) -> (StrandId, bool) {
         }
         let this = this();
         if this.pinned > 0 && this.state == State::Ready || e.phase != Phase::Running {
-            let id = if this.state == State::Ready { e.current } else { e.enabled[0] };
+            let gives_way = this.yields && e.phase == Phase::Before && this.pinned == 0;
+            let id = match this.state {
+                State::Ready if gives_way => next_after(this),
+                State::Ready => e.current,
+                _ => e.enabled[0],
+            };
             if bits & attention::STEPS != 0 {
                 steps::executed(id, false, true);
             }
@@ -451,6 +456,12 @@ fn decide(how: Stop) -> (StrandId, bool) {
         }
         return (id, by_timeout);
     }
+}
+
+/// Who comes after this strand in the list of those that can go on.
+fn next_after(this: &Strand) -> StrandId {
+    let e = engine();
+    e.enabled[(this.enabled_at as usize + 1) % e.enabled.len()]
 }
 
 /// The only strand that can goes on; the strategy wants to know.
