@@ -1,6 +1,6 @@
 //! The words on the control socket, and the variables that carry it.
 //!
-//! The driver starts the program with [`ENV`] and the runtime preloaded. Just before `main` the runtime says
+//! The driver starts the program with [`ENV`] and the runtime preloaded. Just before `main`, or at the program's `check`, the runtime says
 //! [`Reply::HELLO`] and becomes a fork server: each [`Command::RUN`] forks a child that runs `main` by the plan in
 //! shared memory and writes its process id there ([`crate::layout::Live::pid`]: a message would cost the driver a
 //! wake-up); [`Reply::ENDED`] tells its wait status, or
@@ -42,8 +42,11 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The server is ready. `value` bit 0: the program has instrumented code.
+    /// The server is ready. `value` bit 0: the program has instrumented code; from [`Reply::SERVER_SHIFT`] on: the process that
+    /// serves, if it is not the one that was started. Runs begin at the program's `check` then.
     pub const HELLO: u32 = 1;
+    /// See [`Reply::HELLO`].
+    pub const SERVER_SHIFT: u32 = 8;
     /// The child ended.
     pub const ENDED: u32 = 3;
     /// The server could not do it; `value` is an errno.

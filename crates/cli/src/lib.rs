@@ -4,6 +4,7 @@
 //! failure was found or reproduced, 2 the request or the set-up is wrong, 3 Threadbare itself failed.
 
 mod api;
+mod asked;
 mod claim;
 mod commands;
 mod conduct;

@@ -14,7 +14,7 @@ use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::campaign::Config;
 use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
-use threadbare_explore::{Races, Search};
+use threadbare_explore::{Leaks, Races, Search};
 use threadbare_strategy::{Spec, StrategyId};
 
 /// Where findings go unless told otherwise.
@@ -107,6 +107,17 @@ pub(crate) enum RaceMode {
     Fail,
 }
 
+/// What is done with memory that is left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum LeakMode {
+    /// It is not looked for.
+    Off,
+    /// It is told, and no run fails by it.
+    Note,
+    /// A run that leaves some has failed.
+    Fail,
+}
+
 /// What a campaign is to do.
 #[derive(Args, Debug, Clone)]
 pub(crate) struct CampaignOptions {
@@ -172,6 +183,9 @@ pub(crate) struct CampaignOptions {
     /// Data races: not looked for, told without failing, or failures.
     #[arg(long, value_enum, default_value = "fail")]
     pub(crate) races: RaceMode,
+    /// Memory that is left at the end of a run, and that nothing points to: not looked for, told without failing, or a failure.
+    #[arg(long, value_enum, default_value = "off")]
+    pub(crate) leaks: LeakMode,
     /// A file with findings that are not to be told, in ThreadSanitizer's syntax: `race:FUNCTION`,
     /// `deadlock:FILE`, …. May be given several times.
     #[arg(long, value_name = "FILE")]
@@ -248,6 +262,10 @@ impl CampaignOptions {
                 "free runs have no classes that `--until` could count",
                 "`--until-coverage 95%` ends a free campaign when functions and their pairs are covered",
             )),
+            Mode::Free if self.leaks != LeakMode::Off => Err(Trouble::usage(
+                "a free run has libc's own heap: what is left in it is not known",
+                "leave out `--leaks`, or `--mode free`",
+            )),
             Mode::Free => Ok(()),
         }
     }
@@ -298,6 +316,11 @@ impl CampaignOptions {
                 RaceMode::Report => Races::Report,
                 RaceMode::Fail => Races::Fail,
             },
+            leaks: match self.leaks {
+                LeakMode::Off => Leaks::Off,
+                LeakMode::Note => Leaks::Note,
+                LeakMode::Fail => Leaks::Fail,
+            },
             // In free runs the processor decides.
             model: if self.mode == Mode::Free { MemoryModel::Sc } else { self.memory_model },
             shrink: self.shrink.0,
@@ -311,6 +334,7 @@ impl CampaignOptions {
             until: self.until,
             futures: None,
             pairs: None,
+            parts: Arc::default(),
             idioms: (self.iroots && self.mode == Mode::Controlled && !self.forces()).then(Arc::default),
         }
     }

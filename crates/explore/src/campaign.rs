@@ -16,7 +16,7 @@ use crate::futures::{Found, Order};
 use crate::idioms;
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
-use crate::outcome::{Filter, Outcome, Policy, Races};
+use crate::outcome::{Filter, Leaks, Outcome, Policy, Races};
 use crate::pairs;
 use crate::patience::Pace;
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
@@ -30,7 +30,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::Segment;
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::{MemoryModel, PointMode, Record, flags};
+use threadbare_abi::layout::{MemoryModel, PointMode, Record, Watch, flags};
 use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Goal;
@@ -74,6 +74,8 @@ pub struct Config {
     pub predict: bool,
     /// What is done with data races.
     pub races: Races,
+    /// What is done with memory that is left at the end.
+    pub leaks: Leaks,
     /// What atomic loads may see.
     pub model: MemoryModel,
     /// How long the schedule of a new finding is made smaller when the campaign is over; by whoever makes it.
@@ -100,6 +102,8 @@ pub struct Config {
     pub idioms: Option<Arc<idioms::Order>>,
     /// Which calls are looked at, or run against each other.
     pub pairs: Option<Arc<pairs::Order>>,
+    /// Parts of the code that are made atomic, by the first and the last return address of each stretch.
+    pub parts: Arc<[(u64, u64)]>,
 }
 
 impl Config {
@@ -123,8 +127,9 @@ impl Config {
             guide: Arc::default(),
             races: self.races != Races::Off,
             model: self.model,
-            watches: Vec::new(),
+            watches: self.parts.iter().map(|&part| Watch::part(part)).collect(),
             faults: self.faults,
+            leaks: self.leaks != Leaks::Off,
         }
     }
 }
@@ -531,7 +536,7 @@ fn once(
 ) -> Result<Outcome, Error> {
     let ended = job.run(request, &[])?;
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
-    let policy = Policy { races: config.races, filter: config.filter.as_deref() };
+    let policy = Policy { races: config.races, leaks: config.leaks, filter: config.filter.as_deref() };
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
     outcome.strategy = request.strategy as u32;
     let segments = config.taker.is_some().then(|| taken_segments(server, &ended));

@@ -47,7 +47,7 @@ mod wire;
 pub use error::Error;
 pub use free::{Quiet, Wanted};
 pub use ledger::Failure;
-pub use outcome::{Filter, Races, of_race};
+pub use outcome::{Filter, Leaks, Races, of_race};
 pub use predict::{Cycle, Unproved};
 pub use search::Search;
 pub use task_ledger::Earlier;

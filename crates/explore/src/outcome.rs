@@ -35,6 +35,18 @@ pub enum Races {
     Fail,
 }
 
+/// What is done with memory that is left at the end of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Leaks {
+    /// It is not looked for.
+    #[default]
+    Off,
+    /// It is told; a run that leaves some does not fail by that.
+    Note,
+    /// A run that leaves some has failed.
+    Fail,
+}
+
 /// Who knows which findings the user does not want to hear of.
 pub trait Filter: fmt::Debug + Send + Sync {
     /// Whether nobody is to hear of this.
@@ -45,6 +57,7 @@ pub trait Filter: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Policy<'a> {
     pub(crate) races: Races,
+    pub(crate) leaks: Leaks,
     pub(crate) filter: Option<&'a dyn Filter>,
 }
 
@@ -163,7 +176,8 @@ impl Outcome {
         let exact = policy.filter.is_some();
         let mut list = Vec::new();
         if facts.verdict.kind != VerdictKind::None {
-            list.push((failure_key(&facts, exact), true, None));
+            let fails = facts.verdict.kind != VerdictKind::Leak || policy.leaks == Leaks::Fail;
+            list.push((failure_key(&facts, exact), fails, None));
         }
         for race in races {
             let Some(pair) = RacePair::of(&race, &facts.report) else { continue };
@@ -345,6 +359,12 @@ fn failure_key(facts: &RunFacts, exact: bool) -> u64 {
         return hash.finish();
     }
     hash.write(&relative(&facts.report, verdict.pc));
+    if verdict.kind == VerdictKind::Leak {
+        // Who called exit says nothing.
+        let frames = facts.report.leaks.first().map(|leak| &leak.moment.frames[..]).unwrap_or_default();
+        write_frames(&mut hash, &facts.report, frames, usize::MAX);
+        return hash.finish();
+    }
     let waits = matches!(verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock);
     // Where a cycle is, the strands outside it may stand anywhere.
     let cycle = facts.report.strands.iter().any(|strand| strand.stuck);

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::{MemoryModel, Plan, PointMode, Record, WORDS_CAPACITY, Watch};
+use threadbare_abi::layout::{MemoryModel, Plan, PointMode, Record, WORDS_CAPACITY, Watch, flags};
 use threadbare_abi::protocol::{Command, Reply};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
@@ -68,6 +68,8 @@ pub struct Request {
     pub watches: Vec<Watch>,
     /// Which faults may happen.
     pub faults: Faults,
+    /// Memory that is left at the end is looked for.
+    pub leaks: bool,
 }
 
 /// Which choices the run follows before its strategy decides.
@@ -193,7 +195,7 @@ impl Server {
             strategy: request.strategy as u32,
             points: request.points as u32,
             record: request.record as u32,
-            flags: request.flags,
+            flags: request.flags | if request.leaks { flags::LEAKS } else { 0 },
             max_points: request.max_points,
             follow,
             known: self.known_count,

@@ -1,6 +1,6 @@
 //! A program started once as a fork server.
 //!
-//! The program runs up to its `main` and stays there; each run is a fork of that state. One server serves one job. It
+//! The program runs up to its `main`, or to its first `check`, and stays there; each run is a fork of that state. One server serves one job. It
 //! lives in a process group of its own (a Ctrl-C at the terminal is the driver's), dies with the thread that started
 //! it, and is started anew when it goes away.
 
@@ -26,6 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadbare_abi::layout::VERSION;
 use threadbare_abi::protocol::{Command, ENV, Reply};
+use threadbare_abi::report::RecordTag;
+use threadbare_trace::report::records;
 
 /// How to start the program.
 #[derive(Clone, Debug)]
@@ -91,6 +93,9 @@ pub struct Server {
     child: Child,
     stdin: Option<File>,
     pub(crate) program: PathBuf,
+    /// The process that makes the runs.
+    serving: u32,
+    asked: Option<String>,
     pub(crate) known_count: u64,
     /// Records of coverage taken over so far.
     pub(crate) told_count: u64,
@@ -125,7 +130,7 @@ const TICK: Duration = Duration::from_millis(100);
 const BIND_NOW: &str = "LD_BIND_NOW";
 
 impl Server {
-    /// Starts the program and waits until it stands before its `main`.
+    /// Starts the program and waits until it stands where runs begin.
     pub fn start(target: &Target) -> Result<Server, Error> {
         Server::start_unless(target, Arc::new(AtomicBool::new(false)))
     }
@@ -191,6 +196,7 @@ impl Server {
         drop(theirs);
 
         let program = target.program.clone();
+        let serving = child.id();
         let mut server = Server {
             memory,
             stdout,
@@ -199,6 +205,8 @@ impl Server {
             child,
             stdin,
             program,
+            serving,
+            asked: None,
             known_count: 0,
             told_count: 0,
             guide: Arc::from([]),
@@ -215,7 +223,12 @@ impl Server {
 
     /// The server's own process.
     pub(crate) fn process_id(&self) -> u32 {
-        self.child.id()
+        self.serving
+    }
+
+    /// What the program's `check` asks for, lines of name and value; `None` if runs begin at `main`.
+    pub fn asked(&self) -> Option<&str> {
+        self.asked.as_deref()
     }
 
     /// Whether the server can take another run.
@@ -236,6 +249,14 @@ impl Server {
                     }
                     if value & 1 == 0 {
                         return Err(Error::NotInstrumented(self.program.clone()));
+                    }
+                    if let Some(serving) =
+                        u32::try_from(value >> Reply::SERVER_SHIFT).ok().filter(|&id| id > 0)
+                    {
+                        self.serving = serving;
+                        let report = self.memory.report(self.memory.live().report_len);
+                        let told = records(&report).find(|record| record.tag == RecordTag::Check);
+                        self.asked = Some(told.map(|record| record.text).unwrap_or_default());
                     }
                     return Ok(());
                 }

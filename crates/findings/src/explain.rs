@@ -5,7 +5,7 @@ use crate::places::{Place, Places, shown};
 use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
 use crate::steps::{Focus, steps_about};
-use crate::{faults, memory, race, stale, waits};
+use crate::{faults, leaks, memory, race, stale, waits};
 use threadbare_abi::op::{OpKind, state};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -80,6 +80,8 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
     };
     match facts.verdict.kind {
         VerdictKind::Race => race::explain(&mut finding, &teller),
+        VerdictKind::UseAfterDestroy => memory::explain_destroyed(&mut finding, &teller),
+        VerdictKind::Leak => leaks::explain(&mut finding, &teller),
         kind if memory::is_memory_error(kind) => memory::explain(&mut finding, &teller),
         _ => waits::tell(&mut finding, facts, &strands, places),
     }

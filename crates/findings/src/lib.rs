@@ -10,6 +10,7 @@ pub mod done;
 pub mod explain;
 mod faults;
 pub mod finding;
+mod leaks;
 mod memory;
 mod operation;
 pub mod orders;

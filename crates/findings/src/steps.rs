@@ -59,7 +59,9 @@ impl Focus {
             | VerdictKind::DoubleFree
             | VerdictKind::InvalidFree
             | VerdictKind::HeapOverflow
-            | VerdictKind::StackUseAfterEnd => match &facts.report.block {
+            | VerdictKind::Leak
+            | VerdictKind::StackUseAfterEnd
+            | VerdictKind::UseAfterDestroy => match &facts.report.block {
                 Some(block) => focus.memory.push(block.addr..block.addr + block.size.max(1)),
                 None if facts.verdict.addr != 0 => {
                     focus.memory.push(facts.verdict.addr..facts.verdict.addr + 8);

@@ -231,6 +231,7 @@ fn failure_label(finding: &Finding, location: &Location) -> String {
         "panic" => "the panic",
         "crash" => "the crash",
         "exit" => "the exit",
+        "leak" => "what is left was allocated",
         kind => kind,
     };
     let strand = location.strand.as_deref().map(|name| format!(" in {}", strand(finding, name)));

@@ -19,6 +19,14 @@ extern unsigned long threadbare_rt_any(unsigned bits) __attribute__((weak));
 extern void threadbare_rt_abandon(void) __attribute__((weak));
 extern void threadbare_rt_reached(const char *label) __attribute__((weak));
 extern void threadbare_rt_atomic(int begins) __attribute__((weak));
+extern int threadbare_rt_check(const char *options) __attribute__((weak));
+
+/* Every run begins here: what came before is made once. The options are defaults of the campaign, lines of name and value such as
+ * "runs=500\nstrategy=pct:3", or "". Only the first one counts. */
+static inline void threadbare_check(const char *options) {
+    if (threadbare_rt_check)
+        threadbare_rt_check(options);
+}
 
 /* One of the numbers from 0 to options - 1. */
 static inline unsigned long threadbare_choose(unsigned long options) {

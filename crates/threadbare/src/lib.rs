@@ -12,9 +12,23 @@
 //! }
 //! ```
 
+mod announce;
+mod check;
+mod drops;
 mod runtime;
+mod task;
 mod value;
 
+#[doc(hidden)]
+pub use check::Outcome;
+pub use check::{Check, check};
+pub use drops::{Counted, Drops};
+pub use task::{
+    WakeCount, block_on, block_on_with_changing_wakers, cancel_anywhere, counting_waker, poll_once_and_drop,
+    poll_with,
+};
+#[cfg(feature = "macros")]
+pub use threadbare_test_macros::test;
 pub use value::Any;
 
 /// One of the numbers from 0 to `options - 1`.
@@ -73,8 +87,13 @@ pub fn strands(count: usize, work: impl Fn(usize) + Sync) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    // Not all: the attribute `test` is another one here.
+    use super::{Check, Drops, any, assume, atomic, check, choose, one_of, reached, strands};
+    use super::{block_on, block_on_with_changing_wakers, cancel_anywhere, poll_once_and_drop};
+    use std::future::{Future, poll_fn, ready};
+    use std::panic::catch_unwind;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Poll;
 
     #[test]
     fn a_plain_run_takes_the_first_options() {
@@ -93,5 +112,47 @@ mod tests {
             sum.fetch_add(number, Ordering::Relaxed);
         });
         assert_eq!(sum.into_inner(), 6);
+    }
+
+    #[test]
+    fn a_plain_run_checks_once() {
+        let mut times = 0;
+        check(|| times += 1);
+        assert_eq!(Check::new().runs(50).strategy("dpor").run(|| times + 1), 2);
+    }
+
+    /// Gives way so many times.
+    fn yields(times: usize) -> impl Future<Output = usize> {
+        let mut left = times;
+        poll_fn(move |context| {
+            if left == 0 {
+                return Poll::Ready(times);
+            }
+            left -= 1;
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+    }
+
+    #[test]
+    fn futures_are_polled_and_dropped() {
+        assert_eq!((block_on(yields(3)), block_on_with_changing_wakers(yields(3))), (3, 3));
+        assert_eq!((poll_once_and_drop(ready(5)), poll_once_and_drop(yields(1))), (Some(5), None));
+        assert_eq!((cancel_anywhere(yields(2), 3), cancel_anywhere(yields(3), 3)), (Some(2), None));
+    }
+
+    #[test]
+    fn drops_are_counted() {
+        let drops = Drops::new();
+        let (one, two) = (drops.payload(), drops.payload());
+        assert_eq!((one.number(), two.number(), drops.made()), (0, 1, 2));
+        let third = two.clone();
+        drop(two);
+        assert_eq!((drops.alive(), drops.dropped(), third.number()), (2, 1, 2));
+        drop((one, third));
+        drops.assert_all_dropped();
+        let lost = drops.payload();
+        assert!(catch_unwind(|| drops.assert_all_dropped()).is_err());
+        drop(lost);
     }
 }

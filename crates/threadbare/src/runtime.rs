@@ -13,22 +13,36 @@ struct Functions {
     abandon: Option<unsafe extern "C" fn()>,
     reached: Option<unsafe extern "C" fn(*const c_char)>,
     atomic: Option<unsafe extern "C" fn(c_int)>,
+    check: Option<unsafe extern "C" fn(*const c_char) -> c_int>,
+    check_over: Option<unsafe extern "C" fn()>,
 }
 
-static mut FUNCTIONS: Functions =
-    Functions { choose: None, any: None, abandon: None, reached: None, atomic: None };
+static mut FUNCTIONS: Functions = Functions {
+    choose: None,
+    any: None,
+    abandon: None,
+    reached: None,
+    atomic: None,
+    check: None,
+    check_over: None,
+};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOOK_UP: extern "C" fn() = look_up;
 
+/// The runtime's function of this name.
+///
+/// # Safety
+/// `T` is a pointer to a function, of the type that the runtime's has.
+pub(crate) unsafe fn find<T>(name: &CStr) -> Option<T> {
+    // SAFETY: asks for a name in the default order; the handle is `RTLD_DEFAULT`.
+    let found = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
+    // SAFETY: as the caller says.
+    (!found.is_null()).then(|| unsafe { std::mem::transmute_copy(&found) })
+}
+
 extern "C" fn look_up() {
-    fn find<T>(name: &CStr) -> Option<T> {
-        // SAFETY: asks for a name in the default order; the handle is `RTLD_DEFAULT`.
-        let found = unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) };
-        // SAFETY: `T` is a function pointer, and the runtime has functions of that name and type.
-        (!found.is_null()).then(|| unsafe { std::mem::transmute_copy(&found) })
-    }
     // SAFETY: the loader runs this before `main`, on the only thread.
     unsafe {
         FUNCTIONS = Functions {
@@ -37,6 +51,8 @@ extern "C" fn look_up() {
             abandon: find(c"threadbare_rt_abandon"),
             reached: find(c"threadbare_rt_reached"),
             atomic: find(c"threadbare_rt_atomic"),
+            check: find(c"threadbare_rt_check"),
+            check_over: find(c"threadbare_rt_check_over"),
         }
     }
 }
@@ -68,6 +84,20 @@ pub(crate) fn reached(label: &str) {
     if let (Some(reached), Ok(label)) = (functions().reached, CString::new(label)) {
         // SAFETY: a C string, which is read and not kept.
         unsafe { reached(label.as_ptr()) }
+    }
+}
+
+/// Comes to a check with these options; whether the run begins here.
+pub(crate) fn check(options: &CStr) -> bool {
+    // SAFETY: a C string, which is read and not kept.
+    functions().check.is_some_and(|check| unsafe { check(options.as_ptr()) } != 0)
+}
+
+/// The run that began at a check is over.
+pub(crate) fn check_over() {
+    if let Some(over) = functions().check_over {
+        // SAFETY: takes nothing; does not come back under control.
+        unsafe { over() }
     }
 }
 

@@ -150,12 +150,16 @@ pub struct RunReport {
     pub divergence: Option<Divergence>,
     /// The data races, in the order they came.
     pub races: Vec<Race>,
+    /// Memory that is left at the end, by place; that of the verdict comes first.
+    pub leaks: Vec<Leak>,
     /// What the driver asked the runtime to look out for and was met, by the watch's index.
     pub watched: BTreeMap<u64, Moment>,
     /// The heap block the verdict concerns.
     pub block: Option<Block>,
     /// Wakes that nobody waited for.
     pub lost_wakes: Vec<LostWake>,
+    /// When the object was destroyed that the verdict is about.
+    pub destroyed: Option<Moment>,
     /// Atomic operations that did not see the newest store, or came before it.
     pub stale: Vec<Stale>,
     /// Pairs of locks that strands took one inside the other.
@@ -238,6 +242,19 @@ pub struct LostWake {
     pub moment: Moment,
 }
 
+/// Memory that is left at the end, of one place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Leak {
+    /// The first block.
+    pub addr: u64,
+    /// Bytes of all blocks.
+    pub bytes: u64,
+    /// How many there are.
+    pub blocks: u64,
+    /// Who allocated the first one, and where.
+    pub moment: Moment,
+}
+
 /// A store, as far as it is told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StoreTold {
@@ -289,6 +306,7 @@ enum Open {
     Access,
     Watched(u64),
     LostWake,
+    Destroyed,
 }
 
 impl RunReport {
@@ -398,7 +416,18 @@ impl RunReport {
                 self.lost_wakes.push(LostWake { addr: a, moment });
                 *open = Some(Open::LostWake);
             }
+            RecordTag::Destroyed => {
+                self.destroyed = Some(Moment { strand, pc: c, event: b, ..Moment::default() });
+                *open = Some(Open::Destroyed);
+            }
             RecordTag::Stale => self.stale.extend(Stale::of_record(strand, [a, b, c], &text)),
+            RecordTag::Leak => {
+                let (blocks, frames) = text.split_once(',').unwrap_or((&text, ""));
+                let moment = Moment { strand, pc: c, frames: crate::locks::pcs(frames), ..Moment::default() };
+                self.leaks.push(Leak { addr: a, bytes: b, blocks: blocks.parse().unwrap_or(1), moment });
+            }
+            // The driver reads it before the first run.
+            RecordTag::Check => {}
             RecordTag::LockOrder => {
                 self.lock_orders.push(LockOrder::of_record(strand, a, b, c, &text));
             }
@@ -410,6 +439,7 @@ impl RunReport {
             Open::Race => None,
             Open::Access => Some(&mut self.races.last_mut()?.accesses.last_mut()?.moment),
             Open::Watched(index) => self.watched.get_mut(&index),
+            Open::Destroyed => self.destroyed.as_mut(),
             Open::LostWake => Some(&mut self.lost_wakes.last_mut()?.moment),
         }
     }

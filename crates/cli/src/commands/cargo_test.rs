@@ -1,5 +1,6 @@
 //! `cargo threadbare test`: every test of a package is its own campaign.
 
+use crate::asked;
 use crate::commands::cargo::{Args, Split};
 use crate::conduct::{self, cannot};
 use crate::exit::{Exit, Trouble};
@@ -104,6 +105,10 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
     Ok(report)
 }
 
+fn during(trouble: Trouble, case: &TestCase) -> Trouble {
+    trouble.during(&format!("test {}", case.name))
+}
+
 fn one(
     split: &Split,
     binary: &TestBinary,
@@ -117,14 +122,16 @@ fn one(
     let (config, journal) = match resumed {
         Some(resumed) => (resumed.config, Some(resumed.journal)),
         None => {
-            let config = split.campaign.config(target);
-            let journal = kept::begin_quietly(store, &config, &split.suppressions, &split.given);
+            let (options, given) = asked::options(&split.campaign, &split.given, &target)
+                .map_err(|trouble| during(trouble, case))?;
+            let config = options.config(target);
+            let journal = kept::begin_quietly(store, &config, &split.suppressions, &given);
             (config, journal)
         }
     };
     let label = format!("{} {} {}", case.package, case.binary, case.name);
     let line = ProgressLine::on_stderr();
-    let during = |trouble: Trouble| trouble.during(&format!("test {}", case.name));
+    let during = |trouble: Trouble| during(trouble, case);
     let kept = match split.campaign.regress {
         true => regress::all(&config, store).map_err(during)?,
         false => Regress::default(),

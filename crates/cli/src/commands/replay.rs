@@ -222,6 +222,7 @@ pub(crate) fn request(schedule: &Schedule) -> Request {
         model: schedule.model,
         watches: Vec::new(),
         faults: schedule.faults,
+        leaks: schedule.verdict == VerdictKind::Leak,
     }
 }
 

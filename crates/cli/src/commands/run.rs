@@ -6,7 +6,7 @@ use crate::futures::choice::{Choice, Chosen};
 use crate::futures::{self, outcome};
 use crate::options::{CampaignOptions, ReportFormat};
 use crate::regress::{self, Regress};
-use crate::{embedded, hide, kept, output};
+use crate::{asked, embedded, hide, kept, output};
 use std::ffi::OsString;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -153,10 +153,11 @@ pub(crate) fn campaign(
     target: Target,
     given: &[OsString],
 ) -> Result<Exit, Trouble> {
+    let (options, given) = asked::options(options, given, &target)?;
     let suppressions = hide::read(&options.suppressions)?;
     let config = options.config(target);
     let store = Store::open(&options.out)?;
-    let journal = kept::begin(&store, &config, &suppressions, given)?;
+    let journal = kept::begin(&store, &config, &suppressions, &given)?;
     conduct_one(&config, &store, &suppressions, journal, (options.format, options.regress))
 }
 

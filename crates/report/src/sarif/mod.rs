@@ -91,9 +91,13 @@ fn description(kind: &str) -> &'static str {
         "livelock" => "Strands go on, and nothing can change.",
         "use-after-free" => "Memory is used after it was freed.",
         "double-free" => "Memory is freed twice.",
+        "leak" => "Memory is left that nothing points to.",
         "invalid-free" => "Something is freed that was not allocated.",
         "heap-overflow" => "Memory outside an allocated block is used.",
         "stack-use-after-end" => "The stack of a strand that has ended is used.",
+        "use-after-destroy" => {
+            "A mutex, semaphore, barrier, condition variable or read-write lock is used after it was destroyed."
+        }
         "stack-overflow" => "A strand uses more stack than it has.",
         "timeout" => "A run took longer than it may.",
         "panic" => "The program panicked under some schedule.",

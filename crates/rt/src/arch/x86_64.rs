@@ -46,6 +46,21 @@ pub fn thread_pointer() -> usize {
     value
 }
 
+/// Sets the thread pointer of whoever runs.
+///
+/// # Safety
+/// It is one of libc's, of a thread that does not run.
+pub unsafe fn set_thread_pointer(value: usize) {
+    // SAFETY: as the caller says.
+    unsafe {
+        if TB_FSGSBASE != 0 {
+            asm!("wrfsbase {}", in(reg) value, options(nostack));
+        } else {
+            crate::sys::syscall3(crate::sys::nr::ARCH_PRCTL, ARCH_SET_FS, value, 0);
+        }
+    }
+}
+
 /// The stack pointer of whoever runs.
 #[inline(always)]
 pub fn stack_pointer() -> usize {
@@ -53,6 +68,26 @@ pub fn stack_pointer() -> usize {
     // SAFETY: reads a register.
     unsafe { asm!("mov {}, rsp", out(reg) sp, options(nomem, nostack)) };
     sp
+}
+
+/// The registers that a function leaves as it found them, as they are now.
+#[inline(always)]
+pub fn kept_registers() -> [usize; 6] {
+    let mut found = [0usize; 6];
+    // SAFETY: writes six words.
+    unsafe {
+        asm!(
+            "mov [{at}], rbx",
+            "mov [{at} + 8], rbp",
+            "mov [{at} + 16], r12",
+            "mov [{at} + 24], r13",
+            "mov [{at} + 32], r14",
+            "mov [{at} + 40], r15",
+            at = in(reg) found.as_mut_ptr(),
+            options(nostack, preserves_flags)
+        );
+    }
+    found
 }
 
 /// Lays out the first frame of a strand below `top` so that a switch to the returned stack pointer calls

@@ -129,6 +129,20 @@ pub fn is_innermost(sp: usize) -> bool {
     }
 }
 
+/// Where the innermost function goes on when what it has called comes back: the call lies where its hooks' calls do, also if it is of precompiled code that calls
+/// others in turn.
+pub fn call_site() -> Option<u64> {
+    let here = crate::arch::stack_pointer();
+    // SAFETY: as in `is_innermost`; the place lies on the running strand's stack, above where it is.
+    unsafe {
+        let mut entry = if TOP.is_null() { return None } else { TOP.sub(1) };
+        while (*entry).sp < here {
+            entry = entry.sub(1);
+        }
+        ((*entry).sp != usize::MAX).then(|| (((*entry).sp & !UNTOLD) as *const u64).read())
+    }
+}
+
 /// The innermost callers of the running strand; 0 behind the last one.
 pub fn innermost<const N: usize>() -> [u64; N] {
     let mut found = [0; N];

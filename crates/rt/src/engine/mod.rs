@@ -9,6 +9,8 @@
 //! | `wait` | the two kinds of wait all models are made of |
 //! | `follow` | a schedule instead of a strategy |
 //! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
+//! | `part` | parts of the code that are made atomic, to see what that mends |
+//! | `destroyed` | objects that are used after they were destroyed |
 //! | `ending` | the end of the process, and whether others go first |
 //! | `faults` | choices of the environment's |
 //! | `own` | choices of the program's own |
@@ -18,6 +20,7 @@
 //! | `shadow` | what is known of the program's memory |
 //! | `addressable` | whether memory that is touched is there |
 //! | `learn` | which plain accesses are points |
+//! | `leaks` | memory that is left at the end |
 //! | `guidance` | what strategy and driver tell each other |
 //! | `reads` | who reads from whom |
 //! | `coverage` | the run's class, and pairs of places for the driver |
@@ -28,6 +31,7 @@
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
 //! | `server` | fork server, the beginning of a run |
+//! | `scout` | runs that begin at the program's `check` |
 //! | `orphans` | processes that a run leaves behind |
 //! | `verdict` | the end of a run |
 //! | `stops` | where a strand makes a point although it does nothing that is one |
@@ -41,6 +45,7 @@ pub mod copies;
 pub mod coverage;
 pub mod deadlock;
 pub mod debug;
+pub mod destroyed;
 pub mod due;
 pub mod ending;
 pub mod faults;
@@ -49,6 +54,7 @@ pub mod frames;
 pub mod guidance;
 pub mod idle;
 pub mod io;
+pub mod leaks;
 pub mod learn;
 pub mod lenient;
 pub mod lists;
@@ -60,11 +66,13 @@ pub mod memory;
 pub mod modules;
 pub mod orphans;
 pub mod own;
+pub mod part;
 pub mod race;
 pub mod reads;
 pub mod record;
 pub mod report;
 pub mod sched;
+pub mod scout;
 pub mod segments;
 pub mod server;
 pub mod shadow;
@@ -102,7 +110,7 @@ pub use sched::{ATTENTION, attention, point, yield_point};
 pub use segments::outside;
 pub use start::{controlled, cpus, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
-pub use verdict::{crashed, end_run, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
+pub use verdict::{crashed, end_run, ends_now, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
 pub use wait::{
     ObjectClass, ObjectId, Ready, Wake, acquire, interrupt, notify, requeue, retract, retract_from, sleep_on,
     waiting, wake_all, wake_one,

@@ -119,6 +119,23 @@ pub fn is_libc(pc: u64) -> bool {
     pc.wrapping_sub(base) < size
 }
 
+/// Whether an instruction is the loader's.
+pub fn is_loader(pc: u64) -> bool {
+    let holds = |module: &&Module| (module.base..module.end).contains(&pc) && !module.name.is_null();
+    all().iter().find(holds).is_some_and(|module| {
+        // SAFETY: the loader's name, a C string.
+        let name = unsafe { core::ffi::CStr::from_ptr(module.name) }.to_bytes();
+        name.windows(4).any(|part| part == b"/ld-")
+    })
+}
+
+/// Whether an address is the runtime's.
+pub fn is_runtime(addr: u64) -> bool {
+    // SAFETY: single kernel thread.
+    let (base, size) = unsafe { RUNTIME };
+    addr.wrapping_sub(base) < size
+}
+
 /// The modules.
 pub fn all() -> &'static [Module] {
     // SAFETY: single kernel thread; callers do not keep it across `refresh`.
@@ -159,6 +176,12 @@ pub fn untold() -> &'static [Module] {
     // SAFETY: single kernel thread.
     let told = unsafe { core::mem::replace(&mut *(&raw mut TOLD), all().len()) };
     all().get(told..).unwrap_or(&[])
+}
+
+/// The driver has forgotten all of them.
+pub fn tell_again() {
+    // SAFETY: single kernel thread.
+    unsafe { TOLD = 0 }
 }
 
 /// A pc as module index (high 16 bits) and offset in it (low 48 bits): the same in every run of the program.

@@ -19,6 +19,7 @@ static ADOPTS: AtomicBool = AtomicBool::new(false);
 pub fn adopt() {
     const PR_SET_CHILD_SUBREAPER: usize = 36;
     let mut status = 0;
+    ADOPTS.store(false, Ordering::Relaxed);
     if wait(&mut status, WNOHANG) >= 0 {
         return;
     }

@@ -49,8 +49,10 @@ pub mod attention {
     pub const STEPS: u32 = 512;
     /// What accesses find and leave is told.
     pub const VALUES: u32 = 1024;
+    /// Parts of the code are made atomic.
+    pub const PART: u32 = 2048;
     /// Bits that matter elsewhere than before a decision.
-    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES;
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES | PART;
 }
 
 /// Where the run stands.
@@ -250,7 +252,7 @@ pub fn publish(op: Op) {
     to.size = op.size;
     to.addr = op.addr;
     to.pc = op.pc;
-    if ATTENTION.load(Ordering::Relaxed) & (attention::RECORD | attention::LIMIT) != 0 {
+    if ATTENTION.load(Ordering::Relaxed) & (attention::RECORD | attention::LIMIT | attention::PART) != 0 {
         published_slow(id);
     }
 }
@@ -263,6 +265,9 @@ fn published_slow(id: StrandId) {
     let op = strand(id).op;
     if values::is_on() {
         values::settle();
+    }
+    if ATTENTION.load(Ordering::Relaxed) & attention::PART != 0 {
+        super::part::comes();
     }
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
         if engine().plan.record == threadbare_abi::layout::Record::Points as u32 {
@@ -423,7 +428,12 @@ fn decide(how: Stop) -> (StrandId, bool) {
         }
         let this = this();
         if this.pinned > 0 && this.state == State::Ready || e.phase != Phase::Running {
-            let id = if this.state == State::Ready { e.current } else { e.enabled[0] };
+            let gives_way = this.yields && e.phase == Phase::Before && this.pinned == 0;
+            let id = match this.state {
+                State::Ready if gives_way => next_after(this),
+                State::Ready => e.current,
+                _ => e.enabled[0],
+            };
             if bits & attention::STEPS != 0 {
                 steps::executed(id, false, true);
             }
@@ -446,6 +456,12 @@ fn decide(how: Stop) -> (StrandId, bool) {
         }
         return (id, by_timeout);
     }
+}
+
+/// Who comes after this strand in the list of those that can go on.
+fn next_after(this: &Strand) -> StrandId {
+    let e = engine();
+    e.enabled[(this.enabled_at as usize + 1) % e.enabled.len()]
 }
 
 /// The only strand that can goes on; the strategy wants to know.

@@ -1,13 +1,18 @@
-//! The fork server: started just before `main`, it forks one child for every run.
+//! The fork server: started just before `main`, or at the program's `check` (`scout.rs`), it forks one child for every run.
 
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::{
-    carriers, follow, guidance, learn, lists, live, modules, orphans, reads, report, shared, snapshot,
+    carriers, due, follow, guidance, learn, lists, live, modules, orphans, race, reads, record, report,
+    scout, shared, snapshot,
 };
 use crate::sys::{c_char, c_int, c_void, nr, syscall3, syscall6};
+use core::ffi::CStr;
 use core::sync::atomic::Ordering;
+use threadbare_abi::event::EventKind;
 use threadbare_abi::layout::{self, Plan, PointMode, Record};
+use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::protocol::{Command, Reply};
+use threadbare_abi::report::RecordTag;
 use threadbare_strategy::rng::Rng;
 use threadbare_strategy::{Any, RunInfo, Strategy, StrategyId};
 
@@ -115,7 +120,7 @@ pub(crate) fn send(code: u32, value: i32, arg: u64) {
     }
 }
 
-fn quit() -> ! {
+pub(crate) fn quit() -> ! {
     // SAFETY: ends the server.
     unsafe { syscall3(nr::EXIT_GROUP, 0, 0, 0) };
     unreachable!()
@@ -123,6 +128,28 @@ fn quit() -> ! {
 
 /// Serves until the driver is gone; returns only in a child, which then runs the program.
 fn serve() {
+    set_up();
+    if !scout::goes_ahead() {
+        serve_here(|| hello(0));
+    }
+}
+
+/// The same in a scout, from where it stands on.
+pub(crate) fn serve_at_check(options: &CStr) {
+    modules::refresh();
+    race::look_again();
+    due::begin_anew();
+    orphans::adopt();
+    carriers::grow(2);
+    serve_here(|| {
+        // SAFETY: no memory is involved.
+        let pid = unsafe { syscall3(nr::GETPID, 0, 0, 0) };
+        report::add(RecordTag::Check, u16::MAX, [0; 3], format_args!("{}", options.to_str().unwrap_or("")));
+        hello((pid as i32) << Reply::SERVER_SHIFT);
+    });
+}
+
+fn set_up() {
     crate::sys::real::look_up_all();
     crate::model::exit::watch();
     modules::refresh();
@@ -131,7 +158,7 @@ fn serve() {
     learn::init();
     guidance::init();
     super::coverage::init();
-    super::race::init();
+    race::init();
     super::unseen::init();
     crate::heap::open();
     crate::tsan::strings::init();
@@ -139,16 +166,22 @@ fn serve() {
     orphans::adopt();
     crate::model::signal::init();
     crate::model::process::init();
+}
+
+/// Runs begin where this is called.
+fn serve_here(greet: impl FnOnce()) {
+    live::live().report_len = 0;
+    modules::tell_again();
     report::modules();
     let modules_len = live::live().report_len;
     let mut workers = snapshot::Workers::new(super::start::may_reset());
-    hello();
+    greet();
     let mut taken = None;
     while let Some(run) = taken.take().or_else(next_command) {
         let Some(plan) = prepare(modules_len) else { quit() };
         learn::load_known(plan.known);
         super::coverage::load_told(plan.told);
-        match fork() {
+        match as_main(fork) {
             0 => {
                 lead();
                 let is_worker = workers.become_one(plan.known, plan.told, modules_len);
@@ -209,9 +242,9 @@ pub(crate) fn prepare(modules_len: u64) -> Option<Plan> {
     Some(plan)
 }
 
-/// Tells the driver that the program stands before its `main`.
-pub(crate) fn hello() {
-    send(Reply::HELLO, super::is_instrumented() as i32, layout::VERSION as u64);
+/// Tells the driver that runs can begin; who serves them, if that is not the process it has started.
+pub(crate) fn hello(server: i32) {
+    send(Reply::HELLO, super::is_instrumented() as i32 | server, layout::VERSION as u64);
 }
 
 /// Waits for the next run's number; ends the server when there is none.
@@ -264,6 +297,18 @@ pub(crate) fn close() {
     unsafe { syscall3(nr::CLOSE, CTL as usize, 0, 0) };
 }
 
+/// Does it with the main strand's thread pointer: whoever forks, libc finds that strand to be the child's only thread.
+fn as_main<T>(work: impl FnOnce() -> T) -> T {
+    let own = crate::arch::thread_pointer();
+    // SAFETY: both belong to strands, and nobody else runs meanwhile.
+    unsafe {
+        crate::arch::set_thread_pointer(super::strand(super::StrandId::MAIN).fs);
+        let done = work();
+        crate::arch::set_thread_pointer(own);
+        done
+    }
+}
+
 /// A fork that keeps libc's idea of the thread, runs no atfork handlers and reclaims no stacks: the carriers' stacks
 /// stay theirs.
 pub(crate) fn fork() -> isize {
@@ -298,19 +343,27 @@ fn wait(pid: isize) -> i32 {
 
 /// The child has a process group of its own, and goes with the server.
 fn lead() {
-    const PR_SET_PDEATHSIG: usize = 1;
     // SAFETY: the child's own process group.
-    unsafe {
-        syscall3(nr::SETPGID, 0, 0, 0);
-        syscall3(nr::PRCTL, PR_SET_PDEATHSIG, SIGKILL as usize, 0);
-    }
+    unsafe { syscall3(nr::SETPGID, 0, 0, 0) };
+    goes_with_parent();
+}
+
+/// This process ends when its parent does.
+pub(crate) fn goes_with_parent() {
+    const PR_SET_PDEATHSIG: usize = 1;
+    // SAFETY: no memory is involved.
+    unsafe { syscall3(nr::PRCTL, PR_SET_PDEATHSIG, SIGKILL as usize, 0) };
 }
 
 /// The run begins.
 fn begin(plan: Plan) {
     let e = engine();
     e.plan = plan;
-    super::strand(super::StrandId::MAIN).entropy = Rng::new(plan.entropy);
+    for index in 0..e.strands.len() {
+        let other = super::strand(super::StrandId(index as u16));
+        let path = if index == 0 { 0 } else { other.path.0 };
+        other.entropy = Rng::new(plan.entropy ^ path);
+    }
     let id = StrategyId::from_code(plan.strategy).unwrap_or(StrategyId::Random);
     e.recorded = id == StrategyId::Recorded;
     e.strategy = Any::new(id);
@@ -355,11 +408,12 @@ fn begin(plan: Plan) {
     let counters = live::live();
     counters.entered = 1;
     counters.strands = e.strands.len() as u64;
+    counters.current = e.current.0 as u32;
     e.segment_start = counters.events;
     learn::begin(PointMode::from_code(plan.points as u8).unwrap_or(PointMode::Shared));
-    learn::set_gate(e.strands.len() > 1);
-    super::race::begin(plan.races != 0);
+    race::begin(plan.races != 0);
     super::coverage::begin(plan.flags & layout::flags::COVERAGE != 0);
+    lists::set_gate();
     super::watch::begin();
     let shared = learn::stacks_shared();
     for index in 0..e.strands.len() {
@@ -370,5 +424,22 @@ fn begin(plan: Plan) {
     super::stops::begin();
     super::faults::begin(&plan);
     super::own::begin(&plan);
+    super::leaks::begin(&plan);
     follow::begin();
+    if plan.record != Record::Nothing as u32 {
+        record_strands();
+    }
+}
+
+/// The strands that are older than the run, and the one that goes on if it is not main.
+fn record_strands() {
+    let e = engine();
+    for index in 1..e.strands.len() {
+        let other = super::strand(super::StrandId(index as u16));
+        let op = Op::new(OpKind::Create, other.parent.0 as u64, 0);
+        record::push(EventKind::Created, other.id, op, other.ordinal as u64);
+    }
+    if e.current != super::StrandId::MAIN {
+        record::push(EventKind::Switch, e.current, Op { addr: 0, ..super::strand(e.current).op }, 0);
+    }
 }

@@ -42,6 +42,12 @@ pub fn init() {
     });
 }
 
+/// Whether the program itself wants this symbol from a library; with a zero on both sides.
+pub fn program_wants(name: &[u8]) -> bool {
+    let Some(file) = File::open(c"/proc/self/exe") else { return false };
+    file.table(DYNSYM).is_some_and(|(_, names)| find(names, name).is_some())
+}
+
 fn hook_of(name: &[u8]) -> Option<Hook> {
     let is_hash = |rest: &[u8]| rest.is_empty() || rest.starts_with(b"17h");
     NAMES.iter().find_map(|&(module, function, hook)| {
@@ -144,6 +150,7 @@ struct File {
 }
 
 const SYMTAB: u32 = 2;
+const DYNSYM: u32 = 11;
 const FUNCTION: u8 = 2;
 const SECTION: usize = 64;
 const SYMBOL: usize = 24;
@@ -176,14 +183,19 @@ impl File {
         self.bytes().get(at as usize..(at as usize).checked_add(size as usize)?)
     }
 
-    /// Calls `visit` with name and address of each function in the symbol table.
-    fn symbols(&self, mut visit: impl FnMut(&[u8], u64)) -> Option<()> {
+    /// The first section of a kind, and its names.
+    fn table(&self, kind: u32) -> Option<(&[u8], &[u8])> {
         let sections = word(self.bytes(), 0x28)?;
         let count = half(self.bytes(), 0x3c)? as u64;
         let section = |index: u64| self.part(sections + index * SECTION as u64, SECTION as u64);
-        let table = (0..count).filter_map(section).find(|head| small(head, 4) == Some(SYMTAB))?;
+        let table = (0..count).filter_map(section).find(|head| small(head, 4) == Some(kind))?;
         let names = section(small(table, 0x28)? as u64)?;
-        let names = self.part(word(names, 0x18)?, word(names, 0x20)?)?;
+        Some((table, self.part(word(names, 0x18)?, word(names, 0x20)?)?))
+    }
+
+    /// Calls `visit` with name and address of each function in the symbol table.
+    fn symbols(&self, mut visit: impl FnMut(&[u8], u64)) -> Option<()> {
+        let (table, names) = self.table(SYMTAB)?;
         // Most programs have no such name at all.
         find(names, b"3std6thread")?;
         for symbol in self.part(word(table, 0x18)?, word(table, 0x20)?)?.chunks_exact(SYMBOL) {

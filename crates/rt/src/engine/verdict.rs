@@ -3,7 +3,9 @@
 use super::live::live;
 use super::sched::{Phase, Stop, engine};
 use super::segments::close_segment;
-use super::{controlled, debug, follow, guidance, learn, modules, record, report, snapshot, steps, strand};
+use super::{
+    controlled, debug, follow, guidance, leaks, learn, modules, record, report, snapshot, steps, strand,
+};
 use crate::sys::{Text, nr, syscall3, syscall6};
 use core::fmt::{self, Write};
 use threadbare_abi::layout::flags;
@@ -66,8 +68,14 @@ pub fn stop_for_debugger() {
     }
 }
 
+/// The program ends with this code, and runs no handlers.
+pub fn ends_now(code: i32) {
+    leaks::process_ends(code);
+}
+
 /// The program is about to end with this code.
 pub fn exits(code: i32) {
+    leaks::process_ends(code);
     if code != 0 && engine().phase == Phase::Running {
         report::strands(true);
         stop_for_debugger();
@@ -90,6 +98,7 @@ pub fn fail_run(kind: VerdictKind, code: i32, addr: u64, pc: u64, message: fmt::
 
 /// Ends the run here as one that passed: nobody asks what it would have come to.
 pub fn abandon() -> ! {
+    leaks::stop();
     end_run();
     snapshot::run_ended(0);
     exit_group(0)
@@ -106,7 +115,9 @@ pub fn end_run() {
     }
     if live().verdict == VerdictKind::None as u32 {
         follow::check_end();
-        report::strands(false);
+        if !leaks::tell() {
+            report::strands(false);
+        }
     }
     let endless = [VerdictKind::Livelock as u32, VerdictKind::Timeout as u32];
     if !endless.contains(&live().verdict) {

@@ -17,7 +17,7 @@ pub fn serve() {
     crate::sys::in_children(super::in_child);
     let modules_len = live::live().report_len;
     orphans::adopt();
-    control::hello();
+    control::hello(0);
     while let Some(run) = control::next_command() {
         let Some(base) = shared::area(layout::PLAN_OFFSET) else { return };
         // SAFETY: the driver wrote the plan before it sent the command; the counters are integers.

@@ -101,6 +101,7 @@ pub unsafe extern "C" fn on_exit(code: c_int, pc: u64) -> ! {
 /// `_exit` and `_Exit`. Safe everywhere.
 pub unsafe extern "C" fn on_exit_now(code: c_int, pc: u64) -> ! {
     if engine::controlled() {
+        engine::ends_now(code);
         if !engine::ending::comes(pc) {
             asks(pc);
         }

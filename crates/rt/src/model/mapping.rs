@@ -1,7 +1,7 @@
 //! Mapped memory: what is mapped anew has no past. Safe before init, in a signal handler and after fork.
 
-use super::hook;
 use super::state::{of, uses, uses_seen};
+use super::{hook, signal};
 use crate::effect::{Effect, effect};
 use crate::engine::{self, ObjectId};
 use crate::sys::{c_int, c_void};
@@ -29,6 +29,17 @@ unsafe extern "C" fn on_mmap(
     at
 }
 
+/// `munmap(address, length)`. What an older strand than the run has as its alternate stack stays: the next run begins with it.
+unsafe extern "C" fn on_munmap(address: usize, length: usize, slot: *const u64) -> c_int {
+    uses_seen(of(state::MAPPINGS), slot);
+    if engine::controlled() && signal::was_older_stack(address, length) {
+        return 0;
+    }
+    // SAFETY: libc's own function with the arguments the program gave.
+    unsafe { crate::real!(munmap: fn(usize, usize) -> c_int)(address, length) }
+}
+
+crate::interpose_slot!(munmap, 2, on_munmap);
 crate::interpose6_slot!(mmap, on_mmap);
 crate::interpose6_slot!(mmap64, on_mmap);
 

@@ -56,6 +56,30 @@ unsafe extern "C" fn atomic(begins: c_int, pc: u64) {
     }
 }
 
+/// The program has a check somewhere. Called before `main`.
+unsafe extern "C" fn has_check(_pc: u64) {
+    engine::scout::announce();
+}
+
+/// The program comes to a check, with options for its campaign: lines of name and value. 1 if the run begins here.
+unsafe extern "C" fn check(options: *const c_char, _pc: u64) -> c_int {
+    if options.is_null() || !engine::controlled() {
+        return 0;
+    }
+    // SAFETY: the program passes a C string.
+    engine::scout::comes(unsafe { core::ffi::CStr::from_ptr(options) }).into()
+}
+
+/// What the run is about is done: it ends here, as the process would.
+unsafe extern "C" fn check_over(pc: u64) {
+    if engine::controlled() {
+        super::exit::request(0, pc);
+    }
+}
+
+interpose!(threadbare_rt_has_check, 0, has_check);
+interpose!(threadbare_rt_check, 1, check);
+interpose!(threadbare_rt_check_over, 0, check_over);
 interpose!(threadbare_rt_choose, 1, choose);
 interpose!(threadbare_rt_any, 1, any);
 interpose!(threadbare_rt_abandon, 0, abandon);

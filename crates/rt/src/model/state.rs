@@ -178,7 +178,7 @@ states! {
         mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 inotify_init inotify_init1 shm_open mq_open
         posix_openpt getpt popen pidfd_open userfaultfd fanotify_init;
     StateWrite |_| of(state::SYSTEM) => shmget semget msgget sem_open sem_unlink shm_unlink;
-    StateWrite mappings => munmap brk sbrk shmat shmdt;
+    StateWrite mappings => brk sbrk shmat shmdt;
     StateWrite |_| of(state::RANDOM) => rand srand random srandom initstate setstate;
     StateWrite |_| of(state::RANDOM48) => drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 seed48 lcong48;
     StateRead |_| of(state::ENVIRONMENT) => getenv secure_getenv;

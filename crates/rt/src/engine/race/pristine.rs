@@ -1,4 +1,4 @@
-//! Whether a word still has the value it had when `main` began.
+//! Whether a word still has the value it had when the run began.
 //!
 //! Nothing unseen has written such a word (or it wrote the old value back), so that the first look at it orders nothing.
 
@@ -17,8 +17,10 @@ const MOST: usize = 16;
 /// Larger data is not copied: reading it would cost more than what it tells.
 const LARGEST: u64 = 4 << 20;
 
-/// Copies the modules' variables. Once, in the fork server, before `main`.
+/// Copies the modules' variables. In the fork server, where runs begin.
 pub fn keep() {
+    // SAFETY: single kernel thread.
+    unsafe { USED = 0 }
     for &(start, size) in modules::variables() {
         // SAFETY: single kernel thread; the modules' writable segments are mapped.
         unsafe {

@@ -2,6 +2,7 @@
 
 use super::own;
 use crate::engine;
+use crate::model::single::Single;
 use crate::sys::errno::{EINVAL, ENOMEM, EPERM};
 use crate::sys::{c_int, fail};
 
@@ -36,6 +37,18 @@ impl Stack {
     }
 }
 
+/// The last one that was given up.
+static LEFT: Single<Stack> = Single::new(Stack { base: 0, flags: SS_DISABLE, size: 0 });
+
+/// Whether this is memory of the alternate stack that the running strand has just given up, and the strand is older than the run.
+pub fn was_older_stack(address: usize, length: usize) -> bool {
+    let left = LEFT.get();
+    left.size != 0
+        && engine::scout::is_older(engine::me())
+        && address <= left.base
+        && left.base + left.size <= address + length
+}
+
 interpose!(sigaltstack, 2, sigaltstack_hook);
 
 unsafe extern "C" fn sigaltstack_hook(new: *const Stack, old: *mut Stack, _pc: u64) -> c_int {
@@ -67,6 +80,7 @@ pub unsafe fn change(new: *const Stack, old: *mut Stack) -> c_int {
             return EPERM;
         }
         if wish.flags & SS_DISABLE != 0 {
+            *LEFT.get() = *mine;
             *mine = Stack::default();
         } else if wish.flags & !(SS_ONSTACK | SS_AUTODISARM) != 0 {
             return EINVAL;

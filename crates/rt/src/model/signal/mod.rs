@@ -22,6 +22,8 @@ use crate::engine;
 use crate::sys::c_int;
 use threadbare_abi::strand::StrandId;
 
+pub use altstack::was_older_stack;
+
 pub use action::{any_handler, native_action};
 pub use altstack::change as altstack;
 pub use fault::init;
