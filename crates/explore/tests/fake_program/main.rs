@@ -87,6 +87,7 @@ fn request(run: u64) -> Request {
         model: threadbare_abi::layout::MemoryModel::Sc,
         watches: Vec::new(),
         faults: threadbare_abi::fault::Faults::NONE,
+        leaks: false,
     }
 }
 
@@ -299,6 +300,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         idioms: None,
         pairs: None,
         parts: Arc::default(),
+        leaks: threadbare_explore::Leaks::Off,
     }
 }
 
