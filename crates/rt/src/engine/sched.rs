@@ -49,8 +49,10 @@ pub mod attention {
     pub const STEPS: u32 = 512;
     /// What accesses find and leave is told.
     pub const VALUES: u32 = 1024;
+    /// Memory that is left is looked for.
+    pub const LEAKS: u32 = 2048;
     /// Bits that matter elsewhere than before a decision.
-    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES;
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES | LEAKS;
 }
 
 /// Where the run stands.
