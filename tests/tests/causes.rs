@@ -71,7 +71,8 @@ fn check(program: &Program, builds: &Path, told: &Mutex<Told>) -> Result<(), Str
     let explanation = &finding["explanation"];
     let text = explanation["text"].as_str().unwrap_or("no explanation");
     let mut told = told.lock().map_err(|_| "another test has failed badly".to_owned())?;
-    let strange: Vec<u64> = named(explanation).filter(|line| !program.labelled.contains(line)).collect();
+    let mut strange: Vec<u64> = named(explanation).filter(|line| !program.labelled.contains(line)).collect();
+    strange.extend(of_term(explanation).filter(|line| !program.labelled.contains(line)));
     if !strange.is_empty() {
         told.blamed.push(format!("{}: lines {strange:?} of: {text}", program.name));
     }
@@ -91,13 +92,22 @@ fn places<'a>(explanation: &'a Value, list: &str) -> &'a [Value] {
 
 /// All lines that the explanation names, of the program or of the test harness.
 fn named(explanation: &Value) -> impl Iterator<Item = u64> {
-    let term = ["read", "write", "passing_write"].map(|name| &explanation["decided_by"][name]);
     let places = places(explanation, "pair").iter().chain(places(explanation, "others"));
-    // The initial value has no place.
-    places.chain(term.into_iter().filter(|place| !place.is_null())).flat_map(|place| {
+    places.flat_map(|place| {
         let caller = place["caller"]["line"].as_u64();
         std::iter::once(place["line"].as_u64().unwrap_or(0)).chain(caller)
     })
+}
+
+/// The lines of the read that decides, and of the write that it misses in the run that fails: where that run has what was there at first, and sees what it should
+/// in the other, the first is whatever line made the object.
+fn of_term(explanation: &Value) -> impl Iterator<Item = u64> {
+    let line = |name: &str| explanation["decided_by"][name]["line"].as_u64();
+    let pair: Vec<u64> =
+        places(explanation, "pair").iter().filter_map(|place| place["line"].as_u64()).collect();
+    let seen: Vec<u64> = ["write", "passing_write"].into_iter().filter_map(line).collect();
+    let told = seen.iter().any(|line| pair.contains(line));
+    line("read").into_iter().chain(seen.into_iter().filter(move |_| !told))
 }
 
 /// What is not as the program says.

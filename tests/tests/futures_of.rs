@@ -455,6 +455,58 @@ fn atomics_of_rust() {
     assert!(made >= 10 && made == failed, "{failed} of {made}: {told:#}");
 }
 
+const SLOT: &str = "\
+use std::sync::{Arc, Mutex};
+use std::thread;
+fn main() {
+    let slot: Arc<Mutex<Option<Vec<u32>>>> = Arc::new(Mutex::new(None));
+    let filler = Arc::clone(&slot);
+    let first = thread::spawn(move || {
+        *filler.lock().unwrap() = Some(vec![1, 2]); //~ fill
+    });
+    let user = Arc::clone(&slot);
+    let second = thread::spawn(move || {
+        let count = user.lock().unwrap().as_ref().unwrap().len(); //~ use
+        assert_eq!(count, 2);
+    });
+    first.join().unwrap();
+    second.join().unwrap();
+}
+";
+
+/// What a function of the library reads for the program is the program's read.
+#[test]
+fn what_is_behind_a_lock_of_rust() {
+    let built = Built::new("slot.rs", SLOT);
+    let told = built.of(&built.find("off"), &[]);
+    assert_eq!(terms(&told), BTreeSet::from([(built.line("use"), 0)]), "{told:#}");
+}
+
+/// The explanation's term is one that the failing run has, and that others can be made to have.
+#[test]
+fn the_read_that_decides_is_named() {
+    for bits in [[false, true], [true, false]] {
+        let built = Built::new("flags.c", &flags(Storage::Globals, &bits));
+        let options = ["run", "--races", "off", "--shrink", "1m", "--runs", "3000", "--format", "json"];
+        let found = json(&built.finish(&options, true));
+        let term = &found["findings"][0]["explanation"]["decided_by"];
+        let text = term["text"].as_str().unwrap_or_else(|| panic!("{found:#}"));
+        let (choice, passes) = text.split_once("; with ").expect("two runs");
+        assert!(passes.ends_with(" it passes"), "{text}");
+        let line = term["read"]["line"].as_u64();
+        let at = (0..bits.len()).find(|at| line == Some(built.line(&format!("read {at}")))).expect("a read");
+        let set = built.line(&format!("set {at}"));
+        let (fails, other) = match bits[at] {
+            true => (format!("flags.c:{set} @"), "initial".to_owned()),
+            false => ("initial".to_owned(), format!("flags.c:{set} @")),
+        };
+        assert!(choice.contains(&format!("<- {fails}")) && passes.starts_with(&other), "{bits:?}: {text}");
+        let words = ["run", "--races", "off", "--shrink", "off", "--future", choice, "--format", "json"];
+        let made = json(&built.finish(&words, true));
+        assert_eq!(made["choices"][0]["outcome"], "made", "{made:#}");
+    }
+}
+
 /// A test of a package: the finding knows its program and its arguments.
 #[test]
 fn a_test_of_a_package() {

@@ -208,7 +208,9 @@ impl Table {
         }
         let unmade =
             by_code.values().filter(|row| program.matters(row)).flat_map(|row| program.sites_of(row.place));
-        let sites: BTreeSet<u64> = seen.keys().copied().chain(unmade).collect();
+        // Those that runs made come first.
+        let unmade: BTreeSet<u64> = unmade.filter(|site| !seen.contains_key(site)).collect();
+        let sites: Vec<u64> = seen.keys().copied().chain(unmade).collect();
         let mut table = Table { runs: found.runs, ..Table::default() };
         let mut rows: BTreeMap<(Site, Option<String>), Row> = BTreeMap::new();
         for site in sites {
@@ -219,12 +221,17 @@ impl Table {
                 table.library_reads += usize::from(!saw.is_empty());
                 continue;
             }
+            // Of memory without a name, code that no run made says nothing of what was read on its line.
+            let key = (read.clone(), variable.clone());
+            if saw.is_empty() && variable.is_none() && rows.get(&key).is_some_and(|row| row.reached) {
+                continue;
+            }
             let row = program.linked(site).and_then(|place| by_code.get(&place));
             // Of a function that makes accesses for anybody, the code alone does not say what is shared.
             let row_says = variable.is_some() || program.is_own(site) || row.is_some();
             let mut terms = table.seen_terms(&program, site, saw, row, row_says);
             table.add_possible(&program, site, variable.is_some(), row, &mut terms);
-            let entry = rows.entry((read.clone(), variable.clone())).or_insert_with(|| Row {
+            let entry = rows.entry(key).or_insert_with(|| Row {
                 read,
                 columns: BTreeSet::new(),
                 variable,
