@@ -87,7 +87,6 @@ fn request(run: u64) -> Request {
         model: threadbare_abi::layout::MemoryModel::Sc,
         watches: Vec::new(),
         faults: threadbare_abi::fault::Faults::NONE,
-        leaks: false,
     }
 }
 
@@ -300,7 +299,6 @@ fn config(mode: &str, jobs: usize) -> Config {
         idioms: None,
         pairs: None,
         parts: Arc::default(),
-        leaks: threadbare_explore::Leaks::Off,
     }
 }
 
