@@ -278,6 +278,11 @@ impl CampaignOptions {
     /// The campaign for a target.
     pub(crate) fn config(&self, mut target: Target) -> Config {
         target.limits = Limits { memory: self.memory, output: self.output, file_size: self.file_size };
+        target.leaks = match self.leaks {
+            LeakMode::Off => Leaks::Off,
+            LeakMode::Note => Leaks::Note,
+            LeakMode::Fail => Leaks::Fail,
+        };
         // A planner ends by itself when it is through.
         let planned = self.strategy.is_planner() && self.mode == Mode::Controlled;
         let default_runs = if planned { PLANNER_RUNS } else { DEFAULT_RUNS };
@@ -315,11 +320,6 @@ impl CampaignOptions {
                 RaceMode::Off => Races::Off,
                 RaceMode::Report => Races::Report,
                 RaceMode::Fail => Races::Fail,
-            },
-            leaks: match self.leaks {
-                LeakMode::Off => Leaks::Off,
-                LeakMode::Note => Leaks::Note,
-                LeakMode::Fail => Leaks::Fail,
             },
             // In free runs the processor decides.
             model: if self.mode == Mode::Free { MemoryModel::Sc } else { self.memory_model },

@@ -16,7 +16,7 @@ use crate::futures::{Found, Order};
 use crate::idioms;
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop};
-use crate::outcome::{Filter, Leaks, Outcome, Policy, Races};
+use crate::outcome::{Filter, Outcome, Policy, Races};
 use crate::pairs;
 use crate::patience::Pace;
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
@@ -74,8 +74,6 @@ pub struct Config {
     pub predict: bool,
     /// What is done with data races.
     pub races: Races,
-    /// What is done with memory that is left at the end.
-    pub leaks: Leaks,
     /// What atomic loads may see.
     pub model: MemoryModel,
     /// How long the schedule of a new finding is made smaller when the campaign is over; by whoever makes it.
@@ -129,7 +127,6 @@ impl Config {
             model: self.model,
             watches: self.parts.iter().map(|&part| Watch::part(part)).collect(),
             faults: self.faults,
-            leaks: self.leaks != Leaks::Off,
         }
     }
 }
@@ -536,7 +533,7 @@ fn once(
 ) -> Result<Outcome, Error> {
     let ended = job.run(request, &[])?;
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
-    let policy = Policy { races: config.races, leaks: config.leaks, filter: config.filter.as_deref() };
+    let policy = Policy { races: config.races, leaks: config.target.leaks, filter: config.filter.as_deref() };
     let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
     outcome.strategy = request.strategy as u32;
     let segments = config.taker.is_some().then(|| taken_segments(server, &ended));

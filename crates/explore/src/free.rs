@@ -165,7 +165,7 @@ pub(crate) fn one(
     job.see_places(&ended);
     let tasks = job.tasks(config.quiet.as_deref());
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
-    let policy = Policy { races: config.races, leaks: config.leaks, filter: config.filter.as_deref() };
+    let policy = Policy { races: config.races, leaks: config.target.leaks, filter: config.filter.as_deref() };
     let mut made = Outcome::of(server, request, &ended, policy, wants)?;
     made.strategy = StrategyId::Recorded as u32;
     made.tasks = tasks;
@@ -210,7 +210,7 @@ impl Replayer {
         wants: &dyn Fn(&[u64]) -> Vec<bool>,
     ) -> Result<(), Error> {
         self.job.set_known(known);
-        let policy = Policy { races: config.races, leaks: config.leaks, filter: None };
+        let policy = Policy { races: config.races, leaks: config.target.leaks, filter: None };
         let mut lost = 0;
         let mut attempt = 0;
         let (mut followed, same) = loop {

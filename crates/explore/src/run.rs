@@ -68,8 +68,6 @@ pub struct Request {
     pub watches: Vec<Watch>,
     /// Which faults may happen.
     pub faults: Faults,
-    /// Memory that is left at the end is looked for.
-    pub leaks: bool,
 }
 
 /// Which choices the run follows before its strategy decides.
@@ -195,7 +193,7 @@ impl Server {
             strategy: request.strategy as u32,
             points: request.points as u32,
             record: request.record as u32,
-            flags: request.flags | if request.leaks { flags::LEAKS } else { 0 },
+            flags: request.flags | if self.leaks { flags::LEAKS } else { 0 },
             max_points: request.max_points,
             follow,
             known: self.known_count,

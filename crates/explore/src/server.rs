@@ -7,6 +7,7 @@
 use crate::capture::Capture;
 use crate::error::Error;
 use crate::limits::Limits;
+use crate::outcome::Leaks;
 use crate::shm::SharedMemory;
 use crate::{processors, spawn, surroundings, wire};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -50,6 +51,8 @@ pub struct Target {
     pub start_timeout: Duration,
     /// What it may take of the machine.
     pub limits: Limits,
+    /// What is done with memory that its runs leave.
+    pub leaks: Leaks,
     /// Whether its strands run free, as threads of the kernel.
     pub free: bool,
     /// Whether a run may begin in the process of the one before it.
@@ -71,6 +74,7 @@ impl Target {
             runtime: None,
             start_timeout: Duration::from_secs(60),
             limits: Limits::default(),
+            leaks: Leaks::Off,
             free: false,
             reset: false,
             stacks_told: true,
@@ -105,6 +109,8 @@ pub struct Server {
     pub(crate) cancel: Arc<AtomicBool>,
     dead: bool,
     pub(crate) limits: Limits,
+    /// Memory that is left is looked for.
+    pub(crate) leaks: bool,
     /// Processes that the last run left behind.
     pub(crate) left_behind: u64,
     /// Processors that a run may use at a time.
@@ -213,6 +219,7 @@ impl Server {
             cancel,
             dead: false,
             limits: target.limits,
+            leaks: target.leaks != Leaks::Off,
             left_behind: 0,
             processors: if target.free { processors::count() } else { 1 },
             was_slow: false,

@@ -222,11 +222,8 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
         }
         Effect::Alloc(size) => {
             forget(object.addr, size);
-            if watch::is_on() {
-                watch::allocated(object.addr, pc);
-            }
-            if leaks::is_on() {
-                leaks::allocated(object.addr, pc);
+            if ATTENTION.load(Ordering::Relaxed) & (attention::WATCH | attention::LEAKS) != 0 {
+                allocated_slow(object.addr, pc);
             }
         }
         Effect::Free { size, seen } => {
@@ -235,11 +232,10 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
             if seen {
                 race::freed(object.addr, size, pc);
             }
-            if ATTENTION.load(Ordering::Relaxed) & (attention::WATCH | attention::VALUES) != 0 {
+            if ATTENTION.load(Ordering::Relaxed) & (attention::WATCH | attention::VALUES | attention::LEAKS)
+                != 0
+            {
                 freed_slow(object.addr, pc);
-            }
-            if leaks::is_on() {
-                leaks::freed(object.addr);
             }
         }
         Effect::Fresh(size) => forget(object.addr, size),
@@ -248,11 +244,25 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
     }
 }
 
+/// What is seldom to be done when a block is allocated.
+#[cold]
+fn allocated_slow(addr: u64, pc: u64) {
+    if watch::is_on() {
+        watch::allocated(addr, pc);
+    }
+    if leaks::is_on() {
+        leaks::allocated(addr, pc);
+    }
+}
+
 /// What is seldom to be done when a block is freed.
 #[cold]
 fn freed_slow(addr: u64, pc: u64) {
     if watch::is_on() {
         watch::freed(addr, pc);
+    }
+    if leaks::is_on() {
+        leaks::freed(addr);
     }
     if values::is_on() {
         // The memory may be gone at the strand's next event.

@@ -15,7 +15,7 @@ use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::files;
 use threadbare_explore::run::{Follow, Job, Request};
 use threadbare_explore::server::{Server, Target};
-use threadbare_explore::{details, of_race, store, surroundings};
+use threadbare_explore::{Leaks, details, of_race, store, surroundings};
 use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, SymbolPlaces};
 use threadbare_report::{Screen, text};
@@ -187,6 +187,9 @@ pub(crate) fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Targ
     target.stdin = schedule.stdin.clone().map(PathBuf::from);
     target.runtime = Some(embedded::library(&env)?);
     target.limits.memory = schedule.memory;
+    if schedule.verdict == VerdictKind::Leak {
+        target.leaks = Leaks::Fail;
+    }
     if Path::new(&schedule.cwd).is_dir() {
         target.cwd = PathBuf::from(&schedule.cwd);
     } else {
@@ -203,6 +206,7 @@ pub(crate) fn request(schedule: &Schedule) -> Request {
     let guide = schedule.then.as_ref().map_or(&[][..], |then| &then.guide);
     let livelock = schedule.verdict == VerdictKind::Livelock;
     let flags = if livelock { flags | flags::ENDS_IN_LIVELOCK } else { flags };
+    let flags = if schedule.verdict == VerdictKind::Leak { flags | flags::LEAKS } else { flags };
     let flags = if schedule.version < 2 { flags | flags::FEWER_EVENTS } else { flags };
     let flags = if schedule.version < 3 { flags | flags::NO_ENTRY_POINTS } else { flags };
     Request {
@@ -222,7 +226,6 @@ pub(crate) fn request(schedule: &Schedule) -> Request {
         model: schedule.model,
         watches: Vec::new(),
         faults: schedule.faults,
-        leaks: schedule.verdict == VerdictKind::Leak,
     }
 }
 

@@ -8,7 +8,7 @@
 //! Deviation: memory that the program has mapped itself is not looked through.
 
 use super::live::live;
-use super::sched::{Phase, engine};
+use super::sched::{ATTENTION, Phase, attention, engine};
 use super::strand::State;
 use super::{StrandId, frames, me, modules, report, strand, verdict};
 use crate::heap;
@@ -16,7 +16,7 @@ use crate::model::single::Single;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{Plan, flags};
 use threadbare_abi::report::RecordTag;
 use threadbare_abi::verdict::VerdictKind;
@@ -52,7 +52,6 @@ struct Book {
     code: i32,
 }
 
-static ON: AtomicBool = AtomicBool::new(false);
 static STATE: Single<Option<Book>> = Single::new(None);
 
 fn state() -> &'static mut Book {
@@ -61,18 +60,20 @@ fn state() -> &'static mut Book {
 
 /// A run begins.
 pub fn begin(plan: &Plan) {
-    ON.store(plan.flags & flags::LEAKS != 0, Ordering::Relaxed);
+    if plan.flags & flags::LEAKS != 0 {
+        ATTENTION.fetch_or(attention::LEAKS, Ordering::Relaxed);
+    }
 }
 
 /// The run ends in the midst of what it does.
 pub fn stop() {
-    ON.store(false, Ordering::Relaxed);
+    ATTENTION.fetch_and(!attention::LEAKS, Ordering::Relaxed);
 }
 
 /// Whether anybody wants to know.
 #[inline(always)]
 pub fn is_on() -> bool {
-    ON.load(Ordering::Relaxed)
+    ATTENTION.load(Ordering::Relaxed) & attention::LEAKS != 0
 }
 
 /// A block was allocated.

@@ -51,8 +51,10 @@ pub mod attention {
     pub const VALUES: u32 = 1024;
     /// Parts of the code are made atomic.
     pub const PART: u32 = 2048;
+    /// Memory that is left is looked for.
+    pub const LEAKS: u32 = 4096;
     /// Bits that matter elsewhere than before a decision.
-    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES | PART;
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES | PART | LEAKS;
 }
 
 /// Where the run stands.
