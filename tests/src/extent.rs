@@ -25,11 +25,17 @@ pub fn strategies() -> impl Iterator<Item = &'static str> {
 /// Of the strategies but `usual`, those that what is called `name` is tested with: all when everything was asked for,
 /// otherwise two, others for each name, so that over the corpus each strategy has its share.
 pub fn other_strategies(name: &str, usual: &str) -> impl Iterator<Item = &'static str> + use<> {
-    const SHARE: usize = 4;
+    const SHARE: usize = 8;
     let shift: usize = name.bytes().map(usize::from).sum();
     let others: Vec<&str> = strategies().filter(|name| *name != usual).collect();
     let shared = move |at: usize| is_full() || (at + shift).is_multiple_of(SHARE);
     others.into_iter().enumerate().filter(move |(at, _)| shared(*at)).map(|(_, name)| name)
+}
+
+/// Whether what is called `name` is tested with other compilers, too, than the first one of its language: when everything was
+/// asked for, otherwise a third of the names.
+pub fn has_others(name: &str) -> bool {
+    is_full() || name.bytes().map(usize::from).sum::<usize>().is_multiple_of(3)
 }
 
 /// Whether what is called `name` is tested with this compiler: with both when everything was asked for, otherwise half of

@@ -91,8 +91,10 @@ fn places<'a>(explanation: &'a Value, list: &str) -> &'a [Value] {
 
 /// All lines that the explanation names, of the program or of the test harness.
 fn named(explanation: &Value) -> impl Iterator<Item = u64> {
+    let term = ["read", "write", "passing_write"].map(|name| &explanation["decided_by"][name]);
     let places = places(explanation, "pair").iter().chain(places(explanation, "others"));
-    places.flat_map(|place| {
+    // The initial value has no place.
+    places.chain(term.into_iter().filter(|place| !place.is_null())).flat_map(|place| {
         let caller = place["caller"]["line"].as_u64();
         std::iter::once(place["line"].as_u64().unwrap_or(0)).chain(caller)
     })

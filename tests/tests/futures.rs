@@ -92,7 +92,7 @@ impl Built {
         let row = rows.iter().find(|row| row["line"].as_u64() == line(read))?;
         let is = |term: &&Value| match write {
             "initial" => term["whose"] == "initial",
-            write => term["write"]["line"].as_u64() == line(write),
+            write => term["write_line"].as_u64() == line(write),
         };
         row["terms"].as_array()?.iter().find(is).cloned()
     }
@@ -120,11 +120,11 @@ fn figure_2() {
             let table = built.table(&[]);
             for write in ["two", "three", "initial"] {
                 let term = built.term(&table, "read", write);
-                assert_eq!(term.expect("a term")["state"], "seen", "{name} {write}: {table:#}");
+                assert_eq!(term.expect("a term")["status"], "seen", "{name} {write}: {table:#}");
                 built.assert_came(&[("read", write)], 0, "made");
             }
             if let Some(hidden) = built.term(&table, "read", "one").filter(|_| name.ends_with(".c")) {
-                assert_eq!(hidden["state"], "struck-out");
+                assert_eq!(hidden["status"], "struck");
                 assert!(hidden["reason"].as_str().is_some_and(|why| why.contains("`lock`")), "{hidden}");
                 let told = built.assert_came(&[("read", "one")], 2, "cannot-be");
                 assert!(told[0]["reason"].as_str().is_some_and(|why| why.contains("hides it")), "{told:?}");
@@ -288,7 +288,7 @@ fn pairs(table: &Value, is: impl Fn(&Value) -> bool) -> BTreeSet<Pair> {
             found.insert((
                 row["line"].as_u64().unwrap_or(0),
                 whose,
-                term["write"]["line"].as_u64().unwrap_or(0),
+                term["write_line"].as_u64().unwrap_or(0),
             ));
         }
     }
@@ -307,14 +307,14 @@ fn terms_are_those_of_all_orders() {
         fs::write(&source, program(seed)).expect("a file");
         let built = Built::of(source, Some("gcc"), &[]);
         let all = built.table(&["--runs", "400", "--strategy", "dpor"]);
-        let possible = pairs(&all, |term| term["state"] == "seen");
+        let possible = pairs(&all, |term| term["status"] == "seen");
         // A few runs only, so that something is left to be made.
         let tried = built.table(&["--all", "--runs", "3", "--strategy", "round-robin"]);
-        let came = |term: &Value, what: &str| term["tried"]["outcome"] == what;
-        let seen = pairs(&tried, |term| term["state"] == "seen");
+        let came = |term: &Value, what: &str| term["status"] == what;
+        let seen = pairs(&tried, |term| came(term, "seen"));
         let made = pairs(&tried, |term| came(term, "made"));
-        let cannot = pairs(&tried, |term| came(term, "cannot-be") || term["state"] == "struck-out");
-        let open = pairs(&tried, |term| came(term, "not-made") || came(term, "not-reached"));
+        let cannot = pairs(&tried, |term| came(term, "impossible") || came(term, "struck"));
+        let open = pairs(&tried, |term| came(term, "not-made") || came(term, "unreached"));
         let have: BTreeSet<Pair> = seen.union(&made).cloned().collect();
         let text = || fs::read_to_string(&built.source).unwrap_or_default();
         assert_eq!(have, possible, "seed {seed}:\n{}\n{tried:#}", text());

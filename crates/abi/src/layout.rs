@@ -199,6 +199,13 @@ pub struct Watch {
     pub pc: u64,
 }
 
+impl Watch {
+    /// Nobody else goes on while a strand is in the code between these return addresses.
+    pub fn part((first, last): (u64, u64)) -> Self {
+        Watch { kind: WatchKind::Part as u32, addr: first, pc: last, ..Watch::default() }
+    }
+}
+
 crate::op::codes! {
     /// What a [`Watch`] looks out for.
     WatchKind {
@@ -210,6 +217,8 @@ crate::op::codes! {
         Release = 2, "release";
         /// The creation of `strand`.
         Creation = 3, "creation";
+        /// Nothing: nobody else goes on while a strand is in the code whose return addresses go from `addr` to `pc`.
+        Part = 4, "part";
     }
 }
 

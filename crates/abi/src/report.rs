@@ -72,11 +72,13 @@ codes! {
         /// saw (0 for what was there first), `c` that of the newest store of another strand. Text, numbers with a space between them: the address, the bytes, an
         /// [`crate::op::OpKind`], the strand and value of the store it saw, the same of the newer one, and what would have forbidden it: a [`Remedy`].
         Stale = 18, "stale";
+        /// The verdict is about an object that the strand had destroyed: `a` its address, `b` the event, `c` the pc. Frames may follow.
+        Destroyed = 19, "destroyed";
         /// Runs begin at the program's `check`; text: what it asks for, lines of name and value. Told once, before the first run.
-        Check = 19, "check";
+        Check = 20, "check";
         /// Memory that is left at the end, of one place: `a` its first block, `b` bytes of all blocks, `c` pc of the allocation; `strand` made the first one.
         /// Text: how many blocks, then the callers, innermost first, hexadecimal, each after a comma. That of the verdict comes first.
-        Leak = 20, "leak";
+        Leak = 21, "leak";
     }
 }
 

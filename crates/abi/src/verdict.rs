@@ -41,7 +41,9 @@ codes! {
         StackUseAfterEnd = 16, "stack-use-after-end";
         /// The program has more memory than it may.
         OutOfMemory = 17, "out-of-memory";
+        /// A mutex or its kind was used after it had been destroyed.
+        UseAfterDestroy = 18, "use-after-destroy";
         /// Memory was left at the end that nothing points to.
-        Leak = 18, "leak";
+        Leak = 19, "leak";
     }
 }

@@ -14,6 +14,7 @@
 //! and unmake an object are taken to be allowed in parallel.
 
 pub mod c;
+mod choose;
 mod draw;
 pub mod recipe;
 pub mod rust;

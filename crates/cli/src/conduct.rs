@@ -566,7 +566,7 @@ fn target_words(what: &str, target: &Target, here: Option<&Path>) -> String {
 }
 
 /// A word as a shell would take it.
-fn shell_word(word: &OsStr) -> String {
+pub(crate) fn shell_word(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

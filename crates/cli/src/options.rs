@@ -334,6 +334,7 @@ impl CampaignOptions {
             until: self.until,
             futures: None,
             pairs: None,
+            parts: Arc::default(),
             idioms: (self.iroots && self.mode == Mode::Controlled && !self.forces()).then(Arc::default),
         }
     }

@@ -6,6 +6,7 @@ use crate::said;
 use std::path::PathBuf;
 use threadbare_findings::Finding;
 use threadbare_report::sarif::Shown;
+use threadbare_report::suite::SuiteReport;
 use threadbare_report::tests::TestsReport;
 use threadbare_report::{CampaignReport, Screen, github, junit, sarif, tests, text};
 
@@ -43,6 +44,15 @@ pub(crate) fn of_tests(report: &TestsReport, format: ReportFormat, screen: Scree
         ReportFormat::Json => report.to_json(),
         ReportFormat::Junit => junit::tests(report),
         ReportFormat::Sarif | ReportFormat::Github => of_shown(&shown, format),
+    }
+}
+
+/// Futures that were kept, made again.
+pub(crate) fn of_suite(report: &SuiteReport, format: ReportFormat) -> String {
+    match format {
+        ReportFormat::Json => report.to_json(),
+        ReportFormat::Junit => junit::suite(report),
+        ReportFormat::Text | ReportFormat::Sarif | ReportFormat::Github => report.text(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use threadbare_abi::layout::PointMode;
+use threadbare_abi::layout::{PointMode, STACKS_SHARED};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Job, Request};
 use threadbare_explore::shrink::{self, Budget, Subject};
@@ -66,7 +66,9 @@ pub(crate) fn add(
     let facts = &details::with_long_events(job.server()?, &plain, facts)?;
     let mut told = Told { job, plain: &plain, facts, places };
     let object = finding.object.as_ref().and_then(|object| object.name.clone());
-    let known = Known { locks: &locks, blocks: &[], name: object.as_deref() };
+    // What is shared is known from the campaign's runs, or every access is looked at.
+    let all_accesses = facts.counters.events <= SMALL || known.iter().any(|&pc| pc != STACKS_SHARED);
+    let known = Known { locks: &locks, blocks: &[], name: object.as_deref(), all_accesses };
     let mut best: Option<(Candidate, &DecidingPair)> = None;
     for pair in &pairs.list {
         let Some(candidate) = told.by(pair, known)? else { continue };

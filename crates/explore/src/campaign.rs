@@ -30,7 +30,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_abi::event::Segment;
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::{MemoryModel, PointMode, Record, flags};
+use threadbare_abi::layout::{MemoryModel, PointMode, Record, Watch, flags};
 use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Goal;
@@ -100,6 +100,8 @@ pub struct Config {
     pub idioms: Option<Arc<idioms::Order>>,
     /// Which calls are looked at, or run against each other.
     pub pairs: Option<Arc<pairs::Order>>,
+    /// Parts of the code that are made atomic, by the first and the last return address of each stretch.
+    pub parts: Arc<[(u64, u64)]>,
 }
 
 impl Config {
@@ -123,7 +125,7 @@ impl Config {
             guide: Arc::default(),
             races: self.races != Races::Off,
             model: self.model,
-            watches: Vec::new(),
+            watches: self.parts.iter().map(|&part| Watch::part(part)).collect(),
             faults: self.faults,
         }
     }

@@ -5,6 +5,7 @@
 //! one with an operation of a test harness or of a library alone, one whose two orders look the same, one that passes only
 //! because what fails was skipped. Nothing beats a pair that merely happens to decide.
 
+use crate::deciding_term::Compared;
 use crate::done::{Doer, Done};
 use crate::finding::{AccessDetail, Explanation, PairPlace, Step};
 use crate::operation::Operations;
@@ -47,6 +48,8 @@ pub struct Known<'a> {
     pub blocks: &'a [Block],
     /// What the finding calls the memory it is about.
     pub name: Option<&'a str>,
+    /// Every access to memory that strands share is among the events.
+    pub all_accesses: bool,
 }
 
 /// A pair in words, with what tells which of several is the best.
@@ -145,6 +148,9 @@ pub fn decided(
     for done in shown.operations().filter(|done| *done != first && *done != second) {
         others.push(operations.place(done));
     }
+    let compared =
+        Compared { failing: &failing, passed: &passed, locks: known.locks, operations: &operations };
+    let decided_by = known.all_accesses.then(|| compared.term(named.iter().copied())).flatten();
     // Adding to a counter is seldom what decides, unless what fails has looked at it.
     let near = end.hangs_on(&named);
     let adds = |done: &Done| done.op == OpKind::AtomicRmw;
@@ -163,6 +169,7 @@ pub fn decided(
             pair: pair_places,
             others,
             text,
+            decided_by,
             failing: fails,
             passing: passes,
         },

@@ -80,6 +80,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
     };
     match facts.verdict.kind {
         VerdictKind::Race => race::explain(&mut finding, &teller),
+        VerdictKind::UseAfterDestroy => memory::explain_destroyed(&mut finding, &teller),
         VerdictKind::Leak => leaks::explain(&mut finding, &teller),
         kind if memory::is_memory_error(kind) => memory::explain(&mut finding, &teller),
         _ => waits::tell(&mut finding, facts, &strands, places),

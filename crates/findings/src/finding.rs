@@ -117,12 +117,28 @@ pub struct Explanation {
     pub others: Vec<PairPlace>,
     /// The same in words.
     pub text: String,
+    /// The read that sees another write in the run that passes, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<DecidingTerm>,
     /// What was done to the memory or the locks in question, in the failing run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<Step>,
     /// The same in the nearest run that passes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passing: Vec<Step>,
+}
+
+/// A read that sees one write in the run that fails, and another in the run that passes.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct DecidingTerm {
+    /// The read.
+    pub read: PairPlace,
+    /// What it sees in the run that fails; none for the initial value.
+    pub write: Option<PairPlace>,
+    /// What it sees in the run that passes; none for the initial value.
+    pub passing_write: Option<PairPlace>,
+    /// The same in words: the first part is a choice as `threadbare run --future` takes it.
+    pub text: String,
 }
 
 /// An operation of a pair.

@@ -5,6 +5,7 @@
 
 pub mod collection;
 pub mod decide;
+mod deciding_term;
 pub mod done;
 pub mod explain;
 mod faults;

@@ -54,6 +54,25 @@ pub(crate) fn explain(finding: &mut Finding, teller: &Teller<'_>) {
     finding.object = Some(object(verdict.addr, size, block, &[&moment], teller));
 }
 
+/// Adds to the finding of a destroyed object who used it, and who had destroyed it.
+pub(crate) fn explain_destroyed(finding: &mut Finding, teller: &Teller<'_>) {
+    let (report, verdict) = (&teller.facts.report, &teller.facts.verdict);
+    let strand = report.strand(verdict.strand);
+    let operation = strand.and_then(|strand| strand.pending).map_or("use", |pending| pending.op.name());
+    let frames = strand.map(|strand| strand.frames.clone()).unwrap_or_default();
+    let used = Moment { strand: verdict.strand, pc: verdict.pc, frames, ..Moment::default() };
+    let detail = |moment: &Moment, operation: &str| AccessDetail {
+        strand: teller.name(moment.strand),
+        operation: operation.to_owned(),
+        size: 0,
+        stack: teller.stack(moment),
+        holds: teller.locks(moment),
+    };
+    finding.accesses = vec![detail(&used, operation)];
+    finding.accesses.extend(report.destroyed.as_ref().map(|moment| detail(moment, "destroy")));
+    finding.object = Some(object(verdict.addr, 1, None, &[&used], teller));
+}
+
 /// A piece of memory that was accessed at these moments.
 pub(crate) fn object(
     addr: u64,

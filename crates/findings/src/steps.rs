@@ -60,7 +60,8 @@ impl Focus {
             | VerdictKind::InvalidFree
             | VerdictKind::HeapOverflow
             | VerdictKind::Leak
-            | VerdictKind::StackUseAfterEnd => match &facts.report.block {
+            | VerdictKind::StackUseAfterEnd
+            | VerdictKind::UseAfterDestroy => match &facts.report.block {
                 Some(block) => focus.memory.push(block.addr..block.addr + block.size.max(1)),
                 None if facts.verdict.addr != 0 => {
                     focus.memory.push(facts.verdict.addr..facts.verdict.addr + 8);

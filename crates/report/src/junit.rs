@@ -2,6 +2,7 @@
 
 use crate::campaign::CampaignReport;
 use crate::screen::Screen;
+use crate::suite::{Checked, Fate, SuiteReport};
 use crate::tests::TestsReport;
 use crate::text::{finding, sentence};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -37,6 +38,49 @@ pub fn findings(list: &[Finding]) -> String {
         suite.add_test_case(case);
     }
     whole(vec![suite])
+}
+
+/// Kept futures: each is a test. One that is gone, or that no run was made to have, is skipped, with the reason.
+pub fn suite(report: &SuiteReport) -> String {
+    let name = std::path::Path::new(&report.program).file_name().unwrap_or_default().to_string_lossy();
+    let mut suite = TestSuite::new(&*name);
+    for checked in &report.futures {
+        let found = |id: &String| report.findings.iter().find(|found| found.id == *id);
+        let found = match &checked.fate {
+            Fate::Made { finding, .. } => finding.as_ref().and_then(found),
+            _ => None,
+        };
+        let mut case = TestCase::new(checked.name.as_str(), of_future(checked, found));
+        case.set_classname(&*name);
+        if let Some(found) = found {
+            add_output(&mut case, found);
+        }
+        suite.add_test_case(case);
+    }
+    let mut whole = Report::new("threadbare");
+    let time = Duration::from_secs_f64(report.elapsed_s.max(0.0));
+    suite.set_time(time);
+    whole.set_time(time);
+    whole.add_test_suite(suite);
+    whole.to_string().unwrap_or_default()
+}
+
+fn of_future(checked: &Checked, found: Option<&Finding>) -> TestCaseStatus {
+    let said = checked.words();
+    let mut status = match &checked.fate {
+        Fate::Made { outcome, .. } if checked.failed => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status.set_type(outcome.as_str());
+            if let Some(found) = found {
+                status.set_description(finding(found, Screen::PLAIN, true));
+            }
+            status
+        }
+        Fate::Made { .. } => return TestCaseStatus::success(),
+        Fate::Gone { .. } | Fate::NotMade { .. } | Fate::Unreached { .. } => TestCaseStatus::skipped(),
+    };
+    status.set_message(said);
+    status
 }
 
 /// One campaign: the program is the test.
@@ -117,6 +161,41 @@ mod check {
             name: name.into(),
             campaign,
         }
+    }
+
+    #[test]
+    fn kept_futures_are_tests() {
+        let found = samples::assertion();
+        let failing = Fate::Made { outcome: found.kind.clone(), finding: Some(found.id.clone()) };
+        let passing = Fate::Made { outcome: "pass".to_owned(), finding: None };
+        let gone = Fate::Gone { reason: "struck out: a < b".to_owned() };
+        let checked = |name: &str, fate: &Fate, expected, failed| Checked {
+            name: name.to_owned(),
+            fate: fate.clone(),
+            expected,
+            failed,
+        };
+        let mut report = SuiteReport::new("/home/me/bank".to_owned(), 7);
+        report.elapsed_s = 1.5;
+        report.futures = vec![
+            checked("001-deposit", &failing, "fails", true),
+            checked("002-deposit", &failing, "either", false),
+            checked("003-deposit", &passing, "fails", false),
+            checked("004-main", &gone, "passes", false),
+        ];
+        report.findings = vec![found];
+        let text = report.text();
+        assert!(
+            text.contains("003-deposit: passes now") && text.ends_with("1 of 4 futures failed\n"),
+            "{text}"
+        );
+        let read = Report::deserialize_from_str(&suite(&report)).unwrap();
+        assert_eq!((read.tests, read.failures, read.errors), (4, 1, 0));
+        let suite = &read.test_suites[0];
+        assert_eq!((suite.name.as_str(), suite.skipped), ("bank", 1));
+        let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+        assert_eq!(json["futures"][3]["status"], "gone");
+        assert_eq!(json["futures"][0]["outcome"], json["findings"][0]["kind"]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod samples;
 pub mod sarif;
 pub mod screen;
 pub mod style;
+pub mod suite;
 pub mod table;
 pub mod tasks;
 pub mod tests;

@@ -2,8 +2,8 @@
 
 use crate::campaign::{CampaignReport, Coverage, FORMAT_VERSION};
 use threadbare_findings::finding::{
-    AccessDetail, BlockDetail, Creation, Explanation, Happening, HeldLock, ObjectDetail, PairPlace,
-    SourceText, Step,
+    AccessDetail, BlockDetail, Creation, DecidingTerm, Explanation, Happening, HeldLock, ObjectDetail,
+    PairPlace, SourceText, Step,
 };
 use threadbare_findings::pattern::Pattern;
 use threadbare_findings::{Finding, Location, Place, Shrunk, StrandDetail};
@@ -255,6 +255,12 @@ pub(crate) fn explained() -> Finding {
             text: "lost update on `balance`: bank.c:9 (write, strand 0.2) ran between bank.c:8 (read) and bank.c:9 (write) of \
                    strand 0.1; with bank.c:9 of 0.1 before bank.c:8 of 0.2 the run passes"
                 .into(),
+            decided_by: Some(DecidingTerm {
+                read: pair("0.2", "read", 8),
+                write: None,
+                passing_write: Some(pair("0.1", "write", 9)),
+                text: "bank.c:8 @0.2 <- initial; with bank.c:9 @0.1 it passes".into(),
+            }),
             others: vec![pair("0.1", "read", 8), pair("0.2", "write", 9)],
             failing: order([("0.1", "read", 8), read, write]),
             passing: order([("0.1", "read", 8), write, read]),

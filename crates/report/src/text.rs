@@ -254,7 +254,7 @@ fn headline(out: &mut String, finding: &Finding, screen: Screen) {
 }
 
 /// A finding in one sentence: its kind, the message, and the place if the message does not name it.
-pub(crate) fn sentence(finding: &Finding) -> String {
+pub fn sentence(finding: &Finding) -> String {
     let place =
         finding.locations.first().filter(|_| !is_about_all(finding)).map(file_and_line).unwrap_or_default();
     // An assertion of C names its place itself.

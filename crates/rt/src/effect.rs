@@ -11,7 +11,7 @@
 /// Those who look on. Nothing outside the engine names one of them (`tests/tests/effects.rs`).
 mod observers {
     pub use crate::engine::{
-        coverage, deadlock, leaks, locks, lost, race, record, spin, steps, values, watch, words,
+        coverage, deadlock, destroyed, leaks, locks, lost, race, record, spin, steps, values, watch, words,
     };
 }
 
@@ -74,6 +74,8 @@ pub enum Effect {
     Make,
     /// An object is destroyed, or that is tried.
     Destroy,
+    /// It is destroyed: nobody may use it until it is made anew.
+    Destroyed,
     /// Whoever is making or destroying the object found that nobody could have acquired it right before.
     FoundShut,
     /// The running strand does not hold the object any more, and has not given it back.
@@ -151,8 +153,13 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
         Effect::Make => {
             coverage::changes(object, pc);
             lost_hold(object);
+            destroyed::made(object.addr);
         }
-        Effect::Destroy => coverage::changes(object, pc),
+        Effect::Destroy => {
+            destroyed::check(sched::this().op, true);
+            coverage::changes(object, pc);
+        }
+        Effect::Destroyed => destroyed::destroyed(object, pc),
         Effect::FoundShut => steps::touches(sched::this().op.kind, object.addr, steps::EXCLUSIVE),
         Effect::Lose => lost_hold(object),
         Effect::Look => coverage::looks(object, pc),
@@ -221,6 +228,7 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
         }
         Effect::Free { size, seen } => {
             learn::released(object.addr, size, pc);
+            destroyed::freed(object.addr, size);
             if seen {
                 race::freed(object.addr, size, pc);
             }

@@ -158,6 +158,8 @@ pub struct RunReport {
     pub block: Option<Block>,
     /// Wakes that nobody waited for.
     pub lost_wakes: Vec<LostWake>,
+    /// When the object was destroyed that the verdict is about.
+    pub destroyed: Option<Moment>,
     /// Atomic operations that did not see the newest store, or came before it.
     pub stale: Vec<Stale>,
     /// Pairs of locks that strands took one inside the other.
@@ -304,6 +306,7 @@ enum Open {
     Access,
     Watched(u64),
     LostWake,
+    Destroyed,
 }
 
 impl RunReport {
@@ -413,6 +416,10 @@ impl RunReport {
                 self.lost_wakes.push(LostWake { addr: a, moment });
                 *open = Some(Open::LostWake);
             }
+            RecordTag::Destroyed => {
+                self.destroyed = Some(Moment { strand, pc: c, event: b, ..Moment::default() });
+                *open = Some(Open::Destroyed);
+            }
             RecordTag::Stale => self.stale.extend(Stale::of_record(strand, [a, b, c], &text)),
             RecordTag::Leak => {
                 let (blocks, frames) = text.split_once(',').unwrap_or((&text, ""));
@@ -432,6 +439,7 @@ impl RunReport {
             Open::Race => None,
             Open::Access => Some(&mut self.races.last_mut()?.accesses.last_mut()?.moment),
             Open::Watched(index) => self.watched.get_mut(&index),
+            Open::Destroyed => self.destroyed.as_mut(),
             Open::LostWake => Some(&mut self.lost_wakes.last_mut()?.moment),
         }
     }

@@ -314,7 +314,12 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
     }
     for finding in report["findings"].as_array().into_iter().flatten() {
         let kind = finding["kind"].as_str().unwrap_or_default();
-        if !(account.stuck && matches!(kind, "deadlock" | "livelock")) {
+        let known = match kind {
+            "deadlock" | "livelock" => account.stuck,
+            "use-after-destroy" => account.misused,
+            _ => false,
+        };
+        if !known {
             faults.push((
                 Fault::Foreign,
                 format!("{kind}: {}", finding["message"].as_str().unwrap_or_default()),

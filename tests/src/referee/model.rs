@@ -35,6 +35,8 @@ pub struct Account {
     pub cut_short: HashSet<Record>,
     /// Some run ends with strands that wait for ever.
     pub stuck: bool,
+    /// Some run uses a mutex that was destroyed, and ends there: what is known then is among those cut short.
+    pub misused: bool,
     /// Every plain access that is made has company; see `company.rs`.
     pub companied: bool,
     /// Beginnings of classes that were looked at.
@@ -54,6 +56,15 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
     while let Some(state) = open.pop() {
         if known.len() > most {
             return None;
+        }
+        if state.misuses(&code) {
+            account.misused = true;
+            account.cut_short.insert(state.record);
+            if state.over {
+                continue;
+            }
+            open.extend(state.successors(&code).into_iter().filter(|next| known.insert(next.class)));
+            continue;
         }
         if state.over {
             company.note(|strand| state.strands[strand].made);
@@ -279,6 +290,15 @@ impl State {
         }
     }
 
+    /// Whether a strand stands before the use of a mutex that was destroyed.
+    fn misuses(&self, code: &[Vec<Instruction>]) -> bool {
+        (0..self.strands.len()).any(|me| self.op(me, code).is_some_and(|op| self.is_misuse(op)))
+    }
+
+    fn is_misuse(&self, op: Op) -> bool {
+        matches!(op, Op::TryLock(mutex, _) | Op::Destroy(mutex, _) if self.destroyed[mutex as usize])
+    }
+
     fn sleepers(&self, condition: u8) -> Vec<usize> {
         let sleeps = |&at: &usize| self.strands[at].life == Life::Asleep(condition);
         (0..self.strands.len()).filter(sleeps).collect()
@@ -308,7 +328,7 @@ impl State {
     fn successors(&self, code: &[Vec<Instruction>]) -> Vec<State> {
         let mut list = Vec::new();
         for me in 0..self.strands.len() {
-            let Some(op) = self.op(me, code) else { continue };
+            let Some(op) = self.op(me, code).filter(|op| !self.is_misuse(*op)) else { continue };
             for way in 0..self.ways(me, op) {
                 let mut next = self.clone();
                 next.step(me, op, way, code);
@@ -398,7 +418,7 @@ impl State {
             }
             Op::TryLock(mutex, slot) => {
                 let at = mutex as usize;
-                let can = step.state.holders[at].is_none() && !step.state.destroyed[at];
+                let can = step.state.holders[at].is_none();
                 step.on(Object::Mutex(mutex), if can { Write } else { Read });
                 if can {
                     step.state.holders[at] = Some(me as u8);

@@ -4,9 +4,9 @@
 //! it; a function that the user calls *single* is called by one strand only.
 
 use super::{Api, CTy, Function};
+use crate::choose::{self, choose};
 use crate::draw::{form, two};
 use crate::{Draw, LeftOut, Recipes, Step, Test, Told};
-use std::collections::BTreeSet;
 
 /// What is wanted.
 #[derive(Clone, Debug, Default)]
@@ -22,10 +22,6 @@ pub struct Limits {
     /// Parts of names of functions that only one strand calls.
     pub single: Vec<String>,
 }
-
-const ORDERS: u64 = 300;
-const DRAWN: usize = 8;
-const IN_VAIN: usize = 60;
 
 const MAKES: [&str; 7] = ["new", "create", "alloc", "make", "init", "open", "setup"];
 const UNMAKES: [&str; 9] =
@@ -55,64 +51,32 @@ pub fn generate(api: &Api, recipes: &Recipes, limits: &Limits) -> (Vec<Test>, Ve
     let mut left_out = Vec::new();
     let groups = groups(api, recipes, limits, &mut left_out);
     let mut draw = Draw::new(limits.seed);
-    let (mut tests, mut covered, mut texts) = (Vec::<Test>::new(), BTreeSet::new(), BTreeSet::new());
-    let mut in_vain = 0;
-    while tests.len() < limits.max && in_vain < IN_VAIN && !groups.is_empty() {
-        let mut best: Option<(usize, Test)> = None;
-        for _ in 0..DRAWN {
-            let Some(group) = draw.pick(&groups) else { break };
-            let Some(test) = one(api, recipes, limits, group, &mut draw) else { continue };
-            let called = test.functions();
-            let asked = limits.functions.is_empty()
-                || called.iter().any(|name| limits.functions.iter().any(|part| name.contains(part.as_str())));
-            if !asked || test.orders() > ORDERS || texts.contains(&text(&test)) {
-                continue;
-            }
-            let new = pairs(&test).iter().filter(|pair| !covered.contains(*pair)).count();
-            let worth = new * 8 + 16usize.saturating_sub(test.size());
-            if best.as_ref().is_none_or(|(other, _)| worth > *other) {
-                best = Some((worth, test));
-            }
-        }
-        let Some((_, mut test)) = best else {
-            in_vain += 1;
-            continue;
-        };
-        in_vain = 0;
-        covered.extend(pairs(&test));
-        texts.insert(text(&test));
-        test.number = u32::try_from(tests.len()).unwrap_or(u32::MAX);
-        tests.push(test);
-    }
+    let tests = choose(limits.max, &limits.functions, &Tells, &mut || {
+        let group = draw.pick(&groups)?;
+        one(api, recipes, limits, group, &mut draw)
+    });
     left_out.sort();
     left_out.dedup();
     (tests, left_out)
 }
 
-fn text(test: &Test) -> String {
-    let calls = |steps: &[Step]| steps.iter().map(Step::call_kind).collect::<Vec<_>>().join(";");
-    let mut strands: Vec<String> = test.strands.iter().map(|steps| calls(steps)).collect();
-    strands.sort();
-    format!("{:?}{}|{strands:?}|{}", test.make, calls(&test.setup), calls(&test.end))
-}
+struct Tells;
 
-fn pairs(test: &Test) -> BTreeSet<(String, String)> {
-    let mut pairs = BTreeSet::new();
-    let names = |steps: &Vec<Step>| steps.iter().map(|step| step.name.clone()).collect::<Vec<_>>().join(";");
-    let mut all: Vec<String> = test.strands.iter().map(names).collect();
-    all.sort();
-    pairs.insert((all.join("|"), String::new()));
-    for (at, first) in test.strands.iter().enumerate() {
-        for second in &test.strands[at + 1..] {
-            for a in first {
-                for b in second {
-                    let (a, b) = (a.name.clone(), b.name.clone());
-                    pairs.insert(if a < b { (a, b) } else { (b, a) });
-                }
-            }
-        }
+impl choose::Tells for Tells {
+    fn text(&self, test: &Test) -> String {
+        let calls = |steps: &[Step]| steps.iter().map(Step::call_kind).collect::<Vec<_>>().join(";");
+        let mut strands: Vec<String> = test.strands.iter().map(|steps| calls(steps)).collect();
+        strands.sort();
+        format!("{:?}{}|{strands:?}|{}", test.make, calls(&test.setup), calls(&test.end))
     }
-    pairs
+
+    fn call(&self, step: &Step) -> String {
+        step.name.clone()
+    }
+
+    fn cost(&self, test: &Test) -> usize {
+        test.size()
+    }
 }
 
 /// Whether a name has one of the words, as a part of its own or at its end.

@@ -2,13 +2,13 @@
 //!
 //! The types say who may do what: an object that several strands have is in an `Arc`, and only `&self` methods are called
 //! on it; a type that is `Clone` gives each strand a handle of its own; what is moved into one strand may be called by
-//! `&mut self` and `self`, too. Of several tests that are drawn, the one is taken that has the most pairs of functions in
-//! different strands that no test before it has.
+//! `&mut self` and `self`, too.
 
 use super::objects::{Maker, Method, Object, makers, methods, snake, without_values};
 use super::types::Ty;
 use super::values::Values;
 use super::{Api, Receiver};
+use crate::choose::{self, choose};
 use crate::draw::{form, two};
 use crate::test::{Kept, Need};
 use crate::{Draw, LeftOut, Recipes, Step, Test, Told};
@@ -26,13 +26,6 @@ pub struct Limits {
     /// Parts of names of functions of which a test has to call one; any if there is none.
     pub functions: Vec<String>,
 }
-
-/// The most orders of the calls of a test.
-const ORDERS: u64 = 300;
-/// Tests drawn for each that is taken.
-const DRAWN: usize = 8;
-/// Draws in vain before the API is taken to have no more tests.
-const IN_VAIN: usize = 60;
 
 /// A variable of a strand.
 #[derive(Clone, Debug)]
@@ -64,41 +57,10 @@ pub fn generate(api: &Api, recipes: &Recipes, limits: &Limits) -> (Vec<Test>, Ve
     };
     let makers: Vec<Maker> = makers(api, recipes).into_iter().filter(wanted).collect();
     let mut generator = Generator { api, recipes, values: Values { api, recipes, next: 0 } };
-    let (mut tests, mut covered, mut texts) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-    let mut in_vain = 0;
-    while tests.len() < limits.max && in_vain < IN_VAIN && !makers.is_empty() {
-        let mut best: Option<(usize, Test)> = None;
-        for _ in 0..DRAWN {
-            let Some(maker) = draw.pick(&makers) else { break };
-            let Some(test) = generator.test(maker, &mut draw) else { continue };
-            let called = test.functions();
-            let asked = limits.functions.is_empty()
-                || called.iter().any(|name| limits.functions.iter().any(|part| name.contains(part.as_str())));
-            if !asked || test.orders() > ORDERS || texts.contains(&text(&test)) {
-                continue;
-            }
-            let new = pairs(&test).iter().filter(|pair| !covered.contains(*pair)).count();
-            // Of two that show as much the smaller one is the better test.
-            let tries = test
-                .strands
-                .iter()
-                .flatten()
-                .filter(|step| step.tries || step.told == Told::Nothing && is_snapshot(step.short()));
-            let worth = new * 8 + 16usize.saturating_sub(test.size() + 2 * tries.count());
-            if best.as_ref().is_none_or(|(other, _)| worth > *other) {
-                best = Some((worth, test));
-            }
-        }
-        let Some((_, mut test)) = best else {
-            in_vain += 1;
-            continue;
-        };
-        in_vain = 0;
-        covered.extend(pairs(&test));
-        texts.insert(text(&test));
-        test.number = u32::try_from(tests.len()).unwrap_or(u32::MAX);
-        tests.push(test);
-    }
+    let tests = choose(limits.max, &limits.functions, &Tells, &mut || {
+        let maker = draw.pick(&makers)?;
+        generator.test(maker, &mut draw)
+    });
     let mut left_out = without_values(api, recipes);
     let made: BTreeSet<&str> =
         makers.iter().flat_map(|maker| &maker.objects).map(|object| &*object.ty).collect();
@@ -120,36 +82,27 @@ pub fn generate(api: &Api, recipes: &Recipes, limits: &Limits) -> (Vec<Test>, Ve
     (tests, left_out)
 }
 
-/// Stands for a test, whatever its payloads are called.
-fn text(test: &Test) -> String {
-    let calls = |steps: &[Step]| steps.iter().map(|step| step.call.clone()).collect::<Vec<_>>().join(";");
-    // Strands have no order.
-    let mut strands: Vec<String> = (0..test.strands.len())
-        .map(|at| format!("{:?}{:?}{}", test.handles[at], test.owned[at], calls(&test.strands[at])))
-        .collect();
-    strands.sort();
-    let text = format!("{:?}{}{strands:?}{}", test.make, calls(&test.setup), calls(&test.end));
-    text.chars().filter(|c| !c.is_ascii_digit()).collect()
-}
+struct Tells;
 
-/// What different strands do: pairs of calls, and what all strands do together.
-fn pairs(test: &Test) -> BTreeSet<(String, String)> {
-    let mut pairs = BTreeSet::new();
-    let whole = |steps: &Vec<Step>| steps.iter().map(Step::call_kind).collect::<Vec<_>>().join(";");
-    let mut all: Vec<String> = test.strands.iter().map(whole).collect();
-    all.sort();
-    pairs.insert((all.join("|"), String::new()));
-    for (at, first) in test.strands.iter().enumerate() {
-        for second in &test.strands[at + 1..] {
-            for a in first {
-                for b in second {
-                    let (a, b) = (a.call_kind(), b.call_kind());
-                    pairs.insert(if a < b { (a, b) } else { (b, a) });
-                }
-            }
-        }
+impl choose::Tells for Tells {
+    fn text(&self, test: &Test) -> String {
+        let calls = |steps: &[Step]| steps.iter().map(|step| step.call.clone()).collect::<Vec<_>>().join(";");
+        let mut strands: Vec<String> = (0..test.strands.len())
+            .map(|at| format!("{:?}{:?}{}", test.handles[at], test.owned[at], calls(&test.strands[at])))
+            .collect();
+        strands.sort();
+        let text = format!("{:?}{}{strands:?}{}", test.make, calls(&test.setup), calls(&test.end));
+        text.chars().filter(|c| !c.is_ascii_digit()).collect()
     }
-    pairs
+
+    fn call(&self, step: &Step) -> String {
+        step.call_kind()
+    }
+
+    fn cost(&self, test: &Test) -> usize {
+        let tries = |step: &&Step| step.tries || step.told == Told::Nothing && is_snapshot(step.short());
+        test.size() + 2 * test.strands.iter().flatten().filter(tries).count()
+    }
 }
 
 struct Generator<'a> {

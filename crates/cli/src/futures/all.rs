@@ -1,10 +1,11 @@
 //! A run for each term: what the program does at a glance.
 
-use super::table::{Row, State, Table, Term, Tried, Whose};
-use super::{choosing, looking, outcome, table};
-use crate::conduct::{self, Saw};
+use super::table::{Failed, Row, State, Table, Term, Tried, Whose};
+use super::{choosing, looking, name, outcome, table};
+use crate::conduct;
 use crate::exit::Trouble;
 use crate::said;
+use std::collections::HashMap;
 use std::sync::Arc;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::futures::{Source, Step, Wish};
@@ -35,6 +36,8 @@ pub(crate) fn all(
     let mut table = table(config, &saw.found, &saw.modules)?;
     table.reads.retain(|row| wanted(row));
     let mut findings = looked.report.findings;
+    table.failures =
+        saw.found.failures.iter().map(|(run, key)| (*run, failed(&saw.findings, &findings, *key))).collect();
     let open: Vec<(usize, usize)> = table
         .reads
         .iter()
@@ -53,20 +56,28 @@ pub(crate) fn all(
             findings.push(finding);
         }
     }
+    table.made = made.report.runs;
     let tried = made.futures.ok_or_else(lacks)?;
     let places = SymbolPlaces::new(&tried.modules, &config.target.program);
     for (goal, (at, number)) in tried.found.goals.iter().zip(open) {
         let came = outcome::of(goal, &tried.found, None, &places);
-        let finding = goal.made.as_ref().and_then(|made| failed(&tried, &made.shown));
-        table.reads[at].terms[number].tried = Some(Tried { came, finding });
+        let made = goal.made.as_ref();
+        let failed =
+            made.and_then(|made| made.shown.first()).map(|&key| failed(&tried.findings, &findings, key));
+        let read =
+            made.and_then(|made| made.reads.first()).map(|(path, _, time)| (name::strand(*path), *time));
+        table.reads[at].terms[number].tried = Some(Tried { came, tries: goal.tries, read, failed });
     }
     Ok(All { table, findings })
 }
 
-/// What failed in a run, by the name of its finding.
-fn failed(saw: &Saw, shown: &[u64]) -> Option<String> {
-    let first = shown.first()?;
-    Some(saw.findings.get(first).cloned().unwrap_or_else(|| "hidden".to_owned()))
+/// What failed in a run, by the key of its finding.
+fn failed(ids: &HashMap<u64, String>, findings: &[Finding], key: u64) -> Failed {
+    let finding = ids.get(&key).and_then(|id| findings.iter().find(|finding| finding.id == *id));
+    Failed {
+        kind: finding.map_or("hidden".to_owned(), |finding| finding.kind.clone()),
+        finding: finding.map(|finding| finding.id.clone()),
+    }
 }
 
 /// Whether a run is to be made for it.

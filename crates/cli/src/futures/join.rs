@@ -7,7 +7,7 @@ use threadbare_code::terms::{self, Strike};
 use threadbare_code::{Address, Code, Names, Size};
 use threadbare_explore::futures::{Found, Origin, Pair};
 use threadbare_findings::places::{chain, shown};
-use threadbare_findings::{Places, SymbolPlaces};
+use threadbare_findings::{Place, Places, SymbolPlaces};
 use threadbare_trace::report::Module;
 
 /// What is known of a program.
@@ -82,10 +82,30 @@ impl Program<'_> {
         self.places.at(pc).first().is_some_and(|place| !place.library)
     }
 
+    /// Whether accesses are those of an atomic's operation: its memory is nothing else in between.
+    fn are_atomic(&self, sites: [u64; 2]) -> bool {
+        let is = |site: &u64| {
+            let pc = self.found.sites.get(site).map_or(*site, |[pc, ..]| *pc);
+            let frames = self.places.at(pc);
+            frames.first().and_then(|frame| frame.function.as_deref()).is_some_and(is_of_atomic)
+        };
+        sites.iter().all(is)
+    }
+
     /// Whether a read is of a library's own affairs: in its code, of nothing that has a name of the program's.
     fn is_of_library(&self, site: u64, variable: Option<&str>) -> bool {
         let theirs = |name: &str| ["std::", "core::", "alloc::"].iter().any(|start| name.starts_with(start));
-        variable.map_or_else(|| !self.is_own(site), theirs)
+        variable.map_or_else(|| !self.is_for_program(site), theirs)
+    }
+
+    /// Whether the access is in the program's own code, or in functions of a library that work on what the program gave them.
+    fn is_for_program(&self, site: u64) -> bool {
+        let [pc, callers @ ..] = self.found.sites.get(&site).copied().unwrap_or([site, 0, 0, 0]);
+        let callers: Vec<u64> = callers.into_iter().filter(|&caller| caller != 0).collect();
+        let frames = chain(&self.places, pc, &callers);
+        let own = frames.iter().position(|frame| !frame.library && frame.file.is_some());
+        let ours = |frame: &Place| frame.function.as_deref().is_some_and(is_for_caller);
+        own.is_some_and(|own| frames[..own].iter().all(ours))
     }
 
     /// A strike in words.
@@ -122,6 +142,33 @@ impl Program<'_> {
         let fits = if whose == Whose::Own { one } else { two };
         !fits || reader.is_apart_from(writer)
     }
+}
+
+fn is_of_atomic(function: &str) -> bool {
+    const ATOMIC: [&str; 4] = ["core::sync::atomic::", "std::__atomic_", "std::atomic<", "std::atomic_"];
+    ATOMIC.iter().any(|module| function.trim_start_matches('<').starts_with(module))
+}
+
+/// Whether a function of a library works on what its caller gave it, and keeps nothing of its own beside: atomics, cells, options, vectors; not locks and counted references.
+fn is_for_caller(function: &str) -> bool {
+    const MODULES: [&str; 9] = [
+        "core::",
+        "alloc::boxed::",
+        "alloc::collections::",
+        "alloc::string::",
+        "alloc::vec::",
+        "std::__atomic_base<",
+        "std::__atomic_impl::",
+        "std::atomic<",
+        "std::atomic_",
+    ];
+    let is_in = |name: &str| MODULES.iter().any(|module| name.starts_with(module));
+    // `<usize as core::slice::index::SliceIndex<[T]>>::index`
+    let (of, by) = match function.strip_prefix('<').and_then(|rest| rest.split_once(" as ")) {
+        Some((of, by)) => (of.trim_start_matches('&'), by),
+        None => return is_in(function.trim_start_matches('<')),
+    };
+    is_in(of) || !of.contains("::") && is_in(by)
 }
 
 /// What a run saw, as the table has it.
@@ -173,8 +220,10 @@ impl Table {
                 continue;
             }
             let row = program.linked(site).and_then(|place| by_code.get(&place));
-            let mut terms = table.seen_terms(&program, site, saw, row);
-            table.add_possible(&program, site, row, &mut terms);
+            // Of a function that makes accesses for anybody, the code alone does not say what is shared.
+            let row_says = variable.is_some() || program.is_own(site) || row.is_some();
+            let mut terms = table.seen_terms(&program, site, saw, row, row_says);
+            table.add_possible(&program, site, variable.is_some(), row, &mut terms);
             let entry = rows.entry((read.clone(), variable.clone())).or_insert_with(|| Row {
                 read,
                 columns: BTreeSet::new(),
@@ -207,6 +256,7 @@ impl Table {
         site: u64,
         saw: &[(Origin, &Pair)],
         row: Option<&terms::Row>,
+        row_says: bool,
     ) -> Vec<Term> {
         let mut list = Vec::new();
         for (origin, pair) in saw {
@@ -214,7 +264,9 @@ impl Table {
             let state = State::Seen { runs: pair.runs.clone(), failed: pair.failed.clone() };
             let (write, sites) = (write.map(|site| program.site(site).0), write.into_iter().collect());
             add(&mut list, Term { whose, write, state, tried: None, sites });
-            self.compare(program, site, *origin, row);
+            if row_says {
+                self.compare(program, site, *origin, row);
+            }
         }
         list
     }
@@ -224,6 +276,7 @@ impl Table {
         &mut self,
         program: &Program<'_>,
         read: u64,
+        named: bool,
         row: Option<&terms::Row>,
         list: &mut Vec<Term>,
     ) {
@@ -267,7 +320,8 @@ impl Table {
                 }
                 let made = program.found.touched.contains_key(&site);
                 // What a library's function reads, for whom soever, may be written anywhere.
-                if program.parts(read, site, whose) || !made && !program.is_own(read) {
+                let sure = program.is_own(read) || made && (named || program.are_atomic([read, site]));
+                if program.parts(read, site, whose) || !sure {
                     self.apart += 1;
                     continue;
                 }
@@ -310,6 +364,32 @@ impl Table {
             let (whose, write) = of_origin(origin);
             let write = write.map_or(format!("{whose:?}"), |write| program.site(write).0.short());
             self.contradictions.push(format!("{read} <- {write}: {complaint}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_works_for_the_caller() {
+        for name in [
+            "core::sync::atomic::AtomicUsize::load",
+            "core::option::Option<T>::as_ref",
+            "<usize as core::slice::index::SliceIndex<[T]>>::index",
+            "<alloc::vec::Vec<T,A> as core::ops::index::Index<I>>::index",
+            "std::__atomic_base<int>::load",
+        ] {
+            assert!(is_for_caller(name), "{name}");
+        }
+        for name in [
+            "alloc::sync::Arc<T>::drop_slow",
+            "<alloc::sync::Arc<T> as core::ops::drop::Drop>::drop",
+            "std::sync::poison::mutex::Mutex<T>::lock",
+            "std::mutex::lock",
+        ] {
+            assert!(!is_for_caller(name), "{name}");
         }
     }
 }

@@ -3,7 +3,10 @@
 pub(crate) mod all;
 pub(crate) mod choice;
 mod join;
+pub(crate) mod json;
+mod kept;
 pub(crate) mod name;
+pub(crate) mod of;
 pub(crate) mod outcome;
 pub(crate) mod suite;
 pub(crate) mod table;
@@ -11,9 +14,11 @@ pub(crate) mod text;
 
 use crate::embedded;
 use crate::exit::Trouble;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use table::Table;
+use table::{Failed, Table};
 use threadbare_abi::layout::MemoryModel;
+use threadbare_abi::verdict::VerdictKind;
 use threadbare_code::Code;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress};
 use threadbare_explore::futures::{Found, Order, Wish};
@@ -34,10 +39,14 @@ pub(crate) const TRIES_OF_ONE: u32 = 24;
 pub(crate) const SEARCH: u64 = 3000;
 
 /// A campaign that only looks; findings are another campaign's.
-struct Looker(ProgressLine, Option<u64>);
+struct Looker(ProgressLine, Option<u64>, BTreeMap<u64, Failed>);
 
 impl Observer for Looker {
-    fn failed(&mut self, _: Failure) -> Result<(), Error> {
+    fn failed(&mut self, failure: Failure) -> Result<(), Error> {
+        if failure.fails && failure.verdict != VerdictKind::None {
+            let failed = Failed { kind: failure.verdict.name().to_owned(), finding: None };
+            self.2.entry(failure.run).or_insert(failed);
+        }
         Ok(())
     }
 
@@ -80,7 +89,8 @@ pub(crate) fn looking(config: &Config, runs: u64) -> Config {
 pub(crate) fn choosing(config: &Config, goals: Vec<Vec<Wish>>, known: &[u64], again: u64) -> Config {
     let tries = if goals.len() == 1 { TRIES_OF_ONE } else { TRIES };
     let all = goals.len() as u64 * u64::from(tries) + SEARCH + again + LOOKS;
-    let order = Order { goals, known: known.to_vec(), looks: 2, tries, search: SEARCH, again };
+    let order =
+        Order { goals, known: known.to_vec(), looks: 2, tries, search: SEARCH, again, ..Order::default() };
     Config {
         runs: Some(config.runs.unwrap_or(all)),
         predict: false,
@@ -93,14 +103,16 @@ pub(crate) fn choosing(config: &Config, goals: Vec<Vec<Wish>>, known: &[u64], ag
 /// Looks at some runs, and at the code.
 pub(crate) fn look(config: &Config, runs: u64) -> Result<Look, Trouble> {
     let config = looking(config, runs);
-    let mut looker = Looker(ProgressLine::on_stderr(), config.runs);
+    let mut looker = Looker(ProgressLine::on_stderr(), config.runs, BTreeMap::new());
     let summary = campaign::run(&config, &mut looker)?;
     looker.0.clear();
     if let Ending::Internal(_, why) = &summary.ending {
         return Err(Trouble::internal(why.clone(), "this is an error of Threadbare, please report it"));
     }
     let found = summary.futures.unwrap_or_default();
-    Ok(Look { table: table(&config, &found, &summary.modules)?, known: summary.known })
+    let mut table = table(&config, &found, &summary.modules)?;
+    table.failures = looker.2;
+    Ok(Look { table, known: summary.known })
 }
 
 /// The table of what runs saw and the code says.

@@ -5,7 +5,7 @@
 //! Where both a read and a write were made, and never at the same address, they are taken for accesses to different objects.
 
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use threadbare_report::choices::Came;
 
@@ -24,16 +24,13 @@ pub(crate) enum Whose {
 }
 
 /// What is known of a term.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(tag = "state", rename_all = "kebab-case")]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     /// Runs have seen it.
     Seen {
         /// Which.
-        #[serde(serialize_with = "number")]
         runs: BTreeSet<u64>,
         /// Which of them failed.
-        #[serde(serialize_with = "number")]
         failed: BTreeSet<u64>,
     },
     /// It may be, and no run has seen it. Whether the write was made in any.
@@ -48,13 +45,8 @@ pub(crate) enum State {
     },
 }
 
-/// Of a set its size.
-fn number<S: serde::Serializer>(set: &BTreeSet<u64>, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(set.len() as u64)
-}
-
 /// A place in the source.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Site {
     pub(crate) file: String,
     pub(crate) line: u32,
@@ -62,11 +54,15 @@ pub(crate) struct Site {
     /// The line's text, without the space around it.
     pub(crate) text: String,
     /// The code is the language's or the system's library.
-    #[serde(skip)]
     pub(crate) library: bool,
 }
 
 impl Site {
+    /// The place with the file as the compiler was given it.
+    pub(crate) fn whole(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+
     /// The place as users write it.
     pub(crate) fn short(&self) -> String {
         let name = Path::new(&self.file).file_name().unwrap_or_default().to_string_lossy();
@@ -75,53 +71,67 @@ impl Site {
 }
 
 /// A value that a read may see.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) whose: Whose,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) write: Option<Site>,
-    #[serde(flatten)]
     pub(crate) state: State,
     /// What came of it, if it was tried.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tried: Option<Tried>,
     /// Sites of the write.
-    #[serde(skip)]
     pub(crate) sites: Vec<u64>,
 }
 
 /// What came of a term that was tried.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tried {
-    #[serde(flatten)]
     pub(crate) came: Came,
+    /// Runs that were planned for it.
+    pub(crate) tries: u32,
+    /// The strand that reads, and the how-manieth time it comes there, in the first run that has it.
+    pub(crate) read: Option<(String, u64)>,
     /// What failed in the first run that has it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failed: Option<Failed>,
+}
+
+/// A failure of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Failed {
+    /// The finding's kind.
+    pub(crate) kind: String,
+    /// The finding, if it was told.
     pub(crate) finding: Option<String>,
 }
 
+impl Failed {
+    /// The finding as people read it.
+    pub(crate) fn name(&self) -> &str {
+        self.finding.as_deref().unwrap_or("hidden")
+    }
+}
+
 /// A read.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct Row {
-    #[serde(flatten)]
     pub(crate) read: Site,
     /// Columns of the line, where debug info has them.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) columns: BTreeSet<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) variable: Option<String>,
     /// Whether a run made it.
     pub(crate) reached: bool,
     pub(crate) terms: Vec<Term>,
-    #[serde(skip)]
     pub(crate) sites: Vec<u64>,
 }
 
 /// All reads of shared data.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) runs: u64,
     pub(crate) reads: Vec<Row>,
+    /// Runs that were made for terms.
+    pub(crate) made: u64,
+    /// What runs failed by.
+    pub(crate) failures: BTreeMap<u64, Failed>,
     /// Reads that no run made of memory that strands shared.
     pub(crate) unshared: usize,
     /// Reads in libraries, which are not told.

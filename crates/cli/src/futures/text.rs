@@ -77,11 +77,6 @@ fn kind(term: &Term) -> &'static str {
     }
 }
 
-/// So many futures.
-pub(super) fn futures(number: usize) -> String {
-    count(number, "future")
-}
-
 /// The read of a row.
 pub(crate) fn head(row: &Row) -> String {
     let variable = row.variable.as_deref().unwrap_or("memory without a name");
@@ -107,9 +102,9 @@ fn whose(whose: Whose) -> &'static str {
 }
 
 fn outcome(tried: &Tried) -> String {
-    match (&tried.came, &tried.finding) {
+    match (&tried.came, &tried.failed) {
         (Came::Made { .. }, None) => "made, passes".to_owned(),
-        (Came::Made { .. }, Some(finding)) => format!("made, fails: {finding}"),
+        (Came::Made { .. }, Some(failed)) => format!("made, fails: {}", failed.name()),
         (came, _) => came.words(),
     }
 }

@@ -7,6 +7,7 @@ use crate::conduct::warn;
 use crate::exit::Trouble;
 use std::collections::BTreeMap;
 use threadbare_invariants::{Broken, Check, KEPT_RUNS, Kept, Parts, Sample, Shown, Watch};
+use threadbare_trace::report::Module;
 use threadbare_values::{Options, Program, Sampler, Samples};
 
 /// Runs of a program that the variables are chosen by.
@@ -26,6 +27,8 @@ pub(crate) struct Inferred {
     pub(crate) dropped: u64,
     /// What became of the kept lines.
     pub(crate) check: Option<Check>,
+    /// What the program consists of in memory.
+    pub(crate) modules: Vec<Module>,
 }
 
 /// A failing run.
@@ -130,10 +133,13 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     let mut source = Source { recorder: Recorder::new(runs), order: runs.order() };
     let mut sampler = Sampler::new(Options { block: wanted.block.into() });
     let mut program = None;
+    let mut modules = Vec::new();
     source.each(LOOKED_AT, |_, recorded| {
         if let Some(recorded) = recorded {
-            let modules = &recorded.facts.report.modules;
-            let program = program.get_or_insert_with(|| record::program(runs, modules));
+            let program = program.get_or_insert_with(|| {
+                modules.clone_from(&recorded.facts.report.modules);
+                record::program(runs, &modules)
+            });
             sampler.learn(program, &recorded.recording);
         }
         Ok(())
@@ -148,7 +154,8 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
         wanted.variable.is_empty() || wanted.variable.iter().any(|part| name.contains(part.as_str()))
     });
     let (parts, failing) = (Parts::new(), Vec::new());
-    let mut inferred = Inferred { parts, sampler, failing, not_followed: 0, dropped: 0, check: None };
+    let mut inferred =
+        Inferred { parts, sampler, failing, not_followed: 0, dropped: 0, check: None, modules };
     let all = source.order.len();
     source.each(usize::MAX, |number, recorded| {
         inferred.take(&mut program, runs.taken[number].failed, number, recorded);

@@ -4,6 +4,7 @@ mod around;
 mod campaigns;
 mod infer;
 mod record;
+mod regions;
 mod results;
 mod schedules;
 mod text;
@@ -58,6 +59,9 @@ pub(crate) struct Wanted {
     /// The places of that finding.
     #[arg(skip)]
     pub(crate) around: Option<Around>,
+    /// Do not try which lines, made atomic, take the failures away.
+    #[arg(long)]
+    pub(crate) no_regions: bool,
     /// Write what is told to a file, one statement a line, for `--check`.
     #[arg(long, value_name = "FILE")]
     pub(crate) keep: Option<PathBuf>,
@@ -91,6 +95,9 @@ pub(crate) fn of_program(
     let inferred = infer::infer(&runs, wanted, kept.as_ref())?;
     let mut results = Results::new(&runs, options, &inferred, wanted);
     schedules::add(&runs, &store, &mut results)?;
+    if wanted.check.is_none() && !wanted.no_regions {
+        results.regions = regions::tried(&runs, &inferred, &results, options, &store)?;
+    }
     results.elapsed_s = began.elapsed().as_secs_f64();
     if let Some(file) = &wanted.keep {
         let text = Kept::of(&inferred.parts.passing.tell()).to_string();

@@ -2,6 +2,7 @@
 
 use super::campaigns::Runs;
 use super::infer::Inferred;
+use super::regions::Tried;
 use super::{Kind, Wanted};
 use crate::options::CampaignOptions;
 use serde::Serialize;
@@ -29,8 +30,8 @@ pub(crate) struct Results {
     pub(crate) variables: usize,
     pub(crate) left_out: LeftOut,
     pub(crate) invariants: Vec<Invariant>,
-    /// Lines to be made atomic; not inferred yet.
-    pub(crate) regions: Vec<()>,
+    /// Lines that were made atomic, and what came of it.
+    pub(crate) regions: Vec<Tried>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) checked: Vec<Checked>,
     pub(crate) warnings: Vec<String>,

@@ -1,5 +1,6 @@
 //! Invariants as text: what is broken first, then what holds, by point.
 
+use super::regions::Tried;
 use super::results::{Checked, FirstBroken, Invariant, LeftOut, Results};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -32,6 +33,7 @@ pub(crate) fn text(results: &Results) -> String {
     }
     if results.checked.is_empty() {
         page.broken(results);
+        page.regions(&results.regions);
         page.holding(results);
     } else {
         page.checked(&results.checked);
@@ -107,6 +109,34 @@ impl Page {
                 "   another strand wrote since it began: orig() is what its own write replaced"
             ));
         }
+    }
+
+    fn regions(&mut self, regions: &[Tried]) {
+        let Some(any) = regions.first() else { return };
+        let head = self.style.strong("made atomic, and run again");
+        self.line(format_args!("\n{head}"));
+        for it in regions {
+            let (first, last) = (it.first_line, it.last_line);
+            let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+            let failures = if it.runs_failed == 1 { "failure" } else { "failures" };
+            let came = match it.outcome {
+                "removes" if it.complete => ": every order that makes a difference was run",
+                "removes" => "",
+                "deadlocks" => ": strands wait for each other then",
+                _ => ": it does not help",
+            };
+            self.line(format_args!(
+                "   {} {lines}: {} {failures} in {}{came}",
+                it.file,
+                it.runs_failed,
+                counted(it.runs, "run"),
+            ));
+        }
+        self.line(format_args!(
+            "   without: {} in {}",
+            any.runs_failed_without,
+            counted(any.runs_without, "run")
+        ));
     }
 
     fn holding(&mut self, results: &Results) {

@@ -2,6 +2,7 @@
 
 use super::reads::Mark;
 use super::simulate::{Hold, Stuck};
+use super::watch::Example;
 use super::wish::{Against, MANNERS, Reference, Wish};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -89,11 +90,13 @@ pub(crate) struct Goal {
 }
 
 impl Goal {
-    pub(crate) fn new(wishes: Vec<Wish>) -> Goal {
+    pub(crate) fn new(wishes: Vec<Wish>, example: Option<&Example>) -> Goal {
+        let plans = |reference: &Reference| wishes.iter().all(|wish| !reference.candidates(wish).is_empty());
+        let references = example.map(|example| Arc::clone(&example.0)).filter(|reference| plans(reference));
         Goal {
+            references: references.into_iter().collect(),
             wishes,
             progress: Progress::default(),
-            references: Vec::new(),
             planned: HashSet::new(),
             blind: 0,
             exhausted: false,

@@ -11,6 +11,7 @@ mod goal;
 mod reads;
 pub(crate) mod sections;
 pub(crate) mod simulate;
+mod watch;
 pub(crate) mod wish;
 
 use crate::advice::{Advice, Assignment, Lessons};
@@ -26,6 +27,7 @@ use wish::Reference;
 pub use goal::{Made, Progress};
 pub use reads::Origin;
 pub use simulate::{Stuck, Waits, Why};
+pub use watch::{Example, Moment, Sample, Seen};
 pub use wish::{Against, Source, Step, Wish};
 
 /// What a campaign is to make come true.
@@ -43,6 +45,10 @@ pub struct Order {
     pub search: u64,
     /// So many runs are to have a goal, if it is the only one.
     pub again: u64,
+    /// A run that has the goals, to plan by.
+    pub example: Option<Example>,
+    /// Wishes of which it is told which run has which.
+    pub watch: Vec<Wish>,
 }
 
 /// A pair that was seen.
@@ -115,10 +121,51 @@ pub struct Found {
     pub sites: BTreeMap<u64, [u64; 4]>,
     /// Runs that showed pairs.
     pub runs: u64,
+    /// What runs failed by, by key.
+    pub failures: BTreeMap<u64, u64>,
     /// What came of each goal.
     pub goals: Vec<Progress>,
     /// Every order that makes a difference was run.
     pub complete: bool,
+    /// What each run has of the wishes that are watched.
+    pub samples: Vec<Sample>,
+}
+
+/// Runs of which it is kept what they have of the wishes that are watched.
+const SAMPLES: usize = 1 << 14;
+
+impl Found {
+    /// Takes what the reads of a run saw that no campaign of this made.
+    pub fn take(&mut self, run: u64, example: &Example, failed: bool) {
+        self.see(run, &example.0, failed);
+    }
+
+    fn see(&mut self, run: u64, reference: &Reference, failed: bool) {
+        self.runs += 1;
+        let (reads, trace) = (&reference.reads, &reference.trace);
+        let mut seen = BTreeMap::new();
+        for access in &reads.accesses {
+            let strand = trace.events[access.event].path;
+            self.sites.entry(access.site).or_insert_with(|| {
+                let context = trace.events[access.event].context;
+                let [one, two, three] = trace.callers.get(&context).copied().unwrap_or_default();
+                [access.pc, one, two, three]
+            });
+            let touched = self.touched.entry(access.site).or_default();
+            touched.add((access.addr, access.size), strand);
+            for origin in reads.origins(trace, access) {
+                seen.entry((access.site, origin)).or_insert((access.addr, access.size));
+            }
+        }
+        for (key, (addr, size)) in seen {
+            let new = Pair { addr, size, ..Pair::default() };
+            let pair = self.pairs.entry(key).or_insert(new);
+            if run < LISTED {
+                pair.runs.insert(run);
+                pair.failed.extend(failed.then_some(run));
+            }
+        }
+    }
 }
 
 /// Why the next run is made.
@@ -158,7 +205,7 @@ const MORE_LOOKS: u64 = 24;
 impl Chooser {
     pub(crate) fn new(inner: Advice, rest: Option<Spec>, order: Arc<Order>) -> Chooser {
         let rest = rest.filter(|rest| ordered::can_have_the_rest(rest.id));
-        let goals = order.goals.iter().cloned().map(Goal::new).collect();
+        let goals = order.goals.iter().map(|goal| Goal::new(goal.clone(), order.example.as_ref())).collect();
         let mut chooser = Chooser {
             inner,
             rest,
@@ -236,7 +283,7 @@ impl Chooser {
             goal.granted_now = false;
         }
         if let Some(trace) = self.trace.take() {
-            self.see(run, trace, !lessons.shown.is_empty(), &lessons.shown);
+            self.see(run, trace, &lessons);
         }
         match self.next.take() {
             Some(Next::Search) => {
@@ -255,37 +302,22 @@ impl Chooser {
     }
 
     /// Takes what a run's reads saw.
-    fn see(&mut self, run: u64, trace: Trace, failed: bool, shown: &[u64]) {
-        self.found.runs += 1;
+    fn see(&mut self, run: u64, trace: Trace, lessons: &Lessons) {
         self.longest = self.longest.max(trace.events.len());
         let reference = Arc::new(Reference::of(trace));
-        let (reads, trace) = (&reference.reads, &reference.trace);
-        let mut seen = BTreeMap::new();
-        for access in &reads.accesses {
-            let strand = trace.events[access.event].path;
-            self.found.sites.entry(access.site).or_insert_with(|| {
-                let context = trace.events[access.event].context;
-                let [one, two, three] = trace.callers.get(&context).copied().unwrap_or_default();
-                [access.pc, one, two, three]
-            });
-            let touched = self.found.touched.entry(access.site).or_default();
-            touched.add((access.addr, access.size), strand);
-            for origin in reads.origins(trace, access) {
-                seen.entry((access.site, origin)).or_insert((access.addr, access.size));
-            }
-        }
-        for (key, (addr, size)) in seen {
-            let new = Pair { addr, size, ..Pair::default() };
-            let pair = self.found.pairs.entry(key).or_insert(new);
-            if run < LISTED {
-                pair.runs.insert(run);
-                pair.failed.extend(failed.then_some(run));
-            }
+        self.found.see(run, &reference, !lessons.shown.is_empty());
+        if let Some(&key) = lessons.shown.first().filter(|_| run < LISTED) {
+            self.found.failures.insert(run, key);
         }
         for goal in &mut self.goals {
-            goal.see(run, &reference, shown);
+            goal.see(run, &reference, &lessons.shown);
+        }
+        if !self.order.watch.is_empty() && self.found.samples.len() < SAMPLES {
+            let sample = Sample::of(run, &reference, &self.order.watch, &lessons.races);
+            self.found.samples.push(sample);
         }
     }
+
     /// Works out what the next run is for.
     fn advance(&mut self) {
         self.next = self.work_out();

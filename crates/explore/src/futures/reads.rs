@@ -118,7 +118,9 @@ impl Reads {
                     from: Vec::new(),
                     unseen: false,
                 };
-                if access.reads {
+                if access.reads && event.is_stale() && (op.pc, op.addr) == (event.op.pc, event.op.addr) {
+                    access.from.push(reads.older(&access, event.back));
+                } else if access.reads {
                     let sources = (op.addr..op.addr + size).map(|byte| last.get(&byte).copied());
                     for source in sources {
                         let (source, unseen) = match source {
@@ -130,8 +132,8 @@ impl Reads {
                             access.from.push(source);
                         }
                     }
-                    access.unseen |= reads.is_unseen(trace, event, &access);
                 }
+                access.unseen |= access.reads && reads.is_unseen(trace, event, &access);
                 let index = reads.accesses.len();
                 if access.writes {
                     written.push((op.addr, size, index));
@@ -146,6 +148,13 @@ impl Reads {
             }
         }
         reads
+    }
+
+    /// The write that a load saw with so many newer ones behind it.
+    fn older(&self, load: &Access, newer: u64) -> Option<usize> {
+        let same = |it: &Access| it.writes && (it.addr, it.size) == (load.addr, load.size);
+        let mut writes = (0..self.accesses.len()).rev().filter(|&at| same(&self.accesses[at]));
+        writes.nth(usize::try_from(newer).unwrap_or(usize::MAX))
     }
 
     /// Whether memory has another value than the one write that was seen left there.

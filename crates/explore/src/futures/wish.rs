@@ -118,14 +118,15 @@ impl Reference {
 
     /// The read that saw what it was to see.
     pub(crate) fn granted(&self, wish: &Wish) -> Option<Mark> {
-        let writes = self.writes_of(wish);
         let granted = |read: usize| {
             let access = &self.reads.accesses[read];
             access.from.iter().any(|source| match (source, &wish.source) {
                 (None, Source::Initial) => true,
-                (Some(write), Source::Write(_, own)) => {
+                (Some(write), Source::Write(step, own)) => {
+                    let wrote = &self.reads.accesses[*write];
                     let is_own = self.path(*write) == self.path(read);
-                    !access.unseen && writes.contains(write) && own.is_none_or(|own| own == is_own)
+                    let is_meant = step.sites.contains(&wrote.site) && step.matches(&self.trace, wrote);
+                    !access.unseen && is_meant && own.is_none_or(|own| own == is_own)
                 }
                 _ => false,
             })

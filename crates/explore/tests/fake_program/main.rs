@@ -298,6 +298,7 @@ fn config(mode: &str, jobs: usize) -> Config {
         futures: None,
         idioms: None,
         pairs: None,
+        parts: Arc::default(),
     }
 }
 

@@ -95,6 +95,9 @@ fn description(kind: &str) -> &'static str {
         "invalid-free" => "Something is freed that was not allocated.",
         "heap-overflow" => "Memory outside an allocated block is used.",
         "stack-use-after-end" => "The stack of a strand that has ended is used.",
+        "use-after-destroy" => {
+            "A mutex, semaphore, barrier, condition variable or read-write lock is used after it was destroyed."
+        }
         "stack-overflow" => "A strand uses more stack than it has.",
         "timeout" => "A run took longer than it may.",
         "panic" => "The program panicked under some schedule.",

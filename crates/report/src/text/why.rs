@@ -24,6 +24,13 @@ pub(super) fn why(out: &mut String, finding: &Finding, screen: Screen) {
         let _ = writeln!(out, "{edge}{row}");
         edge = " ".repeat(7);
     }
+    if let Some(term) = &explanation.decided_by {
+        let mut edge = format!("  {} ", screen.style.strong("decided by:"));
+        for row in wrap(&printable(&term.text), screen.width.saturating_sub(16)) {
+            let _ = writeln!(out, "{edge}{row}");
+            edge = " ".repeat(14);
+        }
+    }
     runs(out, explanation, screen);
 }
 

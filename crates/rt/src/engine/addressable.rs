@@ -9,7 +9,7 @@
 
 use super::sched::{self, Phase, engine};
 use super::strand::Strand;
-use super::{modules, report, strand};
+use super::{destroyed, modules, report, strand};
 use crate::heap;
 use crate::heap::arena::{Block, HEADER};
 use crate::heap::shadow::{self, Shadow};
@@ -72,15 +72,28 @@ pub fn stop() {
 /// The program is about to touch memory: ends the run if it has no such memory. `size` is not 0.
 #[inline(always)]
 pub fn check(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    check_at(kind, addr, size, pc, look_closer, look_at_stacks);
+}
+
+/// [`check`] of an operation that has been told as a step.
+#[inline(always)]
+fn check_made(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    check_at(kind, addr, size, pc, look_closer_at_made, look_at_stacks_for_made);
+}
+
+type Look = fn(OpKind, u64, u32, u64);
+
+#[inline(always)]
+fn check_at(kind: OpKind, addr: u64, size: u32, pc: u64, closer: Look, at_stacks: Look) {
     // SAFETY: single kernel thread.
     let view = unsafe { &*(&raw const VIEW) };
     let at = (addr as usize).wrapping_sub(view.heap.base);
     if at < view.heap.length {
         if size > 16 || !view.heap.usable(at, size as usize) {
-            look_closer(kind, addr, size, pc);
+            closer(kind, addr, size, pc);
         }
     } else if (addr as usize).wrapping_sub(view.stacks) < view.stacks_length {
-        look_at_stacks(kind, addr, size, pc);
+        at_stacks(kind, addr, size, pc);
     }
 }
 
@@ -111,6 +124,7 @@ const fn is_object(kind: OpKind) -> bool {
 pub fn check_object(op: Op) {
     if is_object(op.kind) {
         check(op.kind, op.addr, OBJECT, op.pc);
+        destroyed::check(op, false);
     }
 }
 
@@ -118,9 +132,10 @@ pub fn check_object(op: Op) {
 #[inline(always)]
 pub fn check_again(op: Op) {
     if is_object(op.kind) {
-        check(op.kind, op.addr, OBJECT, op.pc);
+        check_made(op.kind, op.addr, OBJECT, op.pc);
+        destroyed::check(op, true);
     } else if (op.kind.is_plain_access() || op.kind.is_atomic_access()) && op.size != 0 {
-        check(op.kind, op.addr, op.size, op.pc);
+        check_made(op.kind, op.addr, op.size, op.pc);
     }
 }
 
@@ -136,15 +151,26 @@ pub fn check_taken(op: Op) {
             | OpKind::SpinLock
             | OpKind::SemWait
     ) {
-        check(op.kind, op.addr, OBJECT, op.pc);
+        check_made(op.kind, op.addr, OBJECT, op.pc);
+        destroyed::check(op, true);
     }
 }
 
 #[inline(never)]
 fn look_closer(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    closer(kind, addr, size, pc, false);
+}
+
+#[inline(never)]
+fn look_closer_at_made(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    closer(kind, addr, size, pc, true);
+}
+
+fn closer(kind: OpKind, addr: u64, size: u32, pc: u64, made: bool) {
     // SAFETY: single kernel thread.
     let heap = unsafe { VIEW.heap };
     if let Some(bad) = heap.first_unusable(addr as usize - heap.base, size as usize) {
+        stands_before(made);
         fail(kind, addr, size, pc, heap.base + bad, heap.state(heap.base + bad));
     }
 }
@@ -200,6 +226,12 @@ fn announce(kind: OpKind, addr: u64, size: u32, pc: u64) {
     sched::this().op = Op { kind, order: Order::Relaxed, size, addr, pc };
 }
 
+/// The running strand stands before a call that may free a block, and the run is about to end.
+pub fn stands_before_free(addr: u64, size: usize, pc: u64) {
+    stands_before(false);
+    announce(OpKind::Free, addr, size.min(u32::MAX as usize) as u32, pc);
+}
+
 /// Tells the driver which block the verdict concerns.
 pub fn tell_block(block: Option<Block>) {
     if let Some(block) = block {
@@ -252,8 +284,25 @@ pub fn strand_begins(stack: (usize, usize)) {
     }
 }
 
+/// If the run ends now, the running strand stands before what it would have done, unless that has been told as a step: the order of that and
+/// of what others did makes a difference.
+pub fn stands_before(made: bool) {
+    if !made {
+        super::steps::stands();
+    }
+}
+
 #[inline(never)]
 fn look_at_stacks(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    at_stacks(kind, addr, size, pc, false);
+}
+
+#[inline(never)]
+fn look_at_stacks_for_made(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    at_stacks(kind, addr, size, pc, true);
+}
+
+fn at_stacks(kind: OpKind, addr: u64, size: u32, pc: u64, made: bool) {
     let (this, at) = (sched::this(), addr as usize);
     if at >= this.stack.0 && at < this.stack.1 || engine().phase != Phase::Running {
         return;
@@ -261,6 +310,7 @@ fn look_at_stacks(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let Some((_, stack)) = ended().range(..=at).next_back() else { return };
     if at < stack.high {
         let part = if at < stack.thread_local { "stack" } else { "thread-local storage" };
+        stands_before(made);
         announce(kind, addr, size, pc);
         super::fail_run(
             VerdictKind::StackUseAfterEnd,
@@ -329,7 +379,7 @@ impl fmt::Display for Place {
 }
 
 /// A strand's name, such as `0.1`.
-struct Name(StrandId);
+pub struct Name(pub StrandId);
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

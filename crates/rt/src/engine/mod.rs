@@ -9,6 +9,8 @@
 //! | `wait` | the two kinds of wait all models are made of |
 //! | `follow` | a schedule instead of a strategy |
 //! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
+//! | `part` | parts of the code that are made atomic, to see what that mends |
+//! | `destroyed` | objects that are used after they were destroyed |
 //! | `ending` | the end of the process, and whether others go first |
 //! | `faults` | choices of the environment's |
 //! | `own` | choices of the program's own |
@@ -43,6 +45,7 @@ pub mod copies;
 pub mod coverage;
 pub mod deadlock;
 pub mod debug;
+pub mod destroyed;
 pub mod due;
 pub mod ending;
 pub mod faults;
@@ -63,6 +66,7 @@ pub mod memory;
 pub mod modules;
 pub mod orphans;
 pub mod own;
+pub mod part;
 pub mod race;
 pub mod reads;
 pub mod record;

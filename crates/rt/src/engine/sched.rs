@@ -49,10 +49,12 @@ pub mod attention {
     pub const STEPS: u32 = 512;
     /// What accesses find and leave is told.
     pub const VALUES: u32 = 1024;
+    /// Parts of the code are made atomic.
+    pub const PART: u32 = 2048;
     /// Memory that is left is looked for.
-    pub const LEAKS: u32 = 2048;
+    pub const LEAKS: u32 = 4096;
     /// Bits that matter elsewhere than before a decision.
-    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES | LEAKS;
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES | PART | LEAKS;
 }
 
 /// Where the run stands.
@@ -252,7 +254,7 @@ pub fn publish(op: Op) {
     to.size = op.size;
     to.addr = op.addr;
     to.pc = op.pc;
-    if ATTENTION.load(Ordering::Relaxed) & (attention::RECORD | attention::LIMIT) != 0 {
+    if ATTENTION.load(Ordering::Relaxed) & (attention::RECORD | attention::LIMIT | attention::PART) != 0 {
         published_slow(id);
     }
 }
@@ -265,6 +267,9 @@ fn published_slow(id: StrandId) {
     let op = strand(id).op;
     if values::is_on() {
         values::settle();
+    }
+    if ATTENTION.load(Ordering::Relaxed) & attention::PART != 0 {
+        super::part::comes();
     }
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
         if engine().plan.record == threadbare_abi::layout::Record::Points as u32 {

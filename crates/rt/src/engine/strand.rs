@@ -3,6 +3,7 @@
 use super::carriers::Carrier;
 use super::frames::{self, FrameEntry};
 use super::locks::Held;
+use super::part;
 use super::race::Ignored;
 use super::race::clock::Clock;
 use super::race::history::View;
@@ -57,6 +58,8 @@ pub struct Strand {
     pub stack_shared: bool,
     /// Not to be preempted while above 0.
     pub pinned: u32,
+    /// Where it is in a part of the code that is made atomic.
+    pub part: part::Inside,
     /// How often it was hasty.
     pub haste: u32,
     /// Place in the enabled list, `u32::MAX` if not in it.
@@ -125,6 +128,7 @@ impl Strand {
             yields: false,
             ended: false,
             pinned: 0,
+            part: part::Inside::default(),
             haste: 0,
             enabled_at: u32::MAX,
             timed_at: u32::MAX,

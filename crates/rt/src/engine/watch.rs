@@ -3,7 +3,7 @@
 use super::live::live;
 use super::race::tell;
 use super::sched::{ATTENTION, attention, engine, this};
-use super::{StrandId, report, shared};
+use super::{StrandId, part, report, shared};
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Watch, WatchKind};
@@ -28,6 +28,10 @@ pub fn begin() {
     unsafe {
         let watches = &mut *(&raw mut WATCHES);
         watches.extend((0..count).map(|at| (base as *const Watch).add(at).read()));
+        part::begin(watches);
+        if watches.iter().all(|watch| watch.kind == WatchKind::Part as u32) {
+            return;
+        }
     }
     ATTENTION.fetch_or(attention::WATCH, Ordering::Relaxed);
 }

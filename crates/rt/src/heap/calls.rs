@@ -236,6 +236,10 @@ fn refuse(why: Refused, user: usize, pc: u64) -> ! {
         engine::fatal("a process outlived exit_group");
     }
     let addr = user as u64;
+    if let Refused::Twice(block) = why {
+        engine::learn::freed_early(block.free_pc);
+        engine::learn::freed_early(pc);
+    }
     addressable::tell_block(match why {
         Refused::Twice(block) => Some(block),
         Refused::Wild(block) => block,
@@ -270,6 +274,9 @@ fn used_freed(how: &str, block: Block, user: usize, pc: u64) -> ! {
     if !engine::controlled() {
         refuse(Refused::Twice(block), user, pc)
     }
+    engine::learn::freed_early(block.free_pc);
+    engine::learn::freed_early(pc);
+    addressable::stands_before_free(user as u64, block.size, pc);
     addressable::tell_block(Some(block));
     engine::fail_run(
         VerdictKind::UseAfterFree,

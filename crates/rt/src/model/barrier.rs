@@ -98,6 +98,7 @@ hook! {
                 if barrier.arrived.get() == 0 { Ready::Yes } else { Ready::No(StrandId::NONE) }
             });
         }
+        effect(Effect::Destroyed, barrier.key(), pc);
         0
     }
 }

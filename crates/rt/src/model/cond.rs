@@ -163,6 +163,7 @@ hook! {
                 if engine::waiting(key(cond)) == 0 { Ready::Yes } else { Ready::No(StrandId::NONE) }
             });
         }
+        effect(Effect::Destroyed, key(cond), pc);
         0
     }
 }

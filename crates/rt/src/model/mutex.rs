@@ -336,6 +336,7 @@ hook! {
         }
         effect(Effect::Lose, mutex.key(), pc);
         mutex.kind.set(DESTROYED);
+        effect(Effect::Destroyed, mutex.key(), pc);
         0
     }
 }

@@ -300,6 +300,7 @@ hook! {
     /// Safe before init and after fork (libc's). Does nothing, as in glibc.
     pthread_rwlock_destroy / 1 => on_destroy(lock: *mut c_void; pc) -> c_int {
         super::destroys(at(lock).key(), pc);
+        effect(Effect::Destroyed, at(lock).key(), pc);
         0
     }
 }

@@ -156,6 +156,7 @@ hook! {
         if is_empty(sem as usize) {
             effect(Effect::FoundShut, key(sem), pc);
         }
+        effect(Effect::Destroyed, key(sem), pc);
         0
     }
 }
