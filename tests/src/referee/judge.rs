@@ -323,9 +323,11 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
         let told = format!("told {} orders, there are {}", planner["classes"], account.classes);
         faults.push((Fault::Count, told));
     }
+    // A lock of Rust's std may give way after it is free: the others have come further than the model knows when the strand fails.
+    let is_known = build != Build::Rust || account.failures.is_empty();
     let foreign =
         records.iter().filter(|record| !outcomes.contains(*record) && !cut_short.contains(*record)).count();
-    if foreign > 0 {
+    if foreign > 0 && is_known {
         faults.push((Fault::Foreign, format!("{foreign} outcomes that the model has not")));
     }
     for finding in report["findings"].as_array().into_iter().flatten() {

@@ -209,11 +209,9 @@ impl Dpor {
     /// Plans the other order of two steps.
     fn reverse(&mut self, trace: &Trace, analysis: &Analysis, race: &Race, useful: usize) {
         // What comes after a failure is never made, so the failure comes last.
-        let failing = trace.failing();
+        let fails = |at: usize| trace.events[at].fails;
         let mut sequence: Vec<Event> = (race.first + 1..useful)
-            .filter(|&at| {
-                Some(at) != race.made && Some(at) != failing && !race.comes_later(at, trace, analysis)
-            })
+            .filter(|&at| Some(at) != race.made && !fails(at) && !race.comes_later(at, trace, analysis))
             .map(|at| trace.events[at].clone())
             .collect();
         sequence.push(race.second.clone());
@@ -241,8 +239,8 @@ fn begins(sequence: &[Event], event: &Event) -> Option<Option<usize>> {
             let free = !sequence[..at].iter().any(|other| other.depends(first));
             (free && first.is(event)).then_some(Some(at))
         }
-        // The strand will make the step, but not with a fault.
-        None if event.faults_taken() > 0 => None,
+        // The strand will make the step, but not with a fault; and what would come after a failure was never made.
+        None if event.faults_taken() > 0 || event.fails => None,
         None => (!sequence.iter().any(|other| other.depends(event))).then_some(None),
     }
 }

@@ -61,6 +61,8 @@ pub(crate) struct Event {
     pub(crate) back: u64,
     /// It could have seen another store than it did, or come to another place among them.
     pub(crate) chose: bool,
+    /// The run ended by a failure in it.
+    pub(crate) fails: bool,
 }
 
 impl Event {
@@ -318,6 +320,9 @@ impl Trace {
                 StepKind::Born => {}
             }
         }
+        if let Some(at) = trace.failing() {
+            trace.events[at].fails = true;
+        }
         trace
     }
 
@@ -354,6 +359,7 @@ impl Trace {
             local: step.local,
             back: 0,
             chose: false,
+            fails: false,
         }
     }
 
@@ -424,7 +430,7 @@ impl Trace {
     }
 
     /// The step in which the run ended by a failure, if there is one: its strand has not ended and stands before nothing else.
-    pub(crate) fn failing(&self) -> Option<usize> {
+    fn failing(&self) -> Option<usize> {
         let at = self.events.len().checked_sub(1)?;
         let Event { index, op, .. } = &self.events[at];
         let ends = matches!(op.kind, OpKind::Exit | OpKind::End | OpKind::Quit);
@@ -454,8 +460,9 @@ impl Trace {
                 && (end.is_none() || event.op.kind.is_quiet())
                 && let Some(last) = last.filter(|&last| self.events[last].index != event.index)
                 && !found.iter().any(|found: &Found| found.first == last)
+                && let Before::Made(later) = analysis.before(self, last, event, before, &clock, waits)
             {
-                found.push(Found { first: last, by_deadline: false, later: Vec::new() });
+                found.push(Found { first: last, by_deadline: false, later });
             }
             for Found { first, by_deadline, mut later } in found {
                 // What was not made before the end of the process comes before it, too.

@@ -72,13 +72,13 @@ pub fn stop() {
 /// The program is about to touch memory: ends the run if it has no such memory. `size` is not 0.
 #[inline(always)]
 pub fn check(kind: OpKind, addr: u64, size: u32, pc: u64) {
-    check_at(kind, addr, size, pc, look_closer, look_at_stacks);
+    check_at(kind, addr, size, pc, look_closer::<false>, look_at_stacks::<false>);
 }
 
 /// [`check`] of an operation that has been told as a step.
 #[inline(always)]
 fn check_made(kind: OpKind, addr: u64, size: u32, pc: u64) {
-    check_at(kind, addr, size, pc, look_closer_at_made, look_at_stacks_for_made);
+    check_at(kind, addr, size, pc, look_closer::<true>, look_at_stacks::<true>);
 }
 
 type Look = fn(OpKind, u64, u32, u64);
@@ -157,21 +157,11 @@ pub fn check_taken(op: Op) {
 }
 
 #[inline(never)]
-fn look_closer(kind: OpKind, addr: u64, size: u32, pc: u64) {
-    closer(kind, addr, size, pc, false);
-}
-
-#[inline(never)]
-fn look_closer_at_made(kind: OpKind, addr: u64, size: u32, pc: u64) {
-    closer(kind, addr, size, pc, true);
-}
-
-fn closer(kind: OpKind, addr: u64, size: u32, pc: u64, made: bool) {
+fn look_closer<const MADE: bool>(kind: OpKind, addr: u64, size: u32, pc: u64) {
     // SAFETY: single kernel thread.
     let heap = unsafe { VIEW.heap };
     if let Some(bad) = heap.first_unusable(addr as usize - heap.base, size as usize) {
-        stands_before(made);
-        fail(kind, addr, size, pc, heap.base + bad, heap.state(heap.base + bad));
+        fail::<MADE>(kind, addr, size, pc, heap.base + bad, heap.state(heap.base + bad));
     }
 }
 
@@ -191,7 +181,7 @@ fn left(addr: usize, size: usize, bad: usize) -> Option<Block> {
 }
 
 #[cold]
-fn fail(kind: OpKind, addr: u64, size: u32, pc: u64, bad: usize, state: u8) {
+fn fail<const MADE: bool>(kind: OpKind, addr: u64, size: u32, pc: u64, bad: usize, state: u8) {
     if engine().phase != Phase::Running {
         return;
     }
@@ -200,7 +190,7 @@ fn fail(kind: OpKind, addr: u64, size: u32, pc: u64, bad: usize, state: u8) {
     let freed = heap::find(bad).filter(|block| state == shadow::FREED && block.user <= bad);
     let block = freed.or_else(|| left(start, length, bad));
     let what = Access { kind, size };
-    announce(kind, addr, size, pc);
+    ends_by(access(kind, addr, size, pc), MADE);
     tell_block(block);
     let fail = |verdict: VerdictKind, message: fmt::Arguments| super::fail_run(verdict, 0, addr, pc, message);
     let Some(block) = block else {
@@ -221,15 +211,22 @@ fn fail(kind: OpKind, addr: u64, size: u32, pc: u64, bad: usize, state: u8) {
     }
 }
 
-/// The running strand stands before this access, whatever it published last.
-fn announce(kind: OpKind, addr: u64, size: u32, pc: u64) {
-    sched::this().op = Op { kind, order: Order::Relaxed, size, addr, pc };
+fn access(kind: OpKind, addr: u64, size: u32, pc: u64) -> Op {
+    Op { kind, order: Order::Relaxed, size, addr, pc }
 }
 
-/// The running strand stands before a call that may free a block, and the run is about to end.
-pub fn stands_before_free(addr: u64, size: usize, pc: u64) {
-    stands_before(false);
-    announce(OpKind::Free, addr, size.min(u32::MAX as usize) as u32, pc);
+/// The run is about to end by this operation of the running strand, whatever it published last. Unless it is `made`, that is
+/// told as a step: the order of it and of what others did makes a difference.
+pub fn ends_by(op: Op, made: bool) {
+    sched::this().op = op;
+    if !made {
+        super::steps::ends_run();
+    }
+}
+
+/// The same by a call that may free a block.
+pub fn ends_by_free(addr: u64, size: usize, pc: u64) {
+    ends_by(access(OpKind::Free, addr, size.min(u32::MAX as usize) as u32, pc), false);
 }
 
 /// Tells the driver which block the verdict concerns.
@@ -284,25 +281,8 @@ pub fn strand_begins(stack: (usize, usize)) {
     }
 }
 
-/// If the run ends now, the running strand stands before what it would have done, unless that has been told as a step: the order of that and
-/// of what others did makes a difference.
-pub fn stands_before(made: bool) {
-    if !made {
-        super::steps::stands();
-    }
-}
-
 #[inline(never)]
-fn look_at_stacks(kind: OpKind, addr: u64, size: u32, pc: u64) {
-    at_stacks(kind, addr, size, pc, false);
-}
-
-#[inline(never)]
-fn look_at_stacks_for_made(kind: OpKind, addr: u64, size: u32, pc: u64) {
-    at_stacks(kind, addr, size, pc, true);
-}
-
-fn at_stacks(kind: OpKind, addr: u64, size: u32, pc: u64, made: bool) {
+fn look_at_stacks<const MADE: bool>(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let (this, at) = (sched::this(), addr as usize);
     if at >= this.stack.0 && at < this.stack.1 || engine().phase != Phase::Running {
         return;
@@ -310,8 +290,7 @@ fn at_stacks(kind: OpKind, addr: u64, size: u32, pc: u64, made: bool) {
     let Some((_, stack)) = ended().range(..=at).next_back() else { return };
     if at < stack.high {
         let part = if at < stack.thread_local { "stack" } else { "thread-local storage" };
-        stands_before(made);
-        announce(kind, addr, size, pc);
+        ends_by(access(kind, addr, size, pc), MADE);
         super::fail_run(
             VerdictKind::StackUseAfterEnd,
             0,

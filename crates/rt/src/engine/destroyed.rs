@@ -3,7 +3,7 @@
 //! Besides an init call, an object is made anew by a static initialiser, which overwrites the mark that destroying leaves, and
 //! is gone with the block that it lay in.
 
-use super::addressable::{Name, stands_before};
+use super::addressable::{Name, ends_by};
 use super::live::live;
 use super::sched::{Phase, engine};
 use super::wait::ObjectId;
@@ -121,8 +121,7 @@ fn look(op: Op, made: bool) {
             return self::made(op.addr);
         }
     }
-    stands_before(made);
-    super::sched::this().op = op;
+    ends_by(op, made);
     report::add(RecordTag::Destroyed, entry.strand.0, [op.addr, entry.event, entry.pc], format_args!(""));
     for &pc in entry.callers.iter().take_while(|&&pc| pc != 0) {
         report::add(RecordTag::AccessFrame, entry.strand.0, [pc, 0, 0], format_args!(""));

@@ -370,13 +370,11 @@ pub fn context_here() -> u64 {
     if is_on() { context(super::sched::this()) } else { 0 }
 }
 
-/// The run ends before the running strand makes what it stands before.
-static mut STANDS: bool = false;
-
-/// The running strand stands before something, and the run is about to end.
-pub fn stands() {
-    // SAFETY: single kernel thread.
-    unsafe { STANDS = true }
+/// The run is about to end by what the running strand stands before: its last step.
+pub fn ends_run() {
+    if is_on() {
+        executed(super::me(), false, false);
+    }
 }
 
 /// The run has come to its end: who exists, and what each was about to do.
@@ -405,10 +403,8 @@ pub fn finish() {
         let mut born = of(StepKind::Born, this.id, Op::new(OpKind::Start, this.path.0, 0));
         born.before = this.parent.0 as u64;
         push(born);
-        // Who ran last stands before nothing, unless it waits or its next operation has ended the run.
-        // SAFETY: single kernel thread.
-        let stands = this.state == State::Blocked || unsafe { STANDS };
-        if this.state == State::Ended || this.id == e.current && !stands {
+        // Who ran last stands before nothing, unless it waits.
+        if this.state == State::Ended || this.id == e.current && this.state != State::Blocked {
             continue;
         }
         let value = value_at(this.op.kind as u8, this.op.addr, this.op.size);

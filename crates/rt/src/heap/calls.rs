@@ -276,7 +276,7 @@ fn used_freed(how: &str, block: Block, user: usize, pc: u64) -> ! {
     }
     engine::learn::freed_early(block.free_pc);
     engine::learn::freed_early(pc);
-    addressable::stands_before_free(user as u64, block.size, pc);
+    addressable::ends_by_free(user as u64, block.size, pc);
     addressable::tell_block(Some(block));
     engine::fail_run(
         VerdictKind::UseAfterFree,
