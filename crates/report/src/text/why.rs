@@ -57,10 +57,9 @@ fn broken(out: &mut String, it: &BrokenInvariant, screen: Screen) {
         let _ = writeln!(out, "{edge}{row}");
         edge = " ".repeat(13);
     }
-    let mut edge = " ".repeat(EDGE);
+    let edge = " ".repeat(EDGE);
     for row in wrap(&printable(&by), screen.width.saturating_sub(EDGE + 1)) {
         let _ = writeln!(out, "{edge}{row}");
-        edge = " ".repeat(EDGE + 2);
     }
 }
 
