@@ -97,6 +97,33 @@ impl<'a> Body<'a> {
         })
     }
 
+    /// Whether lines call a function of the file that takes a lock, itself or by what it calls: it may be this one by another name.
+    fn calls_taker(&self, lock: &str, from: usize, to: usize) -> bool {
+        let bare = lock.trim_start_matches(['&', '*']);
+        let takes = |line: &str| match does(code(line)) {
+            Does::Take(_) | Does::Guard(..) => true,
+            _ => code(line).contains(LOCKED) || is_taken(code(line), bare),
+        };
+        let mut takers: BTreeSet<&str> = BTreeSet::new();
+        loop {
+            let known = takers.len();
+            let mut name = None;
+            for (at, line) in self.lines.iter().enumerate() {
+                if is_head(code(line)) {
+                    name = called(code(line)).next();
+                } else if self.depths[at] > 0
+                    && (takes(line) || called(code(line)).any(|it| takers.contains(it)))
+                {
+                    takers.extend(name);
+                }
+            }
+            if takers.len() == known {
+                break;
+            }
+        }
+        (from..=to).any(|at| called(code(&self.lines[at])).any(|it| takers.contains(it)))
+    }
+
     fn indent(&self, at: usize) -> &str {
         let line = &self.lines[at];
         &line[..line.len() - line.trim_start().len()]
@@ -151,7 +178,8 @@ impl<'a> Body<'a> {
         }
         let level = self.depths[from];
         let same = [first, last, to].into_iter().chain(edits.gone.iter().copied());
-        (same.into_iter().all(|at| self.depths[at] == level) && self.is_calm(from, to)).then_some(edits)
+        let calm = self.is_calm(from, to) && !self.calls_taker(lock, from, to);
+        (same.into_iter().all(|at| self.depths[at] == level) && calm).then_some(edits)
     }
 
     /// Guards of blocks: one in front of them all.
@@ -184,6 +212,7 @@ impl<'a> Body<'a> {
             // Whoever takes it a second time waits for itself.
             let again =
                 (place..=scope).any(|at| !edits.gone.contains(&at) && is_taken(code(&self.lines[at]), &lock));
+            let again = again || self.calls_taker(&lock, place, scope);
             (!again && self.is_calm(place, scope)).then_some(edits)
         })
     }
@@ -216,6 +245,15 @@ fn code(line: &str) -> &str {
 
 fn braces(code: &str) -> i32 {
     code.chars().map(|c| i32::from(c == '{') - i32::from(c == '}')).sum()
+}
+
+/// The names that a `(` follows.
+fn called(code: &str) -> impl Iterator<Item = &str> {
+    code.match_indices('(').filter_map(move |(at, _)| {
+        let before = code[..at].trim_end();
+        let from = before.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+        Some(&before[from..]).filter(|name| !name.is_empty())
+    })
 }
 
 /// Whether a function begins here.
@@ -387,6 +425,16 @@ mod tests {
         assert_eq!(changed(&to_the_lock).unwrap(), lines);
         let again = rust.replace("old + 1;", "old + *m.lock().unwrap();");
         assert_eq!(changed(&again), None, "it would wait for itself");
+    }
+
+    #[test]
+    fn a_function_that_takes_the_lock_is_not_called_with_it() {
+        let source = "static bool has(int k) {\n    std::lock_guard<std::mutex> hold(m);\n    return x == k;\n}\n\nstatic bool lacks(int k) {\n    return !has(k);\n}\n\nstatic void enter(int k) {\n    if (lacks(k)) { //<\n        std::lock_guard<std::mutex> hold(m);\n        x = k; //>\n    }\n}\n";
+        assert_eq!(changed(source), None);
+        assert!(changed(&source.replace("lacks(k)) {", "x != k) {")).is_some());
+        let calls = "void f(int k) {\n    pthread_mutex_lock(&m);\n    x += k;\n    pthread_mutex_unlock(&m);\n}\n\nvoid g(void) {\n    int b = x; //<\n    f(b);\n    pthread_mutex_lock(&m);\n    x = b; //>\n    pthread_mutex_unlock(&m);\n}\n";
+        assert_eq!(changed(calls), None);
+        assert!(changed(&calls.replace("    f(b);\n", "")).is_some());
     }
 
     #[test]
