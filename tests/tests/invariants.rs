@@ -308,3 +308,98 @@ fn values_of_every_kind() {
         assert!(told["left_out"]["doubtful"].as_u64() >= Some(2), "{name}: {}", told["left_out"]);
     }
 }
+
+/// The regions and orders that were tried, of one sort.
+fn tried<'a>(told: &'a Value, kind: &str) -> Vec<&'a Value> {
+    let all = told["regions"].as_array().map_or(&[][..], Vec::as_slice);
+    all.iter().filter(|it| it["kind"] == kind).collect()
+}
+
+#[test]
+fn an_order_that_only_failing_runs_break_is_tried() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for build in builds("order.c", folder.path()) {
+        let (_, told) = told(&build.program, &folder.path().join("out"), &[]);
+        let orders = tried(&told, "order");
+        let Some(last) = orders.last() else { panic!("{}: no order was tried: {told:#}", build.name) };
+        let lines = (last["first_line"].as_u64(), last["last_line"].as_u64());
+        let labels = (Some(line("order.c", "first")), Some(line("order.c", "second")));
+        assert_eq!(lines, labels, "{}: {last:#}", build.name);
+        assert_eq!((&last["outcome"], &last["runs_failed"]), (&"removes".into(), &0.into()), "{last:#}");
+        assert!(last["runs_failed_without"].as_u64() > Some(0), "{}: {last:#}", build.name);
+    }
+}
+
+#[test]
+fn no_order_mends_an_update_that_is_lost() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for build in builds("counter.c", folder.path()) {
+        let (_, told) = told(&build.program, &folder.path().join("out"), &[]);
+        assert!(tried(&told, "order").is_empty(), "{}: {told:#}", build.name);
+    }
+}
+
+#[test]
+fn a_lock_that_is_there_is_made_wider() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for build in builds("sections.c", folder.path()) {
+        let (_, told) = told(&build.program, &folder.path().join("out"), &[]);
+        removed(&told, &build.name);
+        let diff = tried(&told, "atomic").last().and_then(|it| it["diff"].as_str()).unwrap_or_default();
+        let changes: Vec<&str> = diff.lines().skip(3).filter(|line| line.starts_with(['+', '-'])).collect();
+        assert_eq!(changes.len(), 2, "{}: {diff}", build.name);
+        for (change, label) in changes.iter().zip(["given", "taken"]) {
+            assert!(change.starts_with('-') && change.ends_with(label), "{}: {diff}", build.name);
+        }
+    }
+    let source = tool::root().join(FOLDER).join("sections.c");
+    let text = std::fs::read_to_string(source).expect("the program's source");
+    assert!(text.contains("//~ given"), "nothing is applied");
+}
+
+/// The first finding of a campaign.
+fn found(program: &Path, out: &Path, options: &[&str]) -> Value {
+    let mut arguments: Vec<OsString> =
+        ["run", "--races", "off", "--format", "json", "--out"].map(OsString::from).to_vec();
+    arguments.push(out.into());
+    arguments.extend(options.iter().map(OsString::from));
+    arguments.push("--".into());
+    arguments.push(program.into());
+    let outcome = tool::run(arguments);
+    assert_eq!(outcome.code, Some(1), "{}", outcome.describe());
+    let told: Value = serde_json::from_str(&outcome.stdout).expect("an object");
+    told["findings"][0].clone()
+}
+
+#[test]
+fn the_report_of_a_finding_tells_the_invariant_that_broke() {
+    // Long enough for a slow machine.
+    let time = ["--invariants", "60s"];
+    let programs = [
+        ("account.c", "::balance == orig(::balance) - 100"),
+        ("pointer.c", "::p == orig(::p)"),
+        ("object.cc", "Turnstile.inside == orig(Turnstile.inside) + 1"),
+        ("counter.rs", "::counter::SUM == orig(::counter::SUM) + 1"),
+    ];
+    for (file, text) in programs {
+        let folder = tempfile::tempdir().expect("a folder");
+        for build in builds(file, folder.path()) {
+            let finding = found(&build.program, &folder.path().join("out"), &time);
+            let invariant = &finding["invariant"];
+            assert_eq!(invariant["text"], text, "{}: {invariant:#}", build.name);
+            let first = &invariant["first_broken"];
+            assert_eq!(first["schedule"], finding["schedule"], "{}: {invariant:#}", build.name);
+            assert!(first["values"].as_object().is_some_and(|it| !it.is_empty()), "{invariant:#}");
+        }
+    }
+}
+
+#[test]
+fn the_invariant_can_be_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let build = &builds("counter.c", folder.path())[0];
+    for options in [["--invariants", "off"], ["--shrink", "off"]] {
+        let finding = found(&build.program, &folder.path().join("out"), &options);
+        assert!(finding["invariant"].is_null(), "{options:?}: {:#}", finding["invariant"]);
+    }
+}

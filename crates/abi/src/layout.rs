@@ -204,6 +204,12 @@ impl Watch {
     pub fn part((first, last): (u64, u64)) -> Self {
         Watch { kind: WatchKind::Part as u32, addr: first, pc: last, ..Watch::default() }
     }
+
+    /// Who comes to a return address of `second` waits until somebody has made what is at one of `first`.
+    pub fn before<'a>(first: &'a [u64], second: &'a [u64]) -> impl Iterator<Item = Self> + 'a {
+        let of = |kind: WatchKind| move |&pc: &u64| Watch { kind: kind as u32, pc, ..Watch::default() };
+        first.iter().map(of(WatchKind::First)).chain(second.iter().map(of(WatchKind::Second)))
+    }
 }
 
 crate::op::codes! {
@@ -219,6 +225,10 @@ crate::op::codes! {
         Creation = 3, "creation";
         /// Nothing: nobody else goes on while a strand is in the code whose return addresses go from `addr` to `pc`.
         Part = 4, "part";
+        /// Nothing: `pc` is a return address of a place that another waits for.
+        First = 5, "first";
+        /// Nothing: `pc` is one of the place that waits for it.
+        Second = 6, "second";
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::claim;
 use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
+use crate::invariants::joined;
 use crate::refine::{self, Found};
 use crate::regress::Regress;
 use crate::said;
@@ -146,14 +147,17 @@ pub(crate) fn campaign(
     }
     refine::recall(store, &mut conductor.findings);
     let in_vain = matches!(summary.ending, Ending::Interrupt | Ending::Internal(..));
-    if let Some(time) = config.shrink.filter(|_| !in_vain) {
+    if let Some(closer) = config.shrink.filter(|_| !in_vain) {
         let unshrunk = conductor.findings.all().iter().filter(|finding| finding.shrunk.is_none());
         let unshrunk: Vec<String> = unshrunk.map(|finding| finding.id.clone()).collect();
         for (id, known) in conductor.restored.drain(..).filter(|(id, _)| unshrunk.contains(id)) {
             // One that cannot be replayed stays as it is.
             conductor.found.extend(refine::found_before(&config.target, store, id, known));
         }
-        refine::all(&config.target, store, &conductor.found, time, &mut conductor.findings)?;
+        refine::all(&config.target, store, &conductor.found, closer.time, &mut conductor.findings)?;
+        if let Some(time) = closer.invariants {
+            joined::all(config, store, &conductor.found, time, &mut conductor.findings);
+        }
     }
     if let Ending::Internal(facts, why) = &summary.ending {
         return Err(internal(facts, why, config));

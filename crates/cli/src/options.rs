@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MemoryModel, PointMode};
-use threadbare_explore::campaign::Config;
+use threadbare_explore::campaign::{Closer, Config};
 use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
 use threadbare_explore::{Leaks, Races, Search};
@@ -200,6 +200,9 @@ pub(crate) struct CampaignOptions {
     /// How long a new finding's schedule is made smaller before it is told: a time, or `off`.
     #[arg(long, value_name = "TIME|off", allow_hyphen_values = true, default_value = "2s", value_parser = values::time_or_off)]
     pub(crate) shrink: values::TimeOrOff,
+    /// How long it is looked for the invariant that passing runs keep and a shrunk finding breaks: a time, or `off`.
+    #[arg(long, value_name = "TIME|off", allow_hyphen_values = true, default_value = "2s", value_parser = values::time_or_off)]
+    pub(crate) invariants: values::TimeOrOff,
     /// Make every run a second time from its own schedule; a difference is an error of Threadbare.
     #[arg(long)]
     pub(crate) check_replay: bool,
@@ -323,7 +326,7 @@ impl CampaignOptions {
             },
             // In free runs the processor decides.
             model: if self.mode == Mode::Free { MemoryModel::Sc } else { self.memory_model },
-            shrink: self.shrink.0,
+            shrink: self.shrink.0.map(|time| Closer { time, invariants: self.invariants.0 }),
             filter: None,
             noise: self.noise.noise(coverage),
             quiet,

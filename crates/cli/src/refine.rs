@@ -109,6 +109,7 @@ pub(crate) fn refine(
         shrunk: Some(told),
         // A search that was cut short does not unsay what an earlier one found.
         explanation: made.explanation.take().or(finding.explanation.take()),
+        invariant: finding.invariant.take(),
         ..made
     };
     Ok(Some(Refined { schedule: new, finished: shrunk.finished }))

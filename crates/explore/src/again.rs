@@ -14,7 +14,7 @@ use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::run::{RunFacts, Verdict};
 
 /// How much longer than the first time such a run may take.
-const SLOWER: u32 = 20;
+pub const SLOWER: u32 = 20;
 
 /// A run of a campaign.
 #[derive(Clone, Debug)]

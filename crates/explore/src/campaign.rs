@@ -76,8 +76,8 @@ pub struct Config {
     pub races: Races,
     /// What atomic loads may see.
     pub model: MemoryModel,
-    /// How long the schedule of a new finding is made smaller when the campaign is over; by whoever makes it.
-    pub shrink: Option<Duration>,
+    /// How long a new finding is looked at when the campaign is over; by whoever makes it.
+    pub shrink: Option<Closer>,
     /// Who knows what is not to be told.
     pub filter: Option<Arc<dyn Filter>>,
     /// Coverage is told.
@@ -100,8 +100,28 @@ pub struct Config {
     pub idioms: Option<Arc<idioms::Order>>,
     /// Which calls are looked at, or run against each other.
     pub pairs: Option<Arc<pairs::Order>>,
-    /// Parts of the code that are made atomic, by the first and the last return address of each stretch.
-    pub parts: Arc<[(u64, u64)]>,
+    /// Parts of the code that strands are held at, to see what that mends.
+    pub parts: Arc<Parts>,
+}
+
+/// How long findings are looked at more closely.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Closer {
+    /// How long a schedule is made smaller, and explained.
+    pub time: Duration,
+    /// How long the invariant that it breaks is looked for.
+    pub invariants: Option<Duration>,
+}
+
+/// Parts of the program's code, by return addresses.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Parts {
+    /// What is made atomic: the first and the last of each stretch.
+    pub atomic: Vec<(u64, u64)>,
+    /// A place that is made to come before another, and that one.
+    pub before: (Vec<u64>, Vec<u64>),
+    /// Instructions that are known to be shared before the first run.
+    pub known: Vec<u64>,
 }
 
 impl Config {
@@ -125,7 +145,11 @@ impl Config {
             guide: Arc::default(),
             races: self.races != Races::Off,
             model: self.model,
-            watches: self.parts.iter().map(|&part| Watch::part(part)).collect(),
+            watches: {
+                let Parts { atomic, before, .. } = &*self.parts;
+                let before = Watch::before(&before.0, &before.1);
+                atomic.iter().map(|&part| Watch::part(part)).chain(before).collect()
+            },
             faults: self.faults,
         }
     }
@@ -280,6 +304,7 @@ pub fn run_kept(
     if let Some(order) = &config.pairs {
         ledger.pair(config.search, config.seed, order);
     }
+    ledger.know(config.parts.known.clone());
     ledger.allow(config.faults);
     ledger.tasks = TaskLedger::new(config.goal, config.earlier.clone());
     let before = match journal {

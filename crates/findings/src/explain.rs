@@ -63,6 +63,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         preemptions: (!facts.segments.is_empty()).then(|| Shape::of(&facts.segments).preemptions),
         shrunk: None,
         explanation: None,
+        invariant: None,
         points: facts.counters.points,
         locations: locations(facts, &strands, &details, places),
         strands: details,

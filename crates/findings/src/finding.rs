@@ -3,6 +3,7 @@
 use crate::pattern::Pattern;
 use crate::places::Place;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The version of the stored form.
 pub const FORMAT_VERSION: u32 = 1;
@@ -52,6 +53,9 @@ pub struct Finding {
     /// Why it fails, as far as that was found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+    /// What passing runs keep and its run breaks, as far as that was found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariant: Option<BrokenInvariant>,
     /// Points of that run.
     pub points: u64,
     /// Where it happened, the most telling place first.
@@ -103,6 +107,51 @@ pub struct Shrunk {
     pub minimal: bool,
     /// Runs that shrinking took.
     pub runs: u64,
+}
+
+/// A statement on shared variables that all passing runs keep and a failing run breaks. The fields are those of `threadbare
+/// invariants`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct BrokenInvariant {
+    /// The statement.
+    pub text: String,
+    /// Where its function or lines begin, `file:line`.
+    pub place: String,
+    /// `enter` or `exit` of a function, or `block`.
+    pub point: String,
+    /// `enter` or `exit`, of a block too.
+    pub side: String,
+    /// The function.
+    pub function: String,
+    /// First and last line of a block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u32, u32)>,
+    /// `transition` or `state`.
+    pub kind: String,
+    /// What failing runs keep instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instead: Vec<String>,
+    /// Passing runs that were looked at; all of them keep it.
+    pub runs_passing: u64,
+    /// Runs with this finding that were looked at.
+    pub runs_failing: u64,
+    /// Where the finding's run breaks it first.
+    pub first_broken: FirstBroken,
+}
+
+/// Where a statement was first broken.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FirstBroken {
+    /// `file:line`.
+    pub place: String,
+    /// Who.
+    pub strand: String,
+    /// What the variables were.
+    pub values: BTreeMap<String, String>,
+    /// Another strand had changed what the strand's first write replaced: `orig` is that.
+    pub came_between: bool,
+    /// The schedule's file.
+    pub schedule: String,
 }
 
 /// Why a run fails: two operations whose order decides.

@@ -27,7 +27,7 @@ pub mod symbol_places;
 pub mod waits;
 
 pub use collection::Findings;
-pub use finding::{Finding, Location, Severity, Shrunk, StrandDetail};
+pub use finding::{BrokenInvariant, Finding, Location, Severity, Shrunk, StrandDetail};
 pub use places::{NoPlaces, Place, Places};
 pub use suppressions::Suppressions;
 pub use symbol_places::SymbolPlaces;

@@ -2,11 +2,11 @@
 
 use crate::campaign::{CampaignReport, Coverage, FORMAT_VERSION};
 use threadbare_findings::finding::{
-    AccessDetail, BlockDetail, Creation, DecidingTerm, Explanation, Happening, HeldLock, ObjectDetail,
-    PairPlace, SourceText, Step,
+    AccessDetail, BlockDetail, Creation, DecidingTerm, Explanation, FirstBroken, Happening, HeldLock,
+    ObjectDetail, PairPlace, SourceText, Step,
 };
 use threadbare_findings::pattern::Pattern;
-use threadbare_findings::{Finding, Location, Place, Shrunk, StrandDetail};
+use threadbare_findings::{BrokenInvariant, Finding, Location, Place, Shrunk, StrandDetail};
 
 const BANK: &str = "\
 #include <pthread.h>
@@ -264,6 +264,27 @@ pub(crate) fn explained() -> Finding {
             others: vec![pair("0.1", "read", 8), pair("0.2", "write", 9)],
             failing: order([("0.1", "read", 8), read, write]),
             passing: order([("0.1", "read", 8), write, read]),
+        }),
+        invariant: Some(BrokenInvariant {
+            text: "::balance == orig(::balance) + 100".into(),
+            place: "src/bank.c:8".into(),
+            point: "block".into(),
+            side: "exit".into(),
+            function: "deposit".into(),
+            lines: Some((8, 9)),
+            kind: "transition".into(),
+            instead: vec!["::balance >= orig(::balance)".into()],
+            runs_passing: 40,
+            runs_failing: 3,
+            first_broken: FirstBroken {
+                place: "src/bank.c:9".into(),
+                strand: "0.1".into(),
+                values: [("::balance", "100"), ("orig(::balance)", "100")]
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .into(),
+                came_between: true,
+                schedule: ".threadbare/assertion-375b27d8.schedule".into(),
+            },
         }),
         stdout: String::new(),
         ..assertion()

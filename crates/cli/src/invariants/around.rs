@@ -35,7 +35,7 @@ impl Around {
         Ok(Self::of(&finding))
     }
 
-    fn of(finding: &Finding) -> Self {
+    pub(crate) fn of(finding: &Finding) -> Self {
         let mut around = Self::default();
         for place in &finding.locations {
             around.add(place.file.as_deref(), place.line, place.function.as_deref());
@@ -50,6 +50,13 @@ impl Around {
             }
         }
         around
+    }
+
+    /// The same of a statement's function, or of its lines.
+    pub(crate) fn is_at(&self, function: &str, place: &str, lines: Option<(u32, u32)>) -> bool {
+        let Some((first, last)) = lines else { return self.functions.contains(function) };
+        let file = place.rsplit_once(':').map_or(place, |(file, _)| file);
+        self.lines.iter().any(|(of, line)| of == file && (first..=last).contains(line))
     }
 
     fn add(&mut self, file: Option<&str>, line: Option<u32>, function: Option<&str>) {

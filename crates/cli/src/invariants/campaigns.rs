@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use threadbare_explore::again::{Taken, Taker};
-use threadbare_explore::campaign::Config;
+use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress};
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
-use threadbare_explore::{Search, interrupt};
+use threadbare_explore::{Error, Failure, Races, Search, interrupt};
 use threadbare_findings::{Finding, Suppressions};
+use threadbare_invariants::KEPT_RUNS;
 use threadbare_report::progress::ProgressLine;
 
 /// With fewer passing or failing runs the portfolio goes on.
@@ -42,6 +43,17 @@ impl Taker for Collector {
     }
 }
 
+impl Collector {
+    /// The runs of a campaign of so many, in order.
+    fn runs(&self, runs: u64) -> Vec<Taken> {
+        let mut taken = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).0;
+        // Jobs may have made more runs than the campaign took, in any order.
+        taken.retain(|taken| taken.request.run < runs && !taken.verdict.is_internal());
+        taken.sort_by_key(|taken| taken.request.run);
+        taken
+    }
+}
+
 /// The runs of all campaigns.
 pub(crate) struct Runs {
     pub(crate) target: Arc<Target>,
@@ -55,6 +67,10 @@ pub(crate) struct Runs {
     kept: BTreeMap<usize, String>,
     pub(crate) strategies: Vec<String>,
     pub(crate) warnings: Vec<String>,
+    /// Passing runs, and failing ones, that are made again at most.
+    most: (usize, usize),
+    /// When it is enough; what is not made again by then is left out.
+    pub(crate) deadline: Option<Instant>,
 }
 
 impl Runs {
@@ -66,11 +82,11 @@ impl Runs {
 
     /// Which runs are made again, by number: failing and passing ones in turn.
     pub(crate) fn order(&self) -> Vec<usize> {
-        let of = |failed: bool| {
+        let of = |failed: bool, most: usize| {
             let all = self.taken.iter().enumerate().filter(move |(_, taken)| taken.failed == failed);
-            all.map(|(number, _)| number).take(MOST).collect::<Vec<_>>()
+            all.map(|(number, _)| number).take(most).collect::<Vec<_>>()
         };
-        let (failing, passing) = (of(true), of(false));
+        let (failing, passing) = (of(true, self.most.1), of(false, self.most.0));
         let turns = (0..failing.len().max(passing.len()))
             .flat_map(|at| [failing.get(at), passing.get(at)].into_iter().flatten().copied());
         turns.collect()
@@ -106,6 +122,8 @@ pub(crate) fn make(
         kept: BTreeMap::new(),
         strategies: Vec::new(),
         warnings: Vec::new(),
+        most: (MOST, MOST),
+        deadline: None,
     };
     let mut learnt = BTreeSet::new();
     campaign(&config, store, suppressions, &mut runs, &mut learnt)?;
@@ -137,10 +155,7 @@ fn campaign(
     let config = Config { taker: Some(Arc::clone(&collector) as Arc<dyn Taker>), ..config.clone() };
     let line = ProgressLine::on_stderr();
     let report = conduct::campaign(&config, store, line, None, suppressions, None)?.report;
-    let mut taken = std::mem::take(&mut *collector.0.lock().unwrap_or_else(PoisonError::into_inner)).0;
-    // Jobs may have made more runs than the campaign took, in any order.
-    taken.retain(|taken| taken.request.run < report.runs && !taken.verdict.is_internal());
-    taken.sort_by_key(|taken| taken.request.run);
+    let taken = collector.runs(report.runs);
     let before = runs.taken.len();
     learnt.extend(taken.iter().flat_map(|taken| taken.learnt.iter().copied()));
     runs.taken.extend(taken);
@@ -162,4 +177,73 @@ fn campaign(
         }
     }
     Ok(())
+}
+
+/// Who wants to hear nothing of a campaign but its runs.
+struct Silent;
+
+impl Observer for Silent {
+    fn failed(&mut self, _: Failure) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &Progress) {}
+}
+
+/// A failing run with runs of the default strategy beside it, and whether these are all that make a difference. Those that fail
+/// otherwise are left out.
+pub(crate) fn beside(
+    config: &Config,
+    failing: Taken,
+    known: &[u64],
+    most: u64,
+    time: Duration,
+) -> Result<(Runs, bool), Error> {
+    let collector = Arc::new(Collector::default());
+    let config = Config {
+        target: config.target.controlled(),
+        search: Search::default(),
+        runs: Some(most),
+        time: Some(time),
+        keep_going: true,
+        ends_complete: true,
+        check_replay: false,
+        predict: false,
+        races: Races::Off,
+        shrink: None,
+        filter: None,
+        until: None,
+        quiet: None,
+        earlier: None,
+        goal: None,
+        futures: None,
+        idioms: None,
+        pairs: None,
+        taker: Some(Arc::clone(&collector) as Arc<dyn Taker>),
+        ..config.clone()
+    };
+    let summary = campaign::run(&config, &mut Silent)?;
+    let mut taken = collector.runs(summary.progress.runs);
+    taken.retain(|taken| !taken.failed || fails_alike(taken, &failing));
+    let learnt: BTreeSet<u64> = summary.known.iter().chain(known).copied().collect();
+    taken.insert(0, failing);
+    let runs = Runs {
+        target: Arc::clone(&config.target),
+        config: Config { taker: None, ..config },
+        taken,
+        known: learnt.into_iter().collect(),
+        findings: Vec::new(),
+        kept: BTreeMap::new(),
+        strategies: Vec::new(),
+        warnings: Vec::new(),
+        most: (MOST, KEPT_RUNS),
+        deadline: None,
+    };
+    Ok((runs, summary.ending == Ending::Complete))
+}
+
+/// Whether two runs show the same, whatever numbers are in its words.
+fn fails_alike(one: &Taken, other: &Taken) -> bool {
+    let words = |taken: &Taken| taken.verdict.message.replace(|c: char| c.is_ascii_hexdigit(), "");
+    one.verdict.kind == other.verdict.kind && words(one) == words(other)
 }

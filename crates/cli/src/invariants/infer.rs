@@ -2,16 +2,19 @@
 
 use super::Wanted;
 use super::campaigns::Runs;
+use super::orders::Orders;
 use super::record::{self, Recorded, Recorder};
-use crate::conduct::warn;
 use crate::exit::Trouble;
 use std::collections::BTreeMap;
+use std::time::Instant;
 use threadbare_invariants::{Broken, Check, KEPT_RUNS, Kept, Parts, Sample, Shown, Watch};
 use threadbare_trace::report::Module;
 use threadbare_values::{Options, Program, Sampler, Samples};
 
 /// Runs of a program that the variables are chosen by.
 const LOOKED_AT: usize = 64;
+/// The same where time is short.
+const LOOKED_AT_IN_HASTE: usize = 24;
 /// Runs that are recorded at a time.
 const CHUNK: usize = 16;
 
@@ -29,6 +32,8 @@ pub(crate) struct Inferred {
     pub(crate) check: Option<Check>,
     /// What the program consists of in memory.
     pub(crate) modules: Vec<Module>,
+    /// What came first in the runs.
+    pub(crate) orders: Orders,
 }
 
 /// A failing run.
@@ -106,6 +111,9 @@ impl Source<'_> {
         mut take: impl FnMut(usize, Option<Recorded>) -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
         for chunk in self.order[..self.order.len().min(most)].chunks(CHUNK) {
+            if self.recorder.is_late() {
+                break;
+            }
             for (&number, recorded) in chunk.iter().zip(self.recorder.record(chunk)?) {
                 take(number, recorded)?;
             }
@@ -134,7 +142,11 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     let mut sampler = Sampler::new(Options { block: wanted.block.into() });
     let mut program = None;
     let mut modules = Vec::new();
-    source.each(LOOKED_AT, |_, recorded| {
+    // Half of what time there is goes to the choice of variables.
+    source.recorder.deadline =
+        runs.deadline.map(|end| end - end.saturating_duration_since(Instant::now()) / 2);
+    let looked_at = if runs.deadline.is_some() { LOOKED_AT_IN_HASTE } else { LOOKED_AT };
+    source.each(looked_at, |_, recorded| {
         if let Some(recorded) = recorded {
             let program = program.get_or_insert_with(|| {
                 modules.clone_from(&recorded.facts.report.modules);
@@ -153,10 +165,11 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     sampler.seal(&program, &|name| {
         wanted.variable.is_empty() || wanted.variable.iter().any(|part| name.contains(part.as_str()))
     });
+    source.recorder.deadline = runs.deadline;
     let (parts, failing) = (Parts::new(), Vec::new());
+    let orders = Orders::default();
     let mut inferred =
-        Inferred { parts, sampler, failing, not_followed: 0, dropped: 0, check: None, modules };
-    let all = source.order.len();
+        Inferred { parts, sampler, failing, not_followed: 0, dropped: 0, check: None, modules, orders };
     source.each(usize::MAX, |number, recorded| {
         inferred.take(&mut program, runs.taken[number].failed, number, recorded);
         Ok(())
@@ -175,10 +188,6 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
         source.samples(&mut inferred.sampler, &mut program, |_, _, samples| writer.write(&samples.outer))?;
         writer.finish()?;
     }
-    let lost = inferred.not_followed;
-    if lost > 0 {
-        warn(&format!("{lost} of {all} runs could not be made again; their values are left out"));
-    }
     Ok(inferred)
 }
 
@@ -189,6 +198,7 @@ impl Inferred {
             return;
         };
         self.dropped += recorded.recording.dropped;
+        self.orders.take(program, &recorded.recording, failed);
         let samples = self.sampler.samples(program, &recorded.recording, number as u64);
         self.parts.take_views(self.sampler.points(), failed, &samples.outer, &samples.own);
         if !failed || self.failing.len() >= KEPT_RUNS {

@@ -3,13 +3,16 @@
 mod around;
 mod campaigns;
 mod infer;
+pub(crate) mod joined;
+mod orders;
 mod record;
 mod regions;
 mod results;
 mod schedules;
 mod text;
+mod widen;
 
-use crate::conduct::cannot;
+use crate::conduct::{cannot, warn};
 use crate::exit::{Exit, Trouble};
 use crate::options::{CampaignOptions, ReportFormat};
 use crate::{hide, output};
@@ -23,6 +26,9 @@ use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_explore::{files, interrupt};
 use threadbare_invariants::Kept;
+
+/// The most accesses of a block, unless the user says otherwise.
+const BLOCK: u8 = 8;
 
 /// Which invariants are told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -51,7 +57,7 @@ pub(crate) struct Wanted {
     #[arg(long, value_name = "TEXT")]
     pub(crate) variable: Vec<String>,
     /// The most accesses of a block of code.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(2..=64))]
+    #[arg(long, value_name = "N", default_value_t = BLOCK, value_parser = clap::value_parser!(u8).range(2..=64))]
     pub(crate) block: u8,
     /// Only places around a finding: its lines, and the functions they are in. An id, or its file.
     #[arg(long, value_name = "FINDING", conflicts_with = "from")]
@@ -76,6 +82,26 @@ pub(crate) struct Wanted {
     pub(crate) from: Option<PathBuf>,
 }
 
+impl Wanted {
+    /// All that there is, and nothing besides.
+    fn all() -> Self {
+        Self {
+            kind: Kind::All,
+            function: Vec::new(),
+            file: Vec::new(),
+            variable: Vec::new(),
+            block: BLOCK,
+            of: None,
+            around: None,
+            no_regions: true,
+            keep: None,
+            check: None,
+            dtrace: None,
+            from: None,
+        }
+    }
+}
+
 /// Infers from runs of a program.
 pub(crate) fn of_program(
     options: &CampaignOptions,
@@ -93,7 +119,11 @@ pub(crate) fn of_program(
     let target = Arc::new(target);
     let runs = campaigns::make(options, &target, &store, &suppressions)?;
     let inferred = infer::infer(&runs, wanted, kept.as_ref())?;
-    let mut results = Results::new(&runs, options, &inferred, wanted);
+    if inferred.not_followed > 0 {
+        let (lost, all) = (inferred.not_followed, runs.order().len());
+        warn(&format!("{lost} of {all} runs could not be made again; their values are left out"));
+    }
+    let mut results = Results::new(&runs, &inferred, wanted);
     schedules::add(&runs, &store, &mut results)?;
     if wanted.check.is_none() && !wanted.no_regions {
         results.regions = regions::tried(&runs, &inferred, &results, options, &store)?;

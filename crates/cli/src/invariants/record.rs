@@ -37,6 +37,8 @@ pub(crate) struct Recorder<'a> {
     line: ProgressLine,
     began: Instant,
     done: u64,
+    /// No run is begun after it.
+    pub(crate) deadline: Option<Instant>,
 }
 
 struct Sink(Recording);
@@ -60,7 +62,19 @@ impl<'a> Recorder<'a> {
             job
         };
         let jobs = (0..runs.config.jobs.max(1)).map(|_| job()).collect();
-        Self { runs, jobs, line: ProgressLine::on_stderr(), began: Instant::now(), done: 0 }
+        Self {
+            runs,
+            jobs,
+            line: ProgressLine::on_stderr(),
+            began: Instant::now(),
+            done: 0,
+            deadline: runs.deadline,
+        }
+    }
+
+    /// Whether its time is over.
+    pub(crate) fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Makes these runs again; none for one that turned out to be another.
@@ -68,7 +82,7 @@ impl<'a> Recorder<'a> {
         let next = AtomicUsize::new(0);
         let results: Vec<Mutex<Option<Recorded>>> = numbers.iter().map(|_| Mutex::new(None)).collect();
         let trouble: Mutex<Option<Error>> = Mutex::new(None);
-        let runs = self.runs;
+        let (runs, deadline) = (self.runs, self.deadline);
         // A server goes with the thread that started it.
         for job in &mut self.jobs {
             job.server()?;
@@ -79,7 +93,9 @@ impl<'a> Recorder<'a> {
                 scope.spawn(move || {
                     loop {
                         let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(&number) = numbers.get(at).filter(|_| !interrupt::requested()) else {
+                        let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                        let Some(&number) = numbers.get(at).filter(|_| !late && !interrupt::requested())
+                        else {
                             return;
                         };
                         match one(job, runs, number) {

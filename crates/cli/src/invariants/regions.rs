@@ -1,22 +1,26 @@
-//! Atomic regions, tried: lines whose invariant failing runs break are made atomic, and the campaign is made once more.
+//! Atomic regions and orders, tried: lines whose invariant failing runs break are made atomic, places whose order only they break are
+//! put in order, and the campaign is made once more.
 //!
 //! A region is a block of lines that a broken transition is about, the smallest ones first. While a strand is in it, nobody
-//! else goes on. Whether that takes the failures away is found by runs, not by reasoning; and it is told when it does not, or
-//! when strands wait for each other then.
+//! else goes on. Of an order, who comes to the second place waits until somebody has made the first. Whether that takes the failures
+//! away is found by runs, not by reasoning; and it is told when it does not, or when strands wait for each other then.
 
 use super::campaigns::Runs;
 use super::infer::Inferred;
+use super::orders::{Line, Order};
 use super::results::{Invariant, Results};
+use super::widen;
 use crate::conduct;
 use crate::exit::Trouble;
 use crate::futures;
 use crate::options::CampaignOptions;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_code::Code;
-use threadbare_explore::campaign::Config;
+use threadbare_explore::campaign::{Config, Parts};
 use threadbare_explore::store::Store;
 use threadbare_explore::{Search, interrupt};
 use threadbare_findings::Suppressions;
@@ -30,13 +34,15 @@ const TIME: Duration = Duration::from_secs(10);
 /// Broken statements that regions are taken from, and regions that are tried.
 const LOOKED_AT: usize = 24;
 const MOST: usize = 10;
+/// Orders that are tried.
+const ORDERS: usize = 4;
 /// Stretches of code that the runtime takes.
 const STRETCHES: usize = 128;
 /// Verdicts of strands that wait for each other, or do not come to an end.
 const STUCK: [&str; 3] = ["deadlock", "livelock", "timeout"];
 
-/// A region that was tried.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A region or an order that was tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Tried {
     pub(crate) kind: &'static str,
     pub(crate) file: String,
@@ -44,6 +50,12 @@ pub(crate) struct Tried {
     pub(crate) last_line: u32,
     pub(crate) function: String,
     pub(crate) variables: Vec<String>,
+    /// Of an order, the place that comes first, and the one that waits for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<(String, String)>,
+    /// A lock that some of the lines are under, made wider; where they take the failures away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) diff: Option<String>,
     /// `removes`, `remains` or `deadlocks`.
     pub(crate) outcome: &'static str,
     pub(crate) runs: u64,
@@ -72,7 +84,9 @@ pub(super) fn tried(
     store: &Store,
 ) -> Result<Vec<Tried>, Trouble> {
     let regions = candidates(results);
-    if regions.is_empty() || interrupt::requested() {
+    let mut orders = inferred.orders.likely();
+    orders.truncate(ORDERS);
+    if regions.is_empty() && orders.is_empty() || interrupt::requested() {
         return Ok(Vec::new());
     }
     let config = Config {
@@ -91,20 +105,27 @@ pub(super) fn tried(
     // What these runs show is not the program's, and is not kept.
     let folder = store.folder().join("invariants").join("regions");
     let scratch = Store::open(&folder)?;
-    let tried = all(&config, &scratch, regions, |region| lines.stretches(&code, region));
+    let tried = all(&config, &scratch, regions, orders, &runs.known, |region| lines.stretches(&code, region));
     let _ = std::fs::remove_dir_all(&folder);
-    tried
+    let mut tried = tried?;
+    for it in tried.iter_mut().filter(|it| it.kind == "atomic" && it.outcome == "removes") {
+        let source = lines.source(&it.file);
+        it.diff = widen::diff(&it.file, &source, (it.first_line, it.last_line));
+    }
+    Ok(tried)
 }
 
-/// Tries them all, up to one that takes the failures away.
+/// Tries them all, regions first, up to one that takes the failures away.
 fn all(
     config: &Config,
     scratch: &Store,
     regions: Vec<Region>,
+    orders: Vec<Order>,
+    known: &[u64],
     stretches: impl Fn(&Region) -> Vec<(u64, u64)>,
 ) -> Result<Vec<Tried>, Trouble> {
     let without = campaign(config, scratch)?;
-    let mut tried = Vec::new();
+    let mut tried: Vec<Tried> = Vec::new();
     for region in regions {
         if interrupt::requested() {
             break;
@@ -113,12 +134,8 @@ fn all(
         if parts.is_empty() || parts.len() > STRETCHES {
             continue;
         }
-        let with = campaign(&Config { parts: parts.into(), ..config.clone() }, scratch)?;
-        let outcome = match () {
-            () if with.failed == 0 => "removes",
-            () if with.stuck && !without.stuck => "deadlocks",
-            () => "remains",
-        };
+        let parts = Arc::new(Parts { atomic: parts, ..Parts::default() });
+        let with = campaign(&Config { parts, ..config.clone() }, scratch)?;
         tried.push(Tried {
             kind: "atomic",
             file: region.file,
@@ -126,14 +143,33 @@ fn all(
             last_line: region.lines.1,
             function: region.function,
             variables: region.variables.into_iter().collect(),
-            outcome,
-            runs: with.runs,
-            runs_failed: with.failed,
-            runs_failed_without: without.failed,
-            runs_without: without.runs,
-            complete: with.complete,
+            before: None,
+            ..with.against(&without)
         });
-        if outcome == "removes" {
+        if tried.last().is_some_and(|it| it.outcome == "removes") {
+            break;
+        }
+    }
+    // Lines that are one step leave nothing for an order to mend.
+    let mended = tried.last().is_some_and(|it| it.outcome == "removes");
+    for order in orders.into_iter().filter(|_| !mended) {
+        if interrupt::requested() || order.pcs.0.len() + order.pcs.1.len() > STRETCHES {
+            break;
+        }
+        // Both places have to be points from the first run on.
+        let parts = Arc::new(Parts { before: order.pcs, known: known.to_vec(), ..Parts::default() });
+        let with = campaign(&Config { parts, ..config.clone() }, scratch)?;
+        let place = |line: &Line| format!("{}:{}", line.file, line.line);
+        tried.push(Tried {
+            kind: "order",
+            before: Some((place(&order.first), place(&order.second))),
+            file: order.first.file,
+            first_line: order.first.line,
+            last_line: order.second.line,
+            function: order.first.function,
+            ..with.against(&without)
+        });
+        if tried.last().is_some_and(|it| it.outcome == "removes") {
             break;
         }
     }
@@ -146,6 +182,26 @@ struct Made {
     failed: u64,
     stuck: bool,
     complete: bool,
+}
+
+impl Made {
+    /// What came of a trial, beside what comes of the program as it is.
+    fn against(&self, without: &Made) -> Tried {
+        let outcome = match () {
+            () if self.failed == 0 => "removes",
+            () if self.stuck && !without.stuck => "deadlocks",
+            () => "remains",
+        };
+        Tried {
+            outcome,
+            runs: self.runs,
+            runs_failed: self.failed,
+            runs_failed_without: without.failed,
+            runs_without: without.runs,
+            complete: self.complete,
+            ..Tried::default()
+        }
+    }
 }
 
 fn campaign(config: &Config, scratch: &Store) -> Result<Made, Trouble> {
@@ -218,6 +274,11 @@ impl Lines {
             stretches.extend(open);
         }
         stretches
+    }
+
+    /// The lines of a source file, as far as it is there.
+    fn source(&self, file: &str) -> Vec<String> {
+        (1..).map_while(|line| self.symbols.source_line(Path::new(file), line)).collect()
     }
 
     fn is_in(&self, pc: u64, region: &Region) -> bool {

@@ -4,11 +4,10 @@ use super::campaigns::Runs;
 use super::infer::Inferred;
 use super::regions::Tried;
 use super::{Kind, Wanted};
-use crate::options::CampaignOptions;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use threadbare_findings::Finding;
-use threadbare_invariants::{Break, Broken, Fate, Inference, Point, Region, Side, Told};
+use threadbare_invariants::{Break, Fate, Inference, Point, Region, Side, Told};
 use threadbare_values::Place;
 
 /// The version of the form.
@@ -117,7 +116,7 @@ pub(crate) struct Checked {
 }
 
 impl Results {
-    pub(crate) fn new(runs: &Runs, options: &CampaignOptions, inferred: &Inferred, wanted: &Wanted) -> Self {
+    pub(crate) fn new(runs: &Runs, inferred: &Inferred, wanted: &Wanted) -> Self {
         let (failing, passing) = runs.counts();
         let left = inferred.sampler.left_out();
         let place = |region: &Region| inferred.sampler.place(region).cloned();
@@ -128,7 +127,7 @@ impl Results {
             runs_passing: passing,
             runs_failing: failing,
             runs_sampled: inferred.parts.passing_runs + inferred.parts.failing_runs,
-            seed: options.seed,
+            seed: runs.config.seed,
             strategy: runs.strategies.join(", "),
             variables: inferred.sampler.variables(),
             left_out: LeftOut {
@@ -141,11 +140,9 @@ impl Results {
             },
             warnings: runs.warnings.clone(),
             findings: runs.findings.clone(),
+            invariants: broken(inferred, wanted),
             ..Self::default()
         };
-        for broken in inferred.broken() {
-            results.add_broken(&broken, inferred, wanted, &place);
-        }
         results.add_told(&inferred.parts.passing, wanted, &place);
         results.add_checked(inferred);
         results
@@ -156,35 +153,6 @@ impl Results {
         let mut results = Self { format_version: FORMAT_VERSION, verdict: "clean", ..Self::default() };
         results.add_told(inference, wanted, &|_| None);
         results
-    }
-
-    fn add_broken(
-        &mut self,
-        broken: &Broken,
-        inferred: &Inferred,
-        wanted: &Wanted,
-        place: &dyn Fn(&Region) -> Option<Place>,
-    ) {
-        let place = place(&broken.point.region);
-        if !wants(wanted, &broken.point, &broken.told, place.as_ref()) {
-            return;
-        }
-        let mut invariant = Invariant::new(&broken.point, &broken.told, place.as_ref());
-        invariant.broken = true;
-        invariant.rank = Some(self.invariants.len() + 1);
-        invariant.instead = broken.instead.iter().map(|told| told.statement.to_string()).collect();
-        invariant.broken_in = Some((broken.broken_in, broken.looked_at));
-        let first = broken.first.as_ref().zip(inferred.first_break(broken));
-        invariant.first_broken = first.map(|(first, more)| FirstBroken {
-            place: last_line(&broken.point.region, place.as_ref()),
-            strand: more.strand,
-            run: more.run,
-            event: first.event,
-            values: values(first),
-            came_between: more.came_between,
-            schedule: String::new(),
-        });
-        self.invariants.push(invariant);
     }
 
     fn add_told(&mut self, inference: &Inference, wanted: &Wanted, place: &dyn Fn(&Region) -> Option<Place>) {
@@ -235,6 +203,34 @@ impl Results {
         json.push('\n');
         json
     }
+}
+
+/// What failing runs break, the likeliest cause first.
+pub(crate) fn broken(inferred: &Inferred, wanted: &Wanted) -> Vec<Invariant> {
+    let mut all = Vec::new();
+    for broken in inferred.broken() {
+        let place = inferred.sampler.place(&broken.point.region);
+        if !wants(wanted, &broken.point, &broken.told, place) {
+            continue;
+        }
+        let mut invariant = Invariant::new(&broken.point, &broken.told, place);
+        invariant.broken = true;
+        invariant.rank = Some(all.len() + 1);
+        invariant.instead = broken.instead.iter().map(|told| told.statement.to_string()).collect();
+        invariant.broken_in = Some((broken.broken_in, broken.looked_at));
+        let first = broken.first.as_ref().zip(inferred.first_break(&broken));
+        invariant.first_broken = first.map(|(first, more)| FirstBroken {
+            place: last_line(&broken.point.region, place),
+            strand: more.strand,
+            run: more.run,
+            event: first.event,
+            values: values(first),
+            came_between: more.came_between,
+            schedule: String::new(),
+        });
+        all.push(invariant);
+    }
+    all
 }
 
 fn values(at: &Break) -> BTreeMap<String, String> {

@@ -5,6 +5,7 @@ use super::results::{Checked, FirstBroken, Invariant, LeftOut, Results};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use threadbare_report::Style;
+use threadbare_report::text::words::point;
 
 /// Broken statements that are shown in full.
 const BROKEN: usize = 6;
@@ -112,31 +113,43 @@ impl Page {
     }
 
     fn regions(&mut self, regions: &[Tried]) {
-        let Some(any) = regions.first() else { return };
-        let head = self.style.strong("made atomic, and run again");
-        self.line(format_args!("\n{head}"));
-        for it in regions {
-            let (first, last) = (it.first_line, it.last_line);
-            let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
-            let failures = if it.runs_failed == 1 { "failure" } else { "failures" };
-            let came = match it.outcome {
-                "removes" if it.complete => ": every order that makes a difference was run",
-                "removes" => "",
-                "deadlocks" => ": strands wait for each other then",
-                _ => ": it does not help",
-            };
-            self.line(format_args!(
-                "   {} {lines}: {} {failures} in {}{came}",
-                it.file,
-                it.runs_failed,
-                counted(it.runs, "run"),
-            ));
+        for (kind, head) in
+            [("atomic", "made atomic, and run again"), ("order", "put in order, and run again")]
+        {
+            let all: Vec<&Tried> = regions.iter().filter(|it| it.kind == kind).collect();
+            let Some(any) = all.first() else { continue };
+            let head = self.style.strong(head);
+            self.line(format_args!("\n{head}"));
+            for it in &all {
+                self.tried(it);
+            }
+            let without = counted(any.runs_without, "run");
+            self.line(format_args!("   without: {} in {without}", any.runs_failed_without));
+            if let Some(diff) = all.iter().find_map(|it| it.diff.as_ref()) {
+                let head = self
+                    .style
+                    .strong("the lock that is there, made wider (proposed, not tried and not applied)");
+                self.line(format_args!("\n{head}\n{}", diff.trim_end()));
+            }
         }
-        self.line(format_args!(
-            "   without: {} in {}",
-            any.runs_failed_without,
-            counted(any.runs_without, "run")
-        ));
+    }
+
+    fn tried(&mut self, it: &Tried) {
+        let (first, last) = (it.first_line, it.last_line);
+        let what = match &it.before {
+            Some((first, second)) => format!("{first} before {second}"),
+            None if first == last => format!("{} line {first}", it.file),
+            None => format!("{} lines {first}-{last}", it.file),
+        };
+        let failures = if it.runs_failed == 1 { "failure" } else { "failures" };
+        let came = match it.outcome {
+            "removes" if it.complete => ": every order that makes a difference was run",
+            "removes" => "",
+            "deadlocks" => ": strands wait for each other then",
+            _ => ": it does not help",
+        };
+        let runs = counted(it.runs, "run");
+        self.line(format_args!("   {what}: {} {failures} in {runs}{came}", it.runs_failed));
     }
 
     fn holding(&mut self, results: &Results) {
@@ -204,15 +217,9 @@ impl Page {
 
 /// Where a statement stands.
 fn words(it: &Invariant) -> String {
-    let side = if it.side == "enter" { "the entry" } else { "the exit" };
     match it.lines {
-        Some((first, last)) => {
-            let file = it.place.rsplit_once(':').map_or("", |(file, _)| file);
-            let lines = if first == last { first.to_string() } else { format!("{first}-{last}") };
-            format!("{side} of {file}:{lines}")
-        }
         None if it.function.is_empty() => it.name.clone(),
-        None => format!("{side} of {}()", it.function),
+        lines => point(it.side, lines, &it.place, &it.function),
     }
 }
 

@@ -130,6 +130,9 @@ impl Writer<'_> {
         if !finding.notes.is_empty() {
             properties.insert("notes", finding.notes.clone().into());
         }
+        if let Some(invariant) = &finding.invariant {
+            properties.insert("invariant", serde_json::to_value(invariant).unwrap_or_default());
+        }
         if let Some(test) = shown.test {
             properties.insert("test", test.into());
         }

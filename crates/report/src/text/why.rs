@@ -1,12 +1,13 @@
-//! Why a run fails: the pair that decides in a sentence, then what was done to its memory in the failing run and in the
+//! Why a run fails: the pair that decides in a sentence, the invariant that broke in two lines, then what was done to its memory in the failing run and in the
 //! nearest one that passes, side by side.
 
 use crate::columns::{fit, padded, printable, width, wrap};
 use crate::lanes;
 use crate::screen::Screen;
+use crate::text::words::point;
 use std::fmt::Write;
-use threadbare_findings::Finding;
 use threadbare_findings::finding::{Explanation, Step};
+use threadbare_findings::{BrokenInvariant, Finding};
 
 /// Columns between the two runs.
 const GAP: usize = 4;
@@ -18,7 +19,19 @@ const EDGE: usize = 4;
 /// Writes it; nothing if it is not known.
 pub(super) fn why(out: &mut String, finding: &Finding, screen: Screen) {
     // A race's places say it already.
-    let Some(explanation) = finding.explanation.as_ref().filter(|_| finding.kind != "race") else { return };
+    let explanation = finding.explanation.as_ref().filter(|_| finding.kind != "race");
+    if let Some(explanation) = explanation {
+        said(out, explanation, screen);
+    }
+    if let Some(invariant) = &finding.invariant {
+        broken(out, invariant, screen);
+    }
+    if let Some(explanation) = explanation {
+        runs(out, explanation, screen);
+    }
+}
+
+fn said(out: &mut String, explanation: &Explanation, screen: Screen) {
     let mut edge = format!("  {} ", screen.style.strong("why:"));
     for row in wrap(&printable(&explanation.text), screen.width.saturating_sub(9)) {
         let _ = writeln!(out, "{edge}{row}");
@@ -31,7 +44,23 @@ pub(super) fn why(out: &mut String, finding: &Finding, screen: Screen) {
             edge = " ".repeat(14);
         }
     }
-    runs(out, explanation, screen);
+}
+
+/// What passing runs keep, and where that was broken: a line each, where they fit.
+fn broken(out: &mut String, it: &BrokenInvariant, screen: Screen) {
+    let first = &it.first_broken;
+    let at = point(&it.side, it.lines, &it.place, &it.function);
+    let values: Vec<String> = first.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let by = format!("broken by strand {} at {}: {}", first.strand, first.place, values.join(", "));
+    let mut edge = format!("  {} ", screen.style.strong("invariant:"));
+    for row in wrap(&printable(&format!("{} at {at}", it.text)), screen.width.saturating_sub(15)) {
+        let _ = writeln!(out, "{edge}{row}");
+        edge = " ".repeat(13);
+    }
+    let edge = " ".repeat(EDGE);
+    for row in wrap(&printable(&by), screen.width.saturating_sub(EDGE + 1)) {
+        let _ = writeln!(out, "{edge}{row}");
+    }
 }
 
 fn runs(out: &mut String, explanation: &Explanation, screen: Screen) {

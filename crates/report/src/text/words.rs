@@ -51,6 +51,15 @@ pub fn place_in_function(place: &Place) -> String {
         _ => place_text(place),
     }
 }
+/// Where a statement on values stands: a side, `enter` or `exit`, of lines or of a function.
+pub fn point(side: &str, lines: Option<(u32, u32)>, place: &str, function: &str) -> String {
+    let side = if side == "enter" { "the entry" } else { "the exit" };
+    let Some((first, last)) = lines else { return format!("{side} of {function}()") };
+    let file = place.rsplit_once(':').map_or("", |(file, _)| file);
+    let lines = if first == last { first.to_string() } else { format!("{first}-{last}") };
+    format!("{side} of {file}:{lines}")
+}
+
 /// What shrinking came to.
 pub fn shrunk(before: Shrunk, finding: &Finding) -> String {
     let (switches, preemptions) = (finding.switches, finding.preemptions.unwrap_or(0));

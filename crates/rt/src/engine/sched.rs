@@ -270,6 +270,7 @@ fn published_slow(id: StrandId) {
     }
     if ATTENTION.load(Ordering::Relaxed) & attention::PART != 0 {
         super::part::comes();
+        crate::model::before::comes();
     }
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
         if engine().plan.record == threadbare_abi::layout::Record::Points as u32 {
@@ -325,6 +326,9 @@ pub fn point(op: Op) {
         return;
     }
     let switches = live().switches;
+    if attention & attention::PART != 0 {
+        crate::model::before::wait(op);
+    }
     if attention & attention::STEPS != 0 {
         steps::comes_to_point();
     }

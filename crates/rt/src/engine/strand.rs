@@ -61,6 +61,8 @@ pub struct Strand {
     pub pinned: u32,
     /// Where it is in a part of the code that is made atomic.
     pub part: part::Inside,
+    /// It stands before what another place is to come after, and makes it next.
+    pub makes_first: bool,
     /// How often it was hasty.
     pub haste: u32,
     /// Place in the enabled list, `u32::MAX` if not in it.
@@ -132,6 +134,7 @@ impl Strand {
             ended: false,
             pinned: 0,
             part: part::Inside::default(),
+            makes_first: false,
             haste: 0,
             enabled_at: u32::MAX,
             timed_at: u32::MAX,

@@ -4,6 +4,7 @@ use super::live::live;
 use super::race::tell;
 use super::sched::{ATTENTION, attention, engine, this};
 use super::{StrandId, part, report, shared};
+use crate::model::before;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Watch, WatchKind};
@@ -29,7 +30,9 @@ pub fn begin() {
         let watches = &mut *(&raw mut WATCHES);
         watches.extend((0..count).map(|at| (base as *const Watch).add(at).read()));
         part::begin(watches);
-        if watches.iter().all(|watch| watch.kind == WatchKind::Part as u32) {
+        before::begin(watches);
+        let told = |watch: &Watch| watch.kind < WatchKind::Part as u32;
+        if !watches.iter().any(told) {
             return;
         }
     }

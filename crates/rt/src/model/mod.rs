@@ -9,6 +9,7 @@
 pub mod stub;
 
 pub mod barrier;
+pub mod before;
 pub mod c11;
 pub mod calendar;
 pub mod cancel;
