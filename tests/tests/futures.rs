@@ -385,6 +385,107 @@ fn a_suite_survives_edits_and_tells_what_is_gone() {
     assert!(told.contains("gone: there is no such read and write any more"), "{told}");
 }
 
+/// The words that tell how a write would be made: of every label of `takes` its place is named, of `leaves` none.
+#[test]
+fn branches_lead_to_writes_that_no_run_made() {
+    let rows: [(&str, &[&str], &[&str]); 8] = [
+        ("in plain", &["plain"], &["and one", "or one", "switch", "loop"]),
+        ("in and", &["and one", "and two"], &["plain", "or one", "switch"]),
+        ("in or", &["or one", "or two"], &["plain", "and one", "switch"]),
+        ("in three", &["switch"], &["plain", "or one", "loop"]),
+        ("in four", &["switch"], &["plain", "or one", "loop"]),
+        ("in body", &["in loop"], &["plain", "or one"]),
+        (
+            "in deep",
+            &["main calls", "call helper", "helper", "call deep", "deep"],
+            &["plain", "or one", "in loop"],
+        ),
+        ("in never", &["creates", "creation"], &["plain", "or one"]),
+    ];
+    for options in [&[][..], &["-O2"]] {
+        for built in builds("branches.c", options) {
+            let table = built.table(&["--runs", "6"]);
+            for (write, takes, leaves) in &rows {
+                let term = built.term(&table, "read", write);
+                let term = term.unwrap_or_else(|| panic!("{options:?}: no {write}: {table:#}"));
+                let told = term["branches"].as_array().cloned().unwrap_or_default();
+                // Of a condition of two lines compilers know the first only; the second is where that one leads.
+                let is_at = |place: &String, it: &&Value| {
+                    let is =
+                        |told: &Value| told.as_str().is_some_and(|it| it.ends_with(&format!("/{place}")));
+                    let leads = ["to", "not"].iter().filter_map(|field| it[*field].as_array()).flatten();
+                    is(&it["place"]) || leads.into_iter().any(is)
+                };
+                for label in *takes {
+                    let place = built.place(label);
+                    assert!(
+                        told.iter().any(|it| is_at(&place, &it)),
+                        "{options:?} {write}: no {label}: {term:#}"
+                    );
+                }
+                for label in *leaves {
+                    let place = built.place(label);
+                    assert!(
+                        !told.iter().any(|it| is_at(&place, &it)),
+                        "{options:?} {write}: {label}: {term:#}"
+                    );
+                }
+            }
+            let lines = |label: &str| -> Vec<String> {
+                let term = built.term(&table, "read", label).unwrap_or_default();
+                let told = term["branches"].as_array().cloned().unwrap_or_default();
+                let to = told.iter().flat_map(|it| it["to"].as_array().cloned().unwrap_or_default());
+                to.filter_map(|to| to.as_str().map(str::to_owned)).collect()
+            };
+            // A plain branch has to go to the write, and one of two conditions will do.
+            let place = built.place("in plain");
+            assert!(
+                lines("in plain").iter().any(|to| to.ends_with(&format!("/{place}"))),
+                "{options:?}: {table:#}"
+            );
+            let term = built.term(&table, "read", "in or").unwrap_or_default();
+            let ways: BTreeSet<u64> = term["branches"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|it| it["way"].as_u64())
+                .collect();
+            assert!(ways.len() > 1, "{options:?}: {term:#}");
+            let pointed = built.term(&table, "read", "in pointed").expect("a term");
+            assert_eq!(pointed["branches"][0]["kind"], "by-pointer", "{options:?}: {pointed:#}");
+            // A choice of such a write is told the same.
+            let told = built.assert_came(&[("read", "in plain")], 2, "not-reached");
+            assert!(told[0]["branches"].as_array().is_some_and(|it| !it.is_empty()), "{told:?}");
+        }
+    }
+}
+
+/// Beside a failing term stands a future that passes and differs in one term.
+#[test]
+fn a_failing_term_has_a_passing_neighbour() {
+    let built = Built::of(tool::root().join("examples/bank.c"), Some("gcc"), &[]);
+    let table = built.table(&["--all"]);
+    let reads = table["reads"].as_array().expect("reads");
+    let deposit = reads.iter().find(|row| row["line"] == 9).expect("the read");
+    let term = deposit["terms"].as_array().into_iter().flatten().find(|term| term["whose"] == "initial");
+    let near = &term.expect("a term")["passing"];
+    assert_eq!(near["differs"], 1, "{table:#}");
+    let has = |field: &str, words: &str| near[field].as_str().is_some_and(|text| text.contains(words));
+    assert!(has("fails", "bank.c:9 @0.") && has("fails", "<- initial"), "{near}");
+    assert!(has("passes", "bank.c:9 @0.") && has("passes", "<- bank.c:10"), "{near}");
+    // The two are the ends of one step: with the one the run fails, with the other it passes.
+    for (field, code) in [("fails", 1), ("passes", 0)] {
+        let choice = near[field].as_str().unwrap_or_default();
+        let others: Vec<String> = ["0.1", "0.2"]
+            .iter()
+            .filter(|strand| !choice.contains(&format!("bank.c:9 @{strand}")))
+            .map(|strand| format!("bank.c:9 @{strand} <- initial"))
+            .collect();
+        let (exit, json) = built.json(&["run", "--runs", "4", "--future", choice, "--future", &others[0]]);
+        assert_eq!(exit, Some(code), "{choice}, {others:?}: {json:#}");
+    }
+}
+
 fn is_c(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "c")
 }

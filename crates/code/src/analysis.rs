@@ -148,7 +148,8 @@ impl Sketch {
     }
 
     fn import(&mut self, from: usize, name: &str) {
-        let gives = matches!(known::named(name), Some(Known::Unlock { .. } | Known::Wait { .. }));
+        let gives =
+            matches!(known::named(name), Some(Known::Unlock { .. } | Known::Wait { .. } | Known::WaitBehind));
         if gives || name == "__tsan_atomic32_exchange" || name == "__tsan_atomic32_store" {
             self.may_give[from] = true;
         }

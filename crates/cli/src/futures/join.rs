@@ -1,6 +1,8 @@
 //! The table from what the code says and what runs saw.
 
+use super::road::Scout;
 use super::table::{Row, Site, State, Table, Term, Whose, add};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use threadbare_code::terms::{self, Strike};
@@ -8,6 +10,7 @@ use threadbare_code::{Address, Code, Names, Size};
 use threadbare_explore::futures::{Found, Origin, Pair};
 use threadbare_findings::places::{chain, shown};
 use threadbare_findings::{Place, Places, SymbolPlaces};
+use threadbare_report::branches::Branch;
 use threadbare_trace::report::Module;
 
 /// What is known of a program.
@@ -200,8 +203,14 @@ impl Table {
             early: terms::before_strands(code),
             known: Default::default(),
         };
-        let by_code: BTreeMap<u64, terms::Row> =
-            terms::table(code).into_iter().map(|row| (row.place, row)).collect();
+        let mut by_code: BTreeMap<u64, terms::Row> = BTreeMap::new();
+        for row in terms::table(code) {
+            match by_code.entry(row.place) {
+                Entry::Vacant(free) => drop(free.insert(row)),
+                // A call such as `strcmp` has two reads at one place.
+                Entry::Occupied(mut known) => known.get_mut().join(row),
+            }
+        }
         let mut seen: BTreeMap<u64, Vec<(Origin, &Pair)>> = BTreeMap::new();
         for ((site, origin), pair) in &found.pairs {
             seen.entry(*site).or_default().push((*origin, pair));
@@ -211,7 +220,7 @@ impl Table {
         // Those that runs made come first.
         let unmade: BTreeSet<u64> = unmade.filter(|site| !seen.contains_key(site)).collect();
         let sites: Vec<u64> = seen.keys().copied().chain(unmade).collect();
-        let mut table = Table { runs: found.runs, ..Table::default() };
+        let mut table = Table { runs: found.runs, cut: found.cut, ..Table::default() };
         let mut rows: BTreeMap<(Site, Option<String>), Row> = BTreeMap::new();
         for site in sites {
             let saw = seen.get(&site).map(Vec::as_slice).unwrap_or_default();
@@ -236,6 +245,7 @@ impl Table {
                 columns: BTreeSet::new(),
                 variable,
                 reached: false,
+                branches: Vec::new(),
                 terms: Vec::new(),
                 sites: Vec::new(),
             });
@@ -254,7 +264,36 @@ impl Table {
         for row in &mut table.reads {
             row.terms.sort_by(|a, b| (a.whose, &a.write).cmp(&(b.whose, &b.write)));
         }
+        table.add_branches(&program, path);
         table
+    }
+
+    /// Adds what must be so for writes and reads to be made that no run made.
+    fn add_branches(&mut self, program: &Program<'_>, path: &Path) {
+        let unmade = |row: &Row| {
+            !row.reached || row.terms.iter().any(|term| term.state == State::Possible { written: false })
+        };
+        if !self.reads.iter().any(unmade) {
+            return;
+        }
+        let reached = &program.found.reached;
+        let scout = Scout::of(path, program.code, &program.places, program.base, reached);
+        let Some(mut scout) = scout else { return };
+        let mut known: HashMap<Vec<u64>, Vec<Branch>> = HashMap::new();
+        let mut to = |sites: &Vec<u64>| {
+            let linked = || sites.iter().filter_map(|&site| program.linked(site));
+            known.entry(sites.clone()).or_insert_with(|| scout.to(linked())).clone()
+        };
+        for row in &mut self.reads {
+            if !row.reached {
+                row.branches = to(&row.sites);
+            }
+            for term in &mut row.terms {
+                if term.state == (State::Possible { written: false }) {
+                    term.branches = to(&term.sites);
+                }
+            }
+        }
     }
 
     fn seen_terms(
@@ -270,7 +309,7 @@ impl Table {
             let (whose, write) = of_origin(*origin);
             let state = State::Seen { runs: pair.runs.clone(), failed: pair.failed.clone() };
             let (write, sites) = (write.map(|site| program.site(site).0), write.into_iter().collect());
-            add(&mut list, Term { whose, write, state, tried: None, sites });
+            add(&mut list, Term::new(whose, write, state, sites));
             if row_says {
                 self.compare(program, site, *origin, row);
             }
@@ -305,13 +344,7 @@ impl Table {
                 match whose {
                     Whose::Unseen => self.unseen += usize::from(!known),
                     _ if known => {}
-                    _ => list.push(Term {
-                        whose,
-                        write: None,
-                        state: state(true),
-                        tried: None,
-                        sites: Vec::new(),
-                    }),
+                    _ => list.push(Term::new(whose, None, state(true), Vec::new())),
                 }
                 continue;
             };
@@ -333,7 +366,7 @@ impl Table {
                     continue;
                 }
                 let state = state(made);
-                add(list, Term { whose, write: Some(source), state, tried: None, sites: vec![site] });
+                add(list, Term::new(whose, Some(source), state, vec![site]));
             }
         }
     }
