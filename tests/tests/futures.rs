@@ -20,20 +20,27 @@ impl Built {
     }
 
     fn of(source: PathBuf, compiler: Option<&str>, options: &[&str]) -> Built {
+        Built::tried(source, compiler, options).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    fn tried(source: PathBuf, compiler: Option<&str>, options: &[&str]) -> Result<Built, String> {
         let folder = tempfile::tempdir().expect("a folder");
         let executable = folder.path().join("program");
-        let rust = source.extension().is_some_and(|extension| extension == "rs");
-        let mut command = tool::command([if rust { "rustc" } else { "cc" }]);
-        if let Some(compiler) = compiler {
+        let wrapper = match source.extension().and_then(|extension| extension.to_str()) {
+            Some("rs") => "rustc",
+            Some("cc") => "c++",
+            _ => "cc",
+        };
+        let mut command = tool::command([wrapper]);
+        if let Some(compiler) = compiler.filter(|_| wrapper == "cc") {
             command.env("THREADBARE_CC", compiler);
         }
-        if !rust {
+        if wrapper != "rustc" {
             command.args(["-pthread", "-O0"]);
         }
         command.arg("-g").args(options).arg(&source).arg("-o").arg(&executable);
         let built = tool::finish(&mut command, tool::PATIENCE);
-        assert_eq!(built.code, Some(0), "{}", built.describe());
-        Built { executable, source, folder }
+        if built.code == Some(0) { Ok(Built { executable, source, folder }) } else { Err(built.describe()) }
     }
 
     fn place(&self, label: &str) -> String {
@@ -338,12 +345,17 @@ fn tables_deny_nothing_that_runs_saw() {
     let mut wrong = Vec::new();
     for folder in folders.filter(wanted) {
         let sources = fs::read_dir(&folder).expect("a folder").flatten().map(|entry| entry.path());
-        let mut sources: Vec<PathBuf> = sources.filter(|path| is_c(path)).collect();
+        let mut sources: Vec<PathBuf> = sources.filter(|path| full || is_c(path)).collect();
         sources.sort();
         // Those that were wrong once are among the last ones.
         let most = if full { usize::MAX } else { 2 };
         for source in sources.iter().rev().take(most) {
-            let built = Built::of(source.clone(), Some("gcc"), &["-lm"]);
+            // Some of other languages need more than one file, or options of their own.
+            let built = Built::tried(source.clone(), Some("gcc"), if is_c(source) { &["-lm"] } else { &[] });
+            let Ok(built) = built else {
+                assert!(!is_c(source), "{}", source.display());
+                continue;
+            };
             let runs = if full { "200" } else { "40" };
             let (_, json) = built.json(&["futures", "--runs", runs, "--timeout", "1s"]);
             for pair in json["contradictions"].as_array().into_iter().flatten() {
@@ -482,6 +494,54 @@ fn a_failing_term_has_a_passing_neighbour() {
         let (exit, json) = built.json(&["run", "--runs", "4", "--future", choice, "--future", &others[0]]);
         assert_eq!(exit, Some(code), "{choice}, {others:?}: {json:#}");
     }
+}
+
+/// Builds that lack something: it works, or what is missing is said, and what to do.
+#[test]
+fn odd_builds_work_or_say_what_is_missing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let look = |program: &Path, words: &[&str]| {
+        let mut command = tool::command(words);
+        command.args(["--races", "off", "--out"]).arg(folder.path().join("out")).arg("--").arg(program);
+        tool::finish(&mut command, tool::PATIENCE)
+    };
+    let example = tool::root().join("examples/bank.c");
+    for options in [&["-O3"][..], &["-O2", "-flto"]] {
+        let built = Built::of(example.clone(), Some("gcc"), options);
+        let told = look(&built.executable, &["futures"]).stdout;
+        assert!(
+            told.contains("bank.c:9 reads balance") && told.contains("<- bank.c:10 deposit"),
+            "{options:?}: {told}"
+        );
+    }
+    let built = Built::of(example, Some("gcc"), &["-s"]);
+    let told = look(&built.executable, &["futures"]).stdout;
+    assert!(told.contains("is the program stripped, or compiled without `-g`?"), "{told}");
+    let told = look(&built.executable, &["run", "--future", "bank.c:9 <- bank.c:10"]);
+    assert!(
+        told.code == Some(2) && told.stderr.contains("compile it with `-g`, and do not strip it"),
+        "{}",
+        told.describe()
+    );
+    // What other compilers and hands have made is named.
+    let (other, source) = (folder.path().join("other.c"), folder.path().join("two.c"));
+    fs::write(&other, "extern int balance; void other(void) { balance = 7; }\n").expect("a file");
+    fs::write(
+        &source,
+        "#include <pthread.h>\nint balance;\nvoid other(void), by_hand(void);\n__asm__(\".text\\n.globl by_hand\\n.type by_hand,@function\\n\"\n\
+         \"by_hand:\\n movl $9, balance(%rip)\\n ret\\n.size by_hand, .-by_hand\\n\");\n\
+         static void *work(void *a) { balance++; other(); by_hand(); return a; }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, work, 0);\n  int x = balance;\n  pthread_join(t, 0); return x > 9; }\n",
+    )
+    .expect("a file");
+    let object = folder.path().join("other.o");
+    let plain =
+        std::process::Command::new("gcc").args(["-g", "-c"]).arg(&other).arg("-o").arg(&object).status();
+    assert!(plain.is_ok_and(|status| status.success()));
+    let built = Built::of(source, Some("gcc"), &[&object.display().to_string()]);
+    let told = look(&built.executable, &["futures"]).stdout;
+    let line = told.lines().find(|line| line.starts_with("not instrumented")).unwrap_or_default();
+    assert!(line.contains("`other`") && line.contains("`by_hand`"), "{told}");
 }
 
 fn is_c(path: &Path) -> bool {

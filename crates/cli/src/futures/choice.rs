@@ -138,6 +138,12 @@ impl Choice {
         let row = match rows[..] {
             [row] => row,
             [] => {
+                if table.reads.is_empty() && table.library_reads > 0 {
+                    return Err(Trouble::usage(
+                        format!("`{}`: no place in the source is known of this program", self.text),
+                        "compile it with `-g`, and do not strip it",
+                    ));
+                }
                 let near = |row: &&Row| Path::new(&row.read.file).ends_with(&self.read.file);
                 let near: Vec<&Row> = table.reads.iter().filter(near).collect();
                 let near = if near.is_empty() { table.reads.iter().collect() } else { near };

@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use threadbare_code::terms::{self, Strike};
-use threadbare_code::{Address, Code, Names, Size};
+use threadbare_code::{Address, Code, Names, Size, What};
 use threadbare_explore::futures::{Found, Origin, Pair};
 use threadbare_findings::places::{chain, shown};
 use threadbare_findings::{Place, Places, SymbolPlaces};
@@ -111,6 +111,21 @@ impl Program<'_> {
         own.is_some_and(|own| frames[..own].iter().all(ours))
     }
 
+    /// Functions of the program's own that write and have no instrumentation.
+    fn uninstrumented(&self) -> Vec<String> {
+        let gaps = self.code.gaps.iter().filter(|gap| gap.what == What::Uninstrumented);
+        let own = |start: u64| {
+            let function = &self.code.functions[self.code.function_at(start)?];
+            let frames = self.places.at(self.base.wrapping_add(start + 1));
+            let place = frames.last();
+            // Without a file it is assembly, or a part of a library that was linked in.
+            let known = place.is_some_and(|place| place.file.is_some());
+            let plain = !["_", "core::", "std::"].iter().any(|start| function.name.starts_with(start));
+            (!place.is_some_and(|place| place.library) && (known || plain)).then(|| function.shown())
+        };
+        gaps.filter_map(|gap| own(gap.at)).collect()
+    }
+
     /// A strike in words.
     fn reason(&self, strike: &Strike, reader: usize, writer: Option<u64>) -> String {
         let lock = |lock: &Address, function: Option<usize>| {
@@ -137,12 +152,13 @@ impl Program<'_> {
         })
     }
 
-    /// Whether runs part a read from a write: other memory, or never the strands that it takes.
+    /// Whether runs part a read from a write: other memory, never the strands that it takes, or of one strand never in this order.
     fn parts(&self, read: u64, write: u64, whose: Whose) -> bool {
         let touched = |site: u64| self.found.touched.get(&site);
         let (Some(reader), Some(writer)) = (touched(read), touched(write)) else { return false };
         let (one, two) = reader.is_of_one_and_two(writer);
-        let fits = if whose == Whose::Own { one } else { two };
+        let after = || self.found.after_own.contains(&(read, write));
+        let fits = if whose == Whose::Own { one && after() } else { two };
         !fits || reader.is_apart_from(writer)
     }
 }
@@ -265,6 +281,7 @@ impl Table {
             row.terms.sort_by(|a, b| (a.whose, &a.write).cmp(&(b.whose, &b.write)));
         }
         table.add_branches(&program, path);
+        table.uninstrumented = program.uninstrumented();
         table
     }
 

@@ -20,6 +20,7 @@ struct TableTold<'a> {
     library_reads: usize,
     apart: usize,
     unseen: usize,
+    uninstrumented: &'a [String],
     contradictions: &'a [String],
     findings: &'a [Finding],
 }
@@ -88,6 +89,7 @@ pub(crate) fn table(table: &Table, findings: &[Finding], elapsed_s: f64, seed: u
         library_reads: table.library_reads,
         apart: table.apart,
         unseen: table.unseen,
+        uninstrumented: &table.uninstrumented,
         contradictions: &table.contradictions,
         findings,
     };

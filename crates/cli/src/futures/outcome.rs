@@ -90,18 +90,20 @@ fn sees(wishes: &[Wish], found: &Found, places: &dyn Places) -> Option<String> {
     let pc = |site: u64| found.sites.get(&site).map_or(site, |[pc, ..]| *pc);
     let is = |wish: &Wish, origin: Origin| match (&wish.source, origin) {
         (Source::Initial, Origin::Initial) => true,
-        (Source::Write(step, _), Origin::Own(site) | Origin::Other(site)) => step.sites.contains(&site),
+        (Source::Write(step, own), Origin::Own(site)) => *own != Some(false) && step.sites.contains(&site),
+        (Source::Write(step, own), Origin::Other(site)) => *own != Some(true) && step.sites.contains(&site),
         _ => false,
     };
     wishes.iter().find_map(|wish| {
         let pairs = found.pairs.keys().filter(|(site, _)| wish.read.sites.contains(site));
         let origins: Vec<Origin> = pairs.map(|(_, origin)| *origin).collect();
-        // Whose it is and when does not count here: of a read that sees it otherwise nothing is told.
+        // Which strand and time are wished for does not count here: of a read that sees it otherwise nothing is told.
         if origins.is_empty() || origins.iter().any(|&origin| is(wish, origin)) {
             return None;
         }
         let names = origins.into_iter().map(|origin| match origin {
-            Origin::Own(site) | Origin::Other(site) => place(pc(site), places),
+            Origin::Own(site) => format!("its own write at {}", place(pc(site), places)),
+            Origin::Other(site) => place(pc(site), places),
             Origin::Initial => "the initial value".to_owned(),
             Origin::Unseen => "a write of code that is not instrumented".to_owned(),
         });

@@ -67,8 +67,16 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
     if table.apart > 0 {
         let _ = writeln!(
             text,
-            "not shown: {} that runs give no reason for: other memory, or other strands",
+            "not shown: {} that runs give no reason for: other memory, other strands, or another order of one",
             count(table.apart, "term")
+        );
+    }
+    if !table.uninstrumented.is_empty() {
+        let names: Vec<String> = table.uninstrumented.iter().map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(
+            text,
+            "not instrumented, so that what it writes is not seen: {}; build it with threadbare, too",
+            names.join(", ")
         );
     }
     for pair in &table.contradictions {

@@ -133,6 +133,8 @@ pub struct Found {
     pub samples: Vec<Sample>,
     /// Instructions that runs came to, and their callers.
     pub reached: BTreeSet<u64>,
+    /// Reads, each with a write that the same strand made before it in some run; both are sites.
+    pub after_own: BTreeSet<(u64, u64)>,
     /// What all reads of runs saw, as long as there is room.
     pub whole: Vec<Whole>,
 }
@@ -161,6 +163,24 @@ impl Found {
         self.see(run, &example.0, failed);
     }
 
+    /// Takes which writes strands made before their own reads.
+    fn see_own(&mut self, reference: &Reference) {
+        let mut written: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+        // A strand that has written nothing new since has nothing new before the same read.
+        let mut asked: BTreeMap<(u64, u64), usize> = BTreeMap::new();
+        for access in &reference.reads.accesses {
+            let strand = reference.trace.events[access.event].path;
+            let before = written.entry(strand).or_default();
+            let news = asked.insert((strand, access.site), before.len()) != Some(before.len());
+            if access.reads && news {
+                self.after_own.extend(before.iter().map(|&write| (access.site, write)));
+            }
+            if access.writes {
+                before.insert(access.site);
+            }
+        }
+    }
+
     fn see(&mut self, run: u64, reference: &Reference, failed: bool) {
         self.runs += 1;
         let (reads, trace) = (&reference.reads, &reference.trace);
@@ -183,6 +203,7 @@ impl Found {
             let pcs = event.touches.iter().map(|touch| touch.op.pc).chain([event.op.pc]);
             self.reached.extend(pcs.chain(callers.copied()).filter(|&pc| pc != 0));
         }
+        self.see_own(reference);
         let saw = reference.seen();
         let kept: usize = self.whole.iter().map(|whole| whole.seen.len()).sum();
         if saw.len() <= KEPT_OF_RUN && kept + saw.len() <= KEPT {
