@@ -268,6 +268,7 @@ fn what_cannot_be_is_told_with_its_reason() {
             let (outcome, reason) = choose(folder.path(), &program, &source, &name, case.cannot);
             // That the order of a strand's own steps is against it is told in words.
             let in_order = reason.contains("the strand ")
+                || reason.contains("only after the read")
                 || reason.contains("hides it")
                 || reason.contains("of its own");
             let (strange, named) = strangers(&reason, &name, &source);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use threadbare_code::{Code, terms};
+use threadbare_code::Code;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,10 +17,7 @@ fn main() {
                 if times.len() == 2 {
                     let bytes: u64 =
                         code.functions.iter().map(|function| function.end - function.start).sum();
-                    let begun = Instant::now();
-                    let rows = terms::table(&code).len();
-                    let table = begun.elapsed().as_secs_f64();
-                    println!("{} {} {bytes} {rows} {table}", times[0], times[1]);
+                    println!("{} {} {bytes}", times[0], times[1]);
                 }
             }
             Err(error) => return eprintln!("{error}"),

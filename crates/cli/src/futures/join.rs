@@ -152,13 +152,12 @@ impl Program<'_> {
         })
     }
 
-    /// Whether runs part a read from a write: other memory, never the strands that it takes, or of one strand never in this order.
+    /// Whether runs part a read from a write: other memory, or never the strands that it takes.
     fn parts(&self, read: u64, write: u64, whose: Whose) -> bool {
         let touched = |site: u64| self.found.touched.get(&site);
         let (Some(reader), Some(writer)) = (touched(read), touched(write)) else { return false };
         let (one, two) = reader.is_of_one_and_two(writer);
-        let after = || self.found.after_own.contains(&(read, write));
-        let fits = if whose == Whose::Own { one && after() } else { two };
+        let fits = if whose == Whose::Own { one } else { two };
         !fits || reader.is_apart_from(writer)
     }
 }
@@ -382,7 +381,15 @@ impl Table {
                     self.apart += 1;
                     continue;
                 }
-                let state = state(made);
+                let after = program.found.touched.contains_key(&read) && made && whose == Whose::Own;
+                let state = match state(made) {
+                    State::Possible { .. } if after && !program.found.after_own.contains(&(read, site)) => {
+                        State::StruckOut {
+                            reason: "in all runs a strand writes only after the read".to_owned(),
+                        }
+                    }
+                    state => state,
+                };
                 add(list, Term::new(whose, Some(source), state, vec![site]));
             }
         }

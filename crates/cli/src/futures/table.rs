@@ -162,7 +162,7 @@ pub(crate) struct Table {
     pub(crate) unshared: usize,
     /// Reads in libraries, which are not told.
     pub(crate) library_reads: usize,
-    /// Terms of accesses that were made, and never to the same memory, by the strands that it takes, or by one strand in that order.
+    /// Terms of accesses that were made, and never to the same memory, or by the strands that it takes.
     pub(crate) apart: usize,
     /// Reads that code without instrumentation may have written for, and was not seen to.
     pub(crate) unseen: usize,

@@ -67,7 +67,7 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
     if table.apart > 0 {
         let _ = writeln!(
             text,
-            "not shown: {} that runs give no reason for: other memory, other strands, or another order of one",
+            "not shown: {} that runs give no reason for: other memory, or other strands",
             count(table.apart, "term")
         );
     }
