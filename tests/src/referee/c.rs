@@ -3,7 +3,7 @@
 //! What a strand finds out is put down at a fixed address (`slate.c`) by instructions that the compiler does not instrument, so that
 //! the engine sees nothing of it. It happens in the same step as the operation.
 
-use super::program::{Exit, Home, MEMORY, Place, Program, STRIDE, Statement, Value, Variable};
+use super::program::{Exit, FAILED, Home, MEMORY, Place, Program, STRIDE, Statement, Value, Variable};
 use std::fmt::Write;
 
 const HEAD: &str = r#"#define _GNU_SOURCE
@@ -387,6 +387,10 @@ impl Emitter<'_> {
             S::Exit(Exit::Now) => self.line("_exit(0);"),
             S::Exit(Exit::Quick) => self.line("quick_exit(0);"),
             S::Leave => self.line("pthread_exit(0);"),
+            S::Fail => {
+                self.line(&format!("KEEP({}, 1);", self.strand * STRIDE + FAILED));
+                self.line("abort();");
+            }
         }
     }
 }

@@ -72,6 +72,8 @@ pub(super) enum Instruction {
     Empty(usize),
     /// The strand is over.
     Over,
+    /// The run has failed.
+    Fail,
 }
 
 /// The instructions of every strand.
@@ -223,6 +225,7 @@ impl Writer {
                 }
                 self.op(Op::Exit);
             }
+            S::Fail => self.list.push(Instruction::Fail),
             S::Leave => {
                 self.leave.push(self.list.len());
                 self.list.push(Instruction::Jump(0));

@@ -48,11 +48,13 @@ pub enum Feature {
     Branch,
     /// Strands that create strands.
     Nested,
+    /// Checks that fail.
+    Fail,
 }
 
 impl Feature {
     /// All of them, with their names.
-    pub const ALL: [(Feature, &'static str); 21] = [
+    pub const ALL: [(Feature, &'static str); 22] = [
         (Feature::Plain, "plain"),
         (Feature::Neighbours, "neighbours"),
         (Feature::Atomic, "atomic"),
@@ -74,6 +76,7 @@ impl Feature {
         (Feature::Stack, "stack"),
         (Feature::Branch, "branch"),
         (Feature::Nested, "nested"),
+        (Feature::Fail, "fail"),
     ];
 
     /// The feature of this name.
@@ -176,7 +179,10 @@ fn choose(random: &mut Random, only: &[Feature]) -> Vec<Feature> {
     chosen.dedup();
     let touches = |feature: &Feature| {
         use Feature::*;
-        !matches!(feature, Unjoined | Detached | Exit | TryJoin | Heap | Stack | Branch | Nested | Barrier)
+        !matches!(
+            feature,
+            Unjoined | Detached | Exit | TryJoin | Heap | Stack | Branch | Nested | Barrier | Fail
+        )
     };
     if !chosen.iter().any(touches) {
         chosen.push(random.pick(&[Feature::Plain, Feature::Atomic, Feature::Neighbours, Feature::Exchange]));
@@ -260,6 +266,9 @@ impl<'a> Maker<'a> {
             }
         }
         self.main(&open);
+        if self.is(Feature::Fail) {
+            self.checks();
+        }
         if self.is(Feature::Exit) {
             self.exits();
         }
@@ -303,6 +312,23 @@ impl<'a> Maker<'a> {
             self.statement(&mut body);
         }
         self.program.strands[0].body = body;
+    }
+
+    /// Puts checks of what was found out into the strands.
+    fn checks(&mut self) {
+        for _ in 0..1 + self.random.below(3) {
+            let at = self.random.below(self.program.strands.len());
+            let place = self.random.below(self.program.strands[at].body.len()) + 1;
+            let body = &mut self.program.strands[at].body;
+            let mut slots = Vec::new();
+            super::program::walk(&body[..place.min(body.len())], &mut |statement| {
+                super::c::slots_of(statement, &mut |slot| slots.push(slot));
+            });
+            if !slots.is_empty() {
+                let (slot, value) = (self.random.pick(&slots), self.random.below(4) as u8);
+                body.insert(place, Statement::If(slot, value, vec![Statement::Fail]));
+            }
+        }
     }
 
     /// Puts ends of the process into the strands.

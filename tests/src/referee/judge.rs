@@ -289,6 +289,21 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
     let (records, outcomes, cut_short) =
         (known(records), known(&account.outcomes), known(&account.cut_short));
     let missing: Vec<&Record> = outcomes.difference(&records).collect();
+    let is_shown = |(strand, own): &&(usize, [u8; program::STRIDE])| {
+        let mut whole = [0; RECORD];
+        whole[strand * program::STRIDE..][..program::STRIDE].copy_from_slice(own);
+        let own = build.known(&whole)[strand * program::STRIDE..][..program::STRIDE].to_vec();
+        records.iter().any(|record| record[strand * program::STRIDE..][..program::STRIDE] == own)
+    };
+    let failures = account.failures.iter().filter(is_shown).count();
+    if claims && failures < account.failures.len() {
+        let told = format!(
+            "complete after {} runs with {failures} of {} failures",
+            report["runs"],
+            account.failures.len()
+        );
+        faults.push((Fault::Claim, told));
+    }
     if claims && !missing.is_empty() {
         let told = format!(
             "complete after {} runs with {} of {} outcomes; told {} orders, there are {}",
@@ -300,7 +315,8 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
         );
         faults.push((Fault::Claim, told));
     } else if claims
-        && cut_short.is_empty()
+        && !account.misused
+        && account.failures.is_empty()
         && is_counted(build, &case.program)
         && planner["classes"] != account.classes
     {
@@ -317,6 +333,7 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
         let known = match kind {
             "deadlock" | "livelock" => account.stuck,
             "use-after-destroy" => account.misused,
+            "crash" => !account.failures.is_empty(),
             _ => false,
         };
         if !known {

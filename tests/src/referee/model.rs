@@ -21,7 +21,7 @@
 
 use super::code::{Instruction, Op, compile};
 use super::company::{Company, Made, bit};
-use super::program::{MEMORY, Program, RECORD, Record, SLOTS, STRIDE, VARIABLES, Value};
+use super::program::{FAILED, MEMORY, Program, RECORD, Record, SLOTS, STRIDE, VARIABLES, Value};
 use std::collections::HashSet;
 
 /// What a program can do.
@@ -35,6 +35,8 @@ pub struct Account {
     pub cut_short: HashSet<Record>,
     /// Some run ends with strands that wait for ever.
     pub stuck: bool,
+    /// What a strand can know where it fails: its number, and its bytes of the record.
+    pub failures: HashSet<(usize, [u8; STRIDE])>,
     /// Some run uses a mutex that was destroyed, and ends there: what is known then is among those cut short.
     pub misused: bool,
     /// Every plain access that is made has company; see `company.rs`.
@@ -71,6 +73,13 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
                 continue;
             }
             open.extend(state.successors(&code).into_iter().filter(|next| known.insert(next.class)));
+            continue;
+        }
+        if let Some(strand) = state.failed {
+            company.note(|strand| state.strands[strand].made);
+            account.failures.insert((strand, state.own(strand)));
+            // How far the others have come makes no difference.
+            account.cut_short.insert(state.record);
             continue;
         }
         if state.over {
@@ -195,6 +204,8 @@ struct State {
     /// A strand is inside `exit`.
     asked: bool,
     over: bool,
+    /// Who has failed: it is over by that.
+    failed: Option<usize>,
 }
 
 fn mix(value: u64) -> u64 {
@@ -271,7 +282,15 @@ impl State {
             told: 0,
             asked: false,
             over: false,
+            failed: None,
         }
+    }
+
+    /// A strand's bytes of the record.
+    fn own(&self, strand: usize) -> [u8; STRIDE] {
+        let mut own = [0; STRIDE];
+        own.copy_from_slice(&self.record[strand * STRIDE..][..STRIDE]);
+        own
     }
 
     /// Runs what belongs to the step before the strand's next operation.
@@ -291,6 +310,11 @@ impl State {
                 Instruction::Empty(to) => strand.pc = if strand.scratch == 0 { to } else { strand.pc + 1 },
                 Instruction::Over => {
                     strand.life = Life::Ended;
+                    return;
+                }
+                Instruction::Fail => {
+                    self.record[me * STRIDE + FAILED] = 1;
+                    (self.failed, self.over) = (Some(me), true);
                     return;
                 }
             }

@@ -132,6 +132,8 @@ pub enum Statement {
     Exit(Exit),
     /// Ends the strand; others go on, also without main.
     Leave,
+    /// Aborts: the run has failed.
+    Fail,
 }
 
 /// One strand.
@@ -171,11 +173,13 @@ pub const SLOTS: usize = 30;
 /// The most variables.
 pub const VARIABLES: usize = 16;
 
-/// What is known of a run when it is over, as bytes: of each strand how far it came, and its slots (one more than what they hold,
-/// so that 0 is what nothing was put into); then the variables.
+/// What is known of a run when it is over, as bytes: of each strand how far it came, its slots (one more than what they hold,
+/// so that 0 is what nothing was put into) and whether it failed; then the variables.
 pub type Record = [u8; RECORD];
 /// Bytes of a strand in a record.
 pub const STRIDE: usize = SLOTS + 2;
+/// Where in a strand's bytes it is told that it failed.
+pub const FAILED: usize = SLOTS + 1;
 /// Where the variables begin.
 pub const MEMORY: usize = STRANDS * STRIDE;
 /// Bytes of a record.

@@ -4,7 +4,9 @@
 //! a statement may be several steps: how far a strand has come is not compared ([`super::judge`]).
 
 use super::c::slots_of;
-use super::program::{Exit, Home, MEMORY, Place, Program, SLOTS, STRIDE, Statement, Value, Variable, walk};
+use super::program::{
+    Exit, FAILED, Home, MEMORY, Place, Program, SLOTS, STRIDE, Statement, Value, Variable, walk,
+};
 use std::fmt::Write;
 
 const HEAD: &str = r#"#![allow(warnings, static_mut_refs)]
@@ -349,6 +351,10 @@ impl Emitter<'_> {
             S::Exit(Exit::Exit) => self.line("std::process::exit(0);"),
             S::Exit(Exit::Now) => self.line("_exit(0);"),
             S::Exit(Exit::Quick) => self.line("quick_exit(0);"),
+            S::Fail => {
+                self.line(&format!("keep!({}, 1u8);", self.strand * STRIDE + FAILED));
+                self.line("std::process::abort();");
+            }
             // `fits` leaves them out.
             S::Wait(..)
             | S::Down(_)

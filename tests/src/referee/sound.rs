@@ -11,6 +11,7 @@ impl Program {
             && self.changes()
             && self.creates()
             && self.ends_last()
+            && self.fails_after_a_step()
             && self.destroys_only()
     }
 
@@ -56,7 +57,9 @@ impl Program {
     /// Whether the process may end while strands are at work.
     pub fn ends_early(&self) -> bool {
         let mut exits = false;
-        self.statements(|_, statement| exits |= matches!(statement, Statement::Exit(_) | Statement::Leave));
+        self.statements(|_, statement| {
+            exits |= matches!(statement, Statement::Exit(_) | Statement::Leave | Statement::Fail)
+        });
         exits
             || (1..self.strands.len() as u8)
                 .any(|at| !self.strands.iter().any(|strand| strand.body.contains(&Statement::Join(at))))
@@ -114,9 +117,23 @@ impl Program {
         })
     }
 
+    /// A strand that fails has made a step before: the failure belongs to it.
+    fn fails_after_a_step(&self) -> bool {
+        let is_step =
+            |statement: &Statement| !matches!(statement, Statement::If(..) | Statement::Allocate(_));
+        self.strands.iter().all(|strand| {
+            let before: Vec<Statement> = strand.body.iter().take_while(|it| !is_step(it)).cloned().collect();
+            let mut fails = false;
+            walk(&before, &mut |statement| fails |= *statement == Statement::Fail);
+            !fails
+        })
+    }
+
     /// What lies on main's stack is used only while main is there; nothing comes after an end.
     fn ends_last(&self) -> bool {
-        let ends = |statement: &Statement| matches!(statement, Statement::Exit(_) | Statement::Leave);
+        let ends = |statement: &Statement| {
+            matches!(statement, Statement::Exit(_) | Statement::Leave | Statement::Fail)
+        };
         let mut last = true;
         for strand in &self.strands {
             last &= check_last(&strand.body, &ends);

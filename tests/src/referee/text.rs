@@ -116,6 +116,7 @@ fn words(statement: &Statement) -> (&'static str, Vec<u8>) {
         S::Exit(Exit::Now) => ("exit-now", vec![]),
         S::Exit(Exit::Quick) => ("exit-quick", vec![]),
         S::Leave => ("leave", vec![]),
+        S::Fail => ("fail", vec![]),
     }
 }
 
@@ -162,6 +163,7 @@ fn statement(word: &str, n: &[u8], body: Vec<Statement>) -> Option<Statement> {
         ("exit-now", []) => S::Exit(Exit::Now),
         ("exit-quick", []) => S::Exit(Exit::Quick),
         ("leave", []) => S::Leave,
+        ("fail", []) => S::Fail,
         _ => return None,
     })
 }

@@ -208,8 +208,12 @@ impl Dpor {
 
     /// Plans the other order of two steps.
     fn reverse(&mut self, trace: &Trace, analysis: &Analysis, race: &Race, useful: usize) {
+        // What comes after a failure is never made, so the failure comes last.
+        let failing = trace.failing();
         let mut sequence: Vec<Event> = (race.first + 1..useful)
-            .filter(|&at| Some(at) != race.made && !race.comes_later(at, trace, analysis))
+            .filter(|&at| {
+                Some(at) != race.made && Some(at) != failing && !race.comes_later(at, trace, analysis)
+            })
             .map(|at| trace.events[at].clone())
             .collect();
         sequence.push(race.second.clone());

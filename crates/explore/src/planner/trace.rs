@@ -423,6 +423,14 @@ impl Trace {
             .or_else(|| self.pending.iter().map(|(event, _)| event).find(|event| event.index == index))
     }
 
+    /// The step in which the run ended by a failure, if there is one: its strand has not ended and stands before nothing else.
+    pub(crate) fn failing(&self) -> Option<usize> {
+        let at = self.events.len().checked_sub(1)?;
+        let Event { index, op, .. } = &self.events[at];
+        let ends = matches!(op.kind, OpKind::Exit | OpKind::End | OpKind::Quit);
+        (!ends && self.left_waiting(*index).is_none()).then_some(at)
+    }
+
     /// The order of the run's steps, and the pairs that could have come otherwise.
     pub(crate) fn analyse(&self, waits: &Waits) -> Analysis {
         let mut analysis = Analysis { states: waits.states(self), ..Analysis::default() };

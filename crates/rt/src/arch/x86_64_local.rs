@@ -51,8 +51,8 @@ pub fn want(wanted: bool) {
     unsafe { WANTED = wanted as u8 }
 }
 
-/// Stands for what the running strand, whose stack ends at `top`, had at its last hook.
-pub fn state(top: usize) -> u64 {
+/// Stands for what the running strand, whose stack ends at `top`, had at its last hook; `known` has the last word on what is in a word of it.
+pub fn state(top: usize, known: impl Fn(usize, u64) -> u64) -> u64 {
     // SAFETY: single kernel thread; the words between a stack pointer and the top of its stack are mapped.
     unsafe {
         let kept = (&raw const KEPT).read();
@@ -62,6 +62,9 @@ pub fn state(top: usize) -> u64 {
             return state;
         }
         let words = ((top - sp) / 8).min(WORDS);
-        (1..words).fold(state, |state, at| mix(state ^ (sp as *const u64).add(at).read_volatile()))
+        (1..words).fold(state, |state, at| {
+            let place = (sp as *const u64).add(at);
+            mix(state ^ known(place as usize, place.read_volatile()))
+        })
     }
 }

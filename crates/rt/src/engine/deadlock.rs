@@ -5,7 +5,9 @@
 //! begins to wait, which is the only moment a cycle can close, and the run ends there: other strands may run on for ever.
 //! When no strand at all can go on, `idle` asks for the cycle too, to tell it.
 //!
-//! A cycle is a verdict at once when nothing but the strands in it could open it. Where the program has a way out in
+//! A cycle is a verdict at once when nothing but the strands in it could open it. Where steps are told to a planner the others
+//! still go on, for [`PATIENCE`] at the most: a run that ended before they have done what they can would tell it nothing of
+//! that, and runs that differ in nothing but how far the others came would be of different classes. Where the program has a way out in
 //! principle, it is one only if it is still closed when the others have gone on for long ([`PATIENCE`]):
 //!
 //! - a join, or asynchronous cancellation: another strand may cancel;
@@ -22,7 +24,7 @@ use super::locks;
 use super::sched::engine;
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, ObjectId};
-use super::{lost, me, strand, strand_count, words};
+use super::{follow, lost, me, steps, strand, strand_count, words};
 use crate::model::single::Single;
 use crate::model::{cancel, futex, mutex, once, rwlock, signal, spin};
 use alloc::vec::Vec;
@@ -198,6 +200,10 @@ pub fn waits(this: &Strand) {
 fn look(id: StrandId) {
     match cycle(id) {
         Some(found) => match hope(&found) {
+            Hope::None if steps::is_on() || follow::goes_on() => {
+                note(found);
+                doubt(id);
+            }
             Hope::None => verdict(found),
             Hope::Some => doubt(id),
             Hope::Likely => {}
@@ -282,12 +288,21 @@ pub fn total() -> ! {
 }
 
 /// Ends the run with the cycle, or with the strand that waits for a lock whose holder has ended.
-fn verdict(mut found: Vec<StrandId>) -> ! {
+fn verdict(found: Vec<StrandId>) -> ! {
+    let closing = note(found);
+    end(closing, format_args!(""))
+}
+
+/// Notes the cycle as the run's verdict if there is none yet; who is to be told as the one who closed it.
+fn note(mut found: Vec<StrandId>) -> StrandId {
     // Whoever closes the cycle, it is told from the strand that was created first.
     let first = (0..found.len()).min_by_key(|&at| found[at]).unwrap_or(0);
     found.rotate_left(first);
     let closing = *found.iter().find(|&&id| id == me()).unwrap_or(&found[0]);
-    let end = |message| end(closing, message);
+    if live().verdict != VerdictKind::None as u32 {
+        return closing;
+    }
+    let note = |message| note_about(closing, message);
     let joins = found.iter().all(|&id| strand(id).wait.key.class == ObjectClass::Strand);
     let lock = |id: &StrandId| {
         let class = strand(*id).wait.key.class;
@@ -298,19 +313,28 @@ fn verdict(mut found: Vec<StrandId>) -> ! {
     let count = found.len();
     STATE.get().told = found;
     match count {
-        1 if ended => end(format_args!("a strand waits for a lock whose holder has ended")),
-        1 if locks => end(format_args!("a strand waits for the lock it holds itself")),
-        1 => end(format_args!("a strand waits for itself")),
-        _ if locks => end(format_args!("lock cycle of {count} strands")),
-        _ if joins => end(format_args!("join cycle of {count} strands")),
-        _ => end(format_args!("cycle of {count} strands")),
+        1 if ended => note(format_args!("a strand waits for a lock whose holder has ended")),
+        1 if locks => note(format_args!("a strand waits for the lock it holds itself")),
+        1 => note(format_args!("a strand waits for itself")),
+        _ if locks => note(format_args!("lock cycle of {count} strands")),
+        _ if joins => note(format_args!("join cycle of {count} strands")),
+        _ => note(format_args!("cycle of {count} strands")),
+    }
+    closing
+}
+
+/// Notes the verdict, if there is none yet; it is about `id`, whoever runs.
+fn note_about(id: StrandId, message: core::fmt::Arguments) {
+    if live().verdict == VerdictKind::None as u32 {
+        let op = strand(id).op;
+        super::note_verdict(VerdictKind::Deadlock, 0, op.addr, op.pc, message);
+        live().verdict_strand = id.0 as u32;
     }
 }
 
 /// Ends the run; the verdict is about `id`, whoever runs.
 fn end(id: StrandId, message: core::fmt::Arguments) -> ! {
+    note_about(id, message);
     let op = strand(id).op;
-    super::note_verdict(VerdictKind::Deadlock, 0, op.addr, op.pc, message);
-    live().verdict_strand = id.0 as u32;
     super::fail_run(VerdictKind::Deadlock, 0, op.addr, op.pc, message)
 }

@@ -341,6 +341,16 @@ pub fn blocks_here() -> Option<bool> {
     Some(here && there && waits && current.op == OpKind::IoWait as u8)
 }
 
+/// Whether a schedule is followed that has more to come.
+pub fn goes_on() -> bool {
+    let e = engine();
+    if !e.follow.active || e.phase != Phase::Running {
+        return false;
+    }
+    let current = segment(e.follow.at);
+    current.how != StopKind::Final as u8 || live().events - e.segment_start < current.events
+}
+
 /// The run has come to its end: with a strict schedule it must be the schedule's end too.
 pub fn check_end() {
     let e = engine();

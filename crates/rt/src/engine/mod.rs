@@ -25,6 +25,7 @@
 //! | `reads` | who reads from whom |
 //! | `coverage` | the run's class, and pairs of places for the driver |
 //! | `steps` | what each step did, for planners |
+//! | `local` | what a strand has of its own at a step |
 //! | `race` | data races |
 //! | `unseen` | functions that order strands and are not interposed |
 //! | `watch` | moments whose stacks the driver wants |
@@ -59,6 +60,7 @@ pub mod learn;
 pub mod lenient;
 pub mod lists;
 pub mod live;
+pub mod local;
 pub mod locks;
 pub mod loops;
 pub mod lost;

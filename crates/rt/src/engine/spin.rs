@@ -19,7 +19,7 @@ use super::loops::{self, Nature, Purpose};
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::{State, Strand};
 use super::wait::{ObjectId, Wait};
-use super::{lenient, lists, me, steps, strand};
+use super::{lenient, lists, local, me, steps, strand};
 use crate::arch;
 use core::sync::atomic::Ordering;
 use threadbare_abi::op::{Op, OpKind};
@@ -369,7 +369,8 @@ fn is_stuck(track: &mut SpinTrack, pc: u64, stack: usize) -> bool {
         return false;
     }
     track.sample = track.total + SAMPLE * track.used as u32;
-    let local = arch::local::state(stack);
+    // Nobody else goes on meanwhile: all that is there is the strand's.
+    let local = arch::local::state(stack, |_, word| word);
     track.same = if track.local == local { track.same + 1 } else { 0 };
     track.local = local;
     track.same > SAME
@@ -407,7 +408,7 @@ pub fn finish() {
 /// The strand waits before its next load, so that it loads when it goes on.
 fn block(this: &mut Strand) {
     let e = engine();
-    steps::note_local(this);
+    local::note(this);
     this.wait = Wait { key: ObjectId::memory(this.op.addr), acquire: true, ..Wait::NONE };
     tell(&this.spin);
     e.spinners.push(e.current);

@@ -7,7 +7,7 @@ use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
-use super::{frames, learn, modules, shared, strand};
+use super::{frames, learn, local, modules, shared, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::flags::{CALLERS as CALLERS_WANTED, FUNCTIONS};
@@ -129,14 +129,7 @@ fn tell_callers(this: &Strand, context: u64) {
 pub fn comes_to_point() {
     let this = super::sched::this();
     if !this.spin.is_alone() {
-        note_local(this);
-    }
-}
-
-/// Notes what the running strand has.
-pub fn note_local(this: &mut Strand) {
-    if is_on() {
-        this.local = crate::arch::local::state(this.stack.1);
+        local::note(this);
     }
 }
 
@@ -195,6 +188,7 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
         step.flags |= flags::TIMED;
     }
     push(step);
+    local::makes(id, this.op);
 }
 
 /// The step under way concerns this object, too; `shut` tells for whom it could not have been acquired before.

@@ -2,6 +2,7 @@
 
 use super::carriers::Carrier;
 use super::frames::{self, FrameEntry};
+use super::local::Foreign;
 use super::locks::Held;
 use super::part;
 use super::race::Ignored;
@@ -74,6 +75,8 @@ pub struct Strand {
     pub stack: (usize, usize),
     /// Stands for what it had in registers and on its stack at its last point, while planners ask.
     pub local: u64,
+    /// What others have written into its stack.
+    pub foreign: Foreign,
     /// What happens before its next step.
     pub clock: Clock,
     /// What its next acquire fence orders before it.
@@ -154,6 +157,7 @@ impl Strand {
             carrier: None,
             stack: (0, 0),
             local: 0,
+            foreign: Foreign::default(),
             stack_shared: false,
             held: Vec::new(),
             words: words::PerStrand::default(),
