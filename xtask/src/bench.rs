@@ -4,6 +4,7 @@
 //! noise only ever takes speed away.
 
 pub(crate) mod claims;
+pub(crate) mod code;
 pub(crate) mod coverage;
 pub(crate) mod inputs;
 pub(crate) mod noise;

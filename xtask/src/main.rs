@@ -31,6 +31,7 @@ usage: cargo xtask <chore>
                  [TESTS] complete tests of each, 1,000 unless told otherwise
   bench orders   runs that dpor makes against the classes they show, over the corpus; [RUNS] of each program at the
                  most, 3,000 unless told otherwise, names of programs narrow it
+  bench code     how long the code of a program of 5 MB takes to read, and to read again
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
   fuzz explorer  random small programs, every order of each in a model, and whether what the tool claims is right;
                  [COUNT] of them, 20,000 unless told otherwise, [--seed N], [--only FEATURE..]
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         ["bench", "noise", words @ ..] => bench::noise::noise(words),
         ["fuzz", "explorer", words @ ..] => fuzz::explorer(words),
         ["bench", "orders", words @ ..] => bench::orders::orders(words),
+        ["bench", "code"] => bench::code::static_part(),
         ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {
             eprint!("{USAGE}");

@@ -21,7 +21,8 @@ fn main() {
             continue;
         }
         let begins = if code.entries.contains(&at) { " (a strand begins here)" } else { "" };
-        println!("{:#x} {}{begins}", function.start, function.shown());
+        let known = if function.exposes_frame { " (others know its frame)" } else { "" };
+        println!("{:#x} {}{begins}{known}", function.start, function.shown());
         for access in &function.accesses {
             let sort = if access.atomic { "atomic " } else { "" };
             let locks = shown(&access.locks);

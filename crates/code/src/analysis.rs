@@ -1,5 +1,6 @@
 //! All functions of a file, callees first.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use iced_x86::{FlowControl, Mnemonic, OpKind};
@@ -7,7 +8,7 @@ use iced_x86::{FlowControl, Mnemonic, OpKind};
 use crate::Error;
 use crate::code::Code;
 use crate::flow::{self, Program};
-use crate::function::Function;
+use crate::function::{Callee, Function};
 use crate::gap::{Gap, What};
 use crate::graph::{Graph, Leave};
 use crate::image::{Image, Slot};
@@ -54,7 +55,30 @@ pub(crate) fn analyse(bytes: Vec<u8>) -> Result<Code, Error> {
         }
     }
     let functions: Vec<Function> = functions.into_iter().flatten().collect();
+    gaps.extend(uninstrumented(&functions, &graphs));
     Ok(Code::assemble(&image, functions, gaps))
+}
+
+/// Functions that instrumented code calls, that write beyond their frame, and have no hooks.
+fn uninstrumented(functions: &[Function], graphs: &[Graph]) -> Vec<Gap> {
+    let calls =
+        functions.iter().filter(|function| function.instrumented).flat_map(|function| &function.calls);
+    let called: BTreeSet<usize> = calls
+        .filter_map(|call| match call.callee {
+            Callee::Function(callee) => Some(callee),
+            _ => None,
+        })
+        .collect();
+    let dark = |&at: &usize| {
+        let code = || graphs[at].blocks.iter().flat_map(|block| &block.instructions);
+        !functions[at].instrumented && code().any(x86_64::writes_beyond_frame)
+    };
+    let gap = |at: usize| Gap {
+        function: functions[at].start,
+        at: functions[at].start,
+        what: What::Uninstrumented,
+    };
+    called.into_iter().filter(dark).map(gap).collect()
 }
 
 /// What is known of calls before anything is followed.
@@ -148,7 +172,8 @@ impl Sketch {
     }
 
     fn import(&mut self, from: usize, name: &str) {
-        let gives = matches!(known::named(name), Some(Known::Unlock { .. } | Known::Wait { .. }));
+        let gives =
+            matches!(known::named(name), Some(Known::Unlock { .. } | Known::Wait { .. } | Known::WaitBehind));
         if gives || name == "__tsan_atomic32_exchange" || name == "__tsan_atomic32_store" {
             self.may_give[from] = true;
         }

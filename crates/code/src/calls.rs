@@ -352,6 +352,16 @@ impl Follow<'_> {
                     state.take(Held { lock, shared: false, word: false, since: place });
                 }
             }
+            Known::WaitBehind => {
+                // Which lock it is is not known: any may have been given back meanwhile, and is held again.
+                let held = std::mem::take(&mut state.locks);
+                state.give_all();
+                self.gives_any = true;
+                state.others_wrote(&self.stepper.pool, taken.as_ref());
+                for held in held {
+                    state.take(Held { since: place, ..held });
+                }
+            }
             Known::Create { argument, id, .. } => {
                 state.escape(&self.stepper.pool, arguments[argument]);
                 self.note_taken(arguments[argument], 8);
@@ -398,6 +408,7 @@ impl Follow<'_> {
         let unknown = self.stepper.pool.unknown(Reason::Clobbered);
         for (number, leaks) in summary.leaks.iter().enumerate() {
             self.note_taken(arguments[number], 8);
+            state.lend(&self.stepper.pool, arguments[number]);
             if *leaks {
                 state.escape(&self.stepper.pool, arguments[number]);
                 self.stepper.expose(arguments[number]);

@@ -36,6 +36,6 @@ pub enum What {
     UnknownEntry,
     /// A function that takes or gives back a lock without a call that is known.
     HiddenLock(String),
-    /// The function's code has no instrumentation: its accesses are not seen.
+    /// The function writes, instrumented code calls it, and it has no instrumentation: its accesses are not seen.
     Uninstrumented,
 }

@@ -166,10 +166,14 @@ impl Image {
                 _ => None,
             };
             let slot = match (r_type, symbol) {
+                // Where another module's thread-local variable lies, the loader decides.
+                (object::elf::R_X86_64_TPOFF64 | object::elf::R_X86_64_DTPMOD64, Some(symbol))
+                    if symbol.is_undefined() =>
+                {
+                    None
+                }
                 (object::elf::R_X86_64_TPOFF64, symbol) => {
-                    let within = symbol
-                        .filter(|symbol| !symbol.is_undefined())
-                        .map_or(Some(0), |s| i64::try_from(s.address()).ok());
+                    let within = symbol.map_or(Some(0), |s| i64::try_from(s.address()).ok());
                     within.map(|within| {
                         Slot::ThreadOffset(within.wrapping_add(addend).wrapping_sub(self.thread_size))
                     })

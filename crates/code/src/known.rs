@@ -14,6 +14,8 @@ pub(crate) enum Known {
     Unlock { argument: usize, word: bool },
     /// Gives the lock back, waits, takes it again.
     Wait { lock: usize },
+    /// The same with a lock that is behind an argument.
+    WaitBehind,
     /// Gives a new block of memory.
     Allocate,
     /// Makes a strand that begins at one argument and gets another.
@@ -57,6 +59,7 @@ pub(crate) fn named(name: &str) -> Option<Known> {
         | "pthread_cond_clockwait"
         | "cnd_wait"
         | "cnd_timedwait" => Known::Wait { lock: 1 },
+        _ if name.starts_with("_ZNSt18condition_variable4wait") => Known::WaitBehind,
         "malloc"
         | "calloc"
         | "aligned_alloc"

@@ -27,6 +27,7 @@ mod known;
 mod landing;
 mod names;
 mod order;
+pub mod reach;
 mod state;
 mod strands;
 mod summary;

@@ -143,6 +143,17 @@ impl State {
         }
     }
 
+    /// A function that gets this address of the own frame may keep what it finds there: addresses of the frame in it, others may know from now on.
+    pub(crate) fn lend(&mut self, pool: &Pool, value: V) {
+        let Some(from) = pool.in_frame(value) else { return };
+        let escaped = &mut self.escaped;
+        for slot in self.slots.iter().filter(|slot| slot.region == 0 && slot.offset >= from) {
+            if let Some(offset) = pool.in_frame(slot.value).filter(|_| slot.offset < 0) {
+                note(escaped, offset);
+            }
+        }
+    }
+
     /// Somebody else may have written wherever they know of.
     pub(crate) fn others_wrote(&mut self, pool: &Pool, taken: Option<&Taken>) {
         self.drop_slots(pool, |slot| slot.region != 0);

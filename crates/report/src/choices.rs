@@ -1,5 +1,6 @@
 //! What came of choices: reads that were to see certain writes.
 
+use crate::branches::{self, Branch};
 use serde::{Deserialize, Serialize};
 
 /// What came of a choice.
@@ -29,6 +30,9 @@ pub enum Came {
     NotReached {
         /// Which.
         what: String,
+        /// What must be so for it to be made.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        branches: Vec<Branch>,
     },
 }
 
@@ -45,7 +49,10 @@ impl Came {
             }
             Came::CannotBe { reason } => format!("cannot be: {reason}"),
             Came::NotMade { near } => format!("not made: {near}"),
-            Came::NotReached { what } => format!("not reached: {what}"),
+            Came::NotReached { what, branches } => match branches::words(branches) {
+                words if words.is_empty() => format!("not reached: {what}"),
+                words => format!("not reached: {what}; {words}"),
+            },
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Everything here turns data into text; nobody here reads a process or a file. Results are for standard output
 //! ([`text`], [`campaign`] as JSON), the [`progress`] line is for a terminal's standard error.
 
+pub mod branches;
 pub mod campaign;
 pub mod choices;
 pub mod claim;

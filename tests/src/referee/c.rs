@@ -25,7 +25,8 @@ typedef unsigned long u64;
 pub fn source(programs: &[Program]) -> String {
     let mut text = HEAD.to_owned();
     for (number, program) in programs.iter().enumerate() {
-        Emitter { text: &mut text, program, number, strand: 0, marks: 0, depth: 1 }.program();
+        Emitter { text: &mut text, program, number, strand: 0, marks: 0, depth: 1, touches: 0, note: None }
+            .program();
     }
     text.push_str("typedef int (*run)(void);\nstatic const run programs[] = {");
     for number in 0..programs.len() {
@@ -45,6 +46,10 @@ struct Emitter<'a> {
     strand: usize,
     marks: usize,
     depth: usize,
+    /// Statements of the strand that touch a variable, so far.
+    touches: usize,
+    /// The number of the one whose line comes next.
+    note: Option<usize>,
 }
 
 impl Emitter<'_> {
@@ -53,6 +58,9 @@ impl Emitter<'_> {
             self.text.push_str("    ");
         }
         self.text.push_str(line);
+        if let Some(note) = self.note.take() {
+            let _ = write!(self.text, " // @{}.{note}", self.strand);
+        }
         self.text.push('\n');
     }
 
@@ -120,7 +128,7 @@ impl Emitter<'_> {
 
     fn strand(&mut self, at: usize) {
         let program = self.program;
-        (self.strand, self.marks, self.depth) = (at, 0, 1);
+        (self.strand, self.marks, self.depth, self.touches) = (at, 0, 1, 0);
         let name = self.name(&at.to_string());
         let shared = self.name("shared");
         let head = match at {
@@ -225,6 +233,20 @@ impl Emitter<'_> {
 
     fn statement(&mut self, statement: &Statement) {
         use Statement as S;
+        if matches!(
+            statement,
+            S::Read(..)
+                | S::Write(..)
+                | S::Add(..)
+                | S::Load(..)
+                | S::Store(..)
+                | S::FetchAdd(..)
+                | S::Exchange(..)
+                | S::Compare(..)
+        ) {
+            self.note = Some(self.touches);
+            self.touches += 1;
+        }
         let object = |this: &Self, letter: &str, at: u8| format!("&{}[{at}]", this.name(letter));
         match *statement {
             S::Read(variable, slot) => self.kept(slot, &self.variable(variable)),

@@ -43,7 +43,14 @@ pub struct Account {
     pub companied: bool,
     /// Beginnings of classes that were looked at.
     pub prefixes: usize,
+    /// What reads can see while there is more than one strand.
+    pub pairs: HashSet<Pair>,
 }
+
+/// An access: the strand, and the how-manieth of its statements that touch a variable, from 0.
+pub type Touch = (usize, usize);
+/// What a read sees: a write, or what was there when the second strand was made.
+pub type Pair = (Touch, Option<Touch>);
 
 /// The account of a program; `None` if it has more than so many beginnings.
 pub fn account(program: &Program, most: usize) -> Option<Account> {
@@ -83,6 +90,7 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
             continue;
         }
         let next = state.successors(&code);
+        account.pairs.extend(next.iter().filter_map(|next| next.saw));
         if next.is_empty() {
             account.stuck |=
                 state.strands.iter().any(|strand| strand.life != Life::Ended && strand.life != Life::Unborn);
@@ -178,6 +186,10 @@ impl Object {
 struct State {
     strands: Vec<Strand>,
     memory: [u8; VARIABLES],
+    /// Who wrote last since the second strand was made.
+    last_writes: [Option<Touch>; VARIABLES],
+    /// What the last step saw.
+    saw: Option<Pair>,
     holders: Vec<Option<u8>>,
     destroyed: Vec<bool>,
     semaphores: Vec<u8>,
@@ -256,6 +268,8 @@ impl State {
         State {
             strands,
             memory: [0; VARIABLES],
+            last_writes: [None; VARIABLES],
+            saw: None,
             holders: vec![None; program.mutexes as usize],
             destroyed: vec![false; program.mutexes as usize],
             semaphores: program.semaphores.clone(),
@@ -372,9 +386,37 @@ impl State {
         self.record[MEMORY + variable as usize] = value;
     }
 
+    /// Notes what an access sees, and that it writes.
+    fn note(&mut self, me: usize, op: Op, code: &[Vec<Instruction>]) {
+        let (variable, reads, writes) = match op {
+            Op::Get(variable, _) | Op::Peek(variable) => (variable, true, false),
+            Op::Put(variable, _) | Op::PutMore(variable, _) => (variable, false, true),
+            Op::FetchAdd(variable, ..) | Op::Exchange(variable, ..) => (variable, true, true),
+            Op::Compare(variable, old, ..) => (variable, true, self.memory[variable as usize] == old),
+            _ => return,
+        };
+        // The second half of an addition belongs to its first.
+        let begins = |it: &&Instruction| {
+            use Op::{Compare, Exchange, FetchAdd, Get, Peek, Put};
+            let Instruction::Op(op) = it else { return false };
+            matches!(op, Get(..) | Peek(_) | Put(..) | FetchAdd(..) | Exchange(..) | Compare(..))
+        };
+        let touch = (me, code[me][..=self.strands[me].pc].iter().filter(begins).count() - 1);
+        if reads {
+            self.saw = Some((touch, self.last_writes[variable as usize]));
+        }
+        if writes {
+            self.last_writes[variable as usize] = Some(touch);
+        }
+    }
+
     fn step(&mut self, me: usize, op: Op, way: usize, code: &[Vec<Instruction>]) {
         use Mode::{Read, Tries, Write};
         let born = self.strands.iter().filter(|strand| strand.life != Life::Unborn).count();
+        self.saw = None;
+        if born > 1 {
+            self.note(me, op, code);
+        }
         let strand = &mut self.strands[me];
         if born > 1 {
             strand.made |= bit(strand.pc);

@@ -1,7 +1,7 @@
 //! A run for each term: what the program does at a glance.
 
 use super::table::{Failed, Row, State, Table, Term, Tried, Whose};
-use super::{choosing, looking, name, outcome, table};
+use super::{choosing, looking, name, neighbour, outcome, table};
 use crate::conduct;
 use crate::exit::Trouble;
 use crate::said;
@@ -11,6 +11,7 @@ use threadbare_explore::campaign::Config;
 use threadbare_explore::futures::{Source, Step, Wish};
 use threadbare_explore::store::Store;
 use threadbare_findings::{Finding, Suppressions, SymbolPlaces};
+use threadbare_report::choices::Came;
 use threadbare_report::progress::ProgressLine;
 
 /// The table with what came of each term, and what failed.
@@ -46,6 +47,7 @@ pub(crate) fn all(
         .filter(|&(at, number)| is_open(&table.reads[at].terms[number]))
         .collect();
     if open.is_empty() {
+        neighbour::fill(&mut table, [&saw.found.whole, &[]], &HashMap::new());
         return Ok(All { table, findings });
     }
     let goals = open.iter().map(|&(at, number)| vec![wish(&table.reads[at], number)]).collect();
@@ -59,15 +61,22 @@ pub(crate) fn all(
     table.made = made.report.runs;
     let tried = made.futures.ok_or_else(lacks)?;
     let places = SymbolPlaces::new(&tried.modules, &config.target.program);
+    let mut failing = HashMap::new();
     for (goal, (at, number)) in tried.found.goals.iter().zip(open) {
-        let came = outcome::of(goal, &tried.found, None, &places);
+        let wishes = [wish(&table.reads[at], number)];
+        let mut came = outcome::of(goal, &tried.found, None, &wishes, &places);
+        if let Came::NotReached { branches, .. } = &mut came {
+            branches.clone_from(&table.reads[at].terms[number].branches);
+        }
         let made = goal.made.as_ref();
+        failing.extend(made.filter(|made| !made.shown.is_empty()).map(|made| ((at, number), made.run)));
         let failed =
             made.and_then(|made| made.shown.first()).map(|&key| failed(&tried.findings, &findings, key));
         let read =
             made.and_then(|made| made.reads.first()).map(|(path, _, time)| (name::strand(*path), *time));
         table.reads[at].terms[number].tried = Some(Tried { came, tries: goal.tries, read, failed });
     }
+    neighbour::fill(&mut table, [&saw.found.whole, &tried.found.whole], &failing);
     Ok(All { table, findings })
 }
 

@@ -9,6 +9,7 @@ use crate::exit::Trouble;
 use std::path::Path;
 use threadbare_abi::strand::StrandPath;
 use threadbare_explore::futures::{Source, Step, Wish};
+use threadbare_report::branches::Branch;
 
 /// A place as it was written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -37,6 +38,9 @@ pub(crate) struct Chosen {
     pub(crate) wish: Wish,
     /// Why no run can have it, by the code.
     pub(crate) struck: Option<String>,
+    /// What must be so for the read and for the write to be made, if no run made them.
+    pub(crate) to_read: Vec<Branch>,
+    pub(crate) to_write: Vec<Branch>,
 }
 
 const HELP: &str = "a choice is `FILE:LINE <- FILE:LINE` or `FILE:LINE <- initial`; behind a place may stand a variable, `@0.2` for \
@@ -134,6 +138,12 @@ impl Choice {
         let row = match rows[..] {
             [row] => row,
             [] => {
+                if table.reads.is_empty() && table.library_reads > 0 {
+                    return Err(Trouble::usage(
+                        format!("`{}`: no place in the source is known of this program", self.text),
+                        "compile it with `-g`, and do not strip it",
+                    ));
+                }
                 let near = |row: &&Row| Path::new(&row.read.file).ends_with(&self.read.file);
                 let near: Vec<&Row> = table.reads.iter().filter(near).collect();
                 let near = if near.is_empty() { table.reads.iter().collect() } else { near };
@@ -185,6 +195,12 @@ impl Choice {
             text: self.text.clone(),
             wish: Wish { read: self.read.step(&row.sites), source },
             struck,
+            to_read: row.branches.clone(),
+            to_write: terms
+                .iter()
+                .map(|term| term.branches.clone())
+                .find(|it| !it.is_empty())
+                .unwrap_or_default(),
         })
     }
 

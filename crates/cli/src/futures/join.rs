@@ -1,13 +1,16 @@
 //! The table from what the code says and what runs saw.
 
+use super::road::Scout;
 use super::table::{Row, Site, State, Table, Term, Whose, add};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use threadbare_code::terms::{self, Strike};
-use threadbare_code::{Address, Code, Names, Size};
+use threadbare_code::{Address, Code, Names, Size, What};
 use threadbare_explore::futures::{Found, Origin, Pair};
 use threadbare_findings::places::{chain, shown};
 use threadbare_findings::{Place, Places, SymbolPlaces};
+use threadbare_report::branches::Branch;
 use threadbare_trace::report::Module;
 
 /// What is known of a program.
@@ -108,6 +111,21 @@ impl Program<'_> {
         own.is_some_and(|own| frames[..own].iter().all(ours))
     }
 
+    /// Functions of the program's own that write and have no instrumentation.
+    fn uninstrumented(&self) -> Vec<String> {
+        let gaps = self.code.gaps.iter().filter(|gap| gap.what == What::Uninstrumented);
+        let own = |start: u64| {
+            let function = &self.code.functions[self.code.function_at(start)?];
+            let frames = self.places.at(self.base.wrapping_add(start + 1));
+            let place = frames.last();
+            // Without a file it is assembly, or a part of a library that was linked in.
+            let known = place.is_some_and(|place| place.file.is_some());
+            let plain = !["_", "core::", "std::"].iter().any(|start| function.name.starts_with(start));
+            (!place.is_some_and(|place| place.library) && (known || plain)).then(|| function.shown())
+        };
+        gaps.filter_map(|gap| own(gap.at)).collect()
+    }
+
     /// A strike in words.
     fn reason(&self, strike: &Strike, reader: usize, writer: Option<u64>) -> String {
         let lock = |lock: &Address, function: Option<usize>| {
@@ -200,8 +218,14 @@ impl Table {
             early: terms::before_strands(code),
             known: Default::default(),
         };
-        let by_code: BTreeMap<u64, terms::Row> =
-            terms::table(code).into_iter().map(|row| (row.place, row)).collect();
+        let mut by_code: BTreeMap<u64, terms::Row> = BTreeMap::new();
+        for row in terms::table(code) {
+            match by_code.entry(row.place) {
+                Entry::Vacant(free) => drop(free.insert(row)),
+                // A call such as `strcmp` has two reads at one place.
+                Entry::Occupied(mut known) => known.get_mut().join(row),
+            }
+        }
         let mut seen: BTreeMap<u64, Vec<(Origin, &Pair)>> = BTreeMap::new();
         for ((site, origin), pair) in &found.pairs {
             seen.entry(*site).or_default().push((*origin, pair));
@@ -211,7 +235,7 @@ impl Table {
         // Those that runs made come first.
         let unmade: BTreeSet<u64> = unmade.filter(|site| !seen.contains_key(site)).collect();
         let sites: Vec<u64> = seen.keys().copied().chain(unmade).collect();
-        let mut table = Table { runs: found.runs, ..Table::default() };
+        let mut table = Table { runs: found.runs, cut: found.cut, ..Table::default() };
         let mut rows: BTreeMap<(Site, Option<String>), Row> = BTreeMap::new();
         for site in sites {
             let saw = seen.get(&site).map(Vec::as_slice).unwrap_or_default();
@@ -236,6 +260,7 @@ impl Table {
                 columns: BTreeSet::new(),
                 variable,
                 reached: false,
+                branches: Vec::new(),
                 terms: Vec::new(),
                 sites: Vec::new(),
             });
@@ -254,7 +279,37 @@ impl Table {
         for row in &mut table.reads {
             row.terms.sort_by(|a, b| (a.whose, &a.write).cmp(&(b.whose, &b.write)));
         }
+        table.add_branches(&program, path);
+        table.uninstrumented = program.uninstrumented();
         table
+    }
+
+    /// Adds what must be so for writes and reads to be made that no run made.
+    fn add_branches(&mut self, program: &Program<'_>, path: &Path) {
+        let unmade = |row: &Row| {
+            !row.reached || row.terms.iter().any(|term| term.state == State::Possible { written: false })
+        };
+        if !self.reads.iter().any(unmade) {
+            return;
+        }
+        let reached = &program.found.reached;
+        let scout = Scout::of(path, program.code, &program.places, program.base, reached);
+        let Some(mut scout) = scout else { return };
+        let mut known: HashMap<Vec<u64>, Vec<Branch>> = HashMap::new();
+        let mut to = |sites: &Vec<u64>| {
+            let linked = || sites.iter().filter_map(|&site| program.linked(site));
+            known.entry(sites.clone()).or_insert_with(|| scout.to(linked())).clone()
+        };
+        for row in &mut self.reads {
+            if !row.reached {
+                row.branches = to(&row.sites);
+            }
+            for term in &mut row.terms {
+                if term.state == (State::Possible { written: false }) {
+                    term.branches = to(&term.sites);
+                }
+            }
+        }
     }
 
     fn seen_terms(
@@ -270,7 +325,7 @@ impl Table {
             let (whose, write) = of_origin(*origin);
             let state = State::Seen { runs: pair.runs.clone(), failed: pair.failed.clone() };
             let (write, sites) = (write.map(|site| program.site(site).0), write.into_iter().collect());
-            add(&mut list, Term { whose, write, state, tried: None, sites });
+            add(&mut list, Term::new(whose, write, state, sites));
             if row_says {
                 self.compare(program, site, *origin, row);
             }
@@ -305,13 +360,7 @@ impl Table {
                 match whose {
                     Whose::Unseen => self.unseen += usize::from(!known),
                     _ if known => {}
-                    _ => list.push(Term {
-                        whose,
-                        write: None,
-                        state: state(true),
-                        tried: None,
-                        sites: Vec::new(),
-                    }),
+                    _ => list.push(Term::new(whose, None, state(true), Vec::new())),
                 }
                 continue;
             };
@@ -332,8 +381,16 @@ impl Table {
                     self.apart += 1;
                     continue;
                 }
-                let state = state(made);
-                add(list, Term { whose, write: Some(source), state, tried: None, sites: vec![site] });
+                let after = program.found.touched.contains_key(&read) && made && whose == Whose::Own;
+                let state = match state(made) {
+                    State::Possible { .. } if after && !program.found.after_own.contains(&(read, site)) => {
+                        State::StruckOut {
+                            reason: "in all runs a strand writes only after the read".to_owned(),
+                        }
+                    }
+                    state => state,
+                };
+                add(list, Term::new(whose, Some(source), state, vec![site]));
             }
         }
     }

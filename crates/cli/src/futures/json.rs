@@ -1,9 +1,10 @@
 //! The table as one JSON object.
 
-use super::table::{Failed, Row, State, Table, Term, Whose};
+use super::table::{Failed, Passing, Row, State, Table, Term, Whose};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use threadbare_findings::Finding;
+use threadbare_report::branches::Branch;
 use threadbare_report::campaign::FORMAT_VERSION;
 use threadbare_report::choices::Came;
 
@@ -14,10 +15,12 @@ struct TableTold<'a> {
     elapsed_s: f64,
     seed: u64,
     reads: Vec<ReadTold<'a>>,
+    cut: u64,
     unshared: usize,
     library_reads: usize,
     apart: usize,
     unseen: usize,
+    uninstrumented: &'a [String],
     contradictions: &'a [String],
     findings: &'a [Finding],
 }
@@ -65,6 +68,12 @@ struct TermTold<'a> {
     finding: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     schedule: Option<&'a str>,
+    /// What must be so for a write to be made that no run made.
+    #[serde(skip_serializing_if = "<[Branch]>::is_empty")]
+    branches: &'a [Branch],
+    /// The nearest future that passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passing: Option<&'a Passing>,
 }
 
 /// The object, with a line's end behind it.
@@ -75,10 +84,12 @@ pub(crate) fn table(table: &Table, findings: &[Finding], elapsed_s: f64, seed: u
         elapsed_s,
         seed,
         reads: table.reads.iter().map(|row| read(row, table, findings)).collect(),
+        cut: table.cut,
         unshared: table.unshared,
         library_reads: table.library_reads,
         apart: table.apart,
         unseen: table.unseen,
+        uninstrumented: &table.uninstrumented,
         contradictions: &table.contradictions,
         findings,
     };
@@ -137,6 +148,8 @@ fn term<'a>(term: &'a Term, row: &'a Row, table: &'a Table, findings: &'a [Findi
         instance: read.map(|(_, time)| *time),
         finding,
         schedule: schedule.map(|finding| finding.schedule.as_str()),
+        branches: &term.branches,
+        passing: term.passing.as_ref(),
     }
 }
 
@@ -156,7 +169,7 @@ fn status(term: &Term) -> (&'static str, Option<String>) {
             Came::Made { .. } => ("made", None),
             Came::CannotBe { reason } => ("impossible", Some(reason.clone())),
             Came::NotMade { near } => ("not-made", Some(near.clone())),
-            Came::NotReached { what } => ("unreached", Some(what.clone())),
+            Came::NotReached { what, .. } => ("unreached", Some(what.clone())),
         },
         (None, State::Seen { .. }) => ("seen", None),
         (None, State::Possible { written: true }) => ("possible", None),

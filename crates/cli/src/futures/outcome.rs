@@ -2,13 +2,20 @@
 
 use super::choice::Chosen;
 use super::name;
-use threadbare_explore::futures::{Against, Found, Progress, Stuck, Why};
+use std::collections::BTreeSet;
+use threadbare_explore::futures::{Against, Found, Origin, Progress, Source, Stuck, Why, Wish};
 use threadbare_findings::Places;
 use threadbare_findings::places::shown;
 use threadbare_report::choices::{Came, ChoiceReport, count};
 
 /// What came of a choice.
-pub(crate) fn of(progress: &Progress, found: &Found, struck: Option<&str>, places: &dyn Places) -> Came {
+pub(crate) fn of(
+    progress: &Progress,
+    found: &Found,
+    struck: Option<&str>,
+    wishes: &[Wish],
+    places: &dyn Places,
+) -> Came {
     if let Some(made) = &progress.made {
         let reads = made
             .reads
@@ -24,13 +31,13 @@ pub(crate) fn of(progress: &Progress, found: &Found, struck: Option<&str>, place
             _ => "the write is not made",
         };
         let all = if found.complete { ", whatever the order" } else { "" };
-        return Came::NotReached { what: format!("{what} in {runs}{all}") };
+        return Came::NotReached { what: format!("{what} in {runs}{all}"), branches: Vec::new() };
     }
     let cycle = progress.stuck.as_ref().map(|stuck| words(stuck, places)).filter(|words| !words.is_empty());
     let cycle = cycle.or_else(|| progress.against.map(|against| in_order(against).to_owned()));
     if found.complete {
         let all = "no order of the program has it";
-        let why = struck.map(str::to_owned).or(cycle);
+        let why = struck.map(str::to_owned).or(cycle).or_else(|| sees(wishes, found, places));
         let reason = why.map_or(all.to_owned(), |why| format!("{all}: {why}"));
         return Came::CannotBe { reason };
     }
@@ -46,12 +53,18 @@ pub(crate) fn of(progress: &Progress, found: &Found, struck: Option<&str>, place
 pub(crate) fn together(chosen: &[Chosen], found: &Found, places: &dyn Places) -> Vec<ChoiceReport> {
     let Some(progress) = found.goals.first() else { return Vec::new() };
     let struck = chosen.iter().find_map(|choice| choice.struck.as_deref());
-    let came = of(progress, found, struck, places);
+    let wishes: Vec<Wish> = chosen.iter().map(|choice| choice.wish.clone()).collect();
+    let came = of(progress, found, struck, &wishes, places);
     chosen
         .iter()
         .enumerate()
         .map(|(at, choice)| {
             let came = match &came {
+                Came::NotReached { what, .. } => {
+                    // Of a read that is not made the way to the write is not asked for.
+                    let branches = if progress.read == 0 { &choice.to_read } else { &choice.to_write };
+                    Came::NotReached { what: what.clone(), branches: branches.clone() }
+                }
                 Came::Made { runs, first, reads } => {
                     let reads = reads.get(at).cloned().into_iter().collect();
                     Came::Made { runs: *runs, first: *first, reads }
@@ -72,17 +85,47 @@ fn in_order(against: Against) -> &'static str {
     }
 }
 
+/// What a read sees in all orders, if it is never what is wished for.
+fn sees(wishes: &[Wish], found: &Found, places: &dyn Places) -> Option<String> {
+    let pc = |site: u64| found.sites.get(&site).map_or(site, |[pc, ..]| *pc);
+    let is = |wish: &Wish, origin: Origin| match (&wish.source, origin) {
+        (Source::Initial, Origin::Initial) => true,
+        (Source::Write(step, own), Origin::Own(site)) => *own != Some(false) && step.sites.contains(&site),
+        (Source::Write(step, own), Origin::Other(site)) => *own != Some(true) && step.sites.contains(&site),
+        _ => false,
+    };
+    wishes.iter().find_map(|wish| {
+        let pairs = found.pairs.keys().filter(|(site, _)| wish.read.sites.contains(site));
+        let origins: Vec<Origin> = pairs.map(|(_, origin)| *origin).collect();
+        // Which strand and time are wished for does not count here: of a read that sees it otherwise nothing is told.
+        if origins.is_empty() || origins.iter().any(|&origin| is(wish, origin)) {
+            return None;
+        }
+        let names = origins.into_iter().map(|origin| match origin {
+            Origin::Own(site) => format!("its own write at {}", place(pc(site), places)),
+            Origin::Other(site) => place(pc(site), places),
+            Origin::Initial => "the initial value".to_owned(),
+            Origin::Unseen => "a write of code that is not instrumented".to_owned(),
+        });
+        let names: BTreeSet<String> = names.collect();
+        Some(format!("the read sees {} in every one", names.into_iter().collect::<Vec<_>>().join(" or ")))
+    })
+}
+
+/// A line by its file's name.
+fn place(pc: u64, places: &dyn Places) -> String {
+    let frames = places.at(pc);
+    let at = shown(&frames).filter(|place| place.file.is_some());
+    at.map_or("an unknown place".to_owned(), |place| {
+        let file = place.file.as_deref().unwrap_or_default();
+        let file = file.rsplit('/').next().unwrap_or_default();
+        format!("{file}:{}", place.line.unwrap_or(0))
+    })
+}
+
 /// Who would wait for whom.
 fn words(stuck: &Stuck, places: &dyn Places) -> String {
-    let place = |pc: u64| {
-        let frames = places.at(pc);
-        let at = shown(&frames).filter(|place| place.file.is_some());
-        at.map_or("an unknown place".to_owned(), |place| {
-            let file = place.file.as_deref().unwrap_or_default();
-            let file = file.rsplit('/').next().unwrap_or_default();
-            format!("{file}:{}", place.line.unwrap_or(0))
-        })
-    };
+    let place = |pc: u64| place(pc, places);
     let one = |waits: &threadbare_explore::futures::Waits| {
         let who = name::strand(waits.strand);
         let whom = name::strand(waits.whom);

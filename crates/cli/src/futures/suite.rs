@@ -169,9 +169,9 @@ impl<'a> Teller<'a> {
             let told = self.made.report.findings.iter().find(is);
             return Fate::Made { outcome: told.map_or("hidden".to_owned(), |it| it.kind.clone()), finding };
         }
-        match outcome::of(goal, &saw.found, None, &self.places) {
+        match outcome::of(goal, &saw.found, None, &[], &self.places) {
             Came::CannotBe { reason } => Fate::Gone { reason: format!("cannot be: {reason}") },
-            Came::NotReached { what } => Fate::Unreached { reason: what },
+            Came::NotReached { what, .. } => Fate::Unreached { reason: what },
             came => Fate::NotMade { reason: came.words().trim_start_matches("not made: ").to_owned() },
         }
     }

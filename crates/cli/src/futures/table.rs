@@ -7,6 +7,7 @@
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use threadbare_report::branches::Branch;
 use threadbare_report::choices::Came;
 
 /// Whose write a read sees.
@@ -57,6 +58,12 @@ pub(crate) struct Site {
     pub(crate) library: bool,
 }
 
+impl Term {
+    pub(super) fn new(whose: Whose, write: Option<Site>, state: State, sites: Vec<u64>) -> Term {
+        Term { whose, write, state, tried: None, sites, branches: Vec::new(), passing: None }
+    }
+}
+
 impl Site {
     /// The place with the file as the compiler was given it.
     pub(crate) fn whole(&self) -> String {
@@ -80,6 +87,21 @@ pub(crate) struct Term {
     pub(crate) tried: Option<Tried>,
     /// Sites of the write.
     pub(crate) sites: Vec<u64>,
+    /// What must be so for the write to be made, if no run made it.
+    pub(crate) branches: Vec<Branch>,
+    /// The nearest future that passes, if a run that has this failed.
+    pub(crate) passing: Option<Passing>,
+}
+
+/// A future that passes, by the first read in which it differs from one that fails.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub(crate) struct Passing {
+    /// The term of the one that fails, as users write it.
+    pub(crate) fails: String,
+    /// What the read sees in the one that passes.
+    pub(crate) passes: String,
+    /// In how many reads the two differ; those after the first may follow from it.
+    pub(crate) differs: usize,
 }
 
 /// What came of a term that was tried.
@@ -119,6 +141,8 @@ pub(crate) struct Row {
     pub(crate) variable: Option<String>,
     /// Whether a run made it.
     pub(crate) reached: bool,
+    /// What must be so for it to be made, if no run made it.
+    pub(crate) branches: Vec<Branch>,
     pub(crate) terms: Vec<Term>,
     pub(crate) sites: Vec<u64>,
 }
@@ -127,6 +151,8 @@ pub(crate) struct Row {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub(crate) runs: u64,
+    /// Runs that had more steps than are kept, and show nothing.
+    pub(crate) cut: u64,
     pub(crate) reads: Vec<Row>,
     /// Runs that were made for terms.
     pub(crate) made: u64,
@@ -140,6 +166,8 @@ pub(crate) struct Table {
     pub(crate) apart: usize,
     /// Reads that code without instrumentation may have written for, and was not seen to.
     pub(crate) unseen: usize,
+    /// Functions of the program's own that have no instrumentation, and write.
+    pub(crate) uninstrumented: Vec<String>,
     /// Pairs that runs saw and the code denies.
     pub(crate) contradictions: Vec<String>,
 }

@@ -1,10 +1,10 @@
 //! The table in words.
 
-use super::table::{Row, State, Table, Term, Tried, Whose};
+use super::table::{Passing, Row, State, Table, Term, Tried, Whose};
 use std::fmt::Write;
-use threadbare_report::Screen;
 use threadbare_report::choices::{Came, count};
 use threadbare_report::columns::wrap;
+use threadbare_report::{Screen, branches};
 
 /// What a line of words has at least.
 const NARROW: usize = 36;
@@ -17,7 +17,13 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
         let places: Vec<String> = row.terms.iter().map(place).collect();
         let width = places.iter().map(String::len).max().unwrap_or(0);
         for (term, place) in row.terms.iter().zip(&places) {
-            let told = term.tried.as_ref().map_or_else(|| state(&term.state, table.runs), outcome);
+            let mut told = term.tried.as_ref().map_or_else(|| state(&term.state, table.runs), outcome);
+            if term.tried.is_none() && !term.branches.is_empty() {
+                told = format!("{told}; {}", branches::words(&term.branches));
+            }
+            if let Some(near) = &term.passing {
+                told = format!("{told}; {}", passing(near));
+            }
             let mut edge = format!("  <- {place:width$}  {:14}  ", whose(term.whose));
             let room = screen.width.saturating_sub(edge.len()).max(NARROW);
             for line in wrap(&told, room) {
@@ -41,6 +47,13 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
             "no place in the source is known: is the program stripped, or compiled without `-g`?\n",
         );
     }
+    if table.cut > 0 {
+        let cut = count(table.cut as usize, "run");
+        let _ = writeln!(
+            text,
+            "not looked at: {cut} of more steps than can be kept; a smaller input makes them shorter"
+        );
+    }
     if table.unshared > 0 {
         let _ = writeln!(
             text,
@@ -56,6 +69,14 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
             text,
             "not shown: {} that runs give no reason for: other memory, or other strands",
             count(table.apart, "term")
+        );
+    }
+    if !table.uninstrumented.is_empty() {
+        let names: Vec<String> = table.uninstrumented.iter().map(|name| format!("`{name}`")).collect();
+        let _ = writeln!(
+            text,
+            "not instrumented, so that what it writes is not seen: {}; build it with threadbare, too",
+            names.join(", ")
         );
     }
     for pair in &table.contradictions {
@@ -106,6 +127,18 @@ fn outcome(tried: &Tried) -> String {
         (Came::Made { .. }, None) => "made, passes".to_owned(),
         (Came::Made { .. }, Some(failed)) => format!("made, fails: {}", failed.name()),
         (came, _) => came.words(),
+    }
+}
+
+/// The future that passes.
+fn passing(near: &Passing) -> String {
+    let Passing { fails, passes, differs } = near;
+    match *differs {
+        1 => format!("one that passes differs in one term: `{passes}`, not `{fails}`"),
+        differs => format!(
+            "the nearest that passes has `{passes}`, not `{fails}`, and differs in {} after it",
+            count(differs - 1, "read")
+        ),
     }
 }
 

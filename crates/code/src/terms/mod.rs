@@ -80,6 +80,18 @@ pub struct Row {
 }
 
 impl Row {
+    /// Takes the terms of another read at the same place: what one of the two may see may be seen there.
+    pub fn join(&mut self, other: Row) {
+        for term in other.terms {
+            match self.terms.iter_mut().find(|known| known.source == term.source) {
+                Some(known) if term.struck.is_none() => known.struck = None,
+                Some(_) => {}
+                None => self.terms.push(term),
+            }
+        }
+        self.terms.sort_by_key(|term| term.source);
+    }
+
     /// The terms that are left.
     pub fn possible(&self) -> impl Iterator<Item = &Term> {
         self.terms.iter().filter(|term| term.struck.is_none())

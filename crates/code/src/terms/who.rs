@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::code::Code;
 use crate::function::Callee;
 use crate::gap::What;
+use crate::known::{self, Known};
 
 /// Strands by the function at which they begin; the first one begins at `main`.
 pub(crate) struct Who {
@@ -44,8 +45,9 @@ impl Who {
                 spread(code, &taken, at, 0, &mut kinds);
             }
         }
-        // What is to be done at the end is done by whoever ends the process.
-        for handler in handlers(code) {
+        // What is to be done at the end is done by whoever ends the process, and what signals call by whoever they come to.
+        let handlers = handlers(code).into_iter().chain(taken.iter().copied().filter(|_| has_signals(code)));
+        for handler in handlers {
             for kind in 0..=code.entries.len() {
                 spread(code, &taken, handler, kind, &mut kinds);
             }
@@ -97,6 +99,13 @@ fn handlers(code: &Code) -> BTreeSet<usize> {
     given.flat_map(|argument| argument.ways()).filter_map(|way| code.function_of(&way)).collect()
 }
 
+/// Whether functions are set for signals: which, a structure says.
+fn has_signals(code: &Code) -> bool {
+    const NAMES: [&str; 5] = ["sigaction", "signal", "bsd_signal", "sysv_signal", "__sysv_signal"];
+    let mut calls = code.functions.iter().flat_map(|function| &function.calls);
+    calls.any(|call| matches!(&call.callee, Callee::Import(name) if NAMES.contains(&name.as_str())))
+}
+
 fn repeats(code: &Code, function: usize, place: u64) -> bool {
     code.functions[function].calls.iter().any(|call| call.place == place && call.repeats)
 }
@@ -126,10 +135,14 @@ fn spread(code: &Code, taken: &[usize], from: usize, kind: usize, kinds: &mut [B
     }
 }
 
-/// Whether an import may call functions of this module: anything that is not known by name.
+/// Whether an import may call functions of this module: what is known to, and anything that is not known by name.
 fn handed(_: &Code, call: &crate::function::Call) -> bool {
     match &call.callee {
-        Callee::Import(name) => crate::known::named(name).is_none() && !name.starts_with("__tsan_"),
+        // `std::call_once` gives libc a function of its own, which calls by a pointer.
+        Callee::Import(name) => match known::named(name) {
+            Some(known) => matches!(known, Known::Once { .. } | Known::Calls { .. }),
+            None => !name.starts_with("__tsan_"),
+        },
         _ => false,
     }
 }

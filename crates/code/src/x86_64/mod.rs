@@ -36,6 +36,22 @@ pub(crate) fn stubs(image: &mut Image, start: u64, end: u64) {
     image.stubs.extend(found);
 }
 
+/// Whether an instruction writes memory that is not told by the stack's registers.
+pub(crate) fn writes_beyond_frame(instruction: &Instruction) -> bool {
+    let reads = matches!(
+        instruction.mnemonic(),
+        Mnemonic::Cmp
+            | Mnemonic::Test
+            | Mnemonic::Call
+            | Mnemonic::Jmp
+            | Mnemonic::Push
+            | Mnemonic::Nop
+            | Mnemonic::Bt
+    );
+    let frame = matches!(instruction.memory_base(), Register::RSP | Register::RBP);
+    !reads && instruction.op_count() > 0 && instruction.op0_kind() == OpKind::Memory && !frame
+}
+
 /// The fixed address of the memory operand, if it is one.
 pub(crate) fn slot_of(instruction: &Instruction) -> Option<u64> {
     let memory = (0..instruction.op_count()).any(|op| instruction.op_kind(op) == OpKind::Memory);

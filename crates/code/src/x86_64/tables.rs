@@ -41,13 +41,14 @@ pub(crate) fn targets(
         }
     } else if jump.op0_kind() == OpKind::Register {
         // The register that the table's address is kept in may have been set long before.
-        let entry = before
-            .iter()
-            .take(NEAR)
-            .find(|i| i.mnemonic() == Mnemonic::Movsxd && i.op1_kind() == OpKind::Memory)?;
+        let entry = entry(before)?;
+        // Unoptimised code of gcc has the index in the one and the table in the other.
+        let parts = [entry.memory_base(), entry.memory_index()].map(Register::full_register);
         let sets = |i: &&&Instruction| {
-            i.op0_kind() == OpKind::Register
-                && i.op0_register().full_register() == entry.memory_base().full_register()
+            let set = i.op0_register().full_register();
+            let base =
+                if entry.mnemonic() == Mnemonic::Movsxd { set == parts[0] } else { parts.contains(&set) };
+            i.op0_kind() == OpKind::Register && base
         };
         let tables = before.iter().filter(sets).filter_map(|instruction| loaded(instruction));
         for table in tables.filter(|table| image.is_constant(*table) && !image.is_code(*table)) {
@@ -99,8 +100,19 @@ pub(crate) fn looks_like_table(jump: &Instruction, before: &[&Instruction]) -> b
     if jump.op0_kind() == OpKind::Memory {
         return jump.memory_index() != Register::None;
     }
-    let mut near = before.iter().take(NEAR);
-    near.any(|i| i.mnemonic() == Mnemonic::Movsxd && indexed(i))
+    entry(before).is_some_and(indexed)
+}
+
+/// The instruction that reads a distance from the table: one that widens it, or in unoptimised code of gcc one that `cdqe` follows.
+fn entry<'a>(before: &[&'a Instruction]) -> Option<&'a Instruction> {
+    let near = || before.iter().copied().take(NEAR);
+    let from_memory = |i: &&Instruction| i.op_count() == 2 && i.op1_kind() == OpKind::Memory;
+    let widens = near().filter(from_memory).find(|i| i.mnemonic() == Mnemonic::Movsxd);
+    let reads = |i: &&Instruction| {
+        i.mnemonic() == Mnemonic::Mov && i.memory_index() != Register::None && i.memory_size().size() == 4
+    };
+    let apart = || near().skip_while(|i| i.mnemonic() != Mnemonic::Cdqe).filter(from_memory).find(reads);
+    widens.or_else(apart)
 }
 
 fn loaded(instruction: &Instruction) -> Option<u64> {

@@ -121,6 +121,8 @@ pub struct Found {
     pub sites: BTreeMap<u64, [u64; 4]>,
     /// Runs that showed pairs.
     pub runs: u64,
+    /// Runs that had more steps than are kept, and show nothing.
+    pub cut: u64,
     /// What runs failed by, by key.
     pub failures: BTreeMap<u64, u64>,
     /// What came of each goal.
@@ -129,7 +131,28 @@ pub struct Found {
     pub complete: bool,
     /// What each run has of the wishes that are watched.
     pub samples: Vec<Sample>,
+    /// Instructions that runs came to, and their callers.
+    pub reached: BTreeSet<u64>,
+    /// Reads, each with a write that the same strand made before it in some run; both are sites.
+    pub after_own: BTreeSet<(u64, u64)>,
+    /// What all reads of runs saw, as long as there is room.
+    pub whole: Vec<Whole>,
 }
+
+/// All that the reads of a run saw.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Whole {
+    /// The run.
+    pub run: u64,
+    /// Whether it failed.
+    pub failed: bool,
+    /// What its reads saw, in the order of the run.
+    pub seen: Vec<Seen>,
+}
+
+/// What reads saw that is kept, of all runs together, and of one.
+const KEPT: usize = 1 << 18;
+const KEPT_OF_RUN: usize = 1 << 13;
 
 /// Runs of which it is kept what they have of the wishes that are watched.
 const SAMPLES: usize = 1 << 14;
@@ -138,6 +161,24 @@ impl Found {
     /// Takes what the reads of a run saw that no campaign of this made.
     pub fn take(&mut self, run: u64, example: &Example, failed: bool) {
         self.see(run, &example.0, failed);
+    }
+
+    /// Takes which writes strands made before their own reads.
+    fn see_own(&mut self, reference: &Reference) {
+        let mut written: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+        // A strand that has written nothing new since has nothing new before the same read.
+        let mut asked: BTreeMap<(u64, u64), usize> = BTreeMap::new();
+        for access in &reference.reads.accesses {
+            let strand = reference.trace.events[access.event].path;
+            let before = written.entry(strand).or_default();
+            let news = asked.insert((strand, access.site), before.len()) != Some(before.len());
+            if access.reads && news {
+                self.after_own.extend(before.iter().map(|&write| (access.site, write)));
+            }
+            if access.writes {
+                before.insert(access.site);
+            }
+        }
     }
 
     fn see(&mut self, run: u64, reference: &Reference, failed: bool) {
@@ -156,6 +197,17 @@ impl Found {
             for origin in reads.origins(trace, access) {
                 seen.entry((access.site, origin)).or_insert((access.addr, access.size));
             }
+        }
+        for event in &trace.events {
+            let callers = trace.callers.get(&event.context).into_iter().flatten();
+            let pcs = event.touches.iter().map(|touch| touch.op.pc).chain([event.op.pc]);
+            self.reached.extend(pcs.chain(callers.copied()).filter(|&pc| pc != 0));
+        }
+        self.see_own(reference);
+        let saw = reference.seen();
+        let kept: usize = self.whole.iter().map(|whole| whole.seen.len()).sum();
+        if saw.len() <= KEPT_OF_RUN && kept + saw.len() <= KEPT {
+            self.whole.push(Whole { run, failed, seen: saw });
         }
         for (key, (addr, size)) in seen {
             let new = Pair { addr, size, ..Pair::default() };
@@ -272,7 +324,10 @@ impl Chooser {
 
     /// A run has ended, and is not in the books yet.
     pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
-        self.trace = (!lessons.news).then(|| Trace::read(&planner::steps(lessons)));
+        // What is behind a step that was lost is not known, and neither are the strands.
+        let whole = lessons.steps_lost == 0;
+        self.found.cut += u64::from(!whole);
+        self.trace = (!lessons.news && whole).then(|| Trace::read(&planner::steps(lessons)));
         if matches!(self.next, Some(Next::Look)) {
             self.inner.witness(comparable, lessons);
         }

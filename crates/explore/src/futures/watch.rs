@@ -37,7 +37,7 @@ impl Sample {
 }
 
 /// One time that a strand comes to a site.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Moment {
     /// The site.
     pub site: u64,
@@ -59,7 +59,7 @@ impl Moment {
 }
 
 /// What a read of a run saw.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seen {
     /// The read.
     pub read: Moment,
@@ -99,17 +99,28 @@ impl Example {
 
     /// What its reads saw, the last read first.
     pub fn seen(&self) -> Vec<Seen> {
-        let reads = &self.0.reads;
+        let mut seen = self.0.seen();
+        seen.reverse();
+        seen
+    }
+
+    /// Whether the run has what a wish asks for.
+    pub fn has(&self, wish: &Wish) -> bool {
+        self.0.granted(wish).is_some()
+    }
+}
+
+impl Reference {
+    /// What the run's reads saw, the first read first.
+    pub(super) fn seen(&self) -> Vec<Seen> {
+        let reads = &self.reads;
         let moment = |access: usize| {
             let access = &reads.accesses[access];
-            Moment {
-                site: access.site,
-                strand: self.0.trace.events[access.event].path,
-                number: access.number,
-            }
+            let strand = self.trace.events[access.event].path;
+            Moment { site: access.site, strand, number: access.number }
         };
         let mut seen = Vec::new();
-        for (at, access) in reads.accesses.iter().enumerate().rev().filter(|(_, access)| access.reads) {
+        for (at, access) in reads.accesses.iter().enumerate().filter(|(_, access)| access.reads) {
             for source in &access.from {
                 // What code without instrumentation wrote, nobody can ask for.
                 if source.is_none() || !access.unseen {
@@ -118,11 +129,6 @@ impl Example {
             }
         }
         seen
-    }
-
-    /// Whether the run has what a wish asks for.
-    pub fn has(&self, wish: &Wish) -> bool {
-        self.0.granted(wish).is_some()
     }
 }
 

@@ -9,6 +9,8 @@ mod smallest;
 mod terms;
 mod trial;
 
+pub(crate) use terms::{Detail, find, written};
+
 use super::table::Table;
 use super::{SEARCH, looking, suite, table};
 use crate::commands::replay;

@@ -89,7 +89,7 @@ fn manners(has_write: bool) -> Vec<Manner> {
 }
 
 /// The read and the term that the table has for it.
-fn find(seen: &Seen, table: &Table) -> Option<(usize, usize)> {
+pub(crate) fn find(seen: &Seen, table: &Table) -> Option<(usize, usize)> {
     let whose = match seen.write {
         None => Whose::Initial,
         Some(write) if write.strand == seen.read.strand => Whose::Own,
@@ -134,6 +134,11 @@ fn variant(
         }
     }
     None
+}
+
+/// A term as users write it.
+pub(crate) fn written(seen: &Seen, table: &Table, at: (usize, usize), manner: Manner) -> Option<String> {
+    variant(seen, table, at, manner).map(|variant| variant.text)
 }
 
 /// The ways to name a read, the shortest first.
