@@ -182,7 +182,7 @@ fn left(addr: usize, size: usize, bad: usize) -> Option<Block> {
 
 #[cold]
 fn fail<const MADE: bool>(kind: OpKind, addr: u64, size: u32, pc: u64, bad: usize, state: u8) {
-    if engine().phase != Phase::Running {
+    if engine().phase != Phase::Running || !MADE && is_object(kind) && is_left_to_the_point() {
         return;
     }
     let (start, length) = (addr as usize, size as usize);
@@ -213,6 +213,13 @@ fn fail<const MADE: bool>(kind: OpKind, addr: u64, size: u32, pc: u64, bad: usiz
 
 fn access(kind: OpKind, addr: u64, size: u32, pc: u64) -> Op {
     Op { kind, order: Order::Relaxed, size, addr, pc }
+}
+
+/// Whether the use of an object is checked after its point only, and not before: planners decide who comes first, and so does a schedule of
+/// such a run.
+#[inline]
+pub fn is_left_to_the_point() -> bool {
+    engine().live > 1 && (super::steps::is_on() || super::follow::goes_on())
 }
 
 /// The run is about to end by this operation of the running strand, whatever it published last. Unless it is `made`, that is

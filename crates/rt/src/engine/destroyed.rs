@@ -3,7 +3,7 @@
 //! Besides an init call, an object is made anew by a static initialiser, which overwrites the mark that destroying leaves, and
 //! is gone with the block that it lay in.
 
-use super::addressable::{Name, ends_by};
+use super::addressable::{Name, ends_by, is_left_to_the_point};
 use super::live::live;
 use super::sched::{Phase, engine};
 use super::wait::ObjectId;
@@ -111,6 +111,9 @@ pub fn check(op: Op, made: bool) {
 fn look(op: Op, made: bool) {
     let Some(entry) = gone().get(&op.addr) else { return };
     let used = class_of(op.kind);
+    if !made && is_left_to_the_point() {
+        return;
+    }
     if engine().phase != Phase::Running || used.is_some_and(|used| used != entry.class) {
         return;
     }

@@ -343,7 +343,10 @@ pub fn point(op: Op) {
     if ATTENTION.load(Ordering::Relaxed) & (attention::CANCEL | attention::WATCH | attention::VALUES) != 0 {
         chosen_slow();
     }
-    if live().switches != switches || attention & attention::SIGNAL != 0 {
+    if live().switches != switches
+        || attention & (attention::SIGNAL | attention::STEPS) != 0
+        || e.follow.active
+    {
         addressable::check_again(op);
     }
 }
