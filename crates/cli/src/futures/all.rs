@@ -1,6 +1,6 @@
 //! A run for each term: what the program does at a glance.
 
-use super::table::{Failed, Row, State, Table, Term, Tried, Whose};
+use super::table::{Failed, Row, Site, State, Table, Term, Tried, Whose};
 use super::{choosing, looking, name, neighbour, outcome, table};
 use crate::conduct;
 use crate::exit::Trouble;
@@ -20,6 +20,30 @@ pub(crate) struct All {
     pub(crate) findings: Vec<Finding>,
 }
 
+/// How often the runs that were made are looked at for reads and writes that none before them came to.
+const ROUNDS: usize = 4;
+
+/// What came of a term, to be found again in another table.
+struct Past {
+    read: (Site, Option<String>),
+    term: (Whose, Option<Site>),
+    state: State,
+    /// Both the read and the write had been made before.
+    reached: bool,
+    tried: Tried,
+    /// The run that has it, if it failed.
+    failing: Option<u64>,
+}
+
+impl Past {
+    fn is_of(&self, row: &Row, term: &Term) -> bool {
+        self.term.0 == term.whose
+            && self.term.1 == term.write
+            && self.read.0 == row.read
+            && self.read.1 == row.variable
+    }
+}
+
 /// Makes a run for each term of the reads that are wanted.
 pub(crate) fn all(
     config: &Config,
@@ -34,50 +58,99 @@ pub(crate) fn all(
     let lacks = || Trouble::internal("a campaign did not tell what its reads saw", "please report it");
     let looked = conduct(&looking(config, looks))?;
     let saw = looked.futures.ok_or_else(lacks)?;
-    let mut table = table(config, &saw.found, &saw.modules)?;
-    table.reads.retain(|row| wanted(row));
+    let (mut found, mut modules, mut known, mut ids) = (saw.found, saw.modules, saw.known, saw.findings);
+    let looked_at = found.runs;
     let mut findings = looked.report.findings;
-    table.failures =
-        saw.found.failures.iter().map(|(run, key)| (*run, failed(&saw.findings, &findings, *key))).collect();
-    let open: Vec<(usize, usize)> = table
-        .reads
-        .iter()
-        .enumerate()
-        .flat_map(|(at, row)| (0..row.terms.len()).map(move |number| (at, number)))
-        .filter(|&(at, number)| is_open(&table.reads[at].terms[number]))
-        .collect();
-    if open.is_empty() {
-        neighbour::fill(&mut table, [&saw.found.whole, &[]], &HashMap::new());
-        return Ok(All { table, findings });
-    }
-    let goals = open.iter().map(|&(at, number)| vec![wish(&table.reads[at], number)]).collect();
-    let free = Config { runs: None, keep_going: true, ..config.clone() };
-    let made = conduct(&choosing(&free, goals, &saw.known, 0))?;
-    for finding in made.report.findings {
-        if !findings.iter().any(|other| other.id == finding.id) {
-            findings.push(finding);
+    let (mut past, mut made_runs) = (Vec::<Past>::new(), 0);
+    let mut news = true;
+    for round in 0.. {
+        let mut table = table(config, &found, &modules)?;
+        table.reads.retain(|row| wanted(row));
+        (table.runs, table.made) = (looked_at, made_runs);
+        table.failures =
+            found.failures.iter().map(|(run, key)| (*run, failed(&ids, &findings, *key))).collect();
+        let failing = recall(&mut table, &past);
+        let open = if news && round < ROUNDS { open(&table, &past) } else { Vec::new() };
+        if open.is_empty() {
+            neighbour::fill(&mut table, &found.whole, &failing);
+            return Ok(All { table, findings });
         }
+        let goals = open.iter().map(|&(at, number)| vec![wish(&table.reads[at], number)]).collect();
+        let free = Config { runs: None, keep_going: true, ..config.clone() };
+        let made = conduct(&choosing(&free, goals, &known, 0))?;
+        for finding in made.report.findings {
+            if !findings.iter().any(|other| other.id == finding.id) {
+                findings.push(finding);
+            }
+        }
+        let first = looked_at + made_runs;
+        made_runs += made.report.runs;
+        let tried = made.futures.ok_or_else(lacks)?;
+        ids.extend(tried.findings);
+        let places = SymbolPlaces::new(&tried.modules, &config.target.program);
+        for (goal, (at, number)) in tried.found.goals.iter().zip(open) {
+            let (row, term) = (&table.reads[at], &table.reads[at].terms[number]);
+            let mut came = outcome::of(goal, &tried.found, None, &[wish(row, number)], &places);
+            if let Came::NotReached { branches, .. } = &mut came {
+                branches.clone_from(&term.branches);
+            }
+            let made = goal.made.as_ref();
+            let shown = made.and_then(|made| Some((made.run, *made.shown.first()?)));
+            let read =
+                made.and_then(|made| made.reads.first()).map(|(path, _, time)| (name::strand(*path), *time));
+            let failed = shown.map(|(_, key)| failed(&ids, &findings, key));
+            past.retain(|it| !it.is_of(row, term));
+            past.push(Past {
+                read: (row.read.clone(), row.variable.clone()),
+                term: (term.whose, term.write.clone()),
+                state: term.state.clone(),
+                reached: is_reached(row, term),
+                tried: Tried { came, tries: goal.tries, read, failed },
+                failing: shown.map(|(run, _)| run + first),
+            });
+        }
+        news = found.join(&tried.found, first);
+        (modules, known) = (tried.modules, tried.known);
     }
-    table.made = made.report.runs;
-    let tried = made.futures.ok_or_else(lacks)?;
-    let places = SymbolPlaces::new(&tried.modules, &config.target.program);
+    Err(lacks())
+}
+
+/// Puts what came of terms into a new table; the runs that failed with them.
+fn recall(table: &mut Table, past: &[Past]) -> HashMap<(usize, usize), u64> {
     let mut failing = HashMap::new();
-    for (goal, (at, number)) in tried.found.goals.iter().zip(open) {
-        let wishes = [wish(&table.reads[at], number)];
-        let mut came = outcome::of(goal, &tried.found, None, &wishes, &places);
-        if let Came::NotReached { branches, .. } = &mut came {
-            branches.clone_from(&table.reads[at].terms[number].branches);
+    for (at, row) in table.reads.iter_mut().enumerate() {
+        for number in 0..row.terms.len() {
+            let Some(it) = past.iter().find(|it| it.is_of(row, &row.terms[number])) else { continue };
+            let term = &mut row.terms[number];
+            // A run that was made for another one has shown it meanwhile.
+            if matches!(term.state, State::Seen { .. }) && !matches!(it.tried.came, Came::Made { .. }) {
+                continue;
+            }
+            (term.state, term.tried) = (it.state.clone(), Some(it.tried.clone()));
+            failing.extend(it.failing.map(|run| ((at, number), run)));
         }
-        let made = goal.made.as_ref();
-        failing.extend(made.filter(|made| !made.shown.is_empty()).map(|made| ((at, number), made.run)));
-        let failed =
-            made.and_then(|made| made.shown.first()).map(|&key| failed(&tried.findings, &findings, key));
-        let read =
-            made.and_then(|made| made.reads.first()).map(|(path, _, time)| (name::strand(*path), *time));
-        table.reads[at].terms[number].tried = Some(Tried { came, tries: goal.tries, read, failed });
     }
-    neighbour::fill(&mut table, [&saw.found.whole, &tried.found.whole], &failing);
-    Ok(All { table, findings })
+    failing
+}
+
+/// Whether runs have made both the read and the write.
+fn is_reached(row: &Row, term: &Term) -> bool {
+    row.reached && !matches!(term.state, State::Possible { written: false })
+}
+
+/// The terms that a run is to be made for: those that were not tried, or before anybody came to them.
+fn open(table: &Table, past: &[Past]) -> Vec<(usize, usize)> {
+    let mut list = Vec::new();
+    for (at, row) in table.reads.iter().enumerate() {
+        for (number, term) in row.terms.iter().enumerate() {
+            let tried = past.iter().find(|it| it.is_of(row, term));
+            let again = |it: &Past| !it.reached && matches!(it.tried.came, Came::NotReached { .. });
+            if is_open(term) && tried.is_none_or(|it| again(it) && is_reached(row, term)) {
+                list.push((at, number));
+            }
+        }
+    }
+    list
 }
 
 /// What failed in a run, by the key of its finding.

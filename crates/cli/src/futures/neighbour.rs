@@ -49,30 +49,26 @@ impl Run {
     }
 }
 
-/// Puts the nearest future that passes beside each term of the table that fails. Runs are told by campaign: those that looked, and those that were made for terms.
-pub(super) fn fill(table: &mut Table, campaigns: [&[Whole]; 2], made: &HashMap<At, u64>) {
+/// Puts the nearest future that passes beside each term of the table that fails; `made` has the failing runs that were made for terms.
+pub(super) fn fill(table: &mut Table, runs: &[Whole], made: &HashMap<At, u64>) {
     let mut known = HashMap::new();
     let mut passing: Vec<Run> = Vec::new();
-    let mut failing: HashMap<(usize, u64), Run> = HashMap::new();
+    let mut failing: HashMap<u64, Run> = HashMap::new();
     let mut alike = HashSet::new();
-    for (number, runs) in campaigns.into_iter().enumerate() {
-        for whole in runs {
-            if whole.failed {
-                failing.insert((number, whole.run), Run::of(whole, table, &mut known));
-            } else if alike.insert(&whole.seen) {
-                passing.push(Run::of(whole, table, &mut known));
-            }
+    for whole in runs {
+        if whole.failed {
+            failing.insert(whole.run, Run::of(whole, table, &mut known));
+        } else if alike.insert(&whole.seen) {
+            passing.push(Run::of(whole, table, &mut known));
         }
     }
-    let mut nearest: HashMap<(usize, u64), Option<(usize, usize)>> = HashMap::new();
+    let mut nearest: HashMap<u64, Option<(usize, usize)>> = HashMap::new();
     let mut found = Vec::new();
     for (at, row) in table.reads.iter().enumerate() {
         for (number, term) in row.terms.iter().enumerate() {
-            let runs: Vec<(usize, u64)> = match (&term.state, made.get(&(at, number))) {
-                (_, Some(&run)) => vec![(1, run)],
-                (State::Seen { failed, .. }, None) => {
-                    failed.iter().map(|&run| (0, run)).take(FAILING).collect()
-                }
+            let runs: Vec<u64> = match (&term.state, made.get(&(at, number))) {
+                (_, Some(&run)) => vec![run],
+                (State::Seen { failed, .. }, None) => failed.iter().copied().take(FAILING).collect(),
                 _ => continue,
             };
             let best = runs.into_iter().filter_map(|key| {

@@ -95,6 +95,17 @@ impl Touched {
         }
     }
 
+    /// Takes what others saw of the same instruction.
+    fn join(&mut self, other: &Touched) {
+        for &range in &other.ranges {
+            if !self.ranges.contains(&range) && self.ranges.len() < RANGES {
+                self.ranges.push(range);
+            }
+        }
+        self.many |= other.many || other.ranges.iter().any(|range| !self.ranges.contains(range));
+        self.strands.extend(&other.strands);
+    }
+
     /// Whether a strand made both, as far as runs went, and whether two did.
     pub fn is_of_one_and_two(&self, other: &Touched) -> (bool, bool) {
         let full = self.strands.len().max(other.strands.len()) >= RANGES;
@@ -161,6 +172,37 @@ impl Found {
     /// Takes what the reads of a run saw that no campaign of this made.
     pub fn take(&mut self, run: u64, example: &Example, failed: bool) {
         self.see(run, &example.0, failed);
+    }
+
+    /// Takes what another campaign found, whose first run counts as this one; but for its goals. Whether it came to other places, or to other memory.
+    pub fn join(&mut self, other: &Found, first: u64) -> bool {
+        let counted = |runs: &BTreeSet<u64>| -> Vec<u64> { runs.iter().map(|run| run + first).collect() };
+        for (key, theirs) in &other.pairs {
+            let new = Pair { addr: theirs.addr, size: theirs.size, ..Pair::default() };
+            let pair = self.pairs.entry(*key).or_insert(new);
+            pair.runs.extend(counted(&theirs.runs));
+            pair.failed.extend(counted(&theirs.failed));
+        }
+        let known = (self.touched.clone(), self.reached.len());
+        for (site, theirs) in &other.touched {
+            self.touched.entry(*site).or_default().join(theirs);
+        }
+        for (site, pcs) in &other.sites {
+            self.sites.entry(*site).or_insert(*pcs);
+        }
+        self.runs += other.runs;
+        self.cut += other.cut;
+        self.failures.extend(other.failures.iter().map(|(run, key)| (run + first, *key)));
+        self.reached.extend(&other.reached);
+        self.after_own.extend(&other.after_own);
+        let mut kept: usize = self.whole.iter().map(|whole| whole.seen.len()).sum();
+        for whole in &other.whole {
+            kept += whole.seen.len();
+            if kept <= KEPT {
+                self.whole.push(Whole { run: whole.run + first, ..whole.clone() });
+            }
+        }
+        known != (self.touched.clone(), self.reached.len())
     }
 
     /// Takes which writes strands made before their own reads.

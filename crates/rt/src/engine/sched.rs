@@ -326,14 +326,8 @@ pub fn point(op: Op) {
         return;
     }
     let switches = live().switches;
-    if attention & attention::PART != 0 {
-        crate::model::before::wait(op);
-    }
-    if attention & attention::STEPS != 0 {
-        steps::comes_to_point();
-    }
-    if attention & attention::SIGNAL != 0 {
-        attend_at_point();
+    if attention & (attention::PART | attention::STEPS | attention::SIGNAL) != 0 {
+        arrived_slow(op, attention);
     }
     if this().spin.due {
         spin::wait();
@@ -343,11 +337,24 @@ pub fn point(op: Op) {
     if ATTENTION.load(Ordering::Relaxed) & (attention::CANCEL | attention::WATCH | attention::VALUES) != 0 {
         chosen_slow();
     }
-    if live().switches != switches
-        || attention & (attention::SIGNAL | attention::STEPS) != 0
-        || e.follow.active
-    {
+    const AGAIN: u32 = attention::SIGNAL | attention::STEPS | attention::FOLLOW;
+    if live().switches != switches || attention & AGAIN != 0 {
         addressable::check_again(op);
+    }
+}
+
+/// What is seldom to be done when a strand has come to a point.
+#[cold]
+#[inline(never)]
+fn arrived_slow(op: Op, attention: u32) {
+    if attention & attention::PART != 0 {
+        crate::model::before::wait(op);
+    }
+    if attention & attention::STEPS != 0 {
+        steps::comes_to_point();
+    }
+    if attention & attention::SIGNAL != 0 {
+        attend_at_point();
     }
 }
 
