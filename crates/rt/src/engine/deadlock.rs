@@ -6,7 +6,7 @@
 //! When no strand at all can go on, `idle` asks for the cycle too, to tell it.
 //!
 //! A cycle is a verdict at once when nothing but the strands in it could open it. Where steps are told to a planner the others
-//! still go on, for [`PATIENCE`] at the most: a run that ended before they have done what they can would tell it nothing of
+//! still go on, for [`BESIDE`] at the most: a run that ended before they have done what they can would tell it nothing of
 //! that, and runs that differ in nothing but how far the others came would be of different classes. Where the program has a way out in
 //! principle, it is one only if it is still closed when the others have gone on for long ([`PATIENCE`]):
 //!
@@ -35,6 +35,8 @@ use threadbare_abi::verdict::VerdictKind;
 /// Events of other strands, and waits they have begun: after so many of either, a cycle that might be opened from outside
 /// is a deadlock.
 const PATIENCE: (u64, u64) = (1 << 20, 1 << 15);
+/// The same of a cycle that nobody can open, while steps are told.
+const BESIDE: (u64, u64) = (1 << 12, 1 << 10);
 /// Locks given back by others that are remembered one by one.
 const GIVEN_MOST: usize = 256;
 
@@ -202,23 +204,28 @@ fn look(id: StrandId) {
         Some(found) => match hope(&found) {
             Hope::None if steps::is_on() || follow::goes_on() => {
                 note(found);
-                doubt(id);
+                // SAFETY: single kernel thread.
+                unsafe { AGAIN_AT = (u64::MAX, u64::MAX) };
+                STATE.get().doubtful = StrandId::NONE;
+                doubt(id, BESIDE);
             }
             Hope::None => verdict(found),
-            Hope::Some => doubt(id),
+            Hope::Some => doubt(id, PATIENCE),
             Hope::Likely => {}
         },
-        None if waits_for_ended(id) => doubt(id),
+        None if waits_for_ended(id) => doubt(id, PATIENCE),
         None => {}
     }
 }
 
-fn doubt(id: StrandId) {
+fn doubt(id: StrandId, patience: (u64, u64)) {
     let state = STATE.get();
     if state.doubtful == StrandId::NONE {
         state.doubtful = id;
         // SAFETY: single kernel thread.
-        unsafe { AGAIN_AT = (live().events + PATIENCE.0, engine().arrivals + PATIENCE.1) };
+        unsafe { AGAIN_AT = (live().events + patience.0, engine().arrivals + patience.1) };
+        let e = engine();
+        e.due_events = e.due_events.min(until());
     }
 }
 
@@ -230,9 +237,15 @@ pub fn ended(id: StrandId) {
     for index in 0..strand_count() as u16 {
         let other = strand(StrandId(index));
         if waits_for_ever(other) && locks::held_by(id).iter().any(|held| held.object == other.wait.key) {
-            return doubt(other.id);
+            return doubt(other.id, PATIENCE);
         }
     }
+}
+
+/// The event count at which a cycle is looked at again.
+pub fn until() -> u64 {
+    // SAFETY: single kernel thread.
+    unsafe { AGAIN_AT.0 }
 }
 
 /// Looks again at a cycle that might have been opened, when it is time.

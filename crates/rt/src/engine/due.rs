@@ -5,7 +5,7 @@ use super::live::live;
 use super::sched::{ATTENTION, attention, engine};
 use super::strand::{State, Strand};
 use super::wait::Wake;
-use super::{ending, record, stops, strand};
+use super::{deadlock, ending, record, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind};
@@ -69,11 +69,12 @@ pub fn wake_due() {
         }
     }
     ending::look();
+    deadlock::look_again();
     set_due(earliest);
 }
 
 fn set_due(deadline: u64) {
-    engine().due_events = event_at(deadline).min(ending::until());
+    engine().due_events = event_at(deadline).min(ending::until()).min(deadlock::until());
     set_alarm();
     set_gate();
 }
