@@ -25,21 +25,6 @@ fn programs(folders: &[&str], few: usize) -> Vec<PathBuf> {
     found
 }
 
-fn build(source: &Path, folder: &Path) -> Option<PathBuf> {
-    let program = folder.join("program");
-    let wrapper = match source.extension()?.to_str()? {
-        "c" => "cc",
-        "cc" => "c++",
-        _ => "rustc",
-    };
-    let mut command = tool::command([wrapper]);
-    if wrapper != "rustc" {
-        command.args(["-O1", "-pthread"]);
-    }
-    command.arg("-g").arg(source).arg("-o").arg(&program);
-    (tool::finish(&mut command, tool::PATIENCE).code == Some(0)).then_some(program)
-}
-
 fn json(program: &Path, folder: &Path, words: &[&str]) -> Option<Value> {
     let mut command = tool::command(words);
     command
@@ -85,7 +70,7 @@ fn bugs_of_one_reads_choice_are_found() {
             continue;
         }
         let place = tempfile::tempdir().expect("a folder");
-        let Some(program) = build(&source, place.path()) else { continue };
+        let Some(program) = tool::build(&source, place.path()) else { continue };
         let Some(run) = json(&program, place.path(), &["run", "--runs", "1000"]) else { continue };
         let decided: Vec<String> =
             kinds(&run).into_iter().filter(|(_, decided)| *decided).map(|(kind, _)| kind).collect();
@@ -140,7 +125,7 @@ fn most_terms_of_small_programs_can_be() {
     println!("| program | can be | cannot |\n|---|---|---|");
     for source in programs(folders, 3) {
         let place = tempfile::tempdir().expect("a folder");
-        let Some(program) = build(&source, place.path()) else { continue };
+        let Some(program) = tool::build(&source, place.path()) else { continue };
         let Some(all) = json(&program, place.path(), &["futures", "--all", "--shrink", "off"]) else {
             continue;
         };

@@ -36,21 +36,6 @@ impl Table {
     }
 }
 
-fn build(source: &Path, folder: &Path) -> Option<PathBuf> {
-    let program = folder.join("program");
-    let wrapper = match source.extension()?.to_str()? {
-        "c" => "cc",
-        "cc" => "c++",
-        _ => "rustc",
-    };
-    let mut command = tool::command([wrapper]);
-    if wrapper != "rustc" {
-        command.args(["-O1", "-pthread"]);
-    }
-    command.arg("-g").arg(source).arg("-o").arg(&program);
-    (tool::finish(&mut command, tool::PATIENCE).code == Some(0)).then_some(program)
-}
-
 fn look(program: &Path, folder: &Path, options: &[&str]) -> Option<Table> {
     let mut command = tool::command(["futures", "--races", "off", "--shrink", "off", "--timeout", "2s"]);
     command.args(["--format", "json"]).args(options).arg("--out").arg(folder.join("out"));
@@ -74,7 +59,7 @@ fn terms_are_made_by_few_runs() {
         sources.sort();
         for source in sources.iter().take(if extent::is_full() { usize::MAX } else { 6 }) {
             let place = tempfile::tempdir().expect("a folder");
-            let Some(program) = build(source, place.path()) else { continue };
+            let Some(program) = tool::build(source, place.path()) else { continue };
             let runs = if extent::is_full() { "200" } else { "100" };
             let Some(long) = look(&program, place.path(), &["--runs", runs]) else { continue };
             let all = look(&program, place.path(), &["--all", "--runs", "4", "--strategy", "round-robin"])

@@ -204,8 +204,6 @@ fn look(id: StrandId) {
         Some(found) => match hope(&found) {
             Hope::None if steps::is_on() || follow::goes_on() => {
                 note(found);
-                // SAFETY: single kernel thread.
-                unsafe { AGAIN_AT = (u64::MAX, u64::MAX) };
                 STATE.get().doubtful = StrandId::NONE;
                 doubt(id, BESIDE);
             }
