@@ -3,12 +3,16 @@
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex};
 use std::thread;
+use std::time::Duration;
 
 static LOCK: Mutex<()> = Mutex::new(());
 static BOTH: Barrier = Barrier::new(2);
 static N: AtomicI32 = AtomicI32::new(1);
 
 fn first() {
+    if cfg!(sleep_first) {
+        thread::sleep(Duration::from_millis(10));
+    }
     let _held = LOCK.lock().unwrap();
     N.store(0, Relaxed); //~ zero
 }
@@ -16,6 +20,9 @@ fn first() {
 fn second() {
     {
         let _held = LOCK.lock().unwrap();
+        if !cfg!(sleep_first) {
+            thread::sleep(Duration::from_millis(10));
+        }
         N.store(3, Relaxed); //~ three
     }
     BOTH.wait();

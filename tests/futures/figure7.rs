@@ -34,7 +34,9 @@ fn second() {
         let held = LOCK.lock().unwrap();
         A.store(2, Relaxed); //~ a two
         let _held = between(held);
-        B.store(2, Relaxed); //~ b two
+        if !cfg!(unassigned) || std::env::args().count() > 1 {
+            B.store(2, Relaxed); //~ b two
+        }
     }
     let held = LOCK.lock().unwrap();
     let seen = A.load(Relaxed); //~ read a

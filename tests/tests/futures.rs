@@ -142,7 +142,13 @@ fn figure_2() {
 
 #[test]
 fn figure_5() {
-    for (name, options) in [("figure5.c", &[][..]), ("figure5.c", &["-DSLEEP_FIRST"]), ("figure5.rs", &[])] {
+    let forms = [
+        ("figure5.c", &[][..]),
+        ("figure5.c", &["-DSLEEP_FIRST"]),
+        ("figure5.rs", &[]),
+        ("figure5.rs", &["--cfg=sleep_first"]),
+    ];
+    for (name, options) in forms {
         for built in builds(name, options) {
             built.assert_came(&[("read", "three")], 0, "made");
             // The division by zero is there whatever the timing is.
@@ -176,13 +182,15 @@ fn figure_6() {
 
 #[test]
 fn figure_6_with_an_array_that_main_adds_up() {
-    let built = Built::new("figure6-array.c", Some("gcc"), &[]);
-    let choice = format!("{} #77 <- initial", built.place("read"));
-    let (code, json) = built.json(&["run", "--future", &choice]);
-    assert_eq!((code, &json["choices"][0]["outcome"]), (Some(1), &Value::from("made")), "{json:#}");
-    let choice = format!("{} #77 <- {}", built.place("read"), built.place("write"));
-    let (_, json) = built.json(&["run", "--runs", "4", "--keep-going", "--future", &choice]);
-    assert_eq!(json["choices"][0]["outcome"], "made", "{json:#}");
+    for (name, compiler) in [("figure6-array.c", Some("gcc")), ("figure6-array.rs", None)] {
+        let built = Built::new(name, compiler, &[]);
+        let choice = format!("{} #77 <- initial", built.place("read"));
+        let (code, json) = built.json(&["run", "--future", &choice]);
+        assert_eq!((code, &json["choices"][0]["outcome"]), (Some(1), &Value::from("made")), "{json:#}");
+        let choice = format!("{} #77 <- {}", built.place("read"), built.place("write"));
+        let (_, json) = built.json(&["run", "--runs", "4", "--keep-going", "--future", &choice]);
+        assert_eq!(json["choices"][0]["outcome"], "made", "{json:#}");
+    }
 }
 
 #[test]
@@ -206,9 +214,11 @@ fn figure_7() {
         }
     }
     // What is never assigned cannot be seen.
-    for built in builds("figure7.c", &["-DUNASSIGNED"]) {
-        let told = built.assert_came(&[("read b", "b two")], 2, "not-reached");
-        assert!(told[0]["what"].as_str().is_some_and(|what| what.contains("the write")), "{told:?}");
+    for (name, unassigned) in [("figure7.c", "-DUNASSIGNED"), ("figure7.rs", "--cfg=unassigned")] {
+        for built in builds(name, &[unassigned]) {
+            let told = built.assert_came(&[("read b", "b two")], 2, "not-reached");
+            assert!(told[0]["what"].as_str().is_some_and(|what| what.contains("the write")), "{told:?}");
+        }
     }
 }
 
