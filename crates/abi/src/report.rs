@@ -79,6 +79,8 @@ codes! {
         /// Memory that is left at the end, of one place: `a` its first block, `b` bytes of all blocks, `c` pc of the allocation; `strand` made the first one.
         /// Text: how many blocks, then the callers, innermost first, hexadecimal, each after a comma. That of the verdict comes first.
         Leak = 21, "leak";
+        /// The strand's wait ended by its deadline while another could go on: `a` the instruction, `b` its [`crate::op::OpKind`], `c` the other strand.
+        Early = 22, "early";
     }
 }
 

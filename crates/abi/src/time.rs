@@ -1,20 +1,26 @@
-//! Virtual time: how much of it passes with events.
+//! Virtual time: how much of it passes with events, and how long a wait with a deadline lasts at most.
 
 /// Virtual nanoseconds that pass at every event.
 pub const TICK: u64 = 20;
-/// Events after which time runs faster, so that a run in which some strand works until another has slept for a second
-/// ends: a run that long is not about the order of the first few milliseconds.
+/// Events for which others can go on before a wait ends by its deadline though little time has passed, so that a run in
+/// which some strand works until another has slept for a second ends. A clock that is read again and again goes faster
+/// from then on.
 pub const LONG: u64 = 1 << 20;
-/// Virtual nanoseconds that pass at every event of a long run.
+/// Virtual nanoseconds that one event is worth then.
 pub const LONG_TICK: u64 = 1000;
 
 /// Virtual time that passes with this many events.
 #[inline]
 pub const fn time_of(events: u64) -> u64 {
-    if events <= LONG { events * TICK } else { LONG * TICK + (events - LONG) * LONG_TICK }
+    events * TICK
 }
 
 /// The number of events with which this much time has passed.
 pub const fn events_at(time: u64) -> u64 {
-    if time <= LONG * TICK { time.div_ceil(TICK) } else { LONG + (time - LONG * TICK).div_ceil(LONG_TICK) }
+    time.div_ceil(TICK)
+}
+
+/// The number of events that a wait of this much time lasts at most while others can go on.
+pub const fn patience_of(time: u64) -> u64 {
+    LONG + time / LONG_TICK
 }

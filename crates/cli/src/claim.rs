@@ -1,6 +1,6 @@
 //! What a planner has shown, with the places in the source of what stands against it.
 
-use threadbare_abi::fault::Faults;
+use threadbare_explore::campaign::Config;
 use threadbare_explore::planner::{Status, Withdrawal};
 use threadbare_findings::Places;
 use threadbare_findings::explain::place_text;
@@ -23,11 +23,16 @@ pub(crate) fn planner(status: &Status, places: &dyn Places) -> Planner {
 }
 
 /// What that shows of orders that were not run.
-pub(crate) fn claim(status: &Status, ended_by: &str, faults: Faults, places: &dyn Places) -> Claim {
+pub(crate) fn claim(status: &Status, ended_by: &str, config: &Config, places: &dyn Places) -> Claim {
     let promise = (status.promise.name(), status.promise.words());
     let withdrawn = status.withdrawn.iter().map(|it| withdrawn(it, places)).collect();
     let memory = status.model.words();
-    Claim::of(promise, (status.classes, status.runs), status.finished, ended_by, memory, withdrawn, faults)
+    let (count, faults) = ((status.classes, status.runs), config.faults);
+    let mut claim = Claim::of(promise, count, status.finished, ended_by, memory, withdrawn, faults);
+    if config.in_order && !claim.holds_for.is_empty() {
+        claim.holds_for.push("deadlines in their order".to_owned());
+    }
+    claim
 }
 
 fn withdrawn(it: &Withdrawal, places: &dyn Places) -> Withdrawn {

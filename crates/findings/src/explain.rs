@@ -5,7 +5,7 @@ use crate::places::{Place, Places, shown};
 use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
 use crate::steps::{Focus, steps_about};
-use crate::{faults, leaks, memory, race, stale, waits};
+use crate::{early, faults, leaks, memory, race, stale, waits};
 use threadbare_abi::op::{OpKind, state};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -88,6 +88,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
     }
     finding.notes.extend(stale::notes(&teller));
     finding.notes.splice(0..0, faults::words(facts, &strands, places));
+    finding.notes.extend(early::notes(facts, &strands, places));
     let name = finding.object.as_ref().and_then(|object| object.name.clone());
     finding.steps = steps_about(&Focus { name, ..Focus::of(facts) }, facts, &strands, places);
     finding.sources = sources(&finding, places);

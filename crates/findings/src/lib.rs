@@ -7,6 +7,7 @@ pub mod collection;
 pub mod decide;
 mod deciding_term;
 pub mod done;
+mod early;
 pub mod explain;
 mod faults;
 pub mod finding;

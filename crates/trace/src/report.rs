@@ -162,6 +162,8 @@ pub struct RunReport {
     pub destroyed: Option<Moment>,
     /// Atomic operations that did not see the newest store, or came before it.
     pub stale: Vec<Stale>,
+    /// Waits that ended by their deadline while others could go on.
+    pub early: Vec<Early>,
     /// Pairs of locks that strands took one inside the other.
     pub lock_orders: Vec<LockOrder>,
     /// What a second making of the run told.
@@ -264,6 +266,19 @@ pub struct StoreTold {
     pub pc: u64,
     /// What it wrote.
     pub value: u64,
+}
+
+/// A wait that ended by its deadline while another strand could go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Early {
+    /// Who waited.
+    pub strand: u16,
+    /// The instruction.
+    pub pc: u64,
+    /// The sort of wait.
+    pub op: OpKind,
+    /// Who could go on.
+    pub other: u16,
 }
 
 /// An atomic load that saw an older store, or an atomic store that came before a newer one.
@@ -421,6 +436,10 @@ impl RunReport {
                 *open = Some(Open::Destroyed);
             }
             RecordTag::Stale => self.stale.extend(Stale::of_record(strand, [a, b, c], &text)),
+            RecordTag::Early => {
+                let op = u8::try_from(b).ok().and_then(OpKind::from_code);
+                self.early.extend(op.map(|op| Early { strand, pc: a, op, other: c as u16 }));
+            }
             RecordTag::Leak => {
                 let (blocks, frames) = text.split_once(',').unwrap_or((&text, ""));
                 let moment = Moment { strand, pc: c, frames: crate::locks::pcs(frames), ..Moment::default() };

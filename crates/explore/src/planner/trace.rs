@@ -250,6 +250,13 @@ impl Trace {
                     if event.resumed {
                         after.extend(wakers.remove(&step.strand));
                     }
+                    // Where deadlines keep their order, nobody else could go on.
+                    if event.by_deadline && !event.has_deadline {
+                        after.extend(
+                            last.iter().filter(|(other, _)| **other != step.strand).map(|(_, at)| *at),
+                        );
+                        after.sort_unstable();
+                    }
                     if !last.contains_key(&step.strand) {
                         after.extend(creators.get(&step.strand).copied());
                     }
@@ -435,6 +442,11 @@ impl Trace {
         let Event { index, op, .. } = &self.events[at];
         let ends = matches!(op.kind, OpKind::Exit | OpKind::End | OpKind::Quit);
         (!ends && self.left_waiting(*index).is_none()).then_some(at)
+    }
+
+    /// Whether the run ended before the first step, and some strand could have made one.
+    pub(crate) fn is_cut_at_once(&self) -> bool {
+        self.events.is_empty() && self.pending.iter().any(|(_, enabled)| *enabled)
     }
 
     /// The order of the run's steps, and the pairs that could have come otherwise.

@@ -4,12 +4,14 @@ use super::lists::{set_gate, set_ready};
 use super::live::live;
 use super::sched::{ATTENTION, attention, engine};
 use super::strand::{State, Strand};
-use super::wait::Wake;
-use super::{deadlock, ending, record, stops, strand};
+use super::wait::{Wait, Wake};
+use super::{deadlock, ending, record, report, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind};
-use threadbare_abi::time::{events_at, time_of};
+use threadbare_abi::object::ObjectClass;
+use threadbare_abi::report::RecordTag;
+use threadbare_abi::time::{events_at, patience_of, time_of};
 
 /// Virtual time since the run began.
 #[inline]
@@ -49,34 +51,64 @@ pub fn advance_to(deadline: u64) {
 #[cold]
 #[inline(never)]
 pub fn wake_due() {
+    come(0);
+}
+
+/// Nobody can go on before this deadline: time moves on to it.
+pub fn wake_at(deadline: u64) {
+    advance_to(deadline);
+    come(deadline);
+}
+
+/// Ends the waits that are over, those up to this deadline among them.
+fn come(upto: u64) {
+    let events = live().events;
+    // Who has waited for so long has waited until its deadline.
+    let over = engine().timed.iter().map(|&id| &strand(id).wait).filter(|wait| ends_at(wait) <= events);
+    let over = over.map(|wait| wait.deadline).max().unwrap_or(0);
+    if over > 0 {
+        advance_to(over);
+    }
     let e = engine();
     let at = now();
     live().time_ns = at;
-    if e.timer <= at {
-        e.timer = u64::MAX;
+    if e.timer.min(e.overdue) <= at {
+        (e.timer, e.overdue) = (u64::MAX, u64::MAX);
         crate::model::time::fire_due();
     }
+    let upto = if engine().in_order { upto.max(over) } else { at };
     let mut index = 0;
-    let mut earliest = engine().timer;
+    let mut earliest = event_at(engine().timer);
     while index < engine().timed.len() {
         let other = strand(engine().timed[index]);
-        if other.wait.deadline <= at {
+        if other.wait.deadline <= upto {
             other.wait.outcome = Wake::TimedOut;
             set_ready(other);
         } else {
-            earliest = earliest.min(other.wait.deadline);
+            earliest = earliest.min(ends_at(&other.wait));
             index += 1;
         }
     }
     ending::look();
     deadlock::look_again();
-    set_due(earliest);
-}
-
-fn set_due(deadline: u64) {
-    engine().due_events = event_at(deadline).min(ending::until()).min(deadlock::until());
+    engine().due_events = earliest.min(ending::until()).min(deadlock::until());
     set_alarm();
     set_gate();
+}
+
+/// The event count at which a wait that begins now ends at the latest, though others can go on.
+pub fn patience(deadline: u64) -> u64 {
+    live().events.saturating_add(patience_of(deadline.saturating_sub(now())))
+}
+
+/// The event count at which a wait ends by its deadline while others can go on. Deadlines that keep their order come when
+/// nobody can; only who sleeps for nothing but time may be what the others work for, and a wait that many of them outlast.
+fn ends_at(wait: &Wait) -> u64 {
+    match (engine().in_order, wait.key.class) {
+        (false, _) => event_at(wait.deadline).min(wait.patience),
+        (true, ObjectClass::Sleep) => wait.patience,
+        (true, _) => event_at(wait.deadline).max(wait.patience),
+    }
 }
 
 /// The program has armed a timer for this virtual time.
@@ -86,6 +118,12 @@ pub fn timer_armed(deadline: u64) {
     e.due_events = 0;
     set_alarm();
     set_gate();
+}
+
+/// The time of a timer that would end the process has come, and others can go on.
+pub fn timer_overdue(deadline: u64) {
+    let e = engine();
+    e.overdue = e.overdue.min(deadline);
 }
 
 /// The event at which the program's next timer fires is a point, whatever it is.
@@ -103,9 +141,27 @@ fn event_at(time: u64) -> u64 {
 #[cold]
 #[inline(never)]
 pub fn expire(other: &mut Strand) {
+    if other.wait.deadline > now() {
+        tell_early(other);
+    }
     advance_to(other.wait.deadline);
     if other.state == State::Blocked {
         other.wait.outcome = Wake::TimedOut;
         set_ready(other);
+    }
+}
+
+/// Early ends of waits that a run tells of at the most.
+const TOLD: u32 = 16;
+
+/// The wait of a strand is about to end by its deadline: whoever could go on instead is told with it.
+fn tell_early(waiting: &Strand) {
+    let e = engine();
+    let Some(&other) = e.enabled.iter().find(|&&id| id != waiting.id) else { return };
+    if e.early < TOLD {
+        e.early += 1;
+        let Op { pc, kind, .. } = waiting.op;
+        let values = [pc, kind as u64, u64::from(other.0)];
+        report::add(RecordTag::Early, waiting.id.0, values, format_args!(""));
     }
 }

@@ -28,7 +28,8 @@ pub fn wait_for_something() {
     if waits_for_io && io::poll_now() {
         return;
     }
-    let earliest = e.timed.iter().map(|&id| strand(id).wait.deadline).min().unwrap_or(u64::MAX).min(e.timer);
+    let earliest = e.timed.iter().map(|&id| strand(id).wait.deadline).min().unwrap_or(u64::MAX);
+    let earliest = earliest.min(e.timer).min(e.overdue);
     if ending::goes_on(earliest) {
         return;
     }
@@ -36,8 +37,7 @@ pub fn wait_for_something() {
         if waits_for_io && give_others_time(earliest) {
             return;
         }
-        due::advance_to(earliest);
-        due::wake_due();
+        due::wake_at(earliest);
         if crate::model::signal::route()
             || !engine().enabled.is_empty()
             || !engine().timed.is_empty()

@@ -12,7 +12,7 @@
 
 use super::follow::segment;
 use super::live::live;
-use super::sched::{ATTENTION, Phase, Stop, attention, engine};
+use super::sched::{ATTENTION, EngineView, Phase, Stop, attention, engine};
 use super::strand::State;
 use super::{guidance, shared, stops, strand};
 use alloc::vec::Vec;
@@ -22,6 +22,7 @@ use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
 use threadbare_abi::fault::Fault;
 use threadbare_abi::layout::{self, flags};
 use threadbare_abi::strand::StrandId;
+use threadbare_strategy::View;
 
 struct Lenient {
     on: bool,
@@ -232,7 +233,7 @@ fn note(how: Stop) {
             None => told |= bits::MORE,
         }
     }
-    let timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));
+    let timed = EngineView.timed().first().copied();
     guidance::note(
         &Decision {
             strand: this.id,

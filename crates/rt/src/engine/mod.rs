@@ -105,7 +105,7 @@ pub use threadbare_abi::strand::StrandId;
 use threadbare_strategy::rng::Rng;
 
 pub use carriers::StackWish;
-pub use due::{advance, now, timer_armed};
+pub use due::{advance, now, timer_armed, timer_overdue};
 pub use follow::blocks_here;
 pub use io::{PollFd, io_touched, wait_fd};
 pub use sched::{ATTENTION, attention, point, yield_point};
@@ -119,6 +119,16 @@ pub use wait::{
 };
 
 use sched::engine;
+
+/// Whether some strand can go on.
+pub fn others_can_go_on() -> bool {
+    !engine().enabled.is_empty()
+}
+
+/// Whether deadlines come only when nobody can go on.
+pub fn keeps_deadlines() -> bool {
+    engine().in_order
+}
 
 /// The strand that runs.
 #[inline(always)]

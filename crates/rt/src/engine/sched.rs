@@ -90,6 +90,12 @@ pub struct Engine {
     pub arrivals: u64,
     /// Virtual time that passed other than by events.
     pub time_offset: u64,
+    /// Deadlines come only when nobody can go on.
+    pub in_order: bool,
+    /// Waits that ended by their deadline while others could go on, as far as they are told.
+    pub early: u32,
+    /// A timer that would end the process waits until nobody can go on since then.
+    pub overdue: u64,
     /// The event count at which some deadline may be due.
     pub due_events: u64,
     /// Spinning strands.
@@ -163,6 +169,9 @@ pub fn init() {
         live: 0,
         arrivals: 0,
         time_offset: 0,
+        in_order: false,
+        early: 0,
+        overdue: u64::MAX,
         due_events: u64::MAX,
         spinners: Vec::with_capacity(16),
         io: Vec::new(),
@@ -184,7 +193,7 @@ pub fn init() {
     unsafe { ENGINE = Some(engine) }
 }
 
-struct EngineView;
+pub(super) struct EngineView;
 
 impl View for EngineView {
     #[inline]
@@ -214,7 +223,7 @@ impl View for EngineView {
     #[inline]
     fn timed(&self) -> &[StrandId] {
         let e = engine();
-        if e.timed.is_empty() {
+        if e.timed.is_empty() || e.in_order {
             return &[];
         }
         e.first_timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));

@@ -390,6 +390,7 @@ fn begin(plan: Plan) {
         bits |= attention::STEPS;
     }
     crate::arch::local::want(bits & attention::STEPS != 0);
+    e.in_order = plan.params[threadbare_strategy::IN_ORDER] != 0;
     e.hasty = !e.recorded && super::loops::is_hasty(&plan);
     if e.hasty {
         bits |= attention::SPIN;

@@ -4,7 +4,7 @@
 //! always the running strand's. Nothing is told before the second strand exists: all that is ordered before it.
 
 use super::live::live;
-use super::sched::{ATTENTION, Phase, attention, engine};
+use super::sched::{ATTENTION, EngineView, Phase, attention, engine};
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
 use super::{frames, learn, local, modules, shared, strand};
@@ -15,6 +15,7 @@ use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::step::{DEPTH_SHIFT, Doubt, FENCES, Step, StepKind, flags};
 use threadbare_abi::strand::StrandId;
+use threadbare_strategy::View;
 use threadbare_strategy::rng::mix;
 
 /// Who could not have acquired an object before a step: those who want it alone, and those who want it with others.
@@ -160,8 +161,7 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     for other in e.enabled.iter().filter(|other| other.index() < u64::BITS as usize) {
         enabled |= 1 << other.index();
     }
-    let timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));
-    let timed = timed.map_or(0, |id| id.0 as u32 + 1);
+    let timed = EngineView.timed().first().map_or(0, |id| id.0 as u32 + 1);
     let context = context(this);
     tell_callers(this, context);
     let depth = tell_functions(this);
@@ -184,7 +184,7 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     if waited && !this.wait.acquire {
         step.flags |= flags::RESUMED;
     }
-    if waited && this.wait.deadline != u64::MAX {
+    if waited && this.wait.may_end_early() {
         step.flags |= flags::TIMED;
     }
     push(step);
@@ -322,7 +322,7 @@ pub fn woke(id: StrandId) {
         return;
     }
     let mut step = of(StepKind::Wake, super::me(), Op::new(OpKind::Start, id.0 as u64, 0));
-    if wait.deadline != u64::MAX {
+    if wait.may_end_early() {
         step.flags |= flags::TIMED;
     }
     if !wait.acquire {
@@ -420,7 +420,7 @@ pub fn finish() {
             if !this.wait.acquire {
                 pending.flags |= flags::ASLEEP;
             }
-            if this.wait.deadline != u64::MAX {
+            if this.wait.may_end_early() {
                 pending.flags |= flags::TIMED;
             }
         }

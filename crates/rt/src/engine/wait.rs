@@ -41,6 +41,8 @@ pub struct Wait {
     pub key: ObjectId,
     /// Virtual time at which it ends; `u64::MAX`: never.
     pub deadline: u64,
+    /// Events of the run when it has lasted for so long that it may end by its deadline.
+    pub patience: u64,
     /// Futex bit set.
     pub mask: u32,
     /// An acquire (notified) or a sleep (woken).
@@ -58,12 +60,18 @@ impl Wait {
     pub const NONE: Wait = Wait {
         key: ObjectId::NEVER,
         deadline: u64::MAX,
+        patience: u64::MAX,
         mask: 0,
         acquire: false,
         holder: StrandId::NONE,
         arrived: 0,
         outcome: Wake::Go,
     };
+
+    /// Whether its deadline may come while others can go on.
+    pub fn may_end_early(&self) -> bool {
+        self.deadline != u64::MAX && !engine().in_order
+    }
 }
 
 /// Waits until `ready` says yes; see the module's text. Returns `Go` only when the strand was chosen and `ready` is
@@ -82,7 +90,8 @@ pub fn acquire(op: Op, key: ObjectId, deadline: Option<u64>, ready: &mut dyn FnM
             Ready::Yes => {
                 // The strand stays in its wait's terms while it is enabled, so that `retract` finds it.
                 let deadline = deadline.unwrap_or(u64::MAX);
-                strand(me()).wait = Wait { key, deadline, acquire: true, ..Wait::NONE };
+                let patience = due::patience(deadline);
+                strand(me()).wait = Wait { key, deadline, patience, acquire: true, ..Wait::NONE };
                 reschedule(Stop::Preempted);
                 match core::mem::replace(&mut strand(me()).wait, Wait::NONE).outcome {
                     Wake::Go => chosen = true,
@@ -127,6 +136,7 @@ fn block(key: ObjectId, deadline: Option<u64>, mask: u32, acquire: bool, holder:
     this.wait = Wait {
         key,
         deadline: deadline.unwrap_or(u64::MAX),
+        patience: deadline.map_or(u64::MAX, due::patience),
         mask,
         acquire,
         holder,

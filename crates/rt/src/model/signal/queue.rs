@@ -137,6 +137,12 @@ fn ignored(signal: c_int) -> bool {
     }
 }
 
+/// Whether this signal would end the process if it came now.
+pub fn would_kill(signal: c_int) -> bool {
+    let default = matches!(action::of(signal).handler, Handler::Default);
+    default && (IGNORED | STOPPING) & bit(signal) == 0 && living().any(|id| takes(id, signal))
+}
+
 /// Finds out who pending signals are for and ends the waits of those strands; true if some strand can go on by that.
 pub fn route() -> bool {
     while let Some(info) = kernel::take_arrived() {

@@ -55,6 +55,8 @@ pub struct PerStrand {
     streak: u32,
     /// It has read a clock, and made no deadline of it yet.
     unused: bool,
+    /// Reads that it made no deadline of.
+    reads: u32,
 }
 
 /// Reads of clocks that no deadline was made of, and the place of the last one.
@@ -64,12 +66,16 @@ static UNUSED: Single<(u32, u64)> = Single::new((0, 0));
 fn was_read(pc: u64) {
     let unused = UNUSED.get();
     *unused = (unused.0 + 1, pc);
-    engine::strand(engine::me()).model.time.unused = true;
+    let own = &mut engine::strand(engine::me()).model.time;
+    own.unused = true;
+    own.reads += 1;
 }
 
 /// What the running strand has read is a deadline's: when that is over is a choice, whatever the clock says.
 fn was_used() {
-    if core::mem::take(&mut engine::strand(engine::me()).model.time.unused) {
+    let own = &mut engine::strand(engine::me()).model.time;
+    if core::mem::take(&mut own.unused) {
+        own.reads -= 1;
         UNUSED.get().0 -= 1;
     }
 }

@@ -47,6 +47,22 @@ pub struct Timer {
     pub clock: c_int,
 }
 
+impl Timer {
+    /// The signal it raises, if it raises one.
+    fn signal(&self) -> Option<c_int> {
+        match self.action {
+            Action::Interval(which) => Some([SIGALRM, SIGVTALRM, SIGPROF][which as usize]),
+            Action::Posix { signal, .. } => Some(signal).filter(|&signal| signal != 0),
+            Action::Descriptor(_) => None,
+        }
+    }
+
+    /// Whether its firing would end the process: a watchdog is slower than everybody it watches.
+    fn kills(&self) -> bool {
+        self.signal().is_some_and(signal::would_kill)
+    }
+}
+
 static TIMERS: Single<Vec<Timer>> = Single::new(Vec::new());
 
 interpose!(alarm, 1, alarm_hook);
@@ -105,7 +121,9 @@ pub fn fire_due() {
     let mut index = 0;
     while let Some(timer) = TIMERS.get().get_mut(index) {
         index += 1;
-        if timer.deadline <= now {
+        if timer.deadline <= now && timer.kills() && engine::others_can_go_on() {
+            engine::timer_overdue(timer.deadline);
+        } else if timer.deadline <= now {
             let late = (now - timer.deadline).checked_div(timer.interval).unwrap_or(0);
             timer.deadline = match timer.interval {
                 0 => NEVER,
@@ -123,17 +141,16 @@ pub fn fire_due() {
 }
 
 fn fire(timer: &mut Timer, times: u64) {
-    match timer.action {
-        Action::Interval(which) => {
-            let number = [SIGALRM, SIGVTALRM, SIGPROF][which as usize];
+    match (timer.action, timer.signal()) {
+        (Action::Interval(_), Some(number)) => {
             signal::send_process(number, Cause::Kernel);
         }
-        Action::Posix { signal: 0, .. } => {}
-        Action::Posix { number, signal, value } => {
+        (Action::Posix { number, value, .. }, Some(signal)) => {
             let fresh = signal::send_process(signal, Cause::Timer { number, value });
             timer.overrun = if fresh { times - 1 } else { timer.overrun + times };
         }
-        Action::Descriptor(fd) => timerfd::expire(fd, times),
+        (Action::Descriptor(fd), _) => timerfd::expire(fd, times),
+        (_, None) => {}
     }
 }
 
