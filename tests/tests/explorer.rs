@@ -99,14 +99,16 @@ fn check(cases: Vec<(String, Case)>, build: Build, name: &str) -> Result<(), Str
             }
             // Where every step is known, whatever is planned can be made; of what is kept, once is enough, and nothing else is seen.
             let withdrawn = match &verdict.claim {
-                // What the compiler leaves out nobody can plan.
-                Claim::Withdrawn(why) if why == "stack-accesses" => false,
+                // What the compiler leaves out nobody can plan, nor what a failure keeps from being made.
+                Claim::Withdrawn(why) if why == "stack-accesses" || why == "fails-first" => false,
                 Claim::Withdrawn(why) => case.seed == 0 || why.contains("order-not-made"),
                 Claim::Complete | Claim::Open => false,
             };
             // That a value keeps a loop waiting in a state of its strand is learnt by a run that looks in vain.
             let waits = case.program.has(|it| matches!(it, Statement::Spin(..) | Statement::Stairs(..)));
-            let again = verdict.repeated > 0 && case.seed == 0 && !waits;
+            // That a failure depends on nothing that others did is known when it has come after that.
+            let fails = !case.account.failures.is_empty();
+            let again = verdict.repeated > 0 && case.seed == 0 && !waits && !fails;
             if build != Build::Rust && (withdrawn || again) {
                 let told =
                     format!("{:?}, {} of {} runs again", verdict.claim, verdict.repeated, verdict.runs);

@@ -289,19 +289,25 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
     let (records, outcomes, cut_short) =
         (known(records), known(&account.outcomes), known(&account.cut_short));
     let missing: Vec<&Record> = outcomes.difference(&records).collect();
-    let is_shown = |(strand, own): &&(usize, [u8; program::STRIDE])| {
-        let mut whole = [0; RECORD];
-        whole[strand * program::STRIDE..][..program::STRIDE].copy_from_slice(own);
-        let own = build.known(&whole)[strand * program::STRIDE..][..program::STRIDE].to_vec();
-        records.iter().any(|record| record[strand * program::STRIDE..][..program::STRIDE] == own)
+    let own = |record: &Record, strand: usize| -> [u8; program::STRIDE] {
+        std::array::from_fn(|at| record[strand * program::STRIDE + at])
     };
-    let failures = account.failures.iter().filter(is_shown).count();
-    if claims && failures < account.failures.len() {
-        let told = format!(
-            "complete after {} runs with {failures} of {} failures",
-            report["runs"],
-            account.failures.len()
-        );
+    let failing: HashSet<(usize, [u8; program::STRIDE])> = account
+        .failures
+        .iter()
+        .map(|&(strand, bytes)| {
+            let mut whole = [0; RECORD];
+            whole[strand * program::STRIDE..][..program::STRIDE].copy_from_slice(&bytes);
+            (strand, own(&build.known(&whole), strand))
+        })
+        .collect();
+    let is_shown = |(strand, bytes): &&(usize, [u8; program::STRIDE])| {
+        records.iter().any(|record| own(record, *strand) == *bytes)
+    };
+    let failures = failing.iter().filter(is_shown).count();
+    if claims && failures < failing.len() {
+        let told =
+            format!("complete after {} runs with {failures} of {} failures", report["runs"], failing.len());
         faults.push((Fault::Claim, told));
     }
     if claims && !missing.is_empty() {
@@ -323,12 +329,18 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
         let told = format!("told {} orders, there are {}", planner["classes"], account.classes);
         faults.push((Fault::Count, told));
     }
-    // A lock of Rust's std may give way after it is free: the others have come further than the model knows when the strand fails.
-    let is_known = build != Build::Rust || account.failures.is_empty();
-    let foreign =
-        records.iter().filter(|record| !outcomes.contains(*record) && !cut_short.contains(*record)).count();
-    if foreign > 0 && is_known {
-        faults.push((Fault::Foreign, format!("{foreign} outcomes that the model has not")));
+    // Where a strand fails, how far the others have come makes no difference.
+    let is_known =
+        |record: &Record| match (0..STRANDS).find(|at| record[at * program::STRIDE + program::FAILED] != 0) {
+            Some(strand) => failing.contains(&(strand, own(record, strand))),
+            None => outcomes.contains(record) || cut_short.contains(record),
+        };
+    let foreign: Vec<&Record> = records.iter().filter(|record| !is_known(record)).collect();
+    if let Some(example) = foreign.first() {
+        let kept = example.iter().enumerate().filter(|(_, byte)| **byte != 0);
+        let kept: Vec<String> = kept.map(|(at, byte)| format!("{at}={byte}")).collect();
+        let told = format!("{} outcomes that the model has not, such as {}", foreign.len(), kept.join(" "));
+        faults.push((Fault::Foreign, told));
     }
     for finding in report["findings"].as_array().into_iter().flatten() {
         let kind = finding["kind"].as_str().unwrap_or_default();

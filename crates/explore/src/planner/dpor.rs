@@ -42,6 +42,34 @@ struct Node {
     branches: Vec<Branch>,
     /// Steps that need not be made here.
     asleep: Vec<Event>,
+    /// How many of them, the last ones, were made here, and not before an earlier place.
+    made: usize,
+}
+
+impl Node {
+    fn new(branches: Vec<Branch>, asleep: Vec<Event>) -> Node {
+        Node { branches, asleep, made: 0 }
+    }
+
+    /// All that begins with a step here was made.
+    fn fall_asleep(&mut self, made: Event) {
+        let same = |event: &Event| event.is(&made) && event.choices == made.choices;
+        match self.asleep.iter().rposition(same) {
+            Some(at) if at >= self.asleep.len() - self.made => return,
+            Some(at) => drop(self.asleep.remove(at)),
+            None => {}
+        }
+        self.asleep.push(made);
+        self.made += 1;
+    }
+
+    /// Whether the orders of a sequence were shown when a step that sleeps was made. What a failure cut short was not: that it
+    /// depends on nothing that came since is not known before it was made after it.
+    fn has_shown(&self, sequence: &[Event]) -> bool {
+        let elsewhere = self.asleep.len() - self.made;
+        let asleep = self.asleep.iter().enumerate().filter(|&(at, event)| at >= elsewhere || !event.fails);
+        asleep.into_iter().any(|(_, event)| begins(sequence, event).is_some())
+    }
 }
 
 /// The planner's state.
@@ -63,9 +91,7 @@ impl Search for Dpor {
         loop {
             let node = self.path.last_mut()?;
             let done = node.branches.remove(0);
-            if !node.asleep.iter().any(|event| event.is(&done.event) && event.choices == done.event.choices) {
-                node.asleep.push(done.event.clone());
-            }
+            node.fall_asleep(done.event.clone());
             if !node.branches.is_empty() {
                 break;
             }
@@ -84,6 +110,13 @@ impl Search for Dpor {
         let planned = self.path.len();
         if let Some(first) = void.iter().copied().min().filter(|&first| first < planned) {
             self.plan_without(&void, first);
+            // Of what came before them the run is one like others: whom nothing waits for there may be known only now.
+            let made = self.path.iter().zip(&trace.events).take(first);
+            if notes.departed == 0 && made.into_iter().all(|(node, event)| node.branches[0].event.is(event)) {
+                for race in analysis.races.iter().filter(|race| race.first < first) {
+                    self.reverse(&trace, &analysis, race, trace.events.len());
+                }
+            }
             return;
         }
         let fits = trace.events.len() >= planned
@@ -118,7 +151,7 @@ impl Search for Dpor {
                 break;
             }
             let branches = vec![Branch::new(event.clone(), Vec::new())];
-            self.path.push(Node { branches, asleep });
+            self.path.push(Node::new(branches, asleep));
             if let Some(node) = self.path.last_mut() {
                 expand(node, event, &mut faults);
             }
@@ -190,7 +223,7 @@ impl Dpor {
                 return;
             }
             let asleep = asleep_after(node);
-            self.path.push(Node { branches, asleep });
+            self.path.push(Node::new(branches, asleep));
         }
     }
 
@@ -201,7 +234,7 @@ impl Dpor {
             .map(|at| self.path[at].branches[0].event.clone())
             .collect();
         let node = &mut self.path[first];
-        if !sequence.is_empty() && !node.asleep.iter().any(|event| begins(&sequence, event).is_some()) {
+        if !sequence.is_empty() && !node.has_shown(&sequence) {
             insert(&mut node.branches, 1, sequence);
         }
     }
@@ -223,7 +256,7 @@ impl Dpor {
             first = begun;
         }
         let node = &mut self.path[first];
-        if node.asleep.iter().any(|event| begins(&sequence, event).is_some()) {
+        if node.has_shown(&sequence) {
             return;
         }
         // The first branch is the run that was just made.

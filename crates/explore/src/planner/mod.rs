@@ -17,9 +17,10 @@ pub(crate) mod trace;
 mod waits;
 
 use crate::advice::Lessons;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use threadbare_abi::layout::MemoryModel;
+use threadbare_abi::op::OpKind;
 use threadbare_abi::step::{Doubt, Step};
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::planned::{Notes, option_word};
@@ -174,6 +175,8 @@ pub(crate) struct Planner {
     known: usize,
     /// The search was made once more with what it had taught.
     again: bool,
+    /// Steps that create a strand, by strand and instruction; whether the run failed in each of them.
+    creations: HashMap<(u64, u64), bool>,
 }
 
 /// The most faults of a run that a planner chooses.
@@ -202,6 +205,7 @@ impl Planner {
             model: MemoryModel::Sc,
             known: 0,
             again: false,
+            creations: HashMap::new(),
         };
         planner.advance();
         planner
@@ -250,11 +254,16 @@ impl Planner {
         let more = self.witnessed.iter().filter(|class| !self.classes.contains(class)).count() as u64;
         let more = (finished && more > 0).then_some(Reason::MoreClasses(more));
         let own = own.into_iter().chain(more).map(|reason| Withdrawal { reason, pc: 0 });
+        // No other strand comes between what is created and the failure, so what the two share was never learnt.
+        let failing = self.creations.iter().filter(|(_, fails)| **fails).map(|((_, pc), _)| *pc);
+        let mut failing: Vec<u64> = failing.collect();
+        failing.sort_unstable();
+        let failing = failing.into_iter().map(|pc| Withdrawal { reason: Reason::FailsFirst, pc });
         Status {
             promise: self.search.promise(),
             finished,
             model: self.model,
-            withdrawn: own.chain(self.withdrawn.iter().cloned()).collect(),
+            withdrawn: own.chain(failing).chain(self.withdrawn.iter().cloned()).collect(),
             ..self.status.clone()
         }
     }
@@ -328,6 +337,12 @@ impl Planner {
         for pc in analysis.torn(&trace) {
             self.withdraw(Reason::Seen(Doubt::Torn), pc);
         }
+        // The creation of the second strand is no step.
+        let creations = trace.events.iter().filter(|event| event.op.kind == OpKind::Create);
+        let creations = creations.map(|event| ((event.path, event.op.pc), event.fails));
+        for (creation, fails) in creations.chain([((0, 0), trace.is_cut_at_once())]) {
+            *self.creations.entry(creation).or_insert(true) &= fails;
+        }
         self.first.clone_from(&trace.first);
         if self.classes.insert(named(self.class(&trace, &analysis), &trace.first)) {
             self.status.classes += 1;
@@ -354,6 +369,7 @@ impl Planner {
         self.search = search(self.strategy, self.parameter);
         self.first.clear();
         self.classes.clear();
+        self.creations.clear();
         // A loop that was not known to wait yet may have seen an older store again and again.
         self.withdrawn.retain(|it| it.reason != Reason::Seen(Doubt::Stale));
         self.known = self.waits.known();

@@ -104,6 +104,8 @@ fn told(event: &Event) -> Option<u64> {
         | Kind::Detach
         | Kind::FutexWake
         | Kind::Annotate
+        // Who is told to be the last did not wait.
+        | Kind::BarrierWait
         | Kind::Init
         | Kind::Destroy => Some(0),
         _ => None,
