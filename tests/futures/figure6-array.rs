@@ -15,7 +15,7 @@ fn increment(mine: &AtomicI32) {
 
 fn main() {
     for mine in &N {
-        thread::spawn(|| increment(mine));
+        thread::spawn(move || increment(mine));
     }
     thread::sleep(Duration::from_millis(10));
     let mut sum = 0;

@@ -9,6 +9,7 @@
 use super::trace::{Analysis, Event, Race, Trace};
 use super::{MOST_FAULTS, Pick, Plan, Ran, Reason, Search};
 use std::collections::HashSet;
+use threadbare_abi::op::OpKind;
 
 /// A branch of the tree: a step, and what follows it.
 #[derive(Debug)]
@@ -272,8 +273,8 @@ fn begins(sequence: &[Event], event: &Event) -> Option<Option<usize>> {
             let free = !sequence[..at].iter().any(|other| other.depends(first));
             (free && first.is(event)).then_some(Some(at))
         }
-        // The strand will make the step, but not with a fault; and what would come after a failure was never made.
-        None if event.faults_taken() > 0 || event.fails => None,
+        // The strand will make the step, but not with a fault; and what would come after a failure, or the process's end, was never made.
+        None if event.faults_taken() > 0 || event.fails || event.op.kind == OpKind::End => None,
         None => (!sequence.iter().any(|other| other.depends(event))).then_some(None),
     }
 }
