@@ -11,7 +11,8 @@
 /// Those who look on. Nothing outside the engine names one of them (`tests/tests/effects.rs`).
 mod observers {
     pub use crate::engine::{
-        coverage, deadlock, destroyed, leaks, locks, lost, race, record, spin, steps, values, watch, words,
+        coverage, deadlock, destroyed, leaks, locks, lost, race, record, recorded, spin, steps, values,
+        watch, words,
     };
 }
 
@@ -387,6 +388,9 @@ fn atomic(done: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
     let changes = writes && !same;
     coverage::atomic(addr, size, changes, pc);
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
+        if recorded::is_on() {
+            recorded::atomic(done, addr, size, order, pc);
+        }
         note_value(addr, size, value, pc);
     }
     if changes {
