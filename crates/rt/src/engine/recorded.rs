@@ -7,10 +7,9 @@ use super::race::atomic as atomics;
 use super::record;
 use super::sched::{ATTENTION, attention, this};
 use super::{ObjectId, StrandId, spin};
-use crate::effect::Atomic;
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{Event, EventKind, atomic as flags};
-use threadbare_abi::op::{OpKind, Order};
+use threadbare_abi::op::{Op, OpKind, Order};
 
 /// Whether what is done is told.
 #[inline(always)]
@@ -52,29 +51,26 @@ pub fn access(kind: OpKind, addr: u64, size: u64, pc: u64) {
     tell(EventKind::Accessed, kind as u8, addr, size, pc, 0);
 }
 
-/// The running strand has made an atomic operation.
+/// The running strand has made an atomic operation that found this, or stored it. `refused`: an exchange that found another value than it
+/// expected.
 #[cold]
-pub fn atomic(done: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
+pub fn atomic(op: Op, found: u64, refused: bool) {
     let (unseen, back) = met();
     if !super::race::is_on() {
         return;
     }
-    let (kind, value) = match done {
-        Atomic::Load(found) => (OpKind::AtomicLoad, found),
-        Atomic::Store(stored) => (OpKind::AtomicStore, stored),
-        Atomic::Update(found, _) => (OpKind::AtomicRmw, found),
-        Atomic::Exchange(found, _) | Atomic::Refused { found, .. } => (OpKind::AtomicCas, found),
-    };
+    let Op { kind, order, addr, pc, .. } = op;
+    let size = op.size as u8;
     let mut bits = 0;
     for (flag, holds) in [
         (flags::UNSEEN_WRITER, unseen),
         (flags::HIDDEN, atomics::is_hidden(addr, size)),
-        (flags::REFUSED, matches!(done, Atomic::Refused { .. })),
+        (flags::REFUSED, refused),
     ] {
         bits |= if holds { flag } else { 0 };
     }
     let packed = u32::from(size) | u32::from(bits) << 8 | u32::from(back) << 16 | (order as u32) << 24;
-    tell(EventKind::Atomic, kind as u8, addr, value, pc, packed);
+    tell(EventKind::Atomic, kind as u8, addr, found, pc, packed);
     if size <= 8 && back == 0 {
         tell(EventKind::Left, kind as u8, addr, spin::load(addr, size), pc, size.into());
     }
