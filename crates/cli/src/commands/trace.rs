@@ -69,8 +69,9 @@ fn range(text: &str) -> Result<RangeInclusive<u64>, String> {
     if range.is_empty() { Err(format!("`{text}` has no event: it ends before it begins")) } else { Ok(range) }
 }
 
-/// The most entries of which all pairs are looked at.
+/// The most entries of which all pairs are looked at, and the most numbers in the clocks of all: each has one for every strand.
 const MOST: u64 = 4_000_000;
+const NUMBERS: u64 = 1 << 28;
 
 /// Does it.
 pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
@@ -78,7 +79,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let file = files::open(&args.file).map_err(|error| refused(error.into()))?;
     let mut recording = Recording::open(BufReader::new(file)).map_err(refused)?;
     if args.races {
-        let (table, entries) = recording.read_all(MOST).map_err(refused)?;
+        let strands = recording.table().strands.len().max(1) as u64;
+        let (table, entries) = recording.read_all(MOST.min(NUMBERS / strands)).map_err(refused)?;
         return races(&table, &entries, args.format);
     }
     let filter = Filter {

@@ -14,7 +14,7 @@ use threadbare_abi::object::ObjectId;
 
 /// The order of a run's entries, by what the language says.
 pub fn happens_before(entries: &[Entry], table: &Table) -> RunOrder {
-    let mut making = Making { table, ..Making::new(table) };
+    let mut making = Making::new(table);
     entries.iter().for_each(|entry| making.take(entry));
     making.order
 }
@@ -81,10 +81,10 @@ impl<'a> Making<'a> {
                 let parent = self.strand(parent).clock.clone();
                 join(&mut self.strand(entry.strand).clock, &parent);
             }
-            What::Join => {
-                let other = self.strand(object.addr.min(u64::from(u16::MAX - 1)) as u16).clock.clone();
-                join(&mut self.strands[me].clock, &other);
-            }
+            What::Join => match self.strands.get(object.addr as usize).map(|other| other.clock.clone()) {
+                Some(other) => join(&mut self.strands[me].clock, &other),
+                None => return false,
+            },
             What::AcquireWord { unseen } => {
                 let all = unseen.then(|| self.everything());
                 self.words.acquire(&mut self.strands[me], object.addr, all.as_ref());

@@ -1,7 +1,7 @@
 //! Reading a recorded run: nothing in the file is believed.
 
 use super::code::{self, Bytes};
-use super::entry::Entry;
+use super::entry::{Entry, What};
 use super::table::Table;
 use super::{END, ENTRIES, FRAME_HEAD, LARGEST_FRAME, LARGEST_TABLE, NAME, TABLE, VERSION, checksum};
 use flate2::read::DeflateDecoder;
@@ -177,7 +177,10 @@ impl<R: Read + Seek> Entries<'_, R> {
 
     /// Whether the table has what an entry names.
     fn fits(&self, entry: &Entry) -> bool {
-        usize::from(entry.strand) < self.table.strands.len()
+        let strands = self.table.strands.len();
+        let parent = matches!(entry.what, What::Created { parent, .. } if usize::from(parent) >= strands);
+        usize::from(entry.strand) < strands
+            && !parent
             && entry.place as usize <= self.table.places.len()
             && entry.object as usize <= self.table.objects.len()
     }

@@ -25,7 +25,7 @@ fn whats() -> impl Strategy<Value = What> {
         any::<bool>().prop_map(|unseen| What::AcquireWord { unseen }),
         Just(What::AcquireAll),
         Just(What::Join),
-        (any::<u16>(), any::<u32>()).prop_map(|(parent, ordinal)| What::Created { parent, ordinal }),
+        (0u16..3, any::<u32>()).prop_map(|(parent, ordinal)| What::Created { parent, ordinal }),
         Just(What::Ended),
         ops().prop_map(|op| What::Waits { op }),
         any::<bool>().prop_map(|by_deadline| What::Switch { by_deadline }),
