@@ -12,6 +12,7 @@ pub mod extent;
 pub mod litmus;
 pub mod orders;
 pub mod races;
+pub mod readers;
 pub mod referee;
 pub mod sanitizer;
 pub mod tool;

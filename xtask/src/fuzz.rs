@@ -1,7 +1,9 @@
-//! `cargo xtask fuzz explorer`: random programs, what the model says of each, and what the tool says.
+//! `cargo xtask fuzz explorer`: random programs, what the model says of each, and what the tool says. `cargo xtask fuzz readers`: damaged
+//! files for every reader of files.
 
 use crate::packages;
 use crate::steps::{Outcome, build_tool, root};
+use threadbare_tests::readers::{READERS, Reader, hunt, named, samples};
 use threadbare_tests::referee::fuzz::{self, Order};
 use threadbare_tests::referee::generate::Feature;
 use threadbare_tests::referee::judge::Build;
@@ -84,5 +86,62 @@ pub(crate) fn explorer(words: &[&str]) -> Outcome {
     match tally.faults() {
         0 => Ok(()),
         faults => Err(format!("{faults} surprises in {} programs: see {}", tally.programs, kept.display())),
+    }
+}
+
+const READERS_USAGE: &str = "usage: cargo xtask fuzz readers [COUNT] [--seed N] [--only NAME..]";
+
+/// The chore: damaged files for readers, `COUNT` for each.
+pub(crate) fn readers(words: &[&str]) -> Outcome {
+    let (mut count, mut seed, mut only) = (100_000u64, 1u64, Vec::<&Reader>::new());
+    let mut words = words.iter().copied().peekable();
+    while let Some(word) = words.next() {
+        match word {
+            "--seed" => {
+                let number = words.next().and_then(|word| word.parse().ok());
+                seed = number.ok_or_else(|| format!("`--seed` wants a number\n{READERS_USAGE}"))?;
+            }
+            "--only" => {
+                while let Some(reader) = words.peek().and_then(|name| named(name)) {
+                    only.push(reader);
+                    words.next();
+                }
+                if only.is_empty() {
+                    let names: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
+                    return Err(format!("`--only` wants readers: {}", names.join(" ")));
+                }
+            }
+            word => count = word.parse().map_err(|_| format!("`{word}` is no number\n{READERS_USAGE}"))?,
+        }
+    }
+    if std::env::var_os(threadbare_tests::tool::VARIABLE).is_none() {
+        build_tool()?;
+    }
+    let folder = root().join("target/fuzz/samples");
+    // Samples are of the tool as it is now.
+    let _ = std::fs::remove_dir_all(&folder);
+    samples::make(&folder)?;
+    let mut cases = 0;
+    for reader in
+        READERS.iter().filter(|reader| only.is_empty() || only.iter().any(|it| it.name == reader.name))
+    {
+        let began = std::time::Instant::now();
+        let count = count / reader.slowness;
+        let hunt::Hunted { taken, cases: found } = hunt::hunt(reader, &folder, seed, count)?;
+        let time = began.elapsed().as_secs_f64();
+        println!(
+            "{:<14} {count} inputs in {time:.1} s, {taken} taken for whole, {} cases",
+            reader.name,
+            found.len()
+        );
+        for case in &found {
+            let path = hunt::keep(case, seed)?;
+            println!("  {}: {}", path.display(), case.why.lines().take(3).collect::<Vec<_>>().join(" "));
+        }
+        cases += found.len();
+    }
+    match cases {
+        0 => Ok(()),
+        cases => Err(format!("{cases} inputs that a reader does not stand: see {}", hunt::kept().display())),
     }
 }

@@ -35,9 +35,12 @@ usage: cargo xtask <chore>
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
   fuzz explorer  random small programs, every order of each in a model, and whether what the tool claims is right;
                  [COUNT] of them, 20,000 unless told otherwise, [--seed N], [--only FEATURE..]
+  fuzz readers   damaged files for every reader of files: none may panic, hang, or take too much memory;
+                 [COUNT] for each, 100,000 unless told otherwise, [--seed N], [--only NAME..]
 ";
 
 fn main() -> ExitCode {
+    threadbare_tests::readers::hunt::be_child();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         ["bench", "inputs", words @ ..] => bench::inputs::inputs(words),
         ["bench", "noise", words @ ..] => bench::noise::noise(words),
         ["fuzz", "explorer", words @ ..] => fuzz::explorer(words),
+        ["fuzz", "readers", words @ ..] => fuzz::readers(words),
         ["bench", "orders", words @ ..] => bench::orders::orders(words),
         ["bench", "code"] => bench::code::static_part(),
         ["bench", "symbols"] => bench::symbols::first_report(),

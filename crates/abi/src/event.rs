@@ -55,7 +55,38 @@ codes! {
         Left = 12, "left";
         /// The heap block that the strand's next access is in: it begins at `addr` and has `value` bytes.
         Block = 13, "block";
+        /// A plain access is made, now: `value` is its bytes. Only of [`crate::layout::Record::Effects`], as all that follow; they are told from
+        /// the second strand on, where they are made.
+        Accessed = 14, "accessed";
+        /// An atomic operation has been made: `value` is what it found, or what a store wrote. The first 8 bits of `size_order` are its bytes, the
+        /// next 8 are [`atomic`]'s flags, the next 8 how many newer stores it did not see or comes before. An [`EventKind::Left`] follows where
+        /// what is in memory then is known.
+        Atomic = 15, "atomic";
+        /// A fence, of the order in `size_order`.
+        Fenced = 16, "fenced";
+        /// The strand comes after all who released an object: `addr`, of the [`crate::object::ObjectClass`] in `op`.
+        Acquired = 17, "acquired";
+        /// Whoever acquires the object comes after the strand.
+        Released = 18, "released";
+        /// The strand comes after what the atomic objects in 4 bytes at `addr` published; `value` is 1 if precompiled code has written one of them.
+        AcquiredWord = 19, "acquired-word";
+        /// The strand comes after all that any strand did: precompiled code has ordered it, and nobody saw by what.
+        AcquiredAll = 20, "acquired-all";
+        /// The strand comes after all of the strand `addr`, which has ended.
+        Joined = 21, "joined";
+        /// Nothing is known of `value` bytes at `addr` any more: they are given out anew.
+        Forgotten = 22, "forgotten";
     }
+}
+
+/// Flags of an [`EventKind::Atomic`].
+pub mod atomic {
+    /// Precompiled code has written it since it was last seen: it publishes all that any strand did.
+    pub const UNSEEN_WRITER: u8 = 1;
+    /// Precompiled code uses it: whoever acquires it also acquires what such code published.
+    pub const HIDDEN: u8 = 2;
+    /// A compare-and-exchange that found another value than it expected, and wrote nothing.
+    pub const REFUSED: u8 = 4;
 }
 
 codes! {

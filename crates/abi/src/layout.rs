@@ -280,6 +280,8 @@ crate::op::codes! {
         Everything = 2, "everything";
         /// Points, and of each access to memory what was there before and after it, with the functions it is made in.
         Values = 3, "values";
+        /// Points, and what was done: accesses, atomic operations, and all that orders strands, where it is made.
+        Effects = 4, "effects";
     }
 }
 

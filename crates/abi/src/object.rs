@@ -110,6 +110,8 @@ impl ObjectId {
     pub const LOADER: ObjectId = ObjectId::new(ObjectClass::Loader, 0);
     /// The end of the process.
     pub const ENDING: ObjectId = ObjectId::new(ObjectClass::Ending, 0);
+    /// What precompiled code published out of sight.
+    pub const UNSEEN: ObjectId = ObjectId::new(ObjectClass::Memory, 0);
     /// Nothing that can come.
     pub const NEVER: ObjectId = ObjectId::new(ObjectClass::Never, 0);
 

@@ -24,6 +24,7 @@ mod noise_options;
 mod options;
 mod output;
 mod quiet;
+mod recording;
 mod refine;
 mod regress;
 mod said;
@@ -50,6 +51,7 @@ enum Command {
     Run(Box<commands::run::Args>),
     Replay(commands::replay::Args),
     Shrink(commands::shrink::Args),
+    Trace(commands::trace::Args),
     Report(commands::report::Args),
     List(commands::list::Args),
     Coverage(commands::coverage::Args),
@@ -131,6 +133,7 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
         Command::Run(args) => commands::run::run(&args, given),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Shrink(args) => commands::shrink::run(&args),
+        Command::Trace(args) => commands::trace::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::List(args) => commands::list::run(&args),
         Command::Coverage(args) => commands::coverage::run(&args),

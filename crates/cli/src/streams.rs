@@ -1,7 +1,8 @@
-//! A replay whose events are looked at while it runs: printed point by point, or written as a trace file.
+//! A replay whose events are looked at while it runs: printed point by point, written for Perfetto, or recorded.
 
 use crate::conduct::cannot;
 use crate::exit::Trouble;
+use crate::recording::Recorder;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -31,6 +32,8 @@ pub(crate) struct Wanted {
     pub(crate) lines: bool,
     /// To a trace file.
     pub(crate) perfetto: Option<PathBuf>,
+    /// To a recording.
+    pub(crate) record: Option<PathBuf>,
     /// How long the run may take.
     pub(crate) timeout: Option<Duration>,
 }
@@ -38,7 +41,7 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// Whether anybody looks at the events.
     pub(crate) fn anything(&self) -> bool {
-        self.lines || self.perfetto.is_some()
+        self.lines || self.perfetto.is_some() || self.record.is_some()
     }
 }
 
@@ -51,6 +54,7 @@ pub(crate) fn run(
     wanted: &Wanted,
 ) -> Result<RunFacts, Trouble> {
     let follow = Follow::Segments(&schedule.segments);
+    let mut conflicting = Vec::new();
     let modules = if schedule.then.is_some() {
         // A strategy decides at every point, so more points would be another run.
         let ended = server.run(request, follow, None)?;
@@ -59,18 +63,31 @@ pub(crate) fn run(
         let everything = Request { record: Record::Everything, timeout: ENOUGH, ..request.clone() };
         let mut found = Found::default();
         let ended = server.run(&everything, follow, Some(&mut found))?;
-        let mut known = schedule.known.clone();
-        known.extend(found.0.pcs());
-        server.set_known(&known);
-        server.facts(&everything, &ended, false)?.report.modules
+        let modules = server.facts(&everything, &ended, false)?.report.modules;
+        if wanted.record.is_some() {
+            // Of what libc writes for the program only the race check knows.
+            let effects = Request { record: Record::Effects, races: true, ..everything };
+            server.run(&effects, follow, Some(&mut found))?;
+        }
+        conflicting = found.0.pcs();
+        server.set_known(&[&schedule.known[..], &conflicting].concat());
+        modules
     };
     let places = SymbolPlaces::new(&modules, program);
     // Writing takes longer than running; a run that never ends is still bounded by what the campaign allowed.
     let endless = schedule.verdict == VerdictKind::Timeout;
     let generous = if endless { request.timeout } else { ENOUGH };
     let timeout = wanted.timeout.unwrap_or(generous);
-    let request = Request { record: Record::Points, timeout, ..request.clone() };
+    let mut request = Request { record: Record::Points, timeout, ..request.clone() };
+    if wanted.record.is_some() {
+        // What orders strands is told by the race check.
+        request = Request { record: Record::Effects, races: true, ..request };
+    }
     let mut sinks = Sinks {
+        recorder: match &wanted.record {
+            Some(path) => Some(Recorder::new(path, conflicting)?),
+            None => None,
+        },
         lines: wanted.lines.then(|| Lines::new(&places)),
         file: wanted.perfetto.as_deref().map(|path| TraceFile::new(path, &places)),
     };
@@ -79,6 +96,9 @@ pub(crate) fn run(
         lines.finish();
     }
     let facts = server.facts(&request, &ended, false)?;
+    if let Some(recorder) = sinks.recorder {
+        recorder.finish(&facts, schedule, program, &places)?;
+    }
     if let Some(file) = sinks.file {
         let path = file.path;
         file.finish(&facts, program)
@@ -103,6 +123,7 @@ impl EventSink for Found {
 }
 
 struct Sinks<'a> {
+    recorder: Option<Recorder>,
     lines: Option<Lines<'a>>,
     file: Option<TraceFile<'a>>,
 }
@@ -115,6 +136,9 @@ impl EventSink for Sinks<'_> {
         if let Some(Ok(trace)) = self.file.as_mut().map(|file| &mut file.trace) {
             events.iter().for_each(|event| trace.event(event));
         }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.events(events);
+        }
     }
 
     fn restart(&mut self) {
@@ -123,6 +147,9 @@ impl EventSink for Sinks<'_> {
         }
         if let Some(file) = &mut self.file {
             *file = TraceFile::new(file.path, file.places);
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.restart();
         }
     }
 }

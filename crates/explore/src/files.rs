@@ -15,10 +15,16 @@ pub const LARGEST: u64 = 256 << 20;
 
 /// Reads a file, up to [`LARGEST`]; one that is larger, or no file with an end, is refused.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    read_open(&open(path)?)
+}
+
+/// Opens a file with an end, to be read piece by piece; anything else is refused.
+pub fn open(path: &Path) -> io::Result<File> {
     // Opening a pipe would wait for its writer.
     let flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::options().read(true).custom_flags(flags.bits() as i32).open(path)?;
-    read_open(&file)
+    refuse_others(&file)?;
+    Ok(file)
 }
 
 /// The same as text.
@@ -29,23 +35,25 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 
 /// Reads an open file from where it stands.
 pub(crate) fn read_open(file: &File) -> io::Result<Vec<u8>> {
-    let metadata = file.metadata()?;
-    let kind = metadata.file_type();
-    if !kind.is_file() {
-        let what = match () {
-            () if kind.is_dir() => "it is a folder",
-            () if kind.is_fifo() => "it is a pipe",
-            () if kind.is_char_device() || kind.is_block_device() => "it is a device",
-            () => "it is no file",
-        };
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-    }
+    refuse_others(file)?;
     let mut bytes = Vec::new();
     file.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
         return Err(io::Error::other(format!("it has more than {} MiB", LARGEST >> 20)));
     }
     Ok(bytes)
+}
+
+fn refuse_others(file: &File) -> io::Result<()> {
+    let kind = file.metadata()?.file_type();
+    let what = match () {
+        () if kind.is_file() => return Ok(()),
+        () if kind.is_dir() => "it is a folder",
+        () if kind.is_fifo() => "it is a pipe",
+        () if kind.is_char_device() || kind.is_block_device() => "it is a device",
+        () => "it is no file",
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
 /// Options for a file that must be where its name says: a link in its place is refused.

@@ -88,8 +88,8 @@ fn excerpt(out: &mut String, marks: &[&Mark], sources: Sources<'_>, screen: Scre
     lines.sort_unstable();
     lines.dedup();
     let (Some(&low), Some(&high)) = (lines.first(), lines.last()) else { return };
-    let gutter = (high + 1).to_string().len();
-    for number in low.saturating_sub(1).max(1)..=high + 1 {
+    let gutter = high.saturating_add(1).to_string().len();
+    for number in low.saturating_sub(1).max(1)..=high.saturating_add(1) {
         let here: Vec<&Mark> = marks.iter().copied().filter(|mark| mark.line == number).collect();
         let source = sources.line(&first.file, number);
         let context = number < low || number > high;

@@ -17,6 +17,7 @@ pub mod lanes;
 pub mod marks;
 pub mod perfetto;
 pub mod progress;
+pub mod recorded;
 #[cfg(test)]
 mod samples;
 pub mod sarif;

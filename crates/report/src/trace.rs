@@ -160,7 +160,7 @@ impl<'a> TracePrinter<'a> {
 
 /// The place of a point in parts, so that it can be made to fit.
 #[derive(Default)]
-struct PlaceText {
+pub(crate) struct PlaceText {
     function: String,
     at: String,
     /// One function further out.
@@ -169,7 +169,7 @@ struct PlaceText {
 
 impl PlaceText {
     /// Of the functions at the instruction, and of its callers where all those are a library's.
-    fn of(frames: &[Place]) -> PlaceText {
+    pub(crate) fn of(frames: &[Place]) -> PlaceText {
         let own = |frame: &Place| !frame.library && frame.file.is_some();
         let first = frames.iter().position(own);
         let Some(shown) = frames.get(first.unwrap_or(0)) else { return PlaceText::default() };
@@ -187,7 +187,7 @@ impl PlaceText {
     }
 
     /// As much as has room: first the outer function goes, then the end of the function's name, then the place's beginning.
-    fn fitting(&self, room: usize) -> String {
+    pub(crate) fn fitting(&self, room: usize) -> String {
         let length = |text: &str| text.chars().count();
         let gap = if self.function.is_empty() || self.at.is_empty() { "" } else { " " };
         let whole = format!("{}{gap}{}{}", self.function, self.at, self.outer);

@@ -11,7 +11,8 @@
 /// Those who look on. Nothing outside the engine names one of them (`tests/tests/effects.rs`).
 mod observers {
     pub use crate::engine::{
-        coverage, deadlock, destroyed, leaks, locks, lost, race, record, spin, steps, values, watch, words,
+        coverage, deadlock, destroyed, leaks, locks, lost, race, record, recorded, spin, steps, values,
+        watch, words,
     };
 }
 
@@ -387,7 +388,15 @@ fn atomic(done: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
     let changes = writes && !same;
     coverage::atomic(addr, size, changes, pc);
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
-        note_value(addr, size, value, pc);
+        // In words: a reference to the effect would keep it in memory where nobody listens.
+        let (kind, found) = match done {
+            Atomic::Load(found) => (OpKind::AtomicLoad, found),
+            Atomic::Store(stored) => (OpKind::AtomicStore, stored),
+            Atomic::Update(found, _) => (OpKind::AtomicRmw, found),
+            Atomic::Exchange(found, _) | Atomic::Refused { found, .. } => (OpKind::AtomicCas, found),
+        };
+        let op = Op { kind, order, size: size.into(), addr, pc };
+        note_value(op, found, matches!(done, Atomic::Refused { .. }), value);
     }
     if changes {
         sched::progress();
@@ -422,9 +431,12 @@ fn of_a_word(done: Atomic, addr: usize, order: Order, pc: u64) {
 }
 
 #[cold]
-fn note_value(addr: u64, size: u8, value: u64, pc: u64) {
-    let op = Op { kind: OpKind::AtomicLoad, order: Order::Relaxed, size: size as u32, addr, pc };
-    record::push(EventKind::Value, engine::me(), op, value);
+fn note_value(op: Op, found: u64, refused: bool, value: u64) {
+    if recorded::is_on() {
+        recorded::atomic(op, found, refused);
+    }
+    let told = Op { kind: OpKind::AtomicLoad, order: Order::Relaxed, ..op };
+    record::push(EventKind::Value, engine::me(), told, value);
 }
 
 /// The instruction before which the running strand stands.

@@ -5,7 +5,8 @@
 
 use crate::events::{Happening, TraceEvent};
 use std::collections::{HashMap, HashSet};
-use threadbare_abi::event::Event;
+use threadbare_abi::event::{Event, EventKind};
+use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 
 /// The memory a run touched, in cells of 8 bytes.
@@ -24,18 +25,27 @@ struct Cell {
 }
 
 /// Longer accesses (a large copy) are looked at only so far.
-const LONGEST: u64 = 1 << 16;
+const LONGEST: u64 = 1 << 20;
 
 impl Conflicts {
-    /// Takes an event of a run that recorded everything.
+    /// Takes an event of a run that recorded everything, or what was done.
     pub fn event(&mut self, event: &Event) {
-        let Some(TraceEvent { strand, happening }) = TraceEvent::decode(event) else { return };
-        let Happening::Point { op, size, addr, pc, .. } = happening else { return };
+        let decoded = TraceEvent::decode(event);
+        let (strand, op, size, addr, pc) = match (EventKind::from_code(event.kind), decoded) {
+            (Some(EventKind::Accessed), _) => {
+                let Some(op) = OpKind::from_code(event.op) else { return };
+                (StrandId(event.strand), op, event.value, event.addr, event.pc)
+            }
+            (_, Some(TraceEvent { strand, happening: Happening::Point { op, size, addr, pc, .. } })) => {
+                (strand, op, u64::from(size), addr, pc)
+            }
+            _ => return,
+        };
         if !op.is_plain_access() && !op.is_atomic_access() {
             return;
         }
         let writes = op.writes_memory();
-        let last = addr.saturating_add(u64::from(size).clamp(1, LONGEST) - 1);
+        let last = addr.saturating_add(size.clamp(1, LONGEST) - 1);
         for key in addr / 8..=last / 8 {
             let cell = self.cells.entry(key).or_insert(Cell { first: strand, many: false, written: false });
             cell.many |= cell.first != strand;
@@ -60,8 +70,6 @@ impl Conflicts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadbare_abi::event::EventKind;
-    use threadbare_abi::op::OpKind;
 
     #[test]
     fn an_early_read_conflicts_with_a_later_write() {

@@ -107,6 +107,16 @@ impl TraceEvent {
             EventKind::Caller => Happening::Caller(event.pc),
             // Of a stream for those who infer from values; `threadbare-values` reads it.
             EventKind::Entered | EventKind::Made | EventKind::Left | EventKind::Block => return None,
+            // What is done, for a trace that is kept; `recording` reads it.
+            EventKind::Accessed
+            | EventKind::Atomic
+            | EventKind::Fenced
+            | EventKind::Acquired
+            | EventKind::Released
+            | EventKind::AcquiredWord
+            | EventKind::AcquiredAll
+            | EventKind::Joined
+            | EventKind::Forgotten => return None,
         };
         Some(TraceEvent { strand: StrandId(event.strand), happening })
     }

@@ -18,3 +18,4 @@ pub(crate) mod run;
 pub(crate) mod runtime_path;
 pub(crate) mod rustc;
 pub(crate) mod shrink;
+pub(crate) mod trace;

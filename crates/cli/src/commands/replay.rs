@@ -30,6 +30,7 @@ Examples:
   threadbare replay deadlock-5f3a9c1e              the same, by the finding's id
   threadbare replay deadlock-5f3a9c1e --trace | less
   threadbare replay deadlock-5f3a9c1e --perfetto run.json
+  threadbare replay deadlock-5f3a9c1e --record run.trace
   threadbare replay deadlock-5f3a9c1e --gdb        open gdb where it failed";
 
 /// Make one run again from its schedule.
@@ -46,11 +47,14 @@ pub(crate) struct Args {
     #[arg(long)]
     trace: bool,
     /// Open gdb where the run fails, with a command for each strand's stack.
-    #[arg(long, conflicts_with_all = ["trace", "format", "perfetto"])]
+    #[arg(long, conflicts_with_all = ["trace", "format", "perfetto", "record"])]
     gdb: bool,
     /// Write the run as a trace file that ui.perfetto.dev opens, one track a strand.
     #[arg(long, value_name = "FILE")]
     perfetto: Option<PathBuf>,
+    /// Record all that the run did, for `threadbare trace FILE`: later, elsewhere, without the program.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// The folder with the findings.
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
     out: PathBuf,
@@ -86,7 +90,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         }
         return gdb::open(&mut server, &request, &schedule.segments, &target.program, race);
     }
-    let wanted = Wanted { lines: args.trace, perfetto: args.perfetto.clone(), timeout: args.timeout };
+    let wanted = Wanted {
+        lines: args.trace,
+        perfetto: args.perfetto.clone(),
+        record: args.record.clone(),
+        timeout: args.timeout,
+    };
     let facts = if wanted.anything() {
         streams::run(&mut server, &request, &schedule, &target.program, &wanted)?
     } else {

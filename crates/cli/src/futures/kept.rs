@@ -307,4 +307,25 @@ mod tests {
         assert!(kept.to_text().starts_with(HEAD_OF_SET));
         assert_eq!(Kept::parse(&kept.to_text()).as_ref(), Ok(&kept));
     }
+
+    #[test]
+    fn a_damaged_file_is_refused_or_read() {
+        let term =
+            |write| KeptTerm { read: spot("a.c"), variable: "x".to_owned(), whose: Whose::Other, write };
+        let one = Kept { terms: vec![term(Some(spot("b.c")))], expect: Expect::Fails, of: None };
+        let set = Kept {
+            terms: vec![term(None), term(Some(spot("b.c")))],
+            of: Some("race-1".to_owned()),
+            ..one.clone()
+        };
+        let samples = [one, set].map(|kept| kept.to_text().into_bytes());
+        let words =
+            ["read-file: ", "read-nth: ", "read-strand: 0.", "read-time: ", "whose: ", "expect: ", "\n"];
+        for number in 0..10_000 {
+            let bytes = threadbare_tests::readers::mutate::input(&samples, &words, 1, number);
+            if let Ok(kept) = Kept::parse(&String::from_utf8_lossy(&bytes)) {
+                let _ = kept.to_text();
+            }
+        }
+    }
 }

@@ -9,18 +9,10 @@ use std::sync::Arc;
 use threadbare_abi::op::OpKind;
 use threadbare_idioms::run::Wants;
 use threadbare_idioms::{Access, Does, Held, Run};
+use threadbare_trace::order::clock::join;
 
 /// Bytes of an access that are looked at.
 const LONGEST: u64 = 4096;
-
-fn join(clock: &mut Vec<u32>, other: &[u32]) {
-    if clock.len() < other.len() {
-        clock.resize(other.len(), 0);
-    }
-    for (mine, theirs) in clock.iter_mut().zip(other) {
-        *mine = (*mine).max(*theirs);
-    }
-}
 
 /// What the strands of a run did.
 pub(super) fn of(reference: &Reference) -> Run {

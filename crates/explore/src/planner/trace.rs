@@ -11,7 +11,8 @@ use std::collections::{HashMap, HashSet};
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::{DEPTH_SHIFT, Doubt, Step, StepKind, flags};
-use threadbare_strategy::conflict::depends;
+use threadbare_trace::order::clock::join;
+use threadbare_trace::order::{GRAIN, SIGNALS, depends, grains, is_large};
 
 /// A place that an operation of a step concerns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -518,55 +519,6 @@ pub(crate) struct Analysis {
     large: Vec<usize>,
     /// The end of the process, if what is looked at could not have come before it.
     ended: Option<usize>,
-}
-
-/// Bytes that share a list of accesses.
-const GRAIN: u64 = 8;
-/// The longest range that is in the list of each of its grains; longer ones have a list of their own.
-const LONGEST: u64 = 1 << 16;
-
-fn join(clock: &mut Vec<u32>, other: &[u32]) {
-    if clock.len() < other.len() {
-        clock.resize(other.len(), 0);
-    }
-    for (mine, theirs) in clock.iter_mut().zip(other) {
-        *mine = (*mine).max(*theirs);
-    }
-}
-
-/// The list of what depends on everything: signals, cancellations, the end of the process.
-const SIGNALS: u64 = u64::MAX - 1;
-
-/// The first list of strands' ends.
-const STRANDS: u64 = u64::MAX - (1 << 20);
-
-/// The lists that an operation belongs to.
-fn grains(op: &Op) -> std::ops::Range<u64> {
-    match op.kind {
-        OpKind::Io | OpKind::IoWait => {
-            let list = u64::MAX - 2 - op.addr.min(3);
-            list..list + 1
-        }
-        OpKind::Signal | OpKind::Cancel | OpKind::End | OpKind::Region => SIGNALS..SIGNALS + 1,
-        OpKind::Quit => u64::MAX - 9..u64::MAX - 8,
-        OpKind::Exit | OpKind::TryJoin | OpKind::TimedJoin => {
-            let list = STRANDS + op.addr.min(u64::from(u16::MAX));
-            list..list + 1
-        }
-        OpKind::Sleep => u64::MAX - 8..u64::MAX - 7,
-        _ if !op.kind.has_memory_address() => 0..0,
-        kind => {
-            let plain = (kind as u8) < OpKind::Fence as u8 || kind == OpKind::Free;
-            let length = if plain { u64::from(op.size).max(1) } else { 1 };
-            op.addr / GRAIN..op.addr.saturating_add(length - 1) / GRAIN + 1
-        }
-    }
-}
-
-/// Whether the operation is in the list of large ones.
-fn is_large(op: &Op) -> bool {
-    let grains = grains(op);
-    grains.end - grains.start > LONGEST / GRAIN
 }
 
 /// An access that a machine may make in several parts.

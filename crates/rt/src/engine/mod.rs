@@ -72,6 +72,7 @@ pub mod part;
 pub mod race;
 pub mod reads;
 pub mod record;
+pub mod recorded;
 pub mod report;
 pub mod sched;
 pub mod scout;

@@ -57,7 +57,8 @@ pub fn push_choice(kind: ChoiceKind, strand: StrandId, op: Op, options: u64) {
     });
 }
 
-fn write(event: Event) {
+/// Streams a record.
+pub fn write(event: Event) {
     let (Some(ring), Some(base)) = (ring(), shared::area(layout::EVENTS_OFFSET)) else {
         return;
     };

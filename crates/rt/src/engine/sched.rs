@@ -53,8 +53,10 @@ pub mod attention {
     pub const PART: u32 = 2048;
     /// Memory that is left is looked for.
     pub const LEAKS: u32 = 4096;
+    /// What is done is told, for a trace.
+    pub const EFFECTS: u32 = 8192;
     /// Bits that matter elsewhere than before a decision.
-    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES | PART | LEAKS;
+    pub const LATER: u32 = RECORD | LIMIT | CANCEL | WATCH | READS | STEPS | VALUES | PART | LEAKS | EFFECTS;
 }
 
 /// Where the run stands.
@@ -282,7 +284,8 @@ fn published_slow(id: StrandId) {
         crate::model::before::comes();
     }
     if ATTENTION.load(Ordering::Relaxed) & attention::RECORD != 0 {
-        if engine().plan.record == threadbare_abi::layout::Record::Points as u32 {
+        use threadbare_abi::layout::Record;
+        if [Record::Points as u32, Record::Effects as u32].contains(&engine().plan.record) {
             let mut left = CALLERS;
             frames::walk(strand(id), id == engine().current, |pc| {
                 if left > 0 {

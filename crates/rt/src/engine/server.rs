@@ -400,6 +400,9 @@ fn begin(plan: Plan) {
         if plan.record == Record::Values as u32 {
             bits |= attention::VALUES;
         }
+        if plan.record == Record::Effects as u32 {
+            bits |= attention::EFFECTS;
+        }
     }
     if plan.max_points != 0 {
         bits |= attention::LIMIT;

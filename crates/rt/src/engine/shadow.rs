@@ -1,6 +1,6 @@
 //! What is known of every 8 bytes of the program's memory that strands have touched: one [`Cell`].
 
-use super::{memory, touched};
+use super::{memory, recorded, touched};
 use crate::sys::{nr, syscall3};
 
 const LEAF_BITS: u32 = 21;
@@ -163,6 +163,9 @@ pub fn each(addr: u64, size: u64, mut visit: impl FnMut(&mut Cell)) {
 
 /// Nothing is known of this memory any more: it was allocated or mapped, or is another strand's stack now.
 pub fn forget(addr: u64, size: u64) {
+    if recorded::is_on() {
+        recorded::forgotten(addr, size);
+    }
     // SAFETY: single kernel thread; the table is there once `init` ran.
     unsafe {
         if TABLE.0.is_null() || FULL || size == 0 {

@@ -18,6 +18,12 @@ pub fn is_on() -> bool {
     ATTENTION.load(Ordering::Relaxed) & attention::WATCH != 0
 }
 
+/// Whether anything is watched for, or all accesses are told.
+#[inline(always)]
+pub fn or_recorded() -> bool {
+    ATTENTION.load(Ordering::Relaxed) & (attention::WATCH | attention::EFFECTS) != 0
+}
+
 /// Takes over what the driver wants.
 pub fn begin() {
     let count = (engine().plan.watches as usize).min(layout::WATCHES_CAPACITY);

@@ -8,6 +8,7 @@
 //! tells: an operation that finds another one met such a writer, and acquires from every strand.
 
 use super::super::live::live;
+use super::super::recorded;
 use super::super::shadow::{self, Cell};
 use super::super::strand::Strand;
 use super::clock::Clock;
@@ -182,6 +183,7 @@ impl Atomic {
         self.hidden = true;
         self.history.clear();
         hidden::tell_all(&mut self.release);
+        recorded::met_unseen_writer();
     }
 
     fn touched(&mut self, strand: usize) -> &mut Touch {
@@ -301,6 +303,7 @@ pub fn load(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc
 
 /// The strand has read what an older store published.
 fn stale(this: &mut Strand, object: &Atomic, back: usize, order: Order) {
+    recorded::passed_over(back);
     let Some(stored) = object.history.back(back) else { return };
     if order.acquires() {
         this.clock.join(&stored.release);
@@ -316,6 +319,7 @@ pub fn store(this: &mut Strand, addr: u64, size: u8, stored: u64, order: Order, 
     let back = choice::taken();
     choice::in_total(OpKind::AtomicLoad, order);
     if back > 0 {
+        recorded::passed_over(back);
         choice::publish_late(this, object, back, stored, order, pc);
     } else {
         publish(this, object, order, false);
@@ -437,6 +441,11 @@ pub fn mark_hidden(addr: u64) {
     }
 }
 
+/// Whether unseen code is known to use an object.
+pub fn is_hidden(addr: u64, size: u8) -> bool {
+    objects(slot((addr >> 3) + 1).1).any(|object| object.addr == addr && object.size == size && object.hidden)
+}
+
 /// The strand acquires a word outside of an atomic operation.
 pub fn acquire(this: &mut Strand, addr: u64) {
     for object in objects(slot((addr >> 3) + 1).1).filter(|object| object.overlaps(addr, 4)) {
@@ -446,5 +455,8 @@ pub fn acquire(this: &mut Strand, addr: u64) {
             object.last = found;
         }
         this.clock.join(&object.release);
+    }
+    if recorded::is_on() {
+        recorded::acquires_word(addr);
     }
 }

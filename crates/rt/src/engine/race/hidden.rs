@@ -11,7 +11,7 @@
 //!   that they left: it comes after everything so far.
 
 use super::super::strand::Strand;
-use super::super::{ObjectClass, ObjectId, live::live, strand_count};
+use super::super::{ObjectClass, ObjectId, live::live, recorded, strand_count};
 use super::clock::Clock;
 use super::{atomic, objects};
 
@@ -36,6 +36,9 @@ pub fn tell_all(clock: &mut Clock) {
 /// Everything that any strand did so far happens before.
 pub fn acquire_all(this: &mut Strand) {
     tell_all(&mut this.clock);
+    if recorded::is_on() {
+        recorded::acquires_all();
+    }
 }
 
 /// What unseen code published happens before.
@@ -52,6 +55,9 @@ pub fn acquire_later(this: &mut Strand) {
 pub fn release(this: &mut Strand) {
     this.clock.raise(this.id.index(), live().events);
     published().join(&this.clock);
+    if recorded::is_on() {
+        recorded::releases(ObjectId::UNSEEN);
+    }
 }
 
 /// The strand is about to wait on a futex word.
@@ -70,9 +76,14 @@ pub fn waits(this: &mut Strand, addr: u64) {
 /// The strand's wait on a futex word has ended.
 pub fn waited(this: &mut Strand, addr: u64) {
     if atomic::is_lock(addr) {
+        let futex = ObjectId::new(ObjectClass::Futex, addr);
         atomic::acquire(this, addr);
-        this.clock.join(objects::clock(ObjectId::new(ObjectClass::Futex, addr)));
+        this.clock.join(objects::clock(futex));
         acquire(this);
+        if recorded::is_on() {
+            recorded::acquires(futex);
+            recorded::acquires(ObjectId::UNSEEN);
+        }
     } else {
         acquire_all(this);
     }
@@ -82,6 +93,9 @@ pub fn waited(this: &mut Strand, addr: u64) {
 pub fn takes(this: &mut Strand, lock: u64) {
     atomic::acquire(this, lock);
     acquire(this);
+    if recorded::is_on() {
+        recorded::acquires(ObjectId::UNSEEN);
+    }
 }
 
 /// The strand wakes waiters of a futex word.
@@ -90,8 +104,15 @@ pub fn wakes(this: &mut Strand, addr: u64) {
         atomic::mark_hidden(addr);
     }
     acquire(this);
+    if recorded::is_on() {
+        recorded::acquires(ObjectId::UNSEEN);
+    }
     release(this);
-    objects::clock(ObjectId::new(ObjectClass::Futex, addr)).join(&this.clock);
+    let futex = ObjectId::new(ObjectClass::Futex, addr);
+    objects::clock(futex).join(&this.clock);
+    if recorded::is_on() {
+        recorded::releases(futex);
+    }
     // SAFETY: single kernel thread.
     unsafe { SWITCHES = live().switches }
 }

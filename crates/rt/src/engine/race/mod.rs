@@ -17,7 +17,7 @@ pub mod tell;
 use super::live::live;
 use super::sched::{engine, this};
 use super::strand::Strand;
-use super::{ObjectId, StrandId, shadow, watch};
+use super::{ObjectId, StrandId, recorded, shadow, watch};
 use tell::Mine;
 use threadbare_abi::op::{OpKind, Order};
 
@@ -91,7 +91,7 @@ fn access_slow(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let this = this();
     let left_out = this.ignored.reads | this.ignored.writes;
     let in_one = (addr & 7) + size as u64 <= 8 && size != 0;
-    if in_one && left_out == 0 && !watch::is_on() && !shadow::is_full() {
+    if in_one && left_out == 0 && !watch::or_recorded() && !shadow::is_full() {
         let writes = !matches!(kind, OpKind::Read | OpKind::ReadRange);
         if plain::quick(this, live().events, writes, addr, size as u64, pc) {
             return;
@@ -106,6 +106,9 @@ fn thorough(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let mine = Mine { kind, addr, size, pc };
     if watch::is_on() {
         watch::happens(pc);
+    }
+    if recorded::is_on() {
+        recorded::access(kind, addr, size.into(), pc);
     }
     if size == 0 || shadow::is_full() {
         return;
@@ -172,6 +175,9 @@ pub fn exchanged(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
 pub fn fence(order: Order) {
     if is_on() {
         atomic::fence(this(), order);
+        if recorded::is_on() {
+            recorded::fence(order);
+        }
     }
 }
 
@@ -182,6 +188,9 @@ pub fn acquire(object: ObjectId) {
         this.view.settle();
         if this.ignored.sync == 0 {
             this.clock.join(objects::clock(object));
+            if recorded::is_on() {
+                recorded::acquires(object);
+            }
         }
     }
 }
@@ -194,6 +203,9 @@ pub fn release(object: ObjectId) {
         if this.ignored.sync == 0 {
             this.clock.raise(this.id.index(), live().events);
             objects::clock(object).join(&this.clock);
+            if recorded::is_on() {
+                recorded::releases(object);
+            }
         }
     }
 }
@@ -272,12 +284,18 @@ pub fn joined(other: StrandId) {
         this.clock.join(clock);
         this.view.join(&other.view);
         this.view.settle();
+        if recorded::is_on() {
+            recorded::joined(other.id);
+        }
     }
 }
 
 /// The running strand frees memory, called straight from code that the compiler's pass has seen.
 pub fn freed(addr: u64, size: u64, pc: u64) {
     if is_on() && !shadow::is_full() && engine().current.index() < super::strand_count() {
+        if recorded::is_on() {
+            recorded::access(OpKind::Free, addr, size, pc);
+        }
         plain::free(this(), addr, size, pc);
     }
 }
