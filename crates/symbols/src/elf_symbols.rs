@@ -94,6 +94,11 @@ impl<'a> ElfSymbols<'a> {
         containing(&self.objects, address)
     }
 
+    /// Where the object with this name begins.
+    pub(crate) fn object_named(&self, name: &str) -> Option<u64> {
+        self.objects.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.start)
+    }
+
     /// The object that holds an offset of the thread-local storage.
     pub(crate) fn thread_local(&self, offset: u64) -> Option<ElfSymbol<'a>> {
         containing(&self.thread_locals, offset)
