@@ -195,4 +195,42 @@ fn other_detectors_run_a_kept_test() {
     let other = Built { executable: program, folder: built.folder };
     let told = other.bare(&name);
     assert!(told.stderr.contains("data race"), "{}", told.describe());
+    // And without any, for Helgrind.
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        return;
+    }
+    let program = other.folder.path().join("plain");
+    let made = Command::new("gcc").args(["-g", "-O1", "-pthread", "-o"]).args([&program, &source]).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let mut command = Command::new("valgrind");
+    command.arg("--tool=helgrind").arg(&program);
+    command.env("LD_PRELOAD", other.folder.path().join(format!("{name}.so")));
+    let told = tool::finish(&mut command, tool::PATIENCE);
+    assert!(told.stderr.contains("Possible data race"), "{}", told.describe());
+}
+
+/// Programs in C++ and Rust, whose state is carried in words.
+#[test]
+fn methods_of_other_languages_are_called_with_their_objects() {
+    for (name, wrapper) in [("figures.cc", "c++"), ("figures.rs", "rustc")] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let executable = folder.path().join("program");
+        let mut command = tool::command([wrapper, "-g"]);
+        if wrapper == "c++" {
+            command.args(["-O0", "-pthread"]);
+        }
+        command.arg(tool::root().join("tests/generate").join(name)).arg("-o").arg(&executable);
+        let built = tool::finish(&mut command, tool::PATIENCE);
+        assert_eq!(built.code, Some(0), "{}", built.describe());
+        let built = Built { executable, folder };
+        let is_pair = |test: &&&Value| test["name"].as_str().is_some_and(|it| it.contains("decrement"));
+        let (_, json) = built.generate(&["--function", "decrement"], &[]);
+        let racy = tests(&json, "kept");
+        let racy = racy.iter().find(is_pair).unwrap_or_else(|| panic!("{name}: {json:#}"));
+        assert_eq!(racy["verdict"], "fail", "{name}: {racy:#}");
+        let (code, json) = built.generate(&["--function", "decrement"], &["careful"]);
+        assert_eq!(code, Some(0), "{name}: {json:#}");
+        let right = tests(&json, "kept");
+        assert!(right.iter().any(|test| test["verdict"] == "pass"), "{name}: {json:#}");
+    }
 }

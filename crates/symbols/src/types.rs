@@ -118,6 +118,8 @@ pub struct Signature {
     pub returns: TypeId,
     /// It is written in C.
     pub in_c: bool,
+    /// Its source file as the symbol table has it, if others have the same name there.
+    pub file: Option<String>,
 }
 
 /// A variable with a symbol.
@@ -133,6 +135,8 @@ pub struct Object {
     pub ty: TypeId,
     /// The module it is in.
     pub module: usize,
+    /// Its source file as the symbol table has it, if others have the same name there.
+    pub file: Option<String>,
 }
 
 impl Types {
@@ -286,6 +290,13 @@ fn base(entry: &Entry<'_>) -> Shape {
     }
 }
 
+/// The name of the source file that a DIE's unit was made from, without its folders.
+fn unit_file(die: &Die<'_>) -> Option<String> {
+    let root = die.at(die.unit.unit.header.root_offset());
+    let name = root.string(&root.entry()?, gimli::DW_AT_name)?.to_string_lossy().into_owned();
+    Some(name.rsplit('/').next()?.to_owned())
+}
+
 fn declared_in_system<'a>(die: &Die<'a>, entry: &Entry<'a>) -> bool {
     let index = entry.attr(gimli::DW_AT_decl_file).and_then(|index| index.udata_value());
     let file = index.and_then(|index| die.decl_file(index));
@@ -319,6 +330,7 @@ impl Symbols {
                 parameters,
                 returns,
                 in_c: function.is_c(),
+                file: unit_file(&function).filter(|_| image.symbols().is_ambiguous(symbol.name)),
             })
         })?
     }
@@ -328,10 +340,13 @@ impl Symbols {
         let (module, _) = self.locate(address)?;
         self.with_linked(module, address, |image, arena, linked| {
             let symbol = image.symbols().object(linked)?;
-            let ty = root_type(image, arena, linked).map_or(TypeId::VOID, |(ty, _)| types.add(module, &ty));
+            let root = root_type(image, arena, linked);
+            let ambiguous = image.symbols().is_ambiguous(symbol.name);
+            let file = root.as_ref().and_then(|(ty, _)| unit_file(ty)).filter(|_| ambiguous);
+            let ty = root.map_or(TypeId::VOID, |(ty, _)| types.add(module, &ty));
             let (start, size) =
                 (symbol.start.wrapping_add(address.wrapping_sub(linked)), symbol.end - symbol.start);
-            Some(Object { symbol: symbol.name.to_owned(), start, size, ty, module })
+            Some(Object { symbol: symbol.name.to_owned(), start, size, ty, module, file })
         })?
     }
 

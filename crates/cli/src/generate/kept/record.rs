@@ -135,10 +135,14 @@ impl Recording<'_> {
         state.follow()?;
         let [one, two] = given;
         let held_by = |at: usize| held_locks(seen, &sides[at]);
-        let call = |at: usize, arguments| Call {
-            signature: sides[at].signature.clone(),
-            arguments,
-            held: held_by(at),
+        // Two functions may have one name in the source.
+        let [first, second] = [0, 1].map(|at: usize| &sides[at].signature);
+        let differ = first.entry != second.entry && first.name == second.name;
+        let call = |at: usize, arguments| {
+            let signature = sides[at].signature.clone();
+            let name = source::safe(&signature.name);
+            let name = if differ { format!("{name}_{}", at + 1) } else { name };
+            Call { name, signature, arguments, held: held_by(at) }
         };
         let calls = [call(0, one), call(1, two)];
         let agreed = match &close[..] {

@@ -1,7 +1,7 @@
 //! The test as a source file.
 
 use super::ctypes::Declarations;
-use super::state::{Place, Refusal, State, Thing};
+use super::state::{Place, Refusal, State, Target, Thing};
 use super::values::Values;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -10,6 +10,8 @@ use threadbare_symbols::{Shape, Signature, TypeId};
 
 /// A call of the test.
 pub(super) struct Call {
+    /// What the test calls the function.
+    pub(super) name: String,
     pub(super) signature: Signature,
     /// The bytes of its arguments.
     pub(super) arguments: Vec<Vec<u8>>,
@@ -111,7 +113,7 @@ pub(super) fn write(
     let (found, find) = program(state, calls, &types);
     let _ = writeln!(text, "/* Of the program, by their names in its symbol table. */\n{found}");
     let own: Vec<&Thing> =
-        state.things.iter().filter(|thing| !matches!(thing.place, Place::Variable(_))).collect();
+        state.things.iter().filter(|thing| !matches!(thing.place, Place::Variable(..))).collect();
     if !own.is_empty() {
         let _ = writeln!(text, "/* What the two find in memory. */");
         for thing in own {
@@ -126,7 +128,11 @@ pub(super) fn write(
         let _ = writeln!(text, "static void expected(void) {{\n{expected}}}\n");
     }
     let last = if expected.is_some() { "expected" } else { "0" };
-    let _ = writeln!(text, "const struct kept_test kept_test = {{ set_up, first, second, {last} }};");
+    let _ = writeln!(
+        text,
+        "const struct kept_test kept_test = {{ set_up, first, second, {last}, {:?} }};",
+        calls[0].signature.symbol
+    );
     Ok(text)
 }
 
@@ -157,20 +163,27 @@ fn declared(thing: &Thing, types: &Declarations<'_>) -> String {
     }
 }
 
+fn found_by(symbol: &str, file: Option<&str>) -> String {
+    match file {
+        Some(file) => format!("kept_symbol({symbol:?}, {file:?})"),
+        None => format!("kept_symbol({symbol:?}, 0)"),
+    }
+}
+
 /// Declarations of what the program has, and how it is found.
 fn program(state: &State<'_, '_, '_>, calls: &[Call; 2], types: &Declarations<'_>) -> (String, String) {
     let (mut declarations, mut find) = (String::new(), String::new());
     for thing in &state.things {
-        if let Place::Variable(symbol) = &thing.place {
+        if let Place::Variable(symbol, file) = &thing.place {
             let _ = writeln!(declarations, "static {};", declared(thing, types));
-            let _ = writeln!(find, "    {} = kept_symbol({symbol:?}, 0);", thing.name);
+            let _ = writeln!(find, "    {} = {};", thing.name, found_by(symbol, file.as_deref()));
         }
     }
     let mut known = BTreeSet::new();
     for call in calls {
         let signature = &call.signature;
-        if known.insert(signature.symbol.clone()) {
-            let name = safe(&signature.name);
+        if known.insert(call.name.clone()) {
+            let name = &call.name;
             let list: Vec<String> = match state.in_words {
                 false => {
                     signature.parameters.iter().map(|(name, ty)| types.declare(*ty, &safe(name))).collect()
@@ -185,7 +198,8 @@ fn program(state: &State<'_, '_, '_>, calls: &[Call; 2], types: &Declarations<'_
                 true => format!("void (*{name})({list})"),
             };
             let _ = writeln!(declarations, "static {function};");
-            let _ = writeln!(find, "    {name} = kept_symbol({:?}, 0);", signature.symbol);
+            let _ =
+                writeln!(find, "    {name} = {};", found_by(&signature.symbol, signature.file.as_deref()));
         }
     }
     (declarations, find)
@@ -196,7 +210,7 @@ fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<
     let (mut blocks, mut lines) = (String::new(), String::new());
     for thing in &values.state.things {
         let Thing { name, start, size, ty, count, place, .. } = thing;
-        let is_variable = matches!(place, Place::Variable(_));
+        let is_variable = matches!(place, Place::Variable(..));
         let own = values.state.types.get(values.state.types.behind(*ty)).size;
         if !is_variable {
             let _ = match (*count, own) {
@@ -241,35 +255,57 @@ fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<
     Ok(format!("{blocks}{lines}"))
 }
 
-/// Memory whose type nobody knows, by its words.
+/// Memory whose type C cannot name, by its numbers and words.
 fn words(values: &Values<'_, '_, '_, '_>, thing: &Thing, from: u64, bytes: &[u8], lines: &mut String) {
-    let name = &thing.name;
-    for (at, word) in bytes.chunks(8).enumerate().skip((from / 8) as usize) {
-        let mut all = [0; 8];
-        all[..word.len()].copy_from_slice(word);
-        let (offset, number) = (at * 8, u64::from_le_bytes(all));
-        let path = format!("{name} + {offset}");
-        let value = word_value(values, number, &path);
-        if number != 0 || matches!(thing.place, Place::Variable(_)) {
-            let label = values.label(thing.shown, offset as u64);
-            let label = if label.is_empty() { label } else { format!(" /* {label} */") };
-            // The last word of a variable may be a part of one only.
-            let kind =
-                ["", "uint8_t", "uint16_t", "", "uint32_t"].get(word.len()).copied().unwrap_or("uint64_t");
-            if kind.is_empty() {
-                for (at, byte) in word.iter().enumerate() {
-                    let _ = writeln!(lines, "    kept_set(uint8_t, {name}, {}, {byte});{label}", offset + at);
-                }
-                continue;
-            }
-            let _ = writeln!(lines, "    kept_set({kind}, {name}, {offset}, {value});{label}");
+    let (name, types) = (&thing.name, &values.state.types);
+    let size = types.get(types.behind(thing.shown)).size;
+    let mut known = Vec::new();
+    for at in 0..(if size > 0 { bytes.len() as u64 / size } else { 0 }) {
+        let path = if at > 0 { format!("[{at}]") } else { String::new() };
+        values.leaves(thing.shown, at * size, &path, &mut known);
+    }
+    known.retain(|(start, size, _)| *start >= from && start + size <= bytes.len() as u64);
+    known.sort();
+    let mut parts: Vec<(u64, u64, String)> = Vec::new();
+    let mut at = from;
+    for part in known {
+        pieces(at, part.0, &mut parts);
+        // Parts of a union lie over each other.
+        if part.0 >= at {
+            at = part.0 + part.1;
+            parts.push(part);
         }
+    }
+    pieces(at, bytes.len() as u64, &mut parts);
+    for (start, size, label) in parts {
+        let mut all = [0; 8];
+        all[..size as usize].copy_from_slice(&bytes[start as usize..(start + size) as usize]);
+        let number = u64::from_le_bytes(all);
+        if number != 0 || matches!(thing.place, Place::Variable(..)) {
+            let value = word_value(values, number, &format!("{name} + {start}"));
+            let label = if label.is_empty() { label } else { format!(" /* {label} */") };
+            let _ = writeln!(lines, "    kept_set(uint{}_t, {name}, {start}, {value});{label}", size * 8);
+        }
+    }
+}
+
+/// Cuts what lies between two offsets into numbers of 8 bytes and less, each where such a number may lie.
+fn pieces(mut at: u64, end: u64, parts: &mut Vec<(u64, u64, String)>) {
+    while at < end {
+        let fits = |size: &u64| at.is_multiple_of(*size) && at + size <= end;
+        let size = [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1);
+        parts.push((at, size, String::new()));
+        at += size;
     }
 }
 
 /// A word that may be anything: what looks like an address is one.
 fn word_value(values: &Values<'_, '_, '_, '_>, number: u64, path: &str) -> String {
+    // Half a word of something else is no address.
     match number {
+        _ if number as u32 == 0 || values.state.target(number) == Target::Number(number) => {
+            if number < 1 << 32 { number.to_string() } else { format!("{number:#x}") }
+        }
         0x1_0000_0000..0x8000_0000_0000 => {
             format!("(uint64_t){}", values.pointer(number, TypeId::VOID, path))
         }
@@ -310,8 +346,7 @@ fn strand(
             })
             .collect(),
     };
-    let _ =
-        writeln!(text, "{before}    {}({});\n{after}}}", safe(&call.signature.name), arguments.join(", "));
+    let _ = writeln!(text, "{before}    {}({});\n{after}}}", call.name, arguments.join(", "));
     Ok(text)
 }
 

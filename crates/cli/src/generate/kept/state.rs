@@ -18,8 +18,8 @@ pub(super) type Refusal = String;
 /// Where a thing lies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// A variable of the program's, by its symbol.
-    Variable(String),
+    /// A variable of the program's, by its symbol, and its source file if others have the same.
+    Variable(String, Option<String>),
     /// A block of the heap.
     Block,
     /// Memory of a stack, or other memory that no symbol names.
@@ -132,7 +132,7 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             let named = named.unwrap_or_else(|| object.symbol.clone());
             let last = named.rsplit("::").next().unwrap_or_default();
             let name = last.split('.').next().unwrap_or_default().to_owned();
-            let place = Place::Variable(object.symbol);
+            let place = Place::Variable(object.symbol, object.file);
             self.add(&name, object.start, object.size, ty, place);
         }
     }
@@ -245,6 +245,12 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             for part in bytes[..typed].chunks_exact(own.max(1) as usize) {
                 self.pointers(ty, part, &mut pointers);
             }
+            // What C cannot name has pointers all the same.
+            let shown = self.things[at].shown;
+            let size = self.types.get(self.types.behind(shown)).size as usize;
+            if typed == 0 && size > 0 {
+                bytes.chunks_exact(size).for_each(|part| self.pointers(shown, part, &mut pointers));
+            }
             for word in bytes[typed..].chunks_exact(8) {
                 pointers.push((u64::from_le_bytes(word.try_into().unwrap_or_default()), TypeId::VOID));
             }
@@ -292,14 +298,14 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             .sort_by_key(|thing| (thing.place != Place::Block && thing.place != Place::Other, thing.start));
         for at in 0..self.things.len() {
             let thing = &self.things[at];
-            let base = match (&thing.place, thing.ty) {
-                (Place::Variable(_), _) => thing.name.clone(),
+            let base = match &thing.place {
+                Place::Variable(..) => thing.name.clone(),
                 _ if thing.shown == TypeId::VOID => "memory".to_owned(),
                 _ => self.plain_name(thing.shown),
             };
             let number = self.names.entry(base.clone()).or_default();
             *number += 1;
-            let variable = matches!(thing.place, Place::Variable(_));
+            let variable = matches!(thing.place, Place::Variable(..));
             let name = if variable && *number == 1 { base } else { format!("{base}_{number}") };
             self.things[at].name = crate::generate::kept::source::safe(&name);
         }
@@ -309,8 +315,14 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         let this = self.types.get(ty);
         let name = this.name.clone().or_else(|| self.types.get(self.types.behind(ty)).name.clone());
         let name = name.unwrap_or_else(|| "memory".to_owned());
-        let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let name = name.split(['<', '{']).next().unwrap_or_default();
+        let name = name.rsplit("::").next().unwrap_or_default().trim_start_matches('_');
+        let plain: String =
+            name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let plain = plain.trim_end_matches("_t").to_lowercase();
+        if plain.is_empty() {
+            return "memory".to_owned();
+        }
         if matches!(this.shape, Shape::Integer { .. } | Shape::Float) { "number".to_owned() } else { plain }
     }
 

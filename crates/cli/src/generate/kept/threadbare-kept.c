@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,17 +70,26 @@ static int first_object(struct dl_phdr_info *info, size_t size, void *unused) {
     return 1;
 }
 
-static void open_image(void) {
+/* Maps a file, if it is a program. */
+static const char *map(const char *path) {
     struct stat status;
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status)) end_missing("the program's file");
-    file = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd < 0) return NULL;
+    int is_long = !fstat(fd, &status) && status.st_size > (off_t)sizeof(ElfW(Ehdr));
+    char *at = is_long ? mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     close(fd);
-    if (file == MAP_FAILED) end_missing("the program's file");
+    return at != MAP_FAILED && !memcmp(at, ELFMAG, SELFMAG) ? at : NULL;
+}
+
+static void open_image(void) {
+    /* In a simulator the second is the simulator; of a script the first is the script. */
+    file = map((const char *)getauxval(AT_EXECFN));
+    if (!file) file = map("/proc/self/exe");
+    if (!file) end_missing("the program's file");
     dl_iterate_phdr(first_object, NULL);
 }
 
-void *kept_symbol(const char *name, const char *source) {
+static void *find(const char *name, const char *source) {
     if (!file) open_image();
     const ElfW(Ehdr) *head = (const void *)file;
     const ElfW(Shdr) *sections = (const void *)(file + head->e_shoff);
@@ -96,8 +106,13 @@ void *kept_symbol(const char *name, const char *source) {
             if (!source || !is_local || !strcmp(in, source)) return (void *)(base + symbol->st_value);
         }
     }
-    end_missing(name);
     return NULL;
+}
+
+void *kept_symbol(const char *name, const char *source) {
+    void *found = find(name, source);
+    if (!found) end_missing(name);
+    return found;
 }
 
 void *kept_library(const char *name) {
@@ -156,6 +171,6 @@ typedef int start_function(main_function *, int, char **, void (*)(void), void (
 int __libc_start_main(main_function *own, int argc, char **argv, void (*init)(void), void (*fini)(void),
                       void (*rtld_fini)(void), void *stack_end) {
     start_function *next = (start_function *)dlsym(RTLD_NEXT, "__libc_start_main");
-    main_function *instead = threadbare_rt_in_place_of_main ? own : runs_test;
+    main_function *instead = threadbare_rt_in_place_of_main || !find(kept_test.program_has, NULL) ? own : runs_test;
     return next(instead, argc, argv, init, fini, rtld_fini, stack_end);
 }

@@ -24,12 +24,14 @@ void *kept_missing(const char *name);
 /* Told, and the test fails, if `holds` is 0. */
 void kept_expect(int holds, const char *what);
 
-/* The test: what sets its state up, the two calls, and what is expected afterwards. */
+/* The test: what sets its state up, the two calls, what is expected afterwards (or null), and a function by which
+   the program is known: a debugger or a shell that is started with the test loaded runs as usual. */
 struct kept_test {
     void (*set_up)(void);
     void (*first)(void);
     void (*second)(void);
     void (*expected)(void);
+    const char *program_has;
 };
 extern const struct kept_test kept_test;
 

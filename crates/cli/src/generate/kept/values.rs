@@ -152,7 +152,10 @@ impl Values<'_, '_, '_, '_> {
             Target::Image(offset) => format!("kept_image({offset:#x})"),
             Target::Number(number) => format!("(void *){number:#x}"),
             Target::Missing(_) => {
-                self.note(format!("{path} leads to memory that was not recorded"));
+                // Of memory without a type nobody knows whether it is a pointer at all.
+                if pointee != TypeId::VOID {
+                    self.note(format!("{path} leads to memory that was not recorded"));
+                }
                 format!("kept_missing({path:?})")
             }
         }
@@ -273,24 +276,29 @@ impl Values<'_, '_, '_, '_> {
         }
     }
 
-    /// What lies at an offset of a type, in the words of its source.
-    pub(super) fn label(&self, ty: TypeId, offset: u64) -> String {
+    /// The numbers and pointers of a type: offset, bytes, and how the source reaches them.
+    pub(super) fn leaves(&self, ty: TypeId, start: u64, path: &str, found: &mut Vec<(u64, u64, String)>) {
         let types = &self.state.types;
-        match &types.get(types.behind(ty)).shape {
-            Shape::Structure(parts) | Shape::Union(parts) => {
-                let part = parts.iter().find_map(|part| {
-                    let size = types.get(types.behind(part.ty)).size;
-                    let within = offset.checked_sub(part.offset).filter(|within| *within < size)?;
-                    let name = part.name.as_ref().map(|name| format!(".{name}")).unwrap_or_default();
-                    Some(format!("{name}{}", self.label(part.ty, within)))
-                });
-                part.unwrap_or_default()
+        let this = types.get(types.behind(ty));
+        match &this.shape {
+            Shape::Structure(parts) => {
+                for part in parts.iter().filter(|part| part.bits.is_none()) {
+                    let name = part.name.as_ref().map(|name| format!("{path}.{name}"));
+                    self.leaves(part.ty, start + part.offset, name.as_deref().unwrap_or(path), found);
+                }
             }
-            Shape::Array(element, _) => {
-                let size = types.get(types.behind(*element)).size.max(1);
-                format!("[{}]{}", offset / size, self.label(*element, offset % size))
+            Shape::Array(element, Some(length)) => {
+                let size = types.get(types.behind(*element)).size;
+                for at in 0..*length {
+                    self.leaves(*element, start + at * size, &format!("{path}[{at}]"), found);
+                }
             }
-            _ => String::new(),
+            Shape::Integer { .. } | Shape::Float | Shape::Pointer(_) | Shape::Enumeration(_)
+                if [1, 2, 4, 8].contains(&this.size) =>
+            {
+                found.push((start, this.size, path.to_owned()));
+            }
+            _ => {}
         }
     }
 
