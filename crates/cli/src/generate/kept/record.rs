@@ -127,6 +127,8 @@ impl Recording<'_> {
             // A cell of 8 bytes may hold several.
             (0..8).for_each(|byte| state.variable(address + byte));
         }
+        // The calls need not touch what their strands hold.
+        sides.iter().flat_map(|side| held_locks(seen, side)).for_each(|(lock, _)| state.variable(lock));
         for (side, given) in sides.iter().zip(&given) {
             for ((_, ty), bytes) in side.signature.parameters.iter().zip(given) {
                 state.argument(*ty, bytes);
