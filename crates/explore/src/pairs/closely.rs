@@ -3,6 +3,7 @@
 use super::view;
 use crate::again::{SLOWER, Taken};
 use crate::error::Error;
+use crate::futures::sections::{Does, Sections};
 use crate::planner;
 use crate::planner::trace::Trace;
 use crate::run::{EventSink, Follow, Request};
@@ -22,6 +23,8 @@ pub struct Close {
     pub values: Vec<(u64, u64)>,
     /// What each step is.
     pub kinds: Vec<OpKind>,
+    /// Locks that the strand has together with others at each step, but for one that it takes by it.
+    pub shared: Vec<Vec<u64>>,
     /// Blocks of the heap that strands touched, with their sizes.
     pub blocks: BTreeMap<u64, u64>,
 }
@@ -61,6 +64,16 @@ pub fn closely(server: &mut Server, taken: &Taken) -> Result<Option<Close>, Erro
     }
     let trace = Trace::read(&planner::steps(&lessons));
     close.run = view::of(taken.request.run, &trace);
+    let sections = Sections::of(&trace);
+    let shared = sections.held.iter().zip(&sections.does).map(|(held, does)| {
+        let takes = match does {
+            Does::Takes(lock, _) => Some(*lock),
+            Does::Gives(_) | Does::Nothing => None,
+        };
+        let held = held.iter().filter(|(lock, _, shared)| *shared && takes != Some(*lock));
+        held.map(|(lock, ..)| *lock).collect()
+    });
+    close.shared = shared.collect();
     close.kinds = trace.events.iter().map(|event| event.op.kind).collect();
     close.values = trace.events.iter().map(|event| (event.before, event.after)).collect();
     Ok(Some(close))

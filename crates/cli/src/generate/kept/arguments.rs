@@ -32,8 +32,8 @@ pub(super) fn of(types: &Types, signature: &Signature, called: &Called) -> Resul
         let in_registers =
             fits && whole + count(Class::Whole) <= 6 && fractions + count(Class::Fraction) <= 8;
         let mut bytes = Vec::new();
-        for at in 0..words {
-            let word = match classes[at].unwrap_or(Class::Whole) {
+        for class in classes {
+            let word = match class.unwrap_or(Class::Whole) {
                 _ if !in_registers => {
                     let word = *called.stack.get(stack).ok_or_else(lacks)?;
                     stack += 1;

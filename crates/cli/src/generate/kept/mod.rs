@@ -178,7 +178,7 @@ pub(super) fn run(bench: &Bench, file: &Path, out: &Path) -> Result<Outcome, Tro
         until: None,
         ..bench.config.clone()
     };
-    let store = Store::open(&out.join(BUILT))?;
+    let store = Store::open(out.join(BUILT))?;
     let made =
         conduct::campaign(&config, &store, ProgressLine::on_stderr(), None, &bench.suppressions, None)?;
     let (missing, findings): (Vec<Finding>, Vec<Finding>) =

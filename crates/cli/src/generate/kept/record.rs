@@ -5,7 +5,7 @@
 
 use super::super::look::Candidate;
 use super::arguments;
-use super::source::{self, About, Agreed, Call};
+use super::source::{self, About, Agreed, Call, Lock};
 use super::state::{Memory, Refusal, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -128,7 +128,7 @@ impl Recording<'_> {
             (0..8).for_each(|byte| state.variable(address + byte));
         }
         // The calls need not touch what their strands hold.
-        sides.iter().flat_map(|side| held_locks(seen, side)).for_each(|(lock, _)| state.variable(lock));
+        sides.iter().flat_map(|side| held_locks(seen, side)).for_each(|lock| state.variable(lock.at));
         for (side, given) in sides.iter().zip(&given) {
             for ((_, ty), bytes) in side.signature.parameters.iter().zip(given) {
                 state.argument(*ty, bytes);
@@ -310,11 +310,15 @@ fn undone(close: &Close, sides: &[Side; 2], begins: usize) -> BTreeMap<u64, u8> 
     undone
 }
 
-/// The locks of a strand when its call begins, and whether it has them when that ends.
-fn held_locks(close: &Close, side: &Side) -> Vec<(u64, bool)> {
+/// The locks of a strand when its call begins.
+fn held_locks(close: &Close, side: &Side) -> Vec<Lock> {
     let held = |at: usize| &close.run.events[at].held;
     let last = side.events.last().copied().unwrap_or(side.first);
-    held(side.first).iter().map(|&lock| (lock, held(last).contains(&lock))).collect()
+    let alone = held(side.first).iter();
+    let alone = alone.map(|&at| Lock { at, still: held(last).contains(&at), shared: false });
+    let shared = close.shared[side.first].iter();
+    let shared = shared.map(|&at| Lock { at, still: close.shared[last].contains(&at), shared: true });
+    alone.chain(shared).collect()
 }
 
 /// What both orders leave in memory.

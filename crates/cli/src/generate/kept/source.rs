@@ -15,8 +15,17 @@ pub(super) struct Call {
     pub(super) signature: Signature,
     /// The bytes of its arguments.
     pub(super) arguments: Vec<Vec<u8>>,
-    /// Locks that the strand has when it begins, and whether it has them at the end.
-    pub(super) held: Vec<(u64, bool)>,
+    /// Locks that the strand has when it begins.
+    pub(super) held: Vec<Lock>,
+}
+
+/// A lock that a strand has when its call begins.
+pub(super) struct Lock {
+    pub(super) at: u64,
+    /// It has it when the call ends.
+    pub(super) still: bool,
+    /// It has it together with others.
+    pub(super) shared: bool,
 }
 
 /// What a test is about.
@@ -226,13 +235,13 @@ fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<
             words(values, thing, 0, &bytes, &mut lines);
             continue;
         }
-        let is_char = own == 1 && *count > 1;
-        if is_char && let Some(text) = values.value(*ty, &bytes, name).filter(|text| text.starts_with('"')) {
-            let _ = writeln!(lines, "    __builtin_strcpy((char *){name}, {text});");
-            continue;
-        }
         if *count > 1 && is_variable {
             let _ = writeln!(lines, "    __builtin_memset({name}, 0, {count} * sizeof *{name});");
+        }
+        let is_char = own == 1 && *count > 1;
+        if is_char && let Some(text) = values.array(*ty, &bytes, name).filter(|text| text.starts_with('"')) {
+            let _ = writeln!(lines, "    __builtin_strcpy((char *){name}, {text});");
+            continue;
         }
         for (at, item) in bytes.chunks_exact(own as usize).take(*count as usize).enumerate() {
             let place = if *count > 1 { format!("{name}[{at}]") } else { format!("*{name}") };
@@ -260,7 +269,7 @@ fn words(values: &Values<'_, '_, '_, '_>, thing: &Thing, from: u64, bytes: &[u8]
     let (name, types) = (&thing.name, &values.state.types);
     let size = types.get(types.behind(thing.shown)).size;
     let mut known = Vec::new();
-    for at in 0..(if size > 0 { bytes.len() as u64 / size } else { 0 }) {
+    for at in 0..(bytes.len() as u64).checked_div(size).unwrap_or(0) {
         let path = if at > 0 { format!("[{at}]") } else { String::new() };
         values.leaves(thing.shown, at * size, &path, &mut known);
     }
@@ -322,15 +331,16 @@ fn strand(
 ) -> Result<String, Refusal> {
     let mut text = format!("static void {which}(void) {{\n");
     let (mut before, mut after) = (String::new(), String::new());
-    for &(address, still) in &call.held {
-        let (lock, kind) = values.lock(address).ok_or("a lock is held that is no mutex of the program's")?;
+    for Lock { at, still, shared } in &call.held {
+        let (lock, kind) = values.lock(*at).ok_or("a lock is held that is no mutex of the program's")?;
         let (take, give) = match kind {
             "pthread_mutex_t" => ("pthread_mutex_lock", "pthread_mutex_unlock"),
+            "pthread_rwlock_t" if *shared => ("pthread_rwlock_rdlock", "pthread_rwlock_unlock"),
             "pthread_rwlock_t" => ("pthread_rwlock_wrlock", "pthread_rwlock_unlock"),
             _ => ("pthread_spin_lock", "pthread_spin_unlock"),
         };
         let _ = writeln!(before, "    {take}({lock});");
-        if still {
+        if *still {
             let _ = writeln!(after, "    {give}({lock});");
         }
     }

@@ -203,6 +203,15 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         while whole < MOST_BYTES && self.memory.is_touched(address + whole, address + whole + one) {
             whole += one;
         }
+        // How far goes what nobody touches is not known, unless it is a text.
+        if !self.memory.is_touched(address, address + one) {
+            match self.memory.held.text(address) {
+                Some(text) if size == 1 && !text.is_empty() && text.len() < 255 => {
+                    whole = text.len() as u64 + 1
+                }
+                _ => return,
+            }
+        }
         let inside = self.thing_at(address).is_some_and(|at| {
             let thing = &self.things[at];
             address + whole <= thing.start + thing.size
@@ -322,6 +331,9 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         let plain = plain.trim_end_matches("_t").to_lowercase();
         if plain.is_empty() {
             return "memory".to_owned();
+        }
+        if this.size == 1 {
+            return "text".to_owned();
         }
         if matches!(this.shape, Shape::Integer { .. } | Shape::Float) { "number".to_owned() } else { plain }
     }

@@ -112,7 +112,7 @@ impl Values<'_, '_, '_, '_> {
         }
     }
 
-    fn array(&self, element: TypeId, bytes: &[u8], path: &str) -> Option<String> {
+    pub(super) fn array(&self, element: TypeId, bytes: &[u8], path: &str) -> Option<String> {
         let size = self.state.types.get(self.state.types.behind(element)).size.max(1) as usize;
         if size == 1
             && let Some(text) = text(bytes)
