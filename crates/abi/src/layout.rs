@@ -154,7 +154,7 @@ pub struct Plan {
 pub mod flags {
     /// The schedule is followed to its end and must fit exactly: another behaviour is a divergence.
     pub const STRICT: u32 = 1;
-    /// When the run fails, or a [`super::WatchKind::Event`] is met, stop the process (SIGSTOP): a debugger is waiting.
+    /// When the run fails, or a [`super::WatchKind::Event`] or [`super::WatchKind::Step`] is met, stop the process (SIGSTOP): a debugger is waiting.
     pub const STOP_ON_FAILURE: u32 = 2;
     /// The run whose schedule is followed ended as a livelock: so does this one, where the schedule ends. (Strands that
     /// follow a schedule are not watched for spinning.)
@@ -229,6 +229,8 @@ crate::op::codes! {
         First = 5, "first";
         /// Nothing: `pc` is one of the place that waits for it.
         Second = 6, "second";
+        /// `strand` comes to `pc` for the `event`-th time; the beginning of the run if `event` is 0. The run stops there, and where all others of this kind were met.
+        Step = 7, "step";
     }
 }
 

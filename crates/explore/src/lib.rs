@@ -40,6 +40,7 @@ pub mod store;
 pub mod surroundings;
 pub mod task_ledger;
 mod tasks;
+pub mod trap;
 pub mod verdict;
 mod window;
 mod wire;

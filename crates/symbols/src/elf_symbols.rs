@@ -94,6 +94,16 @@ impl<'a> ElfSymbols<'a> {
         containing(&self.objects, address)
     }
 
+    /// Whether several functions or objects have this name: those of different source files may.
+    pub(crate) fn is_ambiguous(&self, name: &str) -> bool {
+        self.functions.iter().chain(&self.objects).filter(|symbol| symbol.name == name).nth(1).is_some()
+    }
+
+    /// Where the object with this name begins.
+    pub(crate) fn object_named(&self, name: &str) -> Option<u64> {
+        self.objects.iter().find(|symbol| symbol.name == name).map(|symbol| symbol.start)
+    }
+
     /// The object that holds an offset of the thread-local storage.
     pub(crate) fn thread_local(&self, offset: u64) -> Option<ElfSymbol<'a>> {
         containing(&self.thread_locals, offset)

@@ -23,7 +23,7 @@ impl<'a> Die<'a> {
         self.language() == Some(gimli::DW_LANG_Rust)
     }
 
-    fn is_c(&self) -> bool {
+    pub(crate) fn is_c(&self) -> bool {
         matches!(
             self.language(),
             Some(

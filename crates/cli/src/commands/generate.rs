@@ -3,7 +3,7 @@
 use crate::api::{ApiOptions, CLimits, Header};
 use crate::commands::run::{self, input};
 use crate::exit::{Exit, Trouble};
-use crate::generate::{self, Wanted};
+use crate::generate::{self, Form, Wanted};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +53,9 @@ pub(crate) struct Args {
     /// Only a test of the two calls of this finding, a race: its id, or its file.
     #[arg(long, value_name = "FINDING", conflicts_with_all = ["function", "object", "check", "api"])]
     of: Option<PathBuf>,
+    /// Which forms of tests are written: runs of the program that hold the two calls, or these and a source file of each.
+    #[arg(long, value_name = "FORM", default_value = "both", conflicts_with = "api")]
+    form: Form,
     /// Make the tests of a folder again.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["function", "object", "weak", "api"])]
     check: Option<PathBuf>,
@@ -102,6 +105,7 @@ fn of_program(args: &Args) -> Result<Exit, Trouble> {
         all_paths: args.all_paths,
         margin: args.margin,
         atomic: *atomic,
+        form: args.form,
     };
     match &args.check {
         Some(folder) => generate::check(campaign, target, folder, &wanted),

@@ -1,6 +1,7 @@
 //! Tests of pairs of calls, written by the tool: which pairs there are, a campaign of each, and files to make them again.
 
 mod functions;
+mod kept;
 mod look;
 mod suite;
 mod table;
@@ -11,6 +12,7 @@ use crate::exit::{Exit, Trouble};
 use crate::futures::all::say;
 use crate::options::{CampaignOptions, ReportFormat};
 use crate::{hide, said};
+use kept::{Material, Runs};
 use look::{Candidate, Look, look};
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use std::time::Instant;
 use suite::Kept;
 use table::{Results, Test};
 use threadbare_explore::Search;
+use threadbare_explore::again::Taker;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::interrupt;
 use threadbare_explore::pairs::{Order, Progress};
@@ -40,6 +43,15 @@ pub(crate) enum Atomic {
     Fail,
 }
 
+/// Which forms of tests are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub(crate) enum Form {
+    /// Runs of the whole program in which two calls are held against each other.
+    Live,
+    /// These, and a source file of each pair whose state can be recorded.
+    Both,
+}
+
 /// What is asked for.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
@@ -50,6 +62,8 @@ pub(crate) struct Wanted {
     pub(crate) all_paths: bool,
     pub(crate) margin: Option<u64>,
     pub(crate) atomic: Atomic,
+    /// Tests are kept as source, too.
+    pub(crate) form: Form,
     /// Only the smallest pair that shows this.
     pub(crate) of: Option<Finding>,
 }
@@ -120,7 +134,8 @@ impl Bench {
         &self,
         candidates: &[&Candidate],
         known: &[u64],
-    ) -> Result<(Vec<(Progress, Vec<String>)>, conduct::Conducted), Trouble> {
+    ) -> Result<(Vec<(Progress, Vec<String>)>, conduct::Conducted, Material), Trouble> {
+        let runs = Arc::new(Runs::default());
         let tests = candidates.iter().map(|candidate| candidate.meetings.clone()).collect();
         let order = Order { tests, known: known.to_vec(), each: self.each };
         let config = Config {
@@ -131,6 +146,7 @@ impl Bench {
             until: None,
             jobs: 1,
             pairs: Some(Arc::new(order)),
+            taker: Some(Arc::clone(&runs) as Arc<dyn Taker>),
             ..self.config.clone()
         };
         let (paired, made) = look::conduct(&config, &self.store, &self.suppressions)?;
@@ -146,7 +162,8 @@ impl Bench {
             (progress.clone(), ids)
         };
         let tests = paired.found.tests.iter().zip(candidates).map(named).collect();
-        Ok((tests, made))
+        let material = Material { runs, modules: paired.modules.clone(), known: Arc::clone(&paired.known) };
+        Ok((tests, made, material))
     }
 }
 
@@ -158,6 +175,15 @@ fn merge(findings: &mut Vec<Finding>, more: Vec<Finding>) {
             Some(other) if other.shrunk.is_none() => *other = finding,
             Some(_) => {}
             None => findings.push(finding),
+        }
+    }
+}
+
+/// Takes what only a kept test shows: a run of the program itself says more.
+fn add(findings: &mut Vec<Finding>, more: Vec<Finding>) {
+    for finding in more {
+        if findings.iter().all(|other| other.id != finding.id) {
+            findings.push(finding);
         }
     }
 }
@@ -225,9 +251,9 @@ pub(crate) fn of_program(
     let most = if wanted.of.is_some() { 1 } else { wanted.max };
     funnel.over = chosen.len().saturating_sub(most);
     chosen.truncate(most);
-    let mut tests = Vec::new();
+    let (mut tests, mut kept_tests) = (Vec::new(), Vec::new());
     if !chosen.is_empty() {
-        let (made, conducted) = bench.test(&chosen.iter().collect::<Vec<_>>(), &known)?;
+        let (made, conducted, material) = bench.test(&chosen.iter().collect::<Vec<_>>(), &known)?;
         runs += conducted.report.runs;
         warnings.extend(conducted.report.warnings);
         merge(&mut findings, conducted.report.findings);
@@ -236,8 +262,14 @@ pub(crate) fn of_program(
             let verdict = verdict(&progress, &ids);
             let kept = Kept::of(candidate, verdict == "fail");
             let file = suite::write(&options.out, &name, &kept)?;
-            tests.push(Test {
-                name,
+            let source = match wanted.form {
+                Form::Both => {
+                    Some(kept::source(&bench, &material, candidate, &progress, &name, verdict == "fail"))
+                }
+                Form::Live => None,
+            };
+            let live = Test {
+                name: name.clone(),
                 file: Some(file.display().to_string()),
                 form: "live",
                 first: candidate.functions[0].name.clone(),
@@ -252,9 +284,19 @@ pub(crate) fn of_program(
                 findings: ids,
                 runs: progress.runs,
                 met: progress.met,
-            });
+                why: source.as_ref().and_then(|source| source.as_ref().err().cloned()),
+            };
+            if let Some(Ok(source)) = source {
+                let file = kept::write(&options.out, &name, &source)?;
+                let outcome = kept::run(&bench, &file, &options.out)?;
+                runs += outcome.runs;
+                kept_tests.push(kept::row(&name, &file, &outcome, Some(&live)));
+                add(&mut findings, outcome.findings);
+            }
+            tests.push(live);
         }
     }
+    tests.extend(kept_tests);
     let torn = wanted.atomic == Atomic::Fail && tests.iter().any(|test| test.verdict == "not-atomic");
     let failed = torn || findings.iter().any(|finding| finding.severity != Severity::Note);
     warnings.dedup();
@@ -278,7 +320,8 @@ pub(crate) fn check(
     wanted: &Wanted,
 ) -> Result<Exit, Trouble> {
     let began = Instant::now();
-    let kept = suite::read(folder)?;
+    let sources = kept::read(folder);
+    let kept = suite::read(folder, !sources.is_empty())?;
     let bench = Bench::new(options, target)?;
     let Look { funnel, candidates, known, mut findings, mut runs, warnings, .. } =
         bench.look(wanted, true)?;
@@ -286,7 +329,7 @@ pub(crate) fn check(
     let open: Vec<&Candidate> = found.iter().flatten().map(|&at| &candidates[at]).collect();
     let mut made = Vec::new().into_iter();
     if !open.is_empty() {
-        let (tests, conducted) = bench.test(&open, &known)?;
+        let (tests, conducted, _) = bench.test(&open, &known)?;
         runs += conducted.report.runs;
         merge(&mut findings, conducted.report.findings);
         made = tests.into_iter();
@@ -327,9 +370,20 @@ pub(crate) fn check(
             findings: ids,
             runs: progress.runs,
             met: progress.met,
+            why: None,
         });
     }
-    lines.push_str(&format!("{failed} of {} failed\n", count(kept.len(), "test")));
+    for file in sources {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let outcome = kept::run(&bench, &file, &options.out)?;
+        runs += outcome.runs;
+        failed += usize::from(matches!(outcome.verdict, "fail" | "not-built"));
+        let row = kept::row(&name, &file, &outcome, tests.iter().find(|test| test.name == name));
+        lines.push_str(&format!("{name}.{}: {}\n", kept::EXTENSION, text::outcome(&row)));
+        add(&mut findings, outcome.findings);
+        tests.push(row);
+    }
+    lines.push_str(&format!("{failed} of {} failed\n", count(tests.len(), "test")));
     let (elapsed, seed) = (began.elapsed().as_secs_f64(), bench.config.seed);
     match options.format {
         ReportFormat::Json => {

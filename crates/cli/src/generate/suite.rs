@@ -143,8 +143,8 @@ pub(super) fn write(folder: &Path, name: &str, kept: &Kept) -> Result<PathBuf, T
     Ok(path)
 }
 
-/// The tests of a folder, by name.
-pub(super) fn read(folder: &Path) -> Result<Vec<(String, Kept)>, Trouble> {
+/// The live tests of a folder, by name.
+pub(super) fn read(folder: &Path, may_lack: bool) -> Result<Vec<(String, Kept)>, Trouble> {
     const HELP: &str = "`threadbare generate --out DIR -- PROG` writes tests";
     let refused = |path: &Path, error: &std::io::Error| {
         Trouble::usage(format!("cannot read `{}`: {error}", path.display()), HELP)
@@ -160,7 +160,7 @@ pub(super) fn read(folder: &Path) -> Result<Vec<(String, Kept)>, Trouble> {
             .map_err(|why| Trouble::usage(format!("`{}` is no test: {why}", path.display()), HELP))?;
         all.push((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), kept));
     }
-    if all.is_empty() {
+    if all.is_empty() && !may_lack {
         return Err(Trouble::usage(format!("there are no tests in `{}`", folder.display()), HELP));
     }
     Ok(all)

@@ -66,12 +66,15 @@ pub(super) struct Test {
     pub(super) states: &'static str,
     /// Whether both calls leave what one of the orders leaves; none if that was not compared.
     pub(super) atomic: Option<bool>,
-    /// `pass`, `fail`, `not-atomic` or `not-reached`.
+    /// `pass`, `fail`, `not-atomic` or `not-reached`; of kept tests also `state-missing` and `not-built`.
     pub(super) verdict: &'static str,
     pub(super) findings: Vec<String>,
     pub(super) runs: u64,
     /// Runs in which both strands stood before their calls at the same time.
     pub(super) met: u64,
+    /// Of a live test: why it is not kept as source as well. Of a kept one: why it was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) why: Option<String>,
 }
 
 /// Everything.

@@ -38,8 +38,10 @@ fn funnel(funnel: &Funnel, tests: usize) -> String {
 }
 
 /// The outcome of a test.
-fn outcome(test: &Test) -> String {
+pub(super) fn outcome(test: &Test) -> String {
     match test.verdict {
+        "not-built" => format!("cannot be compiled: {}", test.why.as_deref().unwrap_or_default()),
+        "state-missing" => "state missing: it comes to memory that was not recorded".to_owned(),
         "fail" if test.findings.is_empty() => "fails: hidden".to_owned(),
         "fail" => format!("fails: {}", test.findings.join(", ")),
         "not-reached" => "not reached: the two never stood before their calls together".to_owned(),
@@ -78,14 +80,42 @@ fn table(tests: &[Test], screen: Screen) -> String {
     text
 }
 
+/// Which tests are kept as source, what came of them, and why others are not.
+fn sources(kept: &[Test], live: &[Test]) -> String {
+    let mut text = String::new();
+    if !kept.is_empty() {
+        let _ = writeln!(text, "\nkept as source");
+        for test in kept {
+            let _ = writeln!(text, "  {}.c: {}", test.name, outcome(test));
+        }
+    }
+    let refused: Vec<(&Test, &String)> =
+        live.iter().filter_map(|test| Some((test, test.why.as_ref()?))).collect();
+    if !refused.is_empty() {
+        let _ = writeln!(text, "\nlive only");
+        for (test, why) in refused {
+            let _ = writeln!(text, "  {}: {why}", test.name);
+        }
+    }
+    text
+}
+
 /// All of it for people.
 pub(super) fn all(results: &Results, screen: Screen) -> String {
-    let mut text = funnel(&results.funnel, results.tests.len());
-    if !results.tests.is_empty() {
-        let _ = write!(text, "\n{}", table(&results.tests, screen));
+    let (kept, live): (Vec<Test>, Vec<Test>) =
+        results.tests.iter().cloned().partition(|test| test.form == "kept");
+    let mut text = funnel(&results.funnel, live.len());
+    if !live.is_empty() {
+        let _ = write!(text, "\n{}", table(&live, screen));
+        text.push_str(&sources(&kept, &live));
     }
     let of = |verdict: &str| results.tests.iter().filter(|test| test.verdict == verdict).count();
-    let parts = [("fail", "failed"), ("not-atomic", "not atomic"), ("not-reached", "not reached")];
+    let parts = [
+        ("fail", "failed"),
+        ("not-atomic", "not atomic"),
+        ("not-reached", "not reached"),
+        ("state-missing", "without their state"),
+    ];
     let told: Vec<String> = parts
         .iter()
         .filter(|(verdict, _)| of(verdict) > 0)

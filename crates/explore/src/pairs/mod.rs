@@ -6,6 +6,7 @@
 //! A run that learnt of shared memory is not looked at: some of its accesses were out of sight.
 
 mod atomic;
+mod closely;
 mod trials;
 mod view;
 
@@ -18,6 +19,8 @@ use threadbare_abi::layout::flags;
 use threadbare_pairs::{Meeting, Run};
 use threadbare_strategy::{Spec, StrategyId};
 use trials::{Trial, Trials};
+
+pub use closely::{Close, closely};
 
 /// What a campaign is to do about calls.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +50,10 @@ pub struct Progress {
     pub torn: Option<u64>,
     /// Whether it was compared.
     pub compared: bool,
+    /// The first runs in which one call came after the other, by which of them began, in the same way of coming to them, with the number of the meeting.
+    pub plain: [Option<u64>; 2],
+    /// The meeting of those.
+    pub meeting: Option<usize>,
 }
 
 /// What came of it all.
@@ -180,6 +187,13 @@ impl Chooser {
         if met {
             for &key in &lessons.races {
                 progress.shown.entry(key).or_insert(run);
+            }
+        }
+        // Calls that are held late have begun.
+        if met && done && !helped && trial.is_plain() && trial.state().2 == 0 {
+            let same = *progress.meeting.get_or_insert(trial.meeting) == trial.meeting;
+            if same {
+                progress.plain[trial.begins() as usize].get_or_insert(run);
             }
         }
         let Some(test) = &mut self.test else { return };

@@ -265,7 +265,8 @@ pub fn publish(op: Op) {
     to.size = op.size;
     to.addr = op.addr;
     to.pc = op.pc;
-    if ATTENTION.load(Ordering::Relaxed) & (attention::RECORD | attention::LIMIT | attention::PART) != 0 {
+    const SELDOM: u32 = attention::RECORD | attention::LIMIT | attention::PART | attention::WATCH;
+    if ATTENTION.load(Ordering::Relaxed) & SELDOM != 0 {
         published_slow(id);
     }
 }
@@ -295,6 +296,9 @@ fn published_slow(id: StrandId) {
             });
         }
         record::push(EventKind::Point, id, op, live().events);
+    }
+    if watch::is_on() {
+        watch::comes(op.pc);
     }
     let limit = engine().plan.max_points;
     if limit != 0 && live().points > limit && engine().phase == Phase::Running {

@@ -23,6 +23,8 @@ type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c
 const SIGKILL: i32 = 9;
 
 static mut PROGRAM_MAIN: Option<Main> = None;
+/// What runs instead of it.
+static mut IN_PLACE: Option<Main> = None;
 static mut CTL: i32 = -1;
 
 /// The control socket's descriptor, told by the environment.
@@ -52,9 +54,17 @@ pub unsafe extern "C" fn __libc_start_main(
     }
 }
 
+/// This is called where the program's `main` would be: a test that is loaded into the program says so from a constructor. Safe before init: it
+/// keeps an address.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn threadbare_rt_in_place_of_main(main: Main) {
+    // SAFETY: before any other thread exists.
+    unsafe { IN_PLACE = Some(main) }
+}
+
 unsafe extern "C" fn wrapped_main(argc: c_int, argv: *mut *mut c_char, envp: *mut *mut c_char) -> c_int {
     // SAFETY: set above.
-    let Some(main) = (unsafe { PROGRAM_MAIN }) else { super::fatal("main is missing") };
+    let Some(main) = (unsafe { IN_PLACE.or(PROGRAM_MAIN) }) else { super::fatal("main is missing") };
     if !super::controlled() {
         if super::start::free() {
             crate::free::server::serve();

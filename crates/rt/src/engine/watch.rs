@@ -37,12 +37,20 @@ pub fn begin() {
         watches.extend((0..count).map(|at| (base as *const Watch).add(at).read()));
         part::begin(watches);
         before::begin(watches);
-        let told = |watch: &Watch| watch.kind < WatchKind::Part as u32;
+        let told =
+            |watch: &Watch| watch.kind < WatchKind::Part as u32 || watch.kind == WatchKind::Step as u32;
         if !watches.iter().any(told) {
             return;
         }
     }
     ATTENTION.fetch_or(attention::WATCH, Ordering::Relaxed);
+    // SAFETY: single kernel thread.
+    let watches = unsafe { &mut *(&raw mut WATCHES) };
+    let at_once = |watch: &&mut Watch| watch.kind == WatchKind::Step as u32 && watch.event == 0;
+    if let Some(watch) = watches.iter_mut().find(at_once) {
+        watch.kind = u32::MAX;
+        super::verdict::stop_for_debugger();
+    }
 }
 
 fn told(index: usize, pc: u64) {
@@ -77,6 +85,27 @@ pub fn happens(pc: u64) {
     };
     if each(WatchKind::Event, here, pc, true) {
         // A debugger that waits for a moment of a run, not for its failure.
+        super::verdict::stop_for_debugger();
+    }
+}
+
+/// The running strand has come to a point. When all have come to theirs that are waited for, the run stops for whoever looks at it.
+#[cold]
+#[inline(never)]
+pub fn comes(pc: u64) {
+    let me = engine().current.0 as u32;
+    // SAFETY: single kernel thread.
+    let watches = unsafe { &mut *(&raw mut WATCHES) };
+    let mut met = false;
+    for watch in watches.iter_mut().filter(|watch| watch.kind == WatchKind::Step as u32) {
+        if watch.strand == me && watch.pc == pc {
+            watch.event = watch.event.saturating_sub(1);
+            if watch.event == 0 {
+                (watch.kind, met) = (u32::MAX, true);
+            }
+        }
+    }
+    if met && watches.iter().all(|watch| watch.kind != WatchKind::Step as u32) {
         super::verdict::stop_for_debugger();
     }
 }

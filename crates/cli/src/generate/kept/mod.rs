@@ -1,0 +1,232 @@
+//! Kept tests: a pair of calls as a source file that a person can read, edit, keep and run again, in the program's own image in place of `main`.
+
+mod arguments;
+mod ctypes;
+mod record;
+mod source;
+mod state;
+mod values;
+
+use super::Bench;
+use super::look::Candidate;
+use super::table::Test;
+use crate::conduct::{self, cannot};
+use crate::exit::Trouble;
+use record::Recording;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
+use threadbare_explore::again::{Taken, Taker};
+use threadbare_explore::campaign::Config;
+use threadbare_explore::pairs::Progress;
+use threadbare_explore::server::Target;
+use threadbare_explore::store::Store;
+use threadbare_findings::Finding;
+use threadbare_report::progress::ProgressLine;
+
+/// How the files' names end.
+pub(super) const EXTENSION: &str = "c";
+/// What every test includes, and what it is linked with.
+const SUPPORT: [(&str, &str); 2] = [
+    ("threadbare-kept.h", include_str!("threadbare-kept.h")),
+    ("threadbare-kept.c", include_str!("threadbare-kept.c")),
+];
+/// The folder for what is built, and for what the tests find.
+const BUILT: &str = "kept";
+/// How a test ends that comes to memory nobody recorded.
+const MISSING: &str = "77";
+/// Runs whose choices are kept at a time.
+const MOST_RUNS: usize = 20_000;
+
+/// Keeps the choices of runs, for those that are made again.
+#[derive(Debug, Default)]
+pub(super) struct Runs(Mutex<BTreeMap<u64, Taken>>);
+
+impl Taker for Runs {
+    fn take(&self, taken: Taken) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < MOST_RUNS {
+            all.insert(taken.request.run, taken);
+        }
+    }
+}
+
+impl Runs {
+    fn get(&self, run: Option<u64>) -> Option<Taken> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&run?).cloned()
+    }
+}
+
+/// What live tests left that kept ones are made of.
+pub(super) struct Material {
+    pub(super) runs: Arc<Runs>,
+    pub(super) modules: Vec<threadbare_trace::report::Module>,
+    pub(super) known: Arc<[u64]>,
+}
+
+/// The source of a test, or why there is none.
+pub(super) fn source(
+    bench: &Bench,
+    material: &Material,
+    candidate: &Candidate,
+    progress: &Progress,
+    name: &str,
+    fails: bool,
+) -> Result<String, String> {
+    let meeting = progress.meeting.and_then(|at| candidate.meetings.get(at));
+    let meeting = meeting.ok_or("no run had both calls, one after the other, with nobody else in between")?;
+    let [one, two] = progress.plain.map(|run| material.runs.get(run));
+    let recording = Recording {
+        config: &bench.config,
+        modules: &material.modules,
+        known: &material.known,
+        candidate,
+        meeting,
+        runs: [one.as_ref(), two.as_ref()],
+        // Calls that are not atomic, and no more than that, are told and do not fail.
+        expects: progress.torn.is_none() || fails,
+    };
+    recording.test(name)
+}
+
+/// Writes a test with what it needs; gives the file.
+pub(super) fn write(folder: &Path, name: &str, source: &str) -> Result<PathBuf, Trouble> {
+    let refused = |error: &std::io::Error| cannot(&format!("write to `{}`", folder.display()), error);
+    fs::create_dir_all(folder).map_err(|error| refused(&error))?;
+    for (file, text) in SUPPORT {
+        fs::write(folder.join(file), text).map_err(|error| refused(&error))?;
+    }
+    let path = folder.join(format!("{name}.{EXTENSION}"));
+    fs::write(&path, source).map_err(|error| refused(&error))?;
+    Ok(path)
+}
+
+/// The kept tests of a folder, by name.
+pub(super) fn read(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| {
+        let is_source = path.extension().is_some_and(|it| it == EXTENSION);
+        is_source && fs::read_to_string(path).is_ok_and(|text| text.contains("kept_test"))
+    });
+    paths.retain(|path| SUPPORT.iter().all(|(name, _)| path.file_name().is_none_or(|it| it != *name)));
+    paths.sort();
+    paths
+}
+
+/// Compiles a test. The compiler's words if it cannot.
+fn build(file: &Path, out: &Path) -> Result<PathBuf, String> {
+    let given = std::env::var("THREADBARE_CC").ok().filter(|words| !words.trim().is_empty());
+    let given = given.unwrap_or_else(|| "cc".to_owned());
+    let mut words = given.split_whitespace();
+    let folder = out.join(BUILT);
+    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let library = folder.join(format!("{name}.so"));
+    let support = file.with_file_name(SUPPORT[1].0);
+    let output = Command::new(words.next().unwrap_or("cc"))
+        .args(words)
+        .args(["-g", "-shared", "-fPIC", "-w", "-o"])
+        .args([&library, file, &support])
+        .args(["-pthread", "-ldl"])
+        .output()
+        .map_err(|error| format!("the compiler cannot be started: {error}"))?;
+    if output.status.success() {
+        // The loader takes a path with a slash in it as it is.
+        return fs::canonicalize(&library).map_err(|error| error.to_string());
+    }
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(text.lines().find(|line| line.contains("error")).unwrap_or("the compiler failed").to_owned())
+}
+
+/// What came of a kept test.
+pub(super) struct Outcome {
+    pub(super) verdict: &'static str,
+    pub(super) findings: Vec<Finding>,
+    pub(super) runs: u64,
+    /// Why it was not run.
+    pub(super) why: Option<String>,
+}
+
+/// Builds a test and runs it in the program's image, in many orders.
+pub(super) fn run(bench: &Bench, file: &Path, out: &Path) -> Result<Outcome, Trouble> {
+    let library = match build(file, out) {
+        Ok(library) => library,
+        Err(why) => {
+            return Ok(Outcome { verdict: "not-built", findings: Vec::new(), runs: 0, why: Some(why) });
+        }
+    };
+    let mut target: Target = (*bench.config.target).clone();
+    let own = target.env.iter().position(|(name, _)| name == "LD_PRELOAD").map(|at| target.env.remove(at).1);
+    let mut preload: OsString = library.into_os_string();
+    if let Some(own) = own.filter(|own| !own.is_empty()) {
+        preload.push(":");
+        preload.push(own);
+    }
+    target.env.push(("LD_PRELOAD".into(), preload));
+    let config = Config {
+        target: Arc::new(target),
+        runs: Some(bench.each),
+        pairs: None,
+        taker: None,
+        keep_going: true,
+        coverage: false,
+        until: None,
+        ..bench.config.clone()
+    };
+    let store = Store::open(out.join(BUILT))?;
+    let made =
+        conduct::campaign(&config, &store, ProgressLine::on_stderr(), None, &bench.suppressions, None)?;
+    let (missing, findings): (Vec<Finding>, Vec<Finding>) =
+        made.report.findings.into_iter().partition(lacks_state);
+    let verdict = match () {
+        () if !findings.is_empty() => "fail",
+        () if !missing.is_empty() => "state-missing",
+        () => "pass",
+    };
+    Ok(Outcome { verdict, findings, runs: made.report.runs, why: None })
+}
+
+/// Whether a finding says only that memory was not recorded.
+fn lacks_state(finding: &Finding) -> bool {
+    let at_missing = finding.message.contains("0x6d697373");
+    finding.kind == "exit" && finding.message.contains(MISSING) || at_missing
+}
+
+/// The row of a test.
+pub(super) fn row(name: &str, file: &Path, outcome: &Outcome, live: Option<&Test>) -> Test {
+    let ids = outcome.findings.iter().map(|finding| finding.id.clone()).collect();
+    let empty = || Test {
+        name: name.to_owned(),
+        file: None,
+        form: "kept",
+        first: String::new(),
+        second: String::new(),
+        object: String::new(),
+        places: Default::default(),
+        paths: String::new(),
+        dependence: "strong",
+        states: "together",
+        atomic: None,
+        verdict: "pass",
+        findings: Vec::new(),
+        runs: 0,
+        met: 0,
+        why: None,
+    };
+    Test {
+        file: Some(file.display().to_string()),
+        form: "kept",
+        atomic: None,
+        verdict: outcome.verdict,
+        findings: ids,
+        runs: outcome.runs,
+        met: outcome.runs,
+        why: outcome.why.clone(),
+        ..live.cloned().unwrap_or_else(empty)
+    }
+}

@@ -1,0 +1,384 @@
+//! The memory that two calls need, as things with types and names: variables of the program, blocks of the heap, and what lies on stacks.
+//!
+//! It begins with the variables that the two touch and with what they are given, and follows pointers by their types. What the calls touch is carried, and what that points to; what
+//! lies behind is told as missing. Two pointers to the same thing are two pointers to the same thing in the test, whichever strand has them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use threadbare_explore::trap::Held;
+use threadbare_symbols::{Shape, Symbols, TypeId, Types};
+
+/// Bytes that a test may carry.
+const MOST_BYTES: u64 = 1 << 16;
+/// Things that a test may carry.
+const MOST_THINGS: usize = 200;
+
+/// Why a test cannot be kept.
+pub(super) type Refusal = String;
+
+/// Where a thing lies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// A variable of the program's, by its symbol, and its source file if others have the same.
+    Variable(String, Option<String>),
+    /// A block of the heap.
+    Block,
+    /// Memory of a stack, or other memory that no symbol names.
+    Other,
+}
+
+/// A thing that the test carries.
+#[derive(Clone, Debug)]
+pub(super) struct Thing {
+    pub(super) name: String,
+    pub(super) start: u64,
+    pub(super) size: u64,
+    /// Nothing if it is not known: then it is words.
+    pub(super) ty: TypeId,
+    /// How many of the type lie one after the other.
+    pub(super) count: u64,
+    pub(super) place: Place,
+    /// The calls touch it.
+    pub(super) touched: bool,
+    /// What it is for a reader, where the test has only its words.
+    pub(super) shown: TypeId,
+    followed: TypeId,
+    was_followed: bool,
+}
+
+/// What a pointer leads to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Target {
+    /// A thing, by number, and how far into it.
+    Thing(usize, u64),
+    /// A function or an untouched variable of the program, by its symbol, and how far into it.
+    Symbol(String, u64),
+    /// The same of a library.
+    Library(String, u64),
+    /// A text that is never written.
+    Text(String),
+    /// Something without a name in the program's file.
+    Image(u64),
+    /// A number that is no address.
+    Number(u64),
+    /// Memory that was not recorded.
+    Missing(u64),
+}
+
+/// Memory of a run that is held, as it was when the two calls began.
+pub(super) struct Memory<'h, 's> {
+    pub(super) held: &'h Held<'s>,
+    pub(super) symbols: &'h Symbols,
+    /// What was there before a call wrote it.
+    pub(super) undone: BTreeMap<u64, u8>,
+    /// Blocks of the heap and their sizes.
+    pub(super) blocks: BTreeMap<u64, u64>,
+    /// Bytes that the calls touch, by 8.
+    pub(super) touched: BTreeSet<u64>,
+    pub(super) maps: Vec<(u64, u64, bool, String)>,
+}
+
+impl Memory<'_, '_> {
+    /// Bytes; none where nothing can be read.
+    pub(super) fn read(&self, start: u64, size: u64) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(size).ok()?];
+        if !self.held.read(start, &mut bytes) {
+            return None;
+        }
+        for (at, byte) in self.undone.range(start..start + size) {
+            bytes[(at - start) as usize] = *byte;
+        }
+        Some(bytes)
+    }
+
+    fn is_touched(&self, start: u64, end: u64) -> bool {
+        self.touched.range(start & !7..end).next().is_some()
+    }
+
+    fn map(&self, address: u64) -> Option<&(u64, u64, bool, String)> {
+        self.maps.iter().find(|(start, end, ..)| (*start..*end).contains(&address))
+    }
+}
+
+/// All that the test carries.
+pub(super) struct State<'m, 'h, 's> {
+    pub(super) memory: &'m Memory<'h, 's>,
+    pub(super) types: Types,
+    pub(super) things: Vec<Thing>,
+    names: BTreeMap<String, usize>,
+    /// Nothing has a type that C can name.
+    pub(super) in_words: bool,
+}
+
+impl<'m, 'h, 's> State<'m, 'h, 's> {
+    pub(super) fn new(memory: &'m Memory<'h, 's>, types: Types, in_words: bool) -> Self {
+        State { memory, types, things: Vec::new(), names: BTreeMap::new(), in_words }
+    }
+
+    /// The number of the thing that holds an address.
+    pub(super) fn thing_at(&self, address: u64) -> Option<usize> {
+        self.things.iter().position(|thing| address >= thing.start && address - thing.start < thing.size)
+    }
+
+    /// Carries the variable that holds an address, if one does.
+    pub(super) fn variable(&mut self, address: u64) {
+        let object = self.memory.symbols.object(address, &mut self.types);
+        if let Some(object) = object.filter(|object| object.module == 0)
+            && self.thing_at(address).is_none()
+            && self.memory.map(address).is_some_and(|(.., writable, _)| *writable)
+        {
+            let known = self.types.get(object.ty).size;
+            let ty = if known > 0 && known <= object.size { object.ty } else { TypeId::VOID };
+            let named = self.memory.symbols.variable(object.start).map(|it| it.name.clone());
+            let named = named.unwrap_or_else(|| object.symbol.clone());
+            let last = named.rsplit("::").next().unwrap_or_default();
+            let name = last.split('.').next().unwrap_or_default().to_owned();
+            let place = Place::Variable(object.symbol, object.file);
+            self.add(&name, object.start, object.size, ty, place);
+        }
+    }
+
+    fn add(&mut self, name: &str, start: u64, size: u64, mut ty: TypeId, place: Place) {
+        // Of arrays the test has the elements.
+        while let Shape::Array(element, _) = self.types.get(self.types.behind(ty)).shape {
+            ty = element;
+        }
+        let shown = ty;
+        if self.in_words {
+            ty = TypeId::VOID;
+        }
+        let own = self.types.get(self.types.behind(ty)).size;
+        let count = if own > 0 && size.is_multiple_of(own) { size / own } else { 1 };
+        let touched = self.memory.is_touched(start, start + size);
+        self.things.retain(|old| old.start < start || old.start >= start + size);
+        let (followed, was_followed, name) = (TypeId::VOID, false, name.to_owned());
+        self.things.push(Thing {
+            name,
+            start,
+            size,
+            ty,
+            count,
+            place,
+            touched,
+            shown,
+            followed,
+            was_followed,
+        });
+    }
+
+    /// A pointer of this type to something: the thing there is carried.
+    pub(super) fn pointer(&mut self, address: u64, pointee: TypeId) {
+        let behind = self.types.behind(pointee);
+        let size = self.types.get(behind).size;
+        if matches!(self.types.get(behind).shape, Shape::Function { .. }) || address == 0 {
+            return;
+        }
+        if self.memory.symbols.locate(address).is_some() {
+            self.variable(address);
+            return;
+        }
+        let block = self.memory.blocks.range(..=address).next_back().map(|(&start, &size)| (start, size));
+        if let Some((start, whole)) = block.filter(|(start, size)| address - start < *size) {
+            let ty = if address == start && size > 0 && size <= whole { pointee } else { TypeId::VOID };
+            match self.thing_at(start).filter(|&at| self.things[at].start == start) {
+                Some(at) => {
+                    let known = self.types.get(self.things[at].ty).size;
+                    if ty != TypeId::VOID && !self.in_words && self.types.get(ty).size > known {
+                        let thing = &mut self.things[at];
+                        thing.shown = ty;
+                        (thing.ty, thing.count) =
+                            (ty, if whole.is_multiple_of(size) { whole / size } else { 1 });
+                    }
+                }
+                None => self.add("", start, whole, ty, Place::Block),
+            }
+            return;
+        }
+        let writable = self.memory.map(address).is_some_and(|(.., writable, _)| *writable);
+        if !writable {
+            return;
+        }
+        // As many as the calls touch.
+        let one = if size > 0 { size } else { 8 };
+        let mut whole = one;
+        while whole < MOST_BYTES && self.memory.is_touched(address + whole, address + whole + one) {
+            whole += one;
+        }
+        // How far goes what nobody touches is not known, unless it is a text.
+        if !self.memory.is_touched(address, address + one) {
+            match self.memory.held.text(address) {
+                Some(text) if size == 1 && !text.is_empty() && text.len() < 255 => {
+                    whole = text.len() as u64 + 1
+                }
+                _ => return,
+            }
+        }
+        let inside = self.thing_at(address).is_some_and(|at| {
+            let thing = &self.things[at];
+            address + whole <= thing.start + thing.size
+        });
+        if !inside {
+            let ty = if size > 0 { pointee } else { TypeId::VOID };
+            self.add("", address, whole, ty, Place::Other);
+        }
+    }
+
+    /// What a call is given leads to.
+    pub(super) fn argument(&mut self, ty: TypeId, bytes: &[u8]) {
+        let mut found = Vec::new();
+        self.pointers(ty, bytes, &mut found);
+        for (address, pointee) in found {
+            self.pointer(address, pointee);
+        }
+    }
+
+    /// Follows the pointers of what the calls touch, until nothing new comes up.
+    pub(super) fn follow(&mut self) -> Result<(), Refusal> {
+        while let Some(at) =
+            self.things.iter().position(|it| it.touched && (!it.was_followed || it.followed != it.ty))
+        {
+            let thing = &mut self.things[at];
+            (thing.followed, thing.was_followed) = (thing.ty, true);
+            let Thing { start, size, ty, count, .. } = *thing;
+            if self.things.len() > MOST_THINGS
+                || self.things.iter().map(|it| it.size).sum::<u64>() > MOST_BYTES
+            {
+                return Err(format!(
+                    "the two need more than {MOST_THINGS} things or {} KiB of state",
+                    MOST_BYTES >> 10
+                ));
+            }
+            let bytes = self.memory.read(start, size).ok_or("a part of the state cannot be read")?;
+            let mut pointers = Vec::new();
+            let own = self.types.get(ty).size;
+            let typed = if own > 0 { (own * count) as usize } else { 0 };
+            for part in bytes[..typed].chunks_exact(own.max(1) as usize) {
+                self.pointers(ty, part, &mut pointers);
+            }
+            // What C cannot name has pointers all the same.
+            let shown = self.things[at].shown;
+            let size = self.types.get(self.types.behind(shown)).size as usize;
+            if typed == 0 && size > 0 {
+                bytes.chunks_exact(size).for_each(|part| self.pointers(shown, part, &mut pointers));
+            }
+            for word in bytes[typed..].chunks_exact(8) {
+                pointers.push((u64::from_le_bytes(word.try_into().unwrap_or_default()), TypeId::VOID));
+            }
+            for (address, pointee) in pointers {
+                // A word that may be anything is a pointer only to what is a thing for sure.
+                let sure =
+                    pointee != TypeId::VOID || self.memory.is_touched(address, address.saturating_add(8));
+                if sure {
+                    self.pointer(address, pointee);
+                }
+            }
+        }
+        self.name();
+        Ok(())
+    }
+
+    /// The pointers in a value.
+    fn pointers(&self, ty: TypeId, bytes: &[u8], found: &mut Vec<(u64, TypeId)>) {
+        match &self.types.get(self.types.behind(ty)).shape {
+            Shape::Pointer(target) => {
+                if let Some(word) = bytes.first_chunk::<8>() {
+                    found.push((u64::from_le_bytes(*word), *target));
+                }
+            }
+            Shape::Structure(parts) | Shape::Union(parts) => {
+                for part in parts {
+                    if let Some(bytes) = bytes.get(part.offset as usize..) {
+                        self.pointers(part.ty, bytes, found);
+                    }
+                }
+            }
+            Shape::Array(element, length) => {
+                let size = self.types.get(self.types.behind(*element)).size.max(1) as usize;
+                for item in bytes.chunks_exact(size).take(length.unwrap_or(0) as usize) {
+                    self.pointers(*element, item, found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Gives names to things that have none, after their types.
+    fn name(&mut self) {
+        self.things
+            .sort_by_key(|thing| (thing.place != Place::Block && thing.place != Place::Other, thing.start));
+        for at in 0..self.things.len() {
+            let thing = &self.things[at];
+            let base = match &thing.place {
+                Place::Variable(..) => thing.name.clone(),
+                _ if thing.shown == TypeId::VOID => "memory".to_owned(),
+                _ => self.plain_name(thing.shown),
+            };
+            let number = self.names.entry(base.clone()).or_default();
+            *number += 1;
+            let variable = matches!(thing.place, Place::Variable(..));
+            let name = if variable && *number == 1 { base } else { format!("{base}_{number}") };
+            self.things[at].name = crate::generate::kept::source::safe(&name);
+        }
+    }
+
+    fn plain_name(&self, ty: TypeId) -> String {
+        let this = self.types.get(ty);
+        let name = this.name.clone().or_else(|| self.types.get(self.types.behind(ty)).name.clone());
+        let name = name.unwrap_or_else(|| "memory".to_owned());
+        let name = name.split(['<', '{']).next().unwrap_or_default();
+        let name = name.rsplit("::").next().unwrap_or_default().trim_start_matches('_');
+        let plain: String =
+            name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let plain = plain.trim_end_matches("_t").to_lowercase();
+        if plain.is_empty() {
+            return "memory".to_owned();
+        }
+        if this.size == 1 {
+            return "text".to_owned();
+        }
+        if matches!(this.shape, Shape::Integer { .. } | Shape::Float) { "number".to_owned() } else { plain }
+    }
+
+    /// What a pointer leads to.
+    pub(super) fn target(&self, address: u64) -> Target {
+        if let Some(at) = self.thing_at(address) {
+            return Target::Thing(at, address - self.things[at].start);
+        }
+        let symbols = self.memory.symbols;
+        if let Some((module, offset)) = symbols.locate(address) {
+            let named = |name: String, offset: u64| match module {
+                0 => Target::Symbol(name, offset),
+                _ => Target::Library(name, offset),
+            };
+            if let Some((name, _)) = symbols.function_symbol(address) {
+                return named(name, 0);
+            }
+            if let Some(object) = symbols.object(address, &mut Types::default()) {
+                return named(object.symbol, address - object.start);
+            }
+            return match (module, self.text(address)) {
+                (_, Some(text)) => Target::Text(text),
+                (0, None) => Target::Image(offset),
+                _ => Target::Missing(address),
+            };
+        }
+        match self.memory.map(address) {
+            // What ends where nothing begins is one behind the last.
+            None => match self.things.iter().position(|thing| address == thing.start + thing.size) {
+                Some(at) => Target::Thing(at, self.things[at].size),
+                None => Target::Number(address),
+            },
+            Some(_) => match self.things.iter().position(|thing| address == thing.start + thing.size) {
+                Some(at) => Target::Thing(at, self.things[at].size),
+                None => Target::Missing(address),
+            },
+        }
+    }
+
+    /// The text at an address that is never written.
+    fn text(&self, address: u64) -> Option<String> {
+        let (.., writable, _) = self.memory.map(address)?;
+        let text = self.memory.held.text(address).filter(|_| !writable)?;
+        let printable = |c: char| c == '\n' || c == '\t' || (' '..='~').contains(&c);
+        (text.len() < 200 && text.chars().all(printable)).then_some(text)
+    }
+}

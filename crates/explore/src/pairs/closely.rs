@@ -1,0 +1,80 @@
+//! One run of two calls, looked at with all its accesses: what the calls touch, what was there before, and which blocks of the heap that is in.
+
+use super::view;
+use crate::again::{SLOWER, Taken};
+use crate::error::Error;
+use crate::futures::sections::{Does, Sections};
+use crate::planner;
+use crate::planner::trace::Trace;
+use crate::run::{EventSink, Follow, Request};
+use crate::server::Server;
+use std::collections::BTreeMap;
+use threadbare_abi::event::{Event, EventKind};
+use threadbare_abi::layout::{PointMode, Record, flags};
+use threadbare_abi::op::OpKind;
+use threadbare_pairs::Run;
+
+/// A run with every access that the compiler tells of.
+#[derive(Clone, Debug, Default)]
+pub struct Close {
+    /// Its steps.
+    pub run: Run,
+    /// What was in memory at the address of each step before and after it.
+    pub values: Vec<(u64, u64)>,
+    /// What each step is.
+    pub kinds: Vec<OpKind>,
+    /// Locks that the strand has together with others at each step, but for one that it takes by it.
+    pub shared: Vec<Vec<u64>>,
+    /// Blocks of the heap that strands touched, with their sizes.
+    pub blocks: BTreeMap<u64, u64>,
+}
+
+impl EventSink for Close {
+    fn events(&mut self, events: &[Event]) {
+        for event in events.iter().filter(|event| event.kind == EventKind::Block as u8) {
+            self.blocks.insert(event.addr, event.value);
+        }
+    }
+
+    fn restart(&mut self) {
+        self.blocks.clear();
+    }
+}
+
+/// Makes a run again and looks closely. `None` if it is too long for that, or is another one.
+pub fn closely(server: &mut Server, taken: &Taken) -> Result<Option<Close>, Error> {
+    let Some(segments) = &taken.segments else { return Ok(None) };
+    let request = Request {
+        points: PointMode::All,
+        record: Record::Values,
+        flags: flags::STRICT | flags::STEPS | flags::READS | flags::FUNCTIONS,
+        timeout: taken.request.timeout * SLOWER,
+        races: false,
+        ..taken.request.clone()
+    };
+    let mut close = Close::default();
+    let ended = server.run(&request, Follow::Segments(segments), Some(&mut close))?;
+    let facts = server.facts(&request, &ended, false)?;
+    if (facts.verdict.kind, facts.verdict.code) != (taken.verdict.kind, taken.verdict.code) {
+        return Ok(None);
+    }
+    let lessons = server.lessons(&ended);
+    if lessons.steps_lost > 0 {
+        return Ok(None);
+    }
+    let trace = Trace::read(&planner::steps(&lessons));
+    close.run = view::of(taken.request.run, &trace);
+    let sections = Sections::of(&trace);
+    let shared = sections.held.iter().zip(&sections.does).map(|(held, does)| {
+        let takes = match does {
+            Does::Takes(lock, _) => Some(*lock),
+            Does::Gives(_) | Does::Nothing => None,
+        };
+        let held = held.iter().filter(|(lock, _, shared)| *shared && takes != Some(*lock));
+        held.map(|(lock, ..)| *lock).collect()
+    });
+    close.shared = shared.collect();
+    close.kinds = trace.events.iter().map(|event| event.op.kind).collect();
+    close.values = trace.events.iter().map(|event| (event.before, event.after)).collect();
+    Ok(Some(close))
+}
