@@ -53,7 +53,9 @@ codes! {
         Made = 11, "made";
         /// What the memory of the strand's last access has after it; nobody else has gone on since.
         Left = 12, "left";
-        /// The heap block that the strand's next access is in: it begins at `addr` and has `value` bytes.
+        /// What the strand's next access is in. A heap block, if `pc` is 0: it begins at `addr` and has `value` bytes. Else the frame, on
+        /// any strand's stack, of the function that goes on at `pc`: the stack pointer was `addr` before it was called, and its own calls
+        /// put their return addresses at `value`.
         Block = 13, "block";
     }
 }

@@ -15,6 +15,7 @@
 //! activation that others came into has a second sample, its *own* view: for each variable it writes, `orig` is what its first write replaced. In
 //! an activation that runs undisturbed both are the same. A transition is kept by an activation if it holds in both views.
 
+mod array;
 mod known;
 mod location;
 mod places;
@@ -23,7 +24,7 @@ mod regions;
 mod sampler;
 mod timeline;
 
-pub use location::{LeftOut, Location};
+pub use location::{Home, LeftOut, Location};
 pub use places::{Level, Program};
 pub use recording::{Access, Activation, MAX_ACCESSES, Recording};
 pub use regions::{Found, Place, regions};

@@ -1,17 +1,21 @@
 //! The points of a program with their variables, and the samples of its runs.
 
-use crate::known::{Known, Slot};
-use crate::location::LeftOut;
+use crate::array::{Array, FEW};
+use crate::known::{Known, One, Seen, Slot};
+use crate::location::{Home, LeftOut, Location};
 use crate::places::Program;
 use crate::recording::Recording;
 use crate::regions::{Found, Place, regions};
 use crate::timeline::{after, making};
 use std::collections::{BTreeMap, HashMap};
-use threadbare_invariants::{Point, PointId, Points, Region, Sample, Side, Value, Variable};
+use threadbare_invariants::{Point, PointId, Points, Region, Sample, Side, Type, Value, Variable};
 use threadbare_symbols::NoScalar;
 
 /// How many variables a point has at most. Those that strands touch most come first.
 pub const MAX_VARIABLES: usize = 16;
+
+/// How many of them are arrays: each is a length, a least and a greatest element, a sum and an order, too.
+const MAX_ARRAYS: usize = 4;
 
 /// So many activations of a region are sampled in a run; then the 128th, the 256th and so on.
 const ENOUGH: u64 = 64;
@@ -117,12 +121,32 @@ impl Sampler {
             used.shared && wanted(program.location(**number).name.trim_start_matches(':'))
         });
         let mut shared: Vec<(u64, usize)> = shared.map(|(number, used)| (used.accesses, *number)).collect();
-        shared.sort_by_key(|&(accesses, number)| (std::cmp::Reverse(accesses), number));
-        self.left_out.beyond = shared.len().saturating_sub(MAX_VARIABLES) as u64;
-        for (_, variable) in shared.into_iter().take(MAX_VARIABLES) {
-            let two = program.location(variable).heap && self.uses[&variable].several;
-            self.slots.extend((0..=usize::from(two)).map(|nth| Slot { variable, nth }));
+        for array in self.arrays(program, &shared) {
+            if array.text || array.elements.len() > FEW {
+                shared.retain(|(_, number)| !array.elements.contains(&Some(*number)));
+            }
+            self.slots.push(Slot::All(array));
         }
+        shared.sort_by_key(|&(accesses, number)| (std::cmp::Reverse(accesses), number));
+        let room = MAX_VARIABLES - self.slots.len();
+        self.left_out.beyond = shared.len().saturating_sub(room) as u64;
+        for (_, variable) in shared.into_iter().take(room) {
+            let two = program.location(variable).home != Home::Fixed && self.uses[&variable].several;
+            self.slots.extend((0..=usize::from(two)).map(|nth| Slot::One(One { variable, nth })));
+        }
+    }
+
+    /// The arrays with shared elements that are sampled, those that are touched most first.
+    fn arrays(&self, program: &Program, shared: &[(u64, usize)]) -> Vec<Array> {
+        let accesses = |array: &Array| -> u64 {
+            let touched = shared.iter().filter(|(_, number)| array.elements.contains(&Some(*number)));
+            touched.map(|(accesses, _)| accesses).sum()
+        };
+        let whole = program.arrays().filter(|array| array.is_whole());
+        let mut ranked: Vec<(u64, &Array)> = whole.map(|array| (accesses(array), array)).collect();
+        ranked.retain(|(accesses, _)| *accesses > 0);
+        ranked.sort_by_key(|(accesses, _)| std::cmp::Reverse(*accesses));
+        ranked.into_iter().take(MAX_ARRAYS).map(|(_, array)| array.clone()).collect()
     }
 
     /// The points so far.
@@ -137,7 +161,7 @@ impl Sampler {
 
     /// How many variables are sampled.
     pub fn variables(&self) -> usize {
-        self.slots.iter().filter(|slot| slot.nth == 0).count()
+        self.slots.iter().filter(|slot| !matches!(slot, Slot::One(One { nth: 1.., .. }))).count()
     }
 
     /// Activations that were not sampled because their place had told enough.
@@ -153,7 +177,12 @@ impl Sampler {
     /// The samples of a run.
     pub fn samples(&mut self, program: &mut Program, run: &Recording, number: u64) -> Samples {
         let spots = program.spots(run);
-        let counts: Vec<bool> = spots.iter().map(|spot| *spot != Err(NoScalar::Library)).collect();
+        let mut counts: Vec<bool> = spots.iter().map(|spot| *spot != Err(NoScalar::Library)).collect();
+        // An access counts if one of its pieces does.
+        for number in (1..counts.len()).rev() {
+            let counted = counts[number] && run.accesses[number].goes_on;
+            counts[number - 1] |= counted;
+        }
         let known = Known::new(program, run, &self.slots, &spots);
         let mut samples = Samples::default();
         let mut told: HashMap<Region, u64> = HashMap::new();
@@ -176,10 +205,16 @@ impl Sampler {
         let variables: Vec<Variable> = self
             .slots
             .iter()
-            .map(|slot| {
-                let location = program.location(slot.variable);
-                let second = if slot.nth > 0 { "@2" } else { "" };
-                Variable::shared(format!("{}{second}", location.name), location.class.clone())
+            .map(|slot| match slot {
+                Slot::One(one) => {
+                    let location = program.location(one.variable);
+                    let second = if one.nth > 0 { "@2" } else { "" };
+                    Variable::shared(format!("{}{second}", location.name), location.class.clone())
+                }
+                Slot::All(array) => {
+                    let class = first_of(program, array).map_or(Type::Opaque, |it| array.class(it));
+                    Variable::shared(array.name.clone(), class)
+                }
             })
             .collect();
         let mut add = |side| {
@@ -202,11 +237,15 @@ impl Sampler {
         samples: &mut Samples,
     ) {
         let (enter, exit) = self.points_of(program, found);
-        let values = |raw: &[Option<u64>]| -> Vec<Value> {
-            let value = |(slot, raw): (&Slot, &Option<u64>)| {
-                raw.map_or(Value::Missing, |raw| program.location(slot.variable).value(raw))
+        let values = |seen: &[Seen]| -> Vec<Value> {
+            let value = |(slot, seen): (&Slot, &Seen)| match (slot, seen) {
+                (Slot::One(one), Seen::One(Some(raw))) => program.location(one.variable).value(*raw),
+                (Slot::All(array), Seen::All(raw)) => {
+                    first_of(program, array).map_or(Value::Missing, |element| array.value(element, raw))
+                }
+                _ => Value::Missing,
             };
-            self.slots.iter().zip(raw).map(value).collect()
+            self.slots.iter().zip(seen).map(value).collect()
         };
         let (first, last) = (&run.accesses[found.first], &run.accesses[found.last]);
         let view = known.view(run, found);
@@ -220,9 +259,14 @@ impl Sampler {
         }
         let left = view.at(after(found.last));
         samples.outer.push(sample(exit, last.event, values(&left), values(&entry)));
-        let own = view.own(&entry);
+        let own = view.own(making(found.first));
         if own != entry {
             samples.own.push(sample(exit, last.event, values(&left), values(&own)));
         }
     }
+}
+
+/// An element of an array, which stands for all of them.
+fn first_of<'a>(program: &'a Program, array: &Array) -> Option<&'a Location> {
+    array.elements.iter().flatten().next().map(|&variable| program.location(variable))
 }

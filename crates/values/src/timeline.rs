@@ -37,6 +37,16 @@ impl Timeline {
         self.entries.first().filter(|first| making(first.number) <= moment).and_then(|_| self.at(moment))
     }
 
+    /// What the last access left.
+    pub(crate) fn last(&self) -> Option<u64> {
+        self.entries.last()?.after
+    }
+
+    /// Whether there is an access at the moment or later.
+    pub(crate) fn has_more(&self, moment: Moment) -> bool {
+        self.entries.last().is_some_and(|last| after(last.number) >= moment)
+    }
+
     /// What the place was at a moment; none if nobody can tell.
     pub(crate) fn at(&self, moment: Moment) -> Option<u64> {
         let next = self.entries.partition_point(|entry| making(entry.number) < moment);
