@@ -181,6 +181,19 @@ impl View<'_> {
         self.each(|one| self.one_at(one, moment))
     }
 
+    /// What they were when just these accesses had been made.
+    pub(crate) fn after_those(&self, made: impl Fn(usize) -> bool) -> Vec<Seen> {
+        self.each(|one| {
+            let lines = self.known.lines.get(&one.variable)?;
+            if self.inside.contains_key(&one.variable) {
+                return lines.get(&self.object(one)?.addr)?.after_those(&made);
+            }
+            let only = lines.values().next().filter(|_| lines.len() == 1 && one.nth == 0)?;
+            let is_there = !self.known.several.contains_key(&one.variable) || only.has_any(&made);
+            only.after_those(&made).filter(|_| is_there && !self.known.framed.contains(&one.variable))
+        })
+    }
+
     /// The entry at a moment as the activation's own writes had it: what the first of them to each variable replaced.
     pub(crate) fn own(&self, entry: Moment) -> Vec<Seen> {
         self.each(|one| {

@@ -17,6 +17,8 @@ pub struct Access {
     pub size: u8,
     /// Whether it is made together with the one before it: another piece of the same access.
     pub goes_on: bool,
+    /// Whether the strand has done something since its last one that is no access: what that waited for is not known.
+    pub after_all: bool,
     /// What it was.
     pub op: OpKind,
     /// The function it was made in.
@@ -66,6 +68,8 @@ struct Strand {
     block: Option<(u64, u64)>,
     /// The frame of its next access.
     frame: Option<StackFrame>,
+    /// Since its last access it has done something else, or has begun.
+    after_all: bool,
 }
 
 /// What a run's accesses did, in the order in which they were made.
@@ -113,15 +117,26 @@ impl Recording {
     pub fn event(&mut self, event: &Event) {
         let strand = event.strand;
         match EventKind::from_code(event.kind) {
-            Some(EventKind::Point) => self.strands.entry(strand).or_default().event = event.value,
+            Some(EventKind::Point) => {
+                let op = OpKind::from_code(event.op);
+                let state = self.strands.entry(strand).or_default();
+                state.event = event.value;
+                state.after_all |= !op.is_some_and(|op| op.is_plain_access() || op.is_atomic_access());
+            }
+            Some(EventKind::Blocked) => self.strands.entry(strand).or_default().after_all = true,
             Some(EventKind::Created) => {
                 let parent = u16::try_from(event.addr).unwrap_or(u16::MAX);
                 if strand != 0 && parent != strand {
                     let name = format!("{}.{}", self.strand_name(parent), event.value);
                     self.names.insert(strand, name);
                 }
+                self.strands.entry(strand).or_default().after_all = true;
             }
-            Some(EventKind::Ended) => self.cut_to(strand, 0),
+            Some(EventKind::Ended) => {
+                self.cut_to(strand, 0);
+                // Somebody may have waited for it.
+                self.strands.values_mut().for_each(|state| state.after_all = true);
+            }
             Some(EventKind::Entered) => self.entered(strand, event.pc, event.value),
             Some(EventKind::Block) => {
                 let state = self.strands.entry(strand).or_default();
@@ -209,10 +224,12 @@ impl Recording {
             None => (state.block.take(), state.frame.take()),
         };
         let Some(&activation) = state.stack.last() else { return };
+        let after_all = std::mem::take(&mut state.after_all);
         self.accesses.push(Access {
             strand: event.strand,
             size: event.size_order as u8,
             goes_on,
+            after_all,
             op,
             activation,
             pc: event.pc,

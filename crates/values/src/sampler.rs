@@ -1,8 +1,9 @@
 //! The points of a program with their variables, and the samples of its runs.
 
 use crate::array::{Array, FEW};
-use crate::known::{Known, One, Seen, Slot};
+use crate::known::{Known, One, Seen, Slot, View};
 use crate::location::{Home, LeftOut, Location};
+use crate::order::{Cut, Order};
 use crate::places::Program;
 use crate::recording::Recording;
 use crate::regions::{Found, Place, regions};
@@ -34,6 +35,8 @@ pub struct Samples {
     pub outer: Vec<Sample>,
     /// What activations that others came into did themselves.
     pub own: Vec<Sample>,
+    /// Entries and exits, each right after its entry, in runs like this one.
+    pub alike: Vec<Sample>,
 }
 
 /// What is known of a variable while it is not settled which ones are sampled.
@@ -185,6 +188,7 @@ impl Sampler {
         }
         let known = Known::new(program, run, &self.slots, &spots);
         let mut samples = Samples::default();
+        let order = Order::of(run);
         let mut told: HashMap<Region, u64> = HashMap::new();
         for found in regions(run, program, &counts, self.options.block) {
             let times = told.entry(found.region.clone()).or_insert(0);
@@ -193,7 +197,7 @@ impl Sampler {
                 self.unsampled += 1;
                 continue;
             }
-            self.sample(program, run, number, &found, &known, &mut samples);
+            self.sample(program, run, number, &found, &known, order.as_ref(), &mut samples);
         }
         samples
     }
@@ -227,6 +231,7 @@ impl Sampler {
         ids
     }
 
+    #[expect(clippy::too_many_arguments, reason = "all that is known of one activation")]
     fn sample(
         &mut self,
         program: &Program,
@@ -234,6 +239,7 @@ impl Sampler {
         number: u64,
         found: &Found,
         known: &Known,
+        order: Option<&Order>,
         samples: &mut Samples,
     ) {
         let (enter, exit) = self.points_of(program, found);
@@ -254,7 +260,13 @@ impl Sampler {
         let sample =
             |point, event, values, entry| Sample { point, run: number, strand, event, values, entry };
         samples.outer.push(sample(enter, first.event, values(&entry), Vec::new()));
-        if !found.whole || last.after.is_none() {
+        let whole = found.whole && last.after.is_some();
+        for (entry, left) in order.map_or(Vec::new(), |order| alike(order, &view, found, whole)) {
+            samples.alike.push(sample(enter, first.event, values(&entry), Vec::new()));
+            let left = left.map(|left| sample(exit, last.event, values(&left), values(&entry)));
+            samples.alike.extend(left);
+        }
+        if !whole {
             return;
         }
         let left = view.at(after(found.last));
@@ -264,6 +276,30 @@ impl Sampler {
             samples.own.push(sample(exit, last.event, values(&left), values(&own)));
         }
     }
+}
+
+/// What an activation has in runs like this one: the values at its entry and, if it came to its end, at its exit.
+fn alike(order: &Order, view: &View<'_>, found: &Found, whole: bool) -> Vec<(Vec<Seen>, Option<Vec<Seen>>)> {
+    let entries = order.moments(found.first, false);
+    let exits = if whole { order.moments(found.last, true) } else { Vec::new() };
+    let seen = |cut: &Cut<'_>| view.after_those(|access| cut.has(access));
+    let lefts: Vec<Vec<Seen>> = exits.iter().map(seen).collect();
+    let mut all: Vec<(Vec<Seen>, Option<Vec<Seen>>)> = Vec::new();
+    let mut add = |pair| {
+        if !all.contains(&pair) {
+            all.push(pair);
+        }
+    };
+    for cut in &entries {
+        let entry = seen(cut);
+        for (_, left) in exits.iter().zip(&lefts).filter(|(exit, _)| cut.leads_to(exit)) {
+            add((entry.clone(), Some(left.clone())));
+        }
+        if !whole {
+            add((entry, None));
+        }
+    }
+    all
 }
 
 /// An element of an array, which stands for all of them.

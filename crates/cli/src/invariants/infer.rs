@@ -187,7 +187,10 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     if let Some(file) = &wanted.dtrace {
         let points = inferred.sampler.points().clone();
         let mut writer = record::DtraceFile::create(file, &points)?;
-        source.samples(&mut inferred.sampler, &mut program, |_, _, samples| writer.write(&samples.outer))?;
+        source.samples(&mut inferred.sampler, &mut program, |_, _, samples| {
+            writer.write(&samples.outer)?;
+            writer.write(&samples.alike)
+        })?;
         writer.finish()?;
     }
     Ok(inferred)
@@ -202,7 +205,11 @@ impl Inferred {
         program.part(&mut recorded.recording);
         self.dropped += recorded.recording.dropped;
         self.orders.take(program, &recorded.recording, failed);
-        let samples = self.sampler.samples(program, &recorded.recording, number as u64);
+        let mut samples = self.sampler.samples(program, &recorded.recording, number as u64);
+        if !failed {
+            // What is told of a failing run is what its schedule shows.
+            samples.own.append(&mut samples.alike);
+        }
         self.parts.take_views(self.sampler.points(), failed, &samples.outer, &samples.own);
         if !failed || self.failing.len() >= KEPT_RUNS {
             return;
