@@ -49,6 +49,12 @@ impl Order {
         let mut order = Self { clocks: Vec::new(), own: Vec::new() };
         for access in &run.accesses {
             let strand = strands[&access.strand];
+            if now[strand][strand] == 0
+                && let Some(created) = run.creation(access.strand).and_then(|at| order.clocks.get(at))
+            {
+                let created: Vec<u32> = created.clone();
+                join(&mut now[strand], &created);
+            }
             if access.after_all {
                 join(&mut now[strand], &all);
             }
@@ -143,7 +149,8 @@ mod tests {
     }
 
     fn seen(accesses: Vec<Access>, at: usize) -> Vec<Vec<bool>> {
-        let run = Recording { accesses, ..Recording::default() };
+        let mut run = Recording::new();
+        run.accesses = accesses;
         let order = Order::of(&run).expect("a short run");
         let moments = order.moments(at, false);
         moments.iter().map(|cut| (0..run.accesses.len()).map(|it| cut.has(it)).collect()).collect()

@@ -118,11 +118,13 @@ impl Program {
     /// Parts accesses to several variables into accesses to each of them, where types leave no doubt which they are.
     pub fn part(&mut self, run: &mut Recording) {
         let mut parted = Vec::with_capacity(run.accesses.len());
+        let mut begins = Vec::with_capacity(run.accesses.len());
         for access in &run.accesses {
+            begins.push(parted.len());
             let pieces = self.pieces(run, access);
             parted.extend_from_slice(if pieces.is_empty() { std::slice::from_ref(access) } else { &pieces });
         }
-        run.accesses = parted;
+        run.replace(parted, &begins);
     }
 
     /// The accesses to single variables that an access is made of; nothing if one piece of it is in doubt.
@@ -145,6 +147,7 @@ impl Program {
             size,
             addr: access.addr + u64::from(size),
             goes_on: true,
+            after_all: false,
             before: access.before >> bits,
             after: access.after.map(|after| after >> bits),
             ..*access

@@ -83,6 +83,12 @@ pub struct Recording {
     pub dropped: u64,
     strands: HashMap<u16, Strand>,
     names: HashMap<u16, String>,
+    /// Who created a strand, and how many accesses there were by then.
+    born: HashMap<u16, (u16, usize)>,
+}
+
+fn is_access(op: OpKind) -> bool {
+    op.is_plain_access() || op.is_atomic_access()
 }
 
 impl Recording {
@@ -121,22 +127,23 @@ impl Recording {
                 let op = OpKind::from_code(event.op);
                 let state = self.strands.entry(strand).or_default();
                 state.event = event.value;
-                state.after_all |= !op.is_some_and(|op| op.is_plain_access() || op.is_atomic_access());
+                // A strand begins after its creation, which is told by itself.
+                state.after_all |= !op.is_some_and(|op| is_access(op) || op == OpKind::Start);
             }
-            Some(EventKind::Blocked) => self.strands.entry(strand).or_default().after_all = true,
+            Some(EventKind::Blocked) => {
+                // Who waits for memory to change looks at it again.
+                let op = OpKind::from_code(event.op);
+                self.strands.entry(strand).or_default().after_all |= !op.is_some_and(is_access);
+            }
             Some(EventKind::Created) => {
                 let parent = u16::try_from(event.addr).unwrap_or(u16::MAX);
                 if strand != 0 && parent != strand {
                     let name = format!("{}.{}", self.strand_name(parent), event.value);
                     self.names.insert(strand, name);
                 }
-                self.strands.entry(strand).or_default().after_all = true;
+                self.born.insert(strand, (parent, self.accesses.len()));
             }
-            Some(EventKind::Ended) => {
-                self.cut_to(strand, 0);
-                // Somebody may have waited for it.
-                self.strands.values_mut().for_each(|state| state.after_all = true);
-            }
+            Some(EventKind::Ended) => self.cut_to(strand, 0),
             Some(EventKind::Entered) => self.entered(strand, event.pc, event.value),
             Some(EventKind::Block) => {
                 let state = self.strands.entry(strand).or_default();
@@ -160,6 +167,20 @@ impl Recording {
             }
             _ => {}
         }
+    }
+
+    /// Puts others in place of the accesses; `begins` says where those for each old one begin.
+    pub(crate) fn replace(&mut self, accesses: Vec<Access>, begins: &[usize]) {
+        for (_, number) in self.born.values_mut() {
+            *number = begins.get(*number).copied().unwrap_or(accesses.len());
+        }
+        self.accesses = accesses;
+    }
+
+    /// The last access of a strand's creator before it was created.
+    pub(crate) fn creation(&self, strand: u16) -> Option<usize> {
+        let &(parent, accesses) = self.born.get(&strand)?;
+        self.accesses[..accesses.min(self.accesses.len())].iter().rposition(|access| access.strand == parent)
     }
 
     /// The last piece of an access.
