@@ -11,6 +11,9 @@ use threadbare_tests::{compile, tool};
 
 const FOLDER: &str = "tests/invariants";
 
+/// Programs whose variable has no name when they are built at this level; LIMITATIONS.md says so.
+const UNNAMED: [(&str, &str); 1] = [("scoped.rs", "2")];
+
 /// A way to build a program: what stands before its name, and the real compiler.
 struct Build {
     name: String,
@@ -31,14 +34,15 @@ fn builds(file: &str, folder: &Path) -> Vec<Build> {
         // Of the four ways of C and C++ two are enough for a change's own tests.
         let levels = ["0", "2"]
             .into_iter()
-            .filter(|level| is_full() || *compiler == "rustc" || clang == (*level == "2"));
+            .filter(|level| is_full() || *compiler == "rustc" || clang == (*level == "2"))
+            .filter(|level| !UNNAMED.contains(&(file, level)));
         for level in levels {
             let name = format!("{file} by {compiler} -O{level}");
             let program = folder.join(format!("{compiler}.{level}"));
             let mut command = tool::command([wrapper]);
             command.env("THREADBARE_CC", compiler).env("THREADBARE_CXX", compiler).arg("-g");
             match wrapper {
-                "rustc" => command.arg(format!("-Copt-level={level}")),
+                "rustc" => command.args(["--edition", "2024"]).arg(format!("-Copt-level={level}")),
                 _ => command.arg(format!("-O{level}")).arg("-pthread"),
             };
             command.arg(&source).arg("-o").arg(&program);
@@ -184,6 +188,65 @@ fn a_field_of_a_heap_block() {
 fn a_member_of_an_object() {
     let text = "Turnstile.inside == orig(Turnstile.inside) + 1";
     breaks("object.cc", text, ("first", "last"), "Turnstile.inside > orig(Turnstile.inside)");
+}
+
+#[test]
+fn a_structure_on_a_stack() {
+    let text = "main::account.balance == orig(main::account.balance) + 10";
+    breaks("stack.c", text, ("first", "last"), "main::account.balance > orig(main::account.balance)");
+}
+
+#[test]
+fn a_variable_that_lambdas_capture() {
+    let text = "main::inside == orig(main::inside) + 1";
+    breaks("captured.cc", text, ("first", "last"), "main::inside > orig(main::inside)");
+}
+
+#[test]
+fn a_variable_that_scoped_threads_borrow() {
+    let text = "scoped::main::inside == orig(scoped::main::inside) + 1";
+    breaks("scoped.rs", text, ("first", "last"), "scoped::main::inside > orig(scoped::main::inside)");
+}
+
+/// One of the first statements that failing runs break says this, at a place with this label. Each point where it breaks counts.
+fn breaks_at(file: &str, text: &str, label: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for Build { name, program } in builds(file, folder.path()) {
+        let (code, told) = told(&program, &folder.path().join("out"), &["--no-regions"]);
+        assert_eq!(code, Some(1), "{name}: {told:#}");
+        let all = told["invariants"].as_array().expect("a list");
+        let place = format!("{file}:{}", line(file, label));
+        let there = all.iter().take(8).find(|it| {
+            let at = &it["first_broken"]["place"];
+            it["text"] == text && it["broken"] == true && at.as_str().is_some_and(|at| at.ends_with(&place))
+        });
+        assert!(there.is_some(), "{name}: {text} at {place} is not among {all:#?}");
+    }
+}
+
+#[test]
+fn the_sum_of_an_array() {
+    breaks_at("array.c", "sum(::places) == 21", "look");
+}
+
+#[test]
+fn a_text_of_characters() {
+    breaks_at("text.c", "::name one of {\"bob\", \"eve\"}", "look");
+}
+
+#[test]
+fn which_variant_an_enum_is() {
+    breaks_at("state.rs", "orig(::state::JOB) == .Idle", "last");
+}
+
+#[test]
+fn whether_an_option_is_full() {
+    breaks_at("slot.rs", "orig(::slot::SLOT) == .Some", "last");
+}
+
+#[test]
+fn the_length_of_a_vector() {
+    breaks_at("queue.rs", "::queue::QUEUE.len one of {0, 1}", "push");
 }
 
 /// The second lock's block is a line by itself, and its write is as wrong: both lines are the mistake.

@@ -29,6 +29,9 @@ usage: cargo xtask <chore>
                  recorded failing runs of these experiments, each replayed; [FAILURES], 200 unless told otherwise
   bench inputs   the three tables of the paper on choosing inputs, and programs where one input in fifty leads to the bug;
                  [TESTS] complete tests of each, 1,000 unless told otherwise
+  bench invariants
+                 the tables of the paper on likely invariants of threaded programs, and what values cost; [RUNS] settle
+                 which statements are incorrect, 3,000 unless told otherwise, names of programs narrow it
   bench orders   runs that dpor makes against the classes they show, over the corpus; [RUNS] of each program at the
                  most, 3,000 unless told otherwise, names of programs narrow it
   bench code     how long the code of a program of 5 MB takes to read, and to read again
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         ["bench", "coverage"] => bench::coverage::coverage(),
         ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),
         ["bench", "inputs", words @ ..] => bench::inputs::inputs(words),
+        ["bench", "invariants", words @ ..] => bench::invariants::invariants(words),
         ["bench", "noise", words @ ..] => bench::noise::noise(words),
         ["fuzz", "explorer", words @ ..] => fuzz::explorer(words),
         ["fuzz", "readers", words @ ..] => fuzz::readers(words),

@@ -49,11 +49,14 @@ codes! {
         /// many functions are on the stack with it. Only of [`crate::layout::Record::Values`], as the next three; they come before the first access inside.
         Entered = 10, "entered";
         /// An access is made, now: `value` is what the memory has before it. The first 8 bits of `size_order` are the bytes, the other
-        /// 24 how many functions are on the stack; order and place are those of the strand's last point.
+        /// 23 how many functions are on the stack; order and place are those of the strand's last point. The last bit: it is the next
+        /// piece of the access before it.
         Made = 11, "made";
         /// What the memory of the strand's last access has after it; nobody else has gone on since.
         Left = 12, "left";
-        /// The heap block that the strand's next access is in: it begins at `addr` and has `value` bytes.
+        /// What the strand's next access is in. A heap block, if `pc` is 0: it begins at `addr` and has `value` bytes. Else the frame, on
+        /// any strand's stack, of the function that goes on at `pc`: the stack pointer was `addr` before it was called, and its own calls
+        /// put their return addresses at `value`.
         Block = 13, "block";
         /// A plain access is made, now: `value` is its bytes. Only of [`crate::layout::Record::Effects`], as all that follow; they are told from
         /// the second strand on, where they are made.

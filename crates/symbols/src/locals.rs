@@ -107,11 +107,20 @@ pub(crate) struct Live<'a> {
 impl<'a> Live<'a> {
     /// What is in scope at a linked address.
     pub(crate) fn at(image: &ImageData<'a>, arena: &'a Arena, address: u64) -> Option<Live<'a>> {
+        Self::of_blocks(image, arena, address, false)
+    }
+
+    /// All that the function at a linked address has, in scope there or not.
+    pub(crate) fn anywhere(image: &ImageData<'a>, arena: &'a Arena, address: u64) -> Option<Live<'a>> {
+        Self::of_blocks(image, arena, address, true)
+    }
+
+    fn of_blocks(image: &ImageData<'a>, arena: &'a Arena, address: u64, all: bool) -> Option<Live<'a>> {
         let mut function = None;
         image.for_each_frame(arena, address, |frame| function = frame.dw_die_offset.or(function));
         let function = image.unit_of_code(arena, address)?.at(function?);
         let entry = function.entry()?;
-        let mut walk = Walk { die: &function, address, found: Vec::new() };
+        let mut walk = Walk { die: &function, address, all, found: Vec::new() };
         walk.function(function.offset);
         // A function of which there are several instances has its statics once, in what they are instances of.
         if let Some(AttributeValue::UnitRef(origin)) = entry.attr_value(gimli::DW_AT_abstract_origin) {
@@ -155,7 +164,7 @@ impl<'a> Live<'a> {
         })
     }
 
-    fn place(&self, die: &Die<'a>, entry: &Entry<'a>, bias: u64) -> Place {
+    pub(crate) fn place(&self, die: &Die<'a>, entry: &Entry<'a>, bias: u64) -> Place {
         let constant =
             |entry: &Entry<'a>| entry.attr(gimli::DW_AT_const_value)?.sdata_value().map(Place::Constant);
         let Some(location) = entry.attr_value(gimli::DW_AT_location) else {
@@ -203,6 +212,8 @@ struct Found {
 struct Walk<'w, 'a> {
     die: &'w Die<'a>,
     address: u64,
+    /// Whether blocks that do not hold the address are looked into.
+    all: bool,
     found: Vec<Found>,
 }
 
@@ -226,7 +237,7 @@ impl<'a> Walk<'_, 'a> {
                     self.found.push(Found { die: entry.offset(), depth, parameter });
                 }
                 gimli::DW_TAG_lexical_block | gimli::DW_TAG_inlined_subroutine
-                    if depth < MAX_DEPTH && self.holds_address(entry) =>
+                    if depth < MAX_DEPTH && (self.all || self.holds_address(entry)) =>
                 {
                     self.children(child, depth + 1)?;
                 }

@@ -1,17 +1,48 @@
 //! What is known of the sampled variables in one run.
 
+use crate::array::Array;
+use crate::location::Home;
 use crate::places::{Program, Spot};
 use crate::recording::Recording;
 use crate::regions::Found;
 use crate::timeline::{Moment, Timeline};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use threadbare_abi::op::OpKind;
 use threadbare_symbols::NoScalar;
 
-/// A variable that is sampled: of fields in heap blocks, that of the first object an activation touches, or of the second.
+/// What is sampled.
+#[derive(Clone, Debug)]
+pub(crate) enum Slot {
+    /// A variable: of those in heap blocks and frames, that of the first object an activation touches, or of the second.
+    One(One),
+    /// An array, put together from its elements.
+    All(Array),
+}
+
+/// A variable of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+pub(crate) struct One {
     pub(crate) variable: usize,
     pub(crate) nth: usize,
+}
+
+impl Slot {
+    /// The variables that it is made of, the first object of each.
+    fn ones(&self) -> Vec<One> {
+        match self {
+            Self::One(one) => vec![*one],
+            Self::All(array) => {
+                array.elements.iter().flatten().map(|&variable| One { variable, nth: 0 }).collect()
+            }
+        }
+    }
+}
+
+/// What a slot was, as far as that is known.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Seen {
+    One(Option<u64>),
+    All(Vec<Option<u64>>),
 }
 
 /// The places of the variables in one run, each with what it was.
@@ -21,18 +52,25 @@ pub(crate) struct Known {
     lines: HashMap<usize, BTreeMap<u64, Timeline>>,
     /// Of each access its variable, if it is sampled.
     touched: Vec<Option<usize>>,
-    /// Those that are fields in heap blocks, with how many of their objects are told apart.
-    heap: HashMap<usize, usize>,
+    /// Those that are in heap blocks or frames, with how many of their objects are told apart.
+    several: HashMap<usize, usize>,
+    /// Those that are in frames.
+    framed: HashSet<usize>,
 }
 
 impl Known {
     pub(crate) fn new(program: &Program, run: &Recording, slots: &[Slot], spots: &[Spot]) -> Self {
         let mut lines: HashMap<usize, BTreeMap<u64, Timeline>> = HashMap::new();
-        let mut heap = HashMap::new();
-        for slot in slots {
-            lines.entry(slot.variable).or_default();
-            if program.location(slot.variable).heap {
-                *heap.entry(slot.variable).or_insert(0) += 1;
+        let (mut several, mut framed) = (HashMap::new(), HashSet::new());
+        let ones: BTreeSet<(usize, usize)> =
+            slots.iter().flat_map(Slot::ones).map(|one| (one.variable, one.nth)).collect();
+        for (variable, _) in ones {
+            lines.entry(variable).or_default();
+            if program.location(variable).home != Home::Fixed {
+                *several.entry(variable).or_insert(0) += 1;
+            }
+            if program.location(variable).home == Home::Stack {
+                framed.insert(variable);
             }
         }
         let touched: Vec<Option<usize>> =
@@ -45,7 +83,11 @@ impl Known {
         for (number, access) in run.accesses.iter().enumerate() {
             if let Some(lines) = touched[number].and_then(|variable| lines.get_mut(&variable)) {
                 let line = lines.entry(access.addr).or_default();
-                line.add(number, Some(access.before), access.after);
+                // What the first write to a frame replaces is no value of the variable.
+                let fresh = framed.contains(&touched[number].unwrap_or(usize::MAX))
+                    && matches!(access.op, OpKind::Write | OpKind::WriteRange)
+                    && line.last() != Some(access.before);
+                line.add(number, (!fresh).then_some(access.before), access.after);
             } else if spots[number] == Err(NoScalar::Doubtful) && access.writes() {
                 // It may have written a part of one, or several.
                 let end = access.addr + u64::from(access.size);
@@ -57,7 +99,7 @@ impl Known {
                 }
             }
         }
-        Self { slots: slots.to_vec(), lines, touched, heap }
+        Self { slots: slots.to_vec(), lines, touched, several, framed }
     }
 
     /// The variables as an activation has them: of the objects that it touches.
@@ -71,7 +113,7 @@ impl Known {
             let at = match objects.iter().position(|object| object.addr == access.addr) {
                 Some(at) => at,
                 // More than are told apart, so that none of them can be meant.
-                None if objects.len() > self.heap.get(&variable).copied().unwrap_or(1) => continue,
+                None if objects.len() > self.several.get(&variable).copied().unwrap_or(1) => continue,
                 None => {
                     objects.push(Object { addr: access.addr, replaced: None });
                     objects.len() - 1
@@ -101,34 +143,62 @@ pub(crate) struct View<'a> {
 
 impl View<'_> {
     /// The object that a slot is of, where the activation touches it.
-    fn object(&self, slot: Slot) -> Option<&Object> {
-        let most = self.known.heap.get(&slot.variable).copied().unwrap_or(1);
-        self.inside.get(&slot.variable).filter(|objects| objects.len() <= most)?.get(slot.nth)
+    fn object(&self, one: One) -> Option<&Object> {
+        let most = self.known.several.get(&one.variable).copied().unwrap_or(1);
+        self.inside.get(&one.variable).filter(|objects| objects.len() <= most)?.get(one.nth)
+    }
+
+    fn one_at(&self, one: One, moment: Moment) -> Option<u64> {
+        let lines = self.known.lines.get(&one.variable)?;
+        if self.inside.contains_key(&one.variable) {
+            return lines.get(&self.object(one)?.addr)?.at(moment);
+        }
+        let only = lines.values().next().filter(|_| lines.len() == 1 && one.nth == 0)?;
+        if self.known.framed.contains(&one.variable) {
+            // A frame is gone some time after the last access.
+            only.since_first(moment).filter(|_| only.has_more(moment))
+        } else if self.known.several.contains_key(&one.variable) {
+            only.since_first(moment)
+        } else {
+            only.at(moment)
+        }
+    }
+
+    /// Every slot, by what each of its variables was.
+    fn each(&self, mut at: impl FnMut(One) -> Option<u64>) -> Vec<Seen> {
+        let element = |variable| One { variable, nth: 0 };
+        let seen = |slot: &Slot| match slot {
+            Slot::One(one) => Seen::One(at(*one)),
+            Slot::All(array) => {
+                Seen::All(array.elements.iter().map(|variable| at(element((*variable)?))).collect())
+            }
+        };
+        self.known.slots.iter().map(seen).collect()
     }
 
     /// What they were at a moment, as far as that is known.
-    pub(crate) fn at(&self, moment: Moment) -> Vec<Option<u64>> {
-        let at = |&slot: &Slot| {
-            let lines = self.known.lines.get(&slot.variable)?;
-            if self.inside.contains_key(&slot.variable) {
-                return lines.get(&self.object(slot)?.addr)?.at(moment);
-            }
-            let only = lines.values().next().filter(|_| lines.len() == 1 && slot.nth == 0)?;
-            if self.known.heap.contains_key(&slot.variable) {
-                only.since_first(moment)
-            } else {
-                only.at(moment)
-            }
-        };
-        self.known.slots.iter().map(at).collect()
+    pub(crate) fn at(&self, moment: Moment) -> Vec<Seen> {
+        self.each(|one| self.one_at(one, moment))
     }
 
-    /// The entry as the activation's own writes had it: what the first of them to each variable replaced.
-    pub(crate) fn own(&self, entry: &[Option<u64>]) -> Vec<Option<u64>> {
-        let own = |(entry, &slot): (&Option<u64>, &Slot)| {
-            let replaced = self.object(slot).and_then(|object| object.replaced);
-            entry.map(|entry| replaced.unwrap_or(entry))
-        };
-        entry.iter().zip(&self.known.slots).map(own).collect()
+    /// What they were when just these accesses had been made.
+    pub(crate) fn after_those(&self, made: impl Fn(usize) -> bool) -> Vec<Seen> {
+        self.each(|one| {
+            let lines = self.known.lines.get(&one.variable)?;
+            if self.inside.contains_key(&one.variable) {
+                return lines.get(&self.object(one)?.addr)?.after_those(&made);
+            }
+            let only = lines.values().next().filter(|_| lines.len() == 1 && one.nth == 0)?;
+            let is_there = !self.known.several.contains_key(&one.variable) || only.has_any(&made);
+            only.after_those(&made).filter(|_| is_there && !self.known.framed.contains(&one.variable))
+        })
+    }
+
+    /// The entry at a moment as the activation's own writes had it: what the first of them to each variable replaced.
+    pub(crate) fn own(&self, entry: Moment) -> Vec<Seen> {
+        self.each(|one| {
+            let replaced = self.object(one).and_then(|object| object.replaced);
+            self.one_at(one, entry).map(|entry| replaced.unwrap_or(entry))
+        })
     }
 }

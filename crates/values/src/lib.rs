@@ -14,16 +14,21 @@
 //! lost update on its conscience; yet between its own entry and exit the balance fell by the right 100. So an
 //! activation that others came into has a second sample, its *own* view: for each variable it writes, `orig` is what its first write replaced. In
 //! an activation that runs undisturbed both are the same. A transition is kept by an activation if it holds in both views.
+//!
+//! **Runs like a run.** Accesses that do not depend on each other may come in another order, and other values are there then. They are
+//! sampled, too ([`order`]): so one run of each order that makes a difference is enough.
 
+mod array;
 mod known;
 mod location;
+mod order;
 mod places;
 mod recording;
 mod regions;
 mod sampler;
 mod timeline;
 
-pub use location::{LeftOut, Location};
+pub use location::{Home, LeftOut, Location};
 pub use places::{Level, Program};
 pub use recording::{Access, Activation, MAX_ACCESSES, Recording};
 pub use regions::{Found, Place, regions};

@@ -3,6 +3,20 @@
 use threadbare_invariants::{Type, Value};
 use threadbare_symbols::{Class, NoScalar};
 
+/// Where a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// At one place as long as the program runs.
+    Fixed,
+    /// In heap blocks: one variable for all objects of their type.
+    Heap,
+    /// In frames of a function: one variable for all activations of it.
+    Stack,
+}
+
+/// The number for the variant of an enum that has none of its own; no tag is as large.
+const REST: i128 = 1 << 64;
+
 /// A variable of one value. Fields of heap blocks are one variable for all objects of their type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Location {
@@ -12,26 +26,42 @@ pub struct Location {
     pub class: Type,
     /// Its bytes.
     pub size: u8,
-    /// Whether it is a field of heap blocks.
-    pub heap: bool,
+    /// Where it is.
+    pub home: Home,
     /// Whether the bytes of an integer or an enumeration can mean a number below zero.
     signed: bool,
+    /// Of a Rust enum, the numbers that stand for a variant by themselves.
+    tags: Option<Vec<u64>>,
 }
 
 impl Location {
-    pub(crate) fn new(name: String, class: Class, size: u8, heap: bool) -> Self {
+    pub(crate) fn new(name: String, class: Class, size: u8, home: Home) -> Self {
+        let mut tags = None;
         let (class, signed) = match class {
+            Class::Variant { names, rest } => {
+                tags = Some(names.iter().map(|(number, _)| *number).collect());
+                let names = names.into_iter().map(|(number, name)| (number.into(), name));
+                (Type::Enum { names: names.chain(rest.map(|name| (REST, name))).collect() }, false)
+            }
             Class::Integer { signed } => (Type::Int { bits: size * 8, signed }, signed),
             Class::Bool => (Type::Bool, false),
             Class::Enumeration { names, signed } => (Type::Enum { names }, signed),
             Class::Float => (Type::Float, false),
             Class::Pointer => (Type::Pointer, false),
         };
-        Self { name, class, size, heap, signed }
+        Self { name, class, size, home, signed, tags }
     }
 
     /// What its bytes mean.
     pub fn value(&self, raw: u64) -> Value {
+        if let (Some(tags), Type::Enum { names }) = (&self.tags, &self.class) {
+            let rest = names.iter().any(|(number, _)| *number == REST);
+            return match tags.contains(&raw) {
+                true => Value::Int(raw.into()),
+                false if rest => Value::Int(REST),
+                false => Value::Missing,
+            };
+        }
         match &self.class {
             Type::Float if self.size == 4 => Value::Float(f32::from_bits(raw as u32).into()),
             Type::Float => Value::Float(f64::from_bits(raw)),
@@ -72,12 +102,17 @@ mod tests {
 
     #[test]
     fn bytes_become_numbers_by_their_type() {
-        let of = |class, size| Location::new("x".to_owned(), class, size, false);
+        let of = |class, size| Location::new("x".to_owned(), class, size, Home::Fixed);
         assert_eq!(of(Class::Integer { signed: true }, 2).value(0xffff), Value::Int(-1));
         assert_eq!(of(Class::Integer { signed: false }, 2).value(0xffff), Value::Int(0xffff));
         assert_eq!(of(Class::Integer { signed: true }, 8).value(u64::MAX), Value::Int(-1));
         assert_eq!(of(Class::Float, 4).value(0x3fc0_0000), Value::Float(1.5));
         assert_eq!(of(Class::Bool, 1).value(2), Value::Missing);
         assert_eq!(of(Class::Pointer, 8).value(0x7f00), Value::Int(0x7f00));
+        let names = vec![(2, "None".to_owned())];
+        let niche = of(Class::Variant { names: names.clone(), rest: Some("Some".to_owned()) }, 1);
+        assert_eq!([2, 1, 0].map(|raw| niche.value(raw)), [2, REST, REST].map(Value::Int));
+        let tag = of(Class::Variant { names, rest: None }, 1);
+        assert_eq!([2, 7].map(|raw| tag.value(raw)), [Value::Int(2), Value::Missing]);
     }
 }

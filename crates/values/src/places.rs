@@ -1,11 +1,12 @@
 //! What addresses of a run mean in the source, each looked up once.
 
-use crate::location::Location;
+use crate::array::Array;
+use crate::location::{Home, Location};
 use crate::recording::{Access, Recording};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::rc::Rc;
-use threadbare_symbols::{Class, NoScalar, Pc, Symbols};
+use threadbare_symbols::{Class, NoScalar, Pc, Scalar, StackFrame, Symbols};
 
 /// A function at an instruction, the one that is compiled or one that was put into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +36,11 @@ pub struct Program {
     globals: HashMap<(u64, u8), Spot>,
     /// By the innermost calls, bytes of the block, place in it and bytes touched.
     fields: HashMap<(Vec<u64>, u64, u64, u8), Spot>,
+    /// By the frame, moved to the beginning of memory, place in it and bytes touched.
+    locals: HashMap<(StackFrame, u64, u8), Spot>,
     numbers: HashMap<(String, u8), usize>,
     locations: Vec<Location>,
+    arrays: BTreeMap<String, Array>,
 }
 
 impl fmt::Debug for Program {
@@ -53,8 +57,10 @@ impl Program {
             chains: HashMap::new(),
             globals: HashMap::new(),
             fields: HashMap::new(),
+            locals: HashMap::new(),
             numbers: HashMap::new(),
             locations: Vec::new(),
+            arrays: BTreeMap::new(),
         }
     }
 
@@ -83,9 +89,10 @@ impl Program {
         let mut agreed: HashMap<(u64, u64, u64, u8), Spot> = HashMap::new();
         let mut spots = Vec::with_capacity(run.accesses.len());
         for access in &run.accesses {
-            let spot = match access.block {
-                None => self.global(access.addr, access.size),
-                Some((start, size)) => {
+            let spot = match (access.block, access.frame) {
+                (None, None) => self.global(access.addr, access.size),
+                (None, Some(frame)) => self.local(frame, access),
+                (Some((start, size)), _) => {
                     let spot = self.field(run, access, (start, size));
                     let key = (start, size, access.addr, access.size);
                     let known = agreed.entry(key).or_insert(spot);
@@ -108,13 +115,72 @@ impl Program {
         spots
     }
 
+    /// Parts accesses to several variables into accesses to each of them, where types leave no doubt which they are.
+    pub fn part(&mut self, run: &mut Recording) {
+        let mut parted = Vec::with_capacity(run.accesses.len());
+        let mut begins = Vec::with_capacity(run.accesses.len());
+        for access in &run.accesses {
+            begins.push(parted.len());
+            let pieces = self.pieces(run, access);
+            parted.extend_from_slice(if pieces.is_empty() { std::slice::from_ref(access) } else { &pieces });
+        }
+        run.replace(parted, &begins);
+    }
+
+    /// The accesses to single variables that an access is made of; nothing if one piece of it is in doubt.
+    fn pieces(&mut self, run: &Recording, access: &Access) -> Vec<Access> {
+        let spot = match (access.block, access.frame) {
+            (None, None) => self.global(access.addr, access.size),
+            (None, Some(frame)) => self.local(frame, access),
+            (Some(block), _) => self.field(run, access, block),
+        };
+        match spot {
+            Err(NoScalar::Doubtful) if access.size > 1 => {}
+            Err(NoScalar::Doubtful) => return Vec::new(),
+            _ => return vec![*access],
+        }
+        let size = access.size / 2;
+        let bits = u32::from(size) * 8;
+        let low = |raw: u64| raw & ((1 << bits) - 1);
+        let first = Access { size, before: low(access.before), after: access.after.map(low), ..*access };
+        let second = Access {
+            size,
+            addr: access.addr + u64::from(size),
+            goes_on: true,
+            after_all: false,
+            before: access.before >> bits,
+            after: access.after.map(|after| after >> bits),
+            ..*access
+        };
+        let mut pieces = self.pieces(run, &first);
+        let more = self.pieces(run, &second);
+        if pieces.is_empty() || more.is_empty() {
+            return Vec::new();
+        }
+        pieces.extend(more);
+        pieces
+    }
+
     fn global(&mut self, addr: u64, size: u8) -> Spot {
         if let Some(&known) = self.globals.get(&(addr, size)) {
             return known;
         }
         let found = self.symbols.scalar(addr, size.into());
-        let found = found.map(|scalar| self.number(format!("::{}", scalar.name), scalar.class, size, false));
+        let named = |scalar: Scalar| Scalar { name: format!("::{}", scalar.name), ..scalar };
+        let found = found.map(|scalar| self.scalar(named(scalar), Home::Fixed));
         self.globals.insert((addr, size), found);
+        found
+    }
+
+    fn local(&mut self, frame: StackFrame, access: &Access) -> Spot {
+        let below = access.addr.wrapping_sub(frame.address);
+        let key = (frame.moved_to(0), below, access.size);
+        if let Some(&known) = self.locals.get(&key) {
+            return known;
+        }
+        let found = self.symbols.local_scalar(frame, access.addr, access.size.into());
+        let found = found.map(|scalar| self.scalar(scalar, Home::Stack));
+        self.locals.insert(key, found);
         found
     }
 
@@ -129,21 +195,38 @@ impl Program {
         let stack: Vec<Pc> = key.0.iter().copied().map(Pc::Return).collect();
         let field = self.symbols.field_access(&stack, bytes, offset, access.size.into());
         let found = match field {
-            Some(field) => {
-                field.class.clone().map(|class| self.number(field.to_string(), class, access.size, true))
-            }
+            Some(field) => field.class.clone().map(|class| {
+                self.number(format!("{field}{}", field.library_part), class, access.size, Home::Heap)
+            }),
             None => Err(NoScalar::NoVariable),
         };
         self.fields.insert(key, found);
         found
     }
 
-    fn number(&mut self, name: String, class: Class, size: u8, heap: bool) -> usize {
+    fn scalar(&mut self, scalar: Scalar, home: Home) -> usize {
+        let array = scalar.element.and_then(|of| Some((Array::new(&scalar.name, of)?, of.index as usize)));
+        let number = self.number(scalar.name, scalar.class, scalar.size as u8, home);
+        if let Some((array, index)) = array {
+            let array = self.arrays.entry(array.name.clone()).or_insert(array);
+            if let Some(element) = array.elements.get_mut(index) {
+                *element = Some(number);
+            }
+        }
+        number
+    }
+
+    fn number(&mut self, name: String, class: Class, size: u8, home: Home) -> usize {
         let locations = &mut self.locations;
         *self.numbers.entry((name.clone(), size)).or_insert_with(|| {
-            locations.push(Location::new(name, class, size, heap));
+            locations.push(Location::new(name, class, size, home));
             locations.len() - 1
         })
+    }
+
+    /// The arrays that variables are elements of, by name.
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
+        self.arrays.values()
     }
 
     /// A variable by its number.

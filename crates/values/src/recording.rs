@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use threadbare_abi::event::{Event, EventKind};
 use threadbare_abi::op::OpKind;
+use threadbare_symbols::StackFrame;
 
 /// Accesses of a run that are kept; later ones are counted.
 pub const MAX_ACCESSES: usize = 200_000;
@@ -12,8 +13,12 @@ pub const MAX_ACCESSES: usize = 200_000;
 pub struct Access {
     /// The strand's index.
     pub strand: u16,
-    /// Bytes.
+    /// Bytes, 1, 2, 4 or 8. An access to more has several pieces.
     pub size: u8,
+    /// Whether it is made together with the one before it: another piece of the same access.
+    pub goes_on: bool,
+    /// Whether the strand has done something since its last one that is no access: what that waited for is not known.
+    pub after_all: bool,
     /// What it was.
     pub op: OpKind,
     /// The function it was made in.
@@ -24,6 +29,8 @@ pub struct Access {
     pub addr: u64,
     /// The heap block that it is in: its beginning and its bytes.
     pub block: Option<(u64, u64)>,
+    /// The frame that it is in, on any strand's stack.
+    pub frame: Option<StackFrame>,
     /// The event of the run at which the strand came to it.
     pub event: u64,
     /// What was there when it was made.
@@ -59,6 +66,10 @@ struct Strand {
     event: u64,
     /// The block of its next access.
     block: Option<(u64, u64)>,
+    /// The frame of its next access.
+    frame: Option<StackFrame>,
+    /// Since its last access it has done something else, or has begun.
+    after_all: bool,
 }
 
 /// What a run's accesses did, in the order in which they were made.
@@ -72,6 +83,12 @@ pub struct Recording {
     pub dropped: u64,
     strands: HashMap<u16, Strand>,
     names: HashMap<u16, String>,
+    /// Who created a strand, and how many accesses there were by then.
+    born: HashMap<u16, (u16, usize)>,
+}
+
+fn is_access(op: OpKind) -> bool {
+    op.is_plain_access() || op.is_atomic_access()
 }
 
 impl Recording {
@@ -106,30 +123,72 @@ impl Recording {
     pub fn event(&mut self, event: &Event) {
         let strand = event.strand;
         match EventKind::from_code(event.kind) {
-            Some(EventKind::Point) => self.strands.entry(strand).or_default().event = event.value,
+            Some(EventKind::Point) => {
+                let op = OpKind::from_code(event.op);
+                let state = self.strands.entry(strand).or_default();
+                state.event = event.value;
+                // A strand begins after its creation, which is told by itself.
+                state.after_all |= !op.is_some_and(|op| is_access(op) || op == OpKind::Start);
+            }
+            Some(EventKind::Blocked) => {
+                // Who waits for memory to change looks at it again.
+                let op = OpKind::from_code(event.op);
+                self.strands.entry(strand).or_default().after_all |= !op.is_some_and(is_access);
+            }
             Some(EventKind::Created) => {
                 let parent = u16::try_from(event.addr).unwrap_or(u16::MAX);
                 if strand != 0 && parent != strand {
                     let name = format!("{}.{}", self.strand_name(parent), event.value);
                     self.names.insert(strand, name);
                 }
+                self.born.insert(strand, (parent, self.accesses.len()));
             }
             Some(EventKind::Ended) => self.cut_to(strand, 0),
             Some(EventKind::Entered) => self.entered(strand, event.pc, event.value),
             Some(EventKind::Block) => {
-                self.strands.entry(strand).or_default().block = Some((event.addr, event.value));
+                let state = self.strands.entry(strand).or_default();
+                if event.pc == 0 {
+                    state.block = Some((event.addr, event.value));
+                } else {
+                    let pointer = event.value.wrapping_add(8);
+                    state.frame = Some(StackFrame { pc: event.pc, address: event.addr, pointer });
+                }
             }
             Some(EventKind::Made) => self.made(event),
             Some(EventKind::Left) => {
-                if let Some(last) = self.accesses.last_mut()
-                    && (last.strand, last.addr) == (strand, event.addr)
-                    && self.dropped == 0
-                {
-                    last.after = Some(event.value);
+                let mut more = self.dropped == 0;
+                let pieces = self.accesses.iter_mut().rev().take_while(|piece| {
+                    let goes_on = more && piece.goes_on;
+                    std::mem::replace(&mut more, goes_on) && piece.strand == strand
+                });
+                for piece in pieces.filter(|piece| piece.addr == event.addr) {
+                    piece.after = Some(event.value);
                 }
             }
             _ => {}
         }
+    }
+
+    /// Puts others in place of the accesses; `begins` says where those for each old one begin.
+    pub(crate) fn replace(&mut self, accesses: Vec<Access>, begins: &[usize]) {
+        for (_, number) in self.born.values_mut() {
+            *number = begins.get(*number).copied().unwrap_or(accesses.len());
+        }
+        self.accesses = accesses;
+    }
+
+    /// The last access of a strand's creator before it was created.
+    pub(crate) fn creation(&self, strand: u16) -> Option<usize> {
+        let &(parent, accesses) = self.born.get(&strand)?;
+        self.accesses[..accesses.min(self.accesses.len())].iter().rposition(|access| access.strand == parent)
+    }
+
+    /// The last piece of an access.
+    pub(crate) fn last_piece(&self, mut number: usize) -> usize {
+        while self.accesses.get(number + 1).is_some_and(|next| next.goes_on) {
+            number += 1;
+        }
+        number
     }
 
     /// The run has ended without a failure: all functions came to their end.
@@ -178,18 +237,26 @@ impl Recording {
         }
         let Some(op) = OpKind::from_code(event.op) else { return };
         self.root(event.strand);
-        self.cut_to(event.strand, (event.size_order >> 8) as usize + 1);
+        self.cut_to(event.strand, (event.size_order >> 8 & 0x7F_FFFF) as usize + 1);
         let Some(state) = self.strands.get_mut(&event.strand) else { return };
-        let block = state.block.take();
+        let goes_on = event.size_order >> 31 == 1;
+        let (block, frame) = match self.accesses.last().filter(|_| goes_on) {
+            Some(first) => (first.block, first.frame),
+            None => (state.block.take(), state.frame.take()),
+        };
         let Some(&activation) = state.stack.last() else { return };
+        let after_all = std::mem::take(&mut state.after_all);
         self.accesses.push(Access {
             strand: event.strand,
             size: event.size_order as u8,
+            goes_on,
+            after_all,
             op,
             activation,
             pc: event.pc,
             addr: event.addr,
             block,
+            frame,
             event: state.event,
             before: event.value,
             // A read leaves what it finds.
@@ -228,5 +295,22 @@ mod tests {
         assert!(run.activations[run.accesses[0].activation as usize].left);
         assert!(!run.activations[run.accesses[2].activation as usize].left);
         assert_eq!(run.accesses.iter().map(|access| access.after).collect::<Vec<_>>(), [Some(6), None, None]);
+    }
+
+    #[test]
+    fn an_access_of_many_bytes_has_pieces() {
+        let mut run = Recording::new();
+        let at = |addr, of: Event| Event { addr, ..of };
+        for next in [
+            at(0x100, event(EventKind::Made, 0x99, 5, 8)),
+            at(0x108, event(EventKind::Made, 0x99, 6, 4 | 1 << 31)),
+            at(0x100, event(EventKind::Left, 0, 7, 8)),
+            at(0x108, event(EventKind::Left, 0, 8, 4)),
+        ] {
+            run.event(&next);
+        }
+        let all: Vec<_> = run.accesses.iter().map(|it| (it.size, it.goes_on, it.before, it.after)).collect();
+        assert_eq!(all, [(8, false, 5, Some(7)), (4, true, 6, Some(8))]);
+        assert_eq!(run.last_piece(0), 1);
     }
 }

@@ -67,7 +67,8 @@ impl Told {
 /// All stretches of a run; `counts` says which accesses are looked at.
 pub fn regions(run: &Recording, program: &mut Program, counts: &[bool], block: usize) -> Vec<Found> {
     let mut by_strand: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
-    for (number, access) in run.accesses.iter().enumerate().filter(|(number, _)| counts[*number]) {
+    let first_pieces = run.accesses.iter().enumerate().filter(|(_, access)| !access.goes_on);
+    for (number, access) in first_pieces.filter(|(number, _)| counts[*number]) {
         by_strand.entry(access.strand).or_default().push(number);
     }
     let mut found = Vec::new();
@@ -75,6 +76,9 @@ pub fn regions(run: &Recording, program: &mut Program, counts: &[bool], block: u
         let mut strand = Strand { run, program, numbers, found: &mut found };
         strand.blocks(block);
         strand.functions();
+    }
+    for found in &mut found {
+        found.last = run.last_piece(found.last);
     }
     found.sort_by_key(|found| (found.last, found.first));
     found

@@ -37,6 +37,31 @@ impl Timeline {
         self.entries.first().filter(|first| making(first.number) <= moment).and_then(|_| self.at(moment))
     }
 
+    /// What the last access left.
+    pub(crate) fn last(&self) -> Option<u64> {
+        self.entries.last()?.after
+    }
+
+    /// What the place was when just these accesses had been made; none if nobody can tell.
+    pub(crate) fn after_those(&self, made: impl Fn(usize) -> bool) -> Option<u64> {
+        let Some(last) = self.entries.iter().rposition(|entry| made(entry.number)) else {
+            return self.entries.first()?.before;
+        };
+        let after = self.entries[last].after?;
+        let next = self.entries.get(last + 1);
+        next.is_none_or(|next| next.before == Some(after)).then_some(after)
+    }
+
+    /// Whether any of the accesses has been made.
+    pub(crate) fn has_any(&self, made: impl Fn(usize) -> bool) -> bool {
+        self.entries.iter().any(|entry| made(entry.number))
+    }
+
+    /// Whether there is an access at the moment or later.
+    pub(crate) fn has_more(&self, moment: Moment) -> bool {
+        self.entries.last().is_some_and(|last| after(last.number) >= moment)
+    }
+
     /// What the place was at a moment; none if nobody can tell.
     pub(crate) fn at(&self, moment: Moment) -> Option<u64> {
         let next = self.entries.partition_point(|entry| making(entry.number) < moment);

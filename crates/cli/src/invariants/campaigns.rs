@@ -21,7 +21,7 @@ const FEW: usize = 20;
 const MORE_RUNS: u64 = 1000;
 /// Runs of a planner, unless the user says otherwise.
 const PLANNED_RUNS: u64 = 2000;
-/// Passing runs, and failing ones, that are made again at most.
+/// Passing runs, and failing ones, that are made again at most, unless the user says how many there are or how long they take.
 const MOST: usize = 1000;
 /// Choices that are kept, of all runs.
 const SEGMENTS: usize = 8 << 20;
@@ -69,6 +69,8 @@ pub(crate) struct Runs {
     pub(crate) warnings: Vec<String>,
     /// Passing runs, and failing ones, that are made again at most.
     most: (usize, usize),
+    /// Whether the first campaign ended because nothing is left that its strategy would run.
+    pub(crate) complete: bool,
     /// When it is enough; what is not made again by then is left out.
     pub(crate) deadline: Option<Instant>,
 }
@@ -98,9 +100,10 @@ impl Runs {
     }
 }
 
-/// Makes the campaigns.
+/// Makes the campaigns; `alone` only that of the strategy that is asked for.
 pub(crate) fn make(
     options: &CampaignOptions,
+    alone: bool,
     target: &Arc<Target>,
     store: &Store,
     suppressions: &Arc<Suppressions>,
@@ -113,6 +116,8 @@ pub(crate) fn make(
         // A planner ends by itself, or much later than anybody wants to look at its runs.
         config.runs = config.runs.map(|runs| runs.min(PLANNED_RUNS));
     }
+    let bounded = options.runs.is_some() || options.time.is_some();
+    let most = if bounded { (usize::MAX, usize::MAX) } else { (MOST, MOST) };
     let mut runs = Runs {
         target: Arc::clone(&config.target),
         config: config.clone(),
@@ -122,13 +127,14 @@ pub(crate) fn make(
         kept: BTreeMap::new(),
         strategies: Vec::new(),
         warnings: Vec::new(),
-        most: (MOST, MOST),
+        most,
+        complete: false,
         deadline: None,
     };
     let mut learnt = BTreeSet::new();
     campaign(&config, store, suppressions, &mut runs, &mut learnt)?;
     let (failed, passed) = runs.counts();
-    let few = (failed as usize) < FEW || (passed as usize) < FEW;
+    let few = !alone && ((failed as usize) < FEW || (passed as usize) < FEW);
     let left = options.time.map(|time| time.saturating_sub(began.elapsed()));
     if few && config.search != Search::default() && !interrupt::requested() && left != Some(Duration::ZERO) {
         let runs_left = options.runs.map(|most| most.saturating_sub(failed + passed));
@@ -159,6 +165,7 @@ fn campaign(
     let before = runs.taken.len();
     learnt.extend(taken.iter().flat_map(|taken| taken.learnt.iter().copied()));
     runs.taken.extend(taken);
+    runs.complete |= runs.strategies.is_empty() && report.ended_by == "complete";
     runs.strategies.push(report.strategy.clone());
     for (number, taken) in runs.taken.iter().enumerate().skip(before) {
         if let Some(finding) = report.findings.iter().find(|finding| finding.run == taken.request.run) {
@@ -237,6 +244,7 @@ pub(crate) fn beside(
         strategies: Vec::new(),
         warnings: Vec::new(),
         most: (MOST, KEPT_RUNS),
+        complete: false,
         deadline: None,
     };
     Ok((runs, summary.ending == Ending::Complete))

@@ -129,7 +129,8 @@ impl Source<'_> {
         mut take: impl FnMut(usize, &Sampler, Samples) -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
         self.each(usize::MAX, |number, recorded| {
-            let Some(recorded) = recorded else { return Ok(()) };
+            let Some(mut recorded) = recorded else { return Ok(()) };
+            program.part(&mut recorded.recording);
             let samples = sampler.samples(program, &recorded.recording, number as u64);
             take(number, sampler, samples)
         })
@@ -147,11 +148,12 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
         runs.deadline.map(|end| end - end.saturating_duration_since(Instant::now()) / 2);
     let looked_at = if runs.deadline.is_some() { LOOKED_AT_IN_HASTE } else { LOOKED_AT };
     source.each(looked_at, |_, recorded| {
-        if let Some(recorded) = recorded {
+        if let Some(mut recorded) = recorded {
             let program = program.get_or_insert_with(|| {
                 modules.clone_from(&recorded.facts.report.modules);
                 record::program(runs, &modules)
             });
+            program.part(&mut recorded.recording);
             sampler.learn(program, &recorded.recording);
         }
         Ok(())
@@ -185,7 +187,10 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     if let Some(file) = &wanted.dtrace {
         let points = inferred.sampler.points().clone();
         let mut writer = record::DtraceFile::create(file, &points)?;
-        source.samples(&mut inferred.sampler, &mut program, |_, _, samples| writer.write(&samples.outer))?;
+        source.samples(&mut inferred.sampler, &mut program, |_, _, samples| {
+            writer.write(&samples.outer)?;
+            writer.write(&samples.alike)
+        })?;
         writer.finish()?;
     }
     Ok(inferred)
@@ -193,13 +198,18 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
 
 impl Inferred {
     fn take(&mut self, program: &mut Program, failed: bool, number: usize, recorded: Option<Recorded>) {
-        let Some(recorded) = recorded else {
+        let Some(mut recorded) = recorded else {
             self.not_followed += 1;
             return;
         };
+        program.part(&mut recorded.recording);
         self.dropped += recorded.recording.dropped;
         self.orders.take(program, &recorded.recording, failed);
-        let samples = self.sampler.samples(program, &recorded.recording, number as u64);
+        let mut samples = self.sampler.samples(program, &recorded.recording, number as u64);
+        if !failed {
+            // What is told of a failing run is what its schedule shows.
+            samples.own.append(&mut samples.alike);
+        }
         self.parts.take_views(self.sampler.points(), failed, &samples.outer, &samples.own);
         if !failed || self.failing.len() >= KEPT_RUNS {
             return;

@@ -68,6 +68,9 @@ pub(crate) struct Wanted {
     /// Do not try which lines, made atomic, take the failures away.
     #[arg(long)]
     pub(crate) no_regions: bool,
+    /// Make only the runs of the strategy, also if few of them pass or fail.
+    #[arg(long)]
+    pub(crate) alone: bool,
     /// Write what is told to a file, one statement a line, for `--check`.
     #[arg(long, value_name = "FILE")]
     pub(crate) keep: Option<PathBuf>,
@@ -94,6 +97,7 @@ impl Wanted {
             of: None,
             around: None,
             no_regions: true,
+            alone: true,
             keep: None,
             check: None,
             dtrace: None,
@@ -117,7 +121,7 @@ pub(crate) fn of_program(
     let store = Store::open(&options.out)?;
     interrupt::watch().map_err(|error| cannot("watch for signals", &error))?;
     let target = Arc::new(target);
-    let runs = campaigns::make(options, &target, &store, &suppressions)?;
+    let runs = campaigns::make(options, wanted.alone, &target, &store, &suppressions)?;
     let inferred = infer::infer(&runs, wanted, kept.as_ref())?;
     if inferred.not_followed > 0 {
         let (lost, all) = (inferred.not_followed, runs.order().len());

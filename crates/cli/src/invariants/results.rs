@@ -26,6 +26,8 @@ pub(crate) struct Results {
     pub(crate) elapsed_s: f64,
     pub(crate) seed: u64,
     pub(crate) strategy: String,
+    /// Nothing is left that the first strategy would run.
+    pub(crate) complete: bool,
     pub(crate) variables: usize,
     pub(crate) left_out: LeftOut,
     pub(crate) invariants: Vec<Invariant>,
@@ -129,6 +131,7 @@ impl Results {
             runs_sampled: inferred.parts.passing_runs + inferred.parts.failing_runs,
             seed: runs.config.seed,
             strategy: runs.strategies.join(", "),
+            complete: runs.complete,
             variables: inferred.sampler.variables(),
             left_out: LeftOut {
                 unnamed: left.unnamed,

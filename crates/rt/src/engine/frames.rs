@@ -175,6 +175,54 @@ pub fn walk(strand: &Strand, running: bool, mut visit: impl FnMut(u64)) {
     }
 }
 
+/// A function's frame on a strand's stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Holder {
+    /// Where the function goes on when what it has called comes back.
+    pub pc: u64,
+    /// The stack pointer before its call: DWARF's canonical frame address.
+    pub frame: usize,
+    /// Where its calls lie: just below the stack pointer that it has between them.
+    pub calls: usize,
+    /// Whether the driver was not told of the function yet: it began after the strand's last access.
+    pub untold: bool,
+}
+
+/// Frames that are larger are not looked for.
+const LARGEST_FRAME: usize = 1 << 16;
+
+/// The frame of the strand that an address of its stack is in.
+///
+/// Its end is where the return address lies that the function itself gave to its hook. A frame in which that number lies at a second place
+/// might end at either, so it is not told.
+pub fn holding(strand: &Strand, running: bool, addr: usize) -> Option<Holder> {
+    let here = if running { crate::arch::stack_pointer() } else { strand.sp };
+    // SAFETY: entries between the sentinel and the top were written by `enter`; what lies above a live frame's calls and
+    // below the stack's upper end is mapped.
+    unsafe {
+        let top = if running { TOP } else { strand.frames };
+        if top.is_null() {
+            return None;
+        }
+        let mut entry = start_of(strand.id.index()).add(1);
+        while entry < top && ((*entry).sp & !UNTOLD) > addr {
+            entry = entry.add(1);
+        }
+        let calls = (*entry).sp & !UNTOLD;
+        if entry >= top || calls < here {
+            return None;
+        }
+        let outer = (*entry.sub(1)).sp;
+        let end = outer.saturating_add(8).min(strand.stack.1).min(calls + LARGEST_FRAME);
+        let words = (calls + 8..end & !7).step_by(8);
+        let mut ends = words.filter(|&at| (at as *const u64).read() == (*entry).pc);
+        let last = ends.next().filter(|&last| last > addr)?;
+        let single = ends.next().is_none();
+        let untold = (*entry).sp & UNTOLD != 0;
+        single.then(|| Holder { pc: (calls as *const u64).read(), frame: last + 8, calls, untold })
+    }
+}
+
 /// Calls `visit` with the pc of each function of the strand that was not visited so before, and its depth, outermost first.
 /// Gives the depth of the innermost.
 pub fn untold(strand: &Strand, running: bool, mut visit: impl FnMut(u64, u64)) -> u64 {

@@ -31,8 +31,8 @@ pub fn push(kind: EventKind, strand: StrandId, op: Op, value: u64) {
     });
 }
 
-/// Streams an access that is made now, by a strand with so many functions on its stack.
-pub fn push_made(strand: StrandId, op: Op, before: u64, depth: u64) {
+/// Streams an access that is made now, by a strand with so many functions on its stack; or the next piece of it.
+pub fn push_made(strand: StrandId, op: Op, before: u64, depth: u64, goes_on: bool) {
     write(Event {
         pc: op.pc,
         addr: op.addr,
@@ -40,7 +40,7 @@ pub fn push_made(strand: StrandId, op: Op, before: u64, depth: u64) {
         strand: strand.0,
         kind: EventKind::Made as u8,
         op: op.kind as u8,
-        size_order: op.size | (depth.min(0xFF_FFFF) as u32) << 8,
+        size_order: op.size | (depth.min(0x7F_FFFF) as u32) << 8 | (goes_on as u32) << 31,
     });
 }
 

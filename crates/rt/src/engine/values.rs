@@ -9,12 +9,23 @@ use super::{frames, record, spin};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
 use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::strand::StrandId;
 
 /// Nothing is mapped below.
 const LOWEST: u64 = 1 << 16;
 
-/// The access whose outcome was not read yet: its address and size, 0 if there is none.
-static mut OPEN: (u64, u32) = (0, 0);
+/// Accesses to more bytes are not told: they are structures that are copied as a whole.
+const MOST: u32 = 64;
+
+/// An access whose outcome was not read yet; of 0 bytes if there is none.
+struct Open {
+    addr: u64,
+    size: u32,
+    /// The frame that it is in, on the strand's own stack.
+    frame: Option<usize>,
+}
+
+static mut OPEN: Open = Open { addr: 0, size: 0, frame: None };
 
 /// Whether values are told.
 #[inline(always)]
@@ -29,22 +40,46 @@ pub fn made() {
     let this = this();
     let op = this.op;
     let is_access = op.kind.is_plain_access() || op.kind.is_atomic_access();
-    if !is_access || !matches!(op.size, 1 | 2 | 4 | 8) || op.addr < LOWEST {
+    if !is_access || !(1..=MOST).contains(&op.size) || op.addr < LOWEST {
         return;
     }
     let depth = frames::untold(this, true, |pc, depth| {
         record::push(EventKind::Entered, this.id, Op::new(OpKind::Start, 0, pc), depth);
     });
+    let mut frame = None;
     if crate::heap::contains(op.addr as usize)
         && let Some(block) = crate::heap::find(op.addr as usize).filter(|block| !block.freed)
     {
         let start = Op::new(OpKind::Start, block.user as u64, 0);
         record::push(EventKind::Block, this.id, start, block.size as u64);
+    } else if let Some((owner, holder)) = holder(op.addr as usize) {
+        let op = Op::new(OpKind::Start, holder.frame as u64, holder.pc);
+        record::push(EventKind::Block, this.id, op, holder.calls as u64);
+        frame = (owner == this.id).then_some(holder.frame);
     }
-    let before = spin::load(op.addr, op.size as u8);
-    record::push_made(this.id, op, before, depth);
+    for (at, size) in pieces(op.size) {
+        let piece = Op { addr: op.addr + u64::from(at), size, ..op };
+        record::push_made(this.id, piece, spin::load(piece.addr, size as u8), depth, at > 0);
+    }
     // SAFETY: single kernel thread.
-    unsafe { OPEN = (op.addr, op.size) }
+    unsafe { OPEN = Open { addr: op.addr, size: op.size, frame } }
+}
+
+/// So many bytes as words and what is left over, each with its place.
+fn pieces(size: u32) -> impl Iterator<Item = (u32, u32)> {
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        let piece = [8, 4, 2, 1].into_iter().find(|piece| size - at >= *piece)?;
+        at += piece;
+        Some((at - piece, piece))
+    })
+}
+
+/// The frame that an address is in, on whatever strand's stack.
+fn holder(addr: usize) -> Option<(StrandId, frames::Holder)> {
+    let mut all = (0..super::strand_count()).map(|index| super::strand(StrandId(index as u16)));
+    let owner = all.find(|strand| !strand.ended && strand.stack.0 <= addr && addr < strand.stack.1)?;
+    Some((owner.id, frames::holding(owner, owner.id == super::me(), addr)?))
 }
 
 /// The running strand has come to its next event: what it did last is done.
@@ -52,9 +87,18 @@ pub fn made() {
 #[inline(never)]
 pub fn settle() {
     // SAFETY: single kernel thread.
-    let (addr, size) = unsafe { core::mem::take(&mut *(&raw mut OPEN)) };
-    if size != 0 {
-        let op = Op { size, ..Op::new(OpKind::Read, addr, 0) };
-        record::push(EventKind::Left, this().id, op, spin::load(addr, size as u8));
+    let open = unsafe { &mut *(&raw mut OPEN) };
+    let size = core::mem::take(&mut open.size);
+    if size == 0 {
+        return;
+    }
+    // The function may have returned since, and others have been where its frame was.
+    let lives = |frame| holder(open.addr as usize).is_some_and(|(_, now)| now.frame == frame && !now.untold);
+    if !open.frame.is_none_or(lives) {
+        return;
+    }
+    for (at, size) in pieces(size) {
+        let op = Op { size, ..Op::new(OpKind::Read, open.addr + u64::from(at), 0) };
+        record::push(EventKind::Left, this().id, op, spin::load(op.addr, size as u8));
     }
 }

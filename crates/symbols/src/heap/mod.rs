@@ -29,6 +29,8 @@ pub struct HeapField {
     pub type_name: String,
     /// What the bytes that are touched mean, where that is beyond doubt.
     pub class: Result<Class, NoScalar>,
+    /// Which part of a library's type they are, where a reader knows it by a name: `.len`.
+    pub library_part: &'static str,
 }
 
 impl HeapField {
@@ -143,8 +145,10 @@ fn field_at(ty: &Die<'_>, access: BlockAccess, array: bool) -> Option<(HeapField
         }
         None => (library_object(ty, offset)?, format!("{index}{}", part.path)),
     };
-    let class = class_at(ty, offset, access.size);
-    Some((HeapField { object, path, type_name, class }, part.field))
+    let leaf = class_at(ty, offset, access.size);
+    let library_part = leaf.as_ref().map_or("", |leaf| leaf.part);
+    let class = leaf.map(|leaf| leaf.class);
+    Some((HeapField { object, path, type_name, class, library_part }, part.field))
 }
 
 /// The name of a type, the same whether it was reached by its tag or by a `typedef`.

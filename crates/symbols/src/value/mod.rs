@@ -16,7 +16,7 @@ use std::fmt;
 
 pub(crate) use evaluate::Evaluator;
 pub use machine::{Machine, ReadMemory, Registers, ThreadLocals};
-pub(crate) use read::{Reader, constant_number};
+pub(crate) use read::{Reader, constant_number, is_char};
 pub(crate) use source::Source;
 pub(crate) use unwind::{FrameEntry, step};
 

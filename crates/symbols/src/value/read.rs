@@ -342,7 +342,7 @@ fn is_signed(ty: &Die<'_>) -> bool {
 }
 
 /// Whether a type is C's `char`, which text is made of.
-pub(super) fn is_char<'a>(die: &Die<'a>, entry: &Entry<'a>) -> bool {
+pub(crate) fn is_char<'a>(die: &Die<'a>, entry: &Entry<'a>) -> bool {
     entry.tag() == gimli::DW_TAG_base_type
         && !die.is_rust()
         && die.name(entry).is_some_and(|name| name.slice() == b"char")

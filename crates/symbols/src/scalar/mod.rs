@@ -3,9 +3,11 @@
 //! An inference that goes by values must not be given a wrong one. So the way from a variable to the part that an access touches is
 //! narrower here than for a name: no union, no bit field, no part of a number, no inside of a lock; who is refused is left out.
 
+mod variant;
+
 use crate::symbols::Symbols;
 use crate::units::{Die, Entry};
-use crate::value::constant_number;
+use crate::value::{constant_number, is_char};
 use crate::variable::{Library, is_field, library_kind, member_start, root_type, size_of, stripped};
 
 /// How deep types may nest.
@@ -32,6 +34,34 @@ pub enum Class {
     Float,
     /// An address.
     Pointer,
+    /// Which variant a Rust enum is, by bytes that may be a part of one variant's fields.
+    Variant {
+        /// The numbers that stand for variants, with these.
+        names: Vec<(u64, String)>,
+        /// The variant that all other numbers stand for, if there is one.
+        rest: Option<String>,
+    },
+}
+
+/// What bytes of a type mean.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Leaf {
+    pub(crate) class: Class,
+    /// Which part of a library's type it is, where a reader knows it by a name: `.len`.
+    pub(crate) part: &'static str,
+    /// The array that it is an element of.
+    pub(crate) element: Option<Element>,
+}
+
+/// An element of an array of such values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Element {
+    /// Which one, from 0.
+    pub index: u64,
+    /// How many there are.
+    pub count: u64,
+    /// Whether they are C's characters.
+    pub text: bool,
 }
 
 /// A variable of one value, or such a part of one.
@@ -43,6 +73,8 @@ pub struct Scalar {
     pub size: u64,
     /// What they mean.
     pub class: Class,
+    /// The array of one dimension that it is an element of; the name ends with its index then.
+    pub element: Option<Element>,
 }
 
 /// Why an access touches no variable of one value.
@@ -64,42 +96,61 @@ impl Symbols {
     pub fn scalar(&self, address: u64, size: u64) -> Result<Scalar, NoScalar> {
         let variable = self.variable_access(address, size).ok_or(NoScalar::NoVariable)?;
         let (index, _) = self.locate(address).ok_or(NoScalar::NoVariable)?;
-        let class = self.with_linked(index, address, |image, arena, linked| {
+        let leaf = self.with_linked(index, address, |image, arena, linked| {
             let (ty, offset) = root_type(image, arena, linked).ok_or(NoScalar::NoVariable)?;
             class_at(&ty, offset, size)
         });
-        let class = class.ok_or(NoScalar::NoVariable)??;
-        Ok(Scalar { name: variable.to_string(), size, class })
+        let leaf = leaf.ok_or(NoScalar::NoVariable)??;
+        Ok(Scalar {
+            name: format!("{variable}{}", leaf.part),
+            size,
+            class: leaf.class,
+            element: leaf.element,
+        })
     }
 }
 
 /// What `access` bytes at an offset of a type mean.
-pub(crate) fn class_at(ty: &Die<'_>, mut offset: u64, access: u64) -> Result<Class, NoScalar> {
+pub(crate) fn class_at(ty: &Die<'_>, mut offset: u64, access: u64) -> Result<Leaf, NoScalar> {
     let mut ty = ty.clone();
+    let mut part = "";
+    let mut element = None;
     for _ in 0..MAX_DEPTH {
         let (die, entry) = stripped(&ty).ok_or(NoScalar::Doubtful)?;
         ty = match entry.tag() {
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
+                if let Some(class) = variant::class_at(&die, offset, access) {
+                    return Ok(Leaf { class: class?, part, element: None });
+                }
                 let library = !matches!(library_kind(&die, &entry), Library::No);
+                // What the library wraps is an element as it is; a field of the program's own type is none.
+                element = element.filter(|_| library);
                 let (name, start, member) = member(&die, offset, access)?;
-                if library && !carries(&die, &entry, name.as_deref()) {
-                    return Err(NoScalar::Library);
+                if library {
+                    let carried = carries(&die, &entry, name.as_deref()).ok_or(NoScalar::Library)?;
+                    part = if carried.is_empty() { part } else { carried };
                 }
                 offset -= start;
                 member
             }
             gimli::DW_TAG_array_type => {
-                let element = die.reference(&entry, gimli::DW_AT_type).ok_or(NoScalar::Doubtful)?;
-                let size = size_of(&element).filter(|size| *size > 0).ok_or(NoScalar::Doubtful)?;
+                let of = die.reference(&entry, gimli::DW_AT_type).ok_or(NoScalar::Doubtful)?;
+                let size = size_of(&of).filter(|size| *size > 0).ok_or(NoScalar::Doubtful)?;
+                let text = stripped(&of).is_some_and(|(die, entry)| is_char(&die, &entry));
+                element = match die.array_lengths()[..] {
+                    [Some(count)] => Some(Element { index: offset / size, count, text }),
+                    _ => None,
+                };
                 offset %= size;
-                element
+                of
             }
             gimli::DW_TAG_base_type
             | gimli::DW_TAG_enumeration_type
             | gimli::DW_TAG_pointer_type
             | gimli::DW_TAG_reference_type => {
                 let whole = offset == 0 && size_of(&die) == Some(access) && matches!(access, 1 | 2 | 4 | 8);
-                return if whole { class_of(&die, &entry) } else { Err(NoScalar::Doubtful) };
+                let class = if whole { class_of(&die, &entry) } else { Err(NoScalar::Doubtful) };
+                return Ok(Leaf { class: class?, part, element });
             }
             _ => return Err(NoScalar::Doubtful),
         };
@@ -107,19 +158,33 @@ pub(crate) fn class_at(ty: &Die<'_>, mut offset: u64, access: u64) -> Result<Cla
     Err(NoScalar::Doubtful)
 }
 
-/// Whether a member of a library's type is what the type is there for: the only one it has, or the one among others that carries what
-/// the user put in. All else is the library's own business, and has no name of its own.
-fn carries<'a>(die: &Die<'a>, entry: &Entry<'a>, member: Option<&str>) -> bool {
+/// What a member of a library's type is for a reader: the only one it has, or the one among others that carries what the user put in, has
+/// no name of its own; how many there are in it has one. All else is the library's own business.
+fn carries<'a>(die: &Die<'a>, entry: &Entry<'a>, member: Option<&str>) -> Option<&'static str> {
     let name = die.name(entry).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let carried = match name.split('<').next().unwrap_or_default() {
-        "Mutex" | "RwLock" | "ReentrantLock" | "ArcInner" => &["data"][..],
-        "OnceLock" | "RefCell" | "RcInner" | "RcBox" => &["value"],
-        "pair" => &["first", "second"],
+    let carried: &[(&str, &str)] = match name.split('<').next().unwrap_or_default() {
+        "Mutex" | "RwLock" | "ReentrantLock" | "ArcInner" => &[("data", "")],
+        "OnceLock" | "RefCell" | "RcInner" | "RcBox" => &[("value", "")],
+        "Vec" | "VecDeque" => &[("len", ".len")],
+        "BTreeMap" => &[("length", ".len")],
+        "pair" => &[("first", ""), ("second", "")],
+        "basic_string" => &[("_M_string_length", ".size")],
+        "_List_node_header" => &[("_M_size", ".size")],
+        "_Rb_tree_header" => &[("_M_node_count", ".size")],
+        "_Hashtable" => &[("_M_element_count", ".size")],
+        "_Optional_payload_base" => &[("_M_engaged", ".has_value")],
+        "__shared_ptr" | "shared_ptr" => &[("_M_ptr", "")],
         "mutex" | "recursive_mutex" | "shared_mutex" | "condition_variable" | "once_flag" | "Once"
         | "Condvar" => &[],
-        _ => return full_fields(die, MAX_DEPTH) == 1,
+        // Their bases and parts, which hold more than what is told.
+        "_Rb_tree_impl" | "_List_impl" => return Some(""),
+        _ => return (full_fields(die, MAX_DEPTH) == 1).then_some(""),
     };
-    member.is_some_and(|member| carried.contains(&member))
+    match member {
+        Some(member) => carried.iter().find(|(name, _)| *name == member).map(|(_, part)| *part),
+        // A base class.
+        None => Some(""),
+    }
 }
 
 /// How many members a type has that hold something.
@@ -135,7 +200,9 @@ fn full_fields<'a>(die: &Die<'a>, depth: usize) -> usize {
                 _ => size_of(&ty) != Some(0),
             })
     };
-    die.children().iter().filter(|child| holds(child)).count()
+    let children = die.children();
+    let variants = children.iter().filter(|(_, child)| child.tag() == gimli::DW_TAG_variant_part);
+    variants.count() + children.iter().filter(|child| holds(child)).count()
 }
 
 /// The member that holds the access whole.
@@ -160,7 +227,7 @@ fn member<'a>(ty: &Die<'a>, offset: u64, access: u64) -> Result<(Option<String>,
     Err(NoScalar::Doubtful)
 }
 
-fn class_of<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Result<Class, NoScalar> {
+pub(crate) fn class_of<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Result<Class, NoScalar> {
     let signed = |encoding| matches!(encoding, gimli::DW_ATE_signed | gimli::DW_ATE_signed_char);
     let encoding = |entry: &Entry<'a>| match entry.attr_value(gimli::DW_AT_encoding) {
         Some(gimli::AttributeValue::Encoding(encoding)) => Some(encoding),

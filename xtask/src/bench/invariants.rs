@@ -1,0 +1,249 @@
+//! `cargo xtask bench invariants`: the paper's tables on likely invariants of threaded programs, re-made.
+//!
+//! Programs written anew after those of its table I (`bench/invariants`). For each, what is told after one run, after runs that nobody
+//! controls, and after those of `hapset`, `pcb:2` and `dpor`. Which statements are incorrect is settled by runs that nothing was inferred from: a
+//! statement is incorrect if a random run, or a run of `dpor`, breaks it. (Not with `--points all`: what is an access then
+//! lies before what was the first one, so entries would be other moments.) The paper's figures stand beside ours; they are
+//! of other programs with the same names. Then figure 10 as a plot, what values cost, and how fast samples are taken in.
+
+mod figure;
+mod programs;
+
+use super::{Row, cargo, field, in_turns, json, output, table};
+use crate::packages;
+use crate::steps::{Outcome, build_tool, command, root, run};
+use programs::{PROGRAMS, Paper};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Random runs that settle which statements are incorrect, unless told otherwise.
+const RUNS: u64 = 3000;
+/// How long a planner that does not end is let go on.
+const PLANNED: &str = "5s";
+
+/// The columns. Runs that nobody controls are stood in for by strands in a random order without preemption: that is what a machine
+/// does with programs as short as these.
+const COLUMNS: [&str; 5] = ["one run", "uncontrolled", "hapset", "pcb:2", "dpor"];
+
+/// A statement: its point, and its text.
+type Statement = (String, String);
+
+/// What a strategy's runs came to.
+struct Column {
+    runs: u64,
+    complete: bool,
+    told: BTreeSet<Statement>,
+    incorrect: usize,
+}
+
+struct Bench {
+    tool: PathBuf,
+    folder: PathBuf,
+}
+
+/// Measures all, or the programs that are named.
+pub(crate) fn invariants(words: &[&str]) -> Outcome {
+    let (numbers, names): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.parse::<u64>().is_ok());
+    let runs = numbers.first().and_then(|word| word.parse().ok()).unwrap_or(RUNS);
+    if let Some(unknown) = names.iter().find(|name| !PROGRAMS.iter().any(|(known, _)| known == *name)) {
+        return Err(format!("there is no program `{unknown}` in bench/invariants"));
+    }
+    packages::ensure(&[packages::COMPILERS])?;
+    let bench = Bench { tool: build_tool()?, folder: root().join("target/bench/invariants") };
+    std::fs::create_dir_all(&bench.folder).map_err(|error| error.to_string())?;
+    println!(
+        "\nstatements told (incorrect ones) after runs, ours; the paper's incorrect ones behind the bar\n"
+    );
+    println!("| program | {} |", COLUMNS.join(" | "));
+    println!("|---|{}", "---|".repeat(COLUMNS.len()));
+    let mut all = Vec::new();
+    for (name, paper) in PROGRAMS.iter().filter(|(name, _)| names.is_empty() || names.contains(name)) {
+        let program = bench.built(name, &[])?;
+        let columns = bench.columns(&program, runs)?;
+        let cells: Vec<String> = columns.iter().zip(paper.incorrect()).map(cell).collect();
+        println!("| {name} | {} |", cells.join(" | "));
+        all.push((columns, paper));
+    }
+    means(&all);
+    if names.is_empty() {
+        figure::figure_10(&bench)?;
+        bench.costs()?;
+    }
+    held(&all)
+}
+
+fn cell((column, paper): (&Column, Option<u32>)) -> String {
+    let more = if column.complete { "" } else { "+" };
+    let paper = paper.map_or("-".to_owned(), |paper| paper.to_string());
+    format!("{} ({}) {}{more} \\| {paper}", column.told.len(), column.incorrect, column.runs)
+}
+
+fn mean(all: &[(Vec<Column>, &Paper)], at: usize, of: impl Fn(&Column) -> f64) -> f64 {
+    all.iter().map(|(columns, _)| of(&columns[at])).sum::<f64>() / all.len().max(1) as f64
+}
+
+fn means(all: &[(Vec<Column>, &Paper)]) {
+    let cells: Vec<String> = (0..COLUMNS.len())
+        .map(|at| {
+            let told = mean(all, at, |column| column.told.len() as f64);
+            let incorrect = mean(all, at, |column| column.incorrect as f64);
+            let runs = mean(all, at, |column| column.runs as f64);
+            let paper = all.iter().filter_map(|(_, paper)| paper.incorrect()[at]).map(f64::from);
+            let count = all.iter().filter(|(_, paper)| paper.incorrect()[at].is_some()).count().max(1);
+            format!("{told:.0} ({incorrect:.2}) {runs:.0} \\| {:.1}", paper.sum::<f64>() / count as f64)
+        })
+        .collect();
+    println!("| **mean** | {} |", cells.join(" | "));
+    println!("\n`+`: the strategy had more runs to make.");
+}
+
+/// What must hold of the means.
+fn held(all: &[(Vec<Column>, &Paper)]) -> Outcome {
+    let hapset = mean(all, 2, |column| column.incorrect as f64);
+    // A planner that was cut off has shown nothing.
+    let whole = |column: &Column| if column.complete { column.incorrect as f64 } else { 0.0 };
+    let dpor = mean(all, 4, whole);
+    match (hapset <= 1.0, dpor == 0.0) {
+        (true, true) => Ok(()),
+        _ => Err(format!("incorrect a program: hapset {hapset:.2}, at most 1; dpor {dpor:.2}, 0")),
+    }
+}
+
+impl Bench {
+    fn built(&self, name: &str, options: &[&str]) -> Outcome<String> {
+        let source = root().join("bench/invariants").join(format!("{name}.c"));
+        let source = source.to_string_lossy().into_owned();
+        let program = format!("./{name}");
+        let mut arguments = vec!["cc", "-g", "-O1", "-pthread", &source, "-o", &program];
+        arguments.extend(options);
+        run(command(&self.tool, &arguments).current_dir(&self.folder))?;
+        Ok(program)
+    }
+
+    fn tells(&self, options: &[&str], program: &str) -> Outcome<Value> {
+        let mut arguments =
+            vec!["invariants", "--format", "json", "--out", "out", "--seed", "1", "--alone", "--no-regions"];
+        arguments.extend(options);
+        arguments.extend(["--", program]);
+        json(command(&self.tool, &arguments).current_dir(&self.folder))
+    }
+
+    fn columns(&self, program: &str, runs: u64) -> Outcome<Vec<Column>> {
+        let by = |strategy: &str, limit: &[&str]| {
+            let keep = self.folder.join("kept.inv");
+            let keep = keep.to_string_lossy();
+            let mut options = vec!["--strategy", strategy, "--keep", &keep];
+            options.extend(limit);
+            let result = self.tells(&options, program)?;
+            let text = std::fs::read_to_string(&*keep).map_err(|error| error.to_string())?;
+            let complete = result["complete"].as_bool().unwrap_or(false);
+            let runs = field(&result, "runs")? as u64;
+            Ok::<_, String>(Column { runs, complete, told: statements(&text), incorrect: 0 })
+        };
+        let hapset = by("hapset", &[])?;
+        let as_many = hapset.runs.to_string();
+        // Nobody has said how many there are.
+        let free = |column: Column| Column { complete: true, ..column };
+        let mut columns = vec![
+            free(by("pct:1", &["--runs", "1"])?),
+            free(by("pct:1", &["--runs", &as_many])?),
+            hapset,
+            by("pcb:2", &["--time", PLANNED])?,
+            by("dpor", &["--time", PLANNED])?,
+        ];
+        let broken = self.broken(program, runs, &columns)?;
+        for column in &mut columns {
+            column.incorrect = column.told.intersection(&broken).count();
+        }
+        Ok(columns)
+    }
+
+    /// Which statements of any column other runs break.
+    fn broken(&self, program: &str, runs: u64, columns: &[Column]) -> Outcome<BTreeSet<Statement>> {
+        let mut points: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (point, text) in columns.iter().flat_map(|column| &column.told) {
+            points.entry(point).or_default().insert(text);
+        }
+        let (mut text, mut lines) = (String::from("# threadbare invariants 1\n"), BTreeMap::new());
+        for (point, statements) in points {
+            text.push_str(&format!("{point}\n"));
+            for statement in statements {
+                text.push_str(&format!("    {statement}\n"));
+                lines.insert(text.lines().count() as u64, (point.to_owned(), statement.to_owned()));
+            }
+        }
+        let file = self.folder.join("all.inv");
+        std::fs::write(&file, text).map_err(|error| error.to_string())?;
+        let file = file.to_string_lossy();
+        let runs = runs.to_string();
+        let random = ["--strategy", "random", "--runs", &runs, "--check", &file];
+        let planned = ["--strategy", "dpor", "--time", PLANNED, "--check", &file];
+        let mut broken = BTreeSet::new();
+        for options in [&random[..], &planned[..]] {
+            let result = self.tells(options, program)?;
+            for line in result["checked"].as_array().into_iter().flatten() {
+                if line["fate"] == "broken" {
+                    broken.extend(line["line"].as_u64().and_then(|at| lines.get(&at)).cloned());
+                }
+            }
+        }
+        Ok(broken)
+    }
+
+    /// What values cost, and how fast samples are taken in.
+    fn costs(&self) -> Outcome {
+        let mut rows = Vec::new();
+        for name in ["account", "inc_dec", "scanner", "skip_list"] {
+            let program = self.built(name, &[])?;
+            let limit = ["--strategy", "random", "--runs", "1000"];
+            let with = || {
+                let result = self.tells(&limit, &program)?;
+                Ok(field(&result, "runs")? / field(&result, "elapsed_s")?)
+            };
+            let without = || {
+                let mut arguments = vec!["run", "--format", "json", "--out", "out", "--races", "off"];
+                arguments.extend(["--seed", "1", "--keep-going"]);
+                arguments.extend(limit);
+                arguments.extend(["--", &program]);
+                let result = json(command(&self.tool, &arguments).current_dir(&self.folder))?;
+                Ok(field(&result, "runs")? / field(&result, "elapsed_s")?)
+            };
+            let (ours, peer) = in_turns(with, without)?;
+            let what = format!("{name}: runs/s of `invariants`, inference and all; peer: `run`");
+            rows.push(Row { what, ours, peer, at_least: 0.2 });
+        }
+        let build = ["build", "--release", "--package", "threadbare-invariants", "--example", "rate"];
+        run(&mut cargo(&build))?;
+        for (stream, ours) in rates(&self.tool)? {
+            let what = format!("samples/s of 20 variables on one core: {stream}; peer: a million");
+            rows.push(Row { what, ours, peer: 1e6, at_least: 1.0 });
+        }
+        table(&rows)
+    }
+}
+
+/// Streams of samples with how many a second are taken in, as the crate's own example measures them.
+fn rates(tool: &Path) -> Outcome<Vec<(String, f64)>> {
+    let text = output(&mut command(tool.with_file_name("examples").join("rate"), &[]))?;
+    let row = |line: &str| {
+        let (name, rest) = line.split_at_checked(44)?;
+        let rate = rest.split_whitespace().next()?.replace(',', "").parse().ok()?;
+        Some((name.trim().to_owned(), rate))
+    };
+    Ok(text.lines().filter_map(row).collect())
+}
+
+/// The statements of a file of kept ones.
+fn statements(text: &str) -> BTreeSet<Statement> {
+    let mut point = "";
+    let mut all = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+        if line.starts_with(' ') {
+            all.insert((point.to_owned(), line.trim().to_owned()));
+        } else {
+            point = line;
+        }
+    }
+    all
+}
