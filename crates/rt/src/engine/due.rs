@@ -8,8 +8,8 @@ use super::wait::{Wait, Wake};
 use super::{deadlock, ending, record, report, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
-use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::object::ObjectClass;
+use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::report::RecordTag;
 use threadbare_abi::time::{events_at, patience_of, time_of};
 
