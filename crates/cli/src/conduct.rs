@@ -419,7 +419,7 @@ impl Conductor<'_> {
             claim: summary
                 .planner
                 .as_ref()
-                .map(|status| claim::claim(status, ended_by(&summary.ending), &self.config, places)),
+                .map(|status| claim::claim(status, ended_by(&summary.ending), self.config, places)),
             program: target.program.display().to_string(),
             args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         };

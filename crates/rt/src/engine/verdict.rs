@@ -165,13 +165,15 @@ pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
                 pc,
                 format_args!("{name}: the program aborted"),
             ),
-            _ => note_verdict(
+            // What the processor raises is about an address; what somebody sent is not.
+            4 | 5 | SIGBUS | 8 | SIGSEGV => note_verdict(
                 VerdictKind::Crash,
                 signal,
                 addr,
                 pc,
                 format_args!("{name} at address {addr:#x}"),
             ),
+            _ => note_verdict(VerdictKind::Crash, signal, addr, pc, format_args!("{name}")),
         }
     }
     end_run();
