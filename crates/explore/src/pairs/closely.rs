@@ -31,7 +31,7 @@ pub struct Close {
 
 impl EventSink for Close {
     fn events(&mut self, events: &[Event]) {
-        for event in events.iter().filter(|event| event.kind == EventKind::Block as u8) {
+        for event in events.iter().filter(|event| event.kind == EventKind::Block as u8 && event.pc == 0) {
             self.blocks.insert(event.addr, event.value);
         }
     }

@@ -43,33 +43,12 @@ struct Node {
     branches: Vec<Branch>,
     /// Steps that need not be made here.
     asleep: Vec<Event>,
-    /// How many of them, the last ones, were made here, and not before an earlier place.
-    made: usize,
 }
 
 impl Node {
-    fn new(branches: Vec<Branch>, asleep: Vec<Event>) -> Node {
-        Node { branches, asleep, made: 0 }
-    }
-
-    /// All that begins with a step here was made.
-    fn fall_asleep(&mut self, made: Event) {
-        let same = |event: &Event| event.is(&made) && event.choices == made.choices;
-        match self.asleep.iter().rposition(same) {
-            Some(at) if at >= self.asleep.len() - self.made => return,
-            Some(at) => drop(self.asleep.remove(at)),
-            None => {}
-        }
-        self.asleep.push(made);
-        self.made += 1;
-    }
-
-    /// Whether the orders of a sequence were shown when a step that sleeps was made. What a failure cut short was not: that it
-    /// depends on nothing that came since is not known before it was made after it.
+    /// Whether the orders of a sequence were shown when a step that sleeps was made.
     fn has_shown(&self, sequence: &[Event]) -> bool {
-        let elsewhere = self.asleep.len() - self.made;
-        let asleep = self.asleep.iter().enumerate().filter(|&(at, event)| at >= elsewhere || !event.fails);
-        asleep.into_iter().any(|(_, event)| begins(sequence, event).is_some())
+        self.asleep.iter().any(|event| begins(sequence, event).is_some())
     }
 }
 
@@ -92,7 +71,9 @@ impl Search for Dpor {
         loop {
             let node = self.path.last_mut()?;
             let done = node.branches.remove(0);
-            node.fall_asleep(done.event.clone());
+            if !node.asleep.iter().any(|event| event.is(&done.event) && event.choices == done.event.choices) {
+                node.asleep.push(done.event.clone());
+            }
             if !node.branches.is_empty() {
                 break;
             }
@@ -152,7 +133,7 @@ impl Search for Dpor {
                 break;
             }
             let branches = vec![Branch::new(event.clone(), Vec::new())];
-            self.path.push(Node::new(branches, asleep));
+            self.path.push(Node { branches, asleep });
             if let Some(node) = self.path.last_mut() {
                 expand(node, event, &mut faults);
             }
@@ -224,7 +205,7 @@ impl Dpor {
                 return;
             }
             let asleep = asleep_after(node);
-            self.path.push(Node::new(branches, asleep));
+            self.path.push(Node { branches, asleep });
         }
     }
 
