@@ -57,7 +57,10 @@ pub(crate) fn explorer(words: &[&str]) -> Outcome {
         build_tool()?;
     }
     let folder = root().join("target/fuzz");
-    let tally = fuzz::run(&order, &folder, &|line| println!("{line}"))?;
+    // A folder of its own: two hunts at once must not build over each other's programs.
+    let work = folder.join(std::process::id().to_string());
+    let tally = fuzz::run(&order, &work, &|line| println!("{line}"))?;
+    let _ = std::fs::remove_dir_all(&work);
     println!("\n{}", tally.table());
     let kept = folder.join("surprises");
     let _ = std::fs::remove_dir_all(&kept);

@@ -86,6 +86,8 @@ codes! {
         Clock = 7, "clocks";
         /// An atomic load had more older stores to see than are kept, or had seen one of them too often.
         Stale = 8, "stale-reads";
+        /// Rounds of a loop that ends by itself were made in one step: its strand went on alone.
+        Rounds = 9, "merged-rounds";
         /// A value was drawn that is one of too many to try.
         Values = 16, "values";
     }

@@ -92,6 +92,8 @@ pub(crate) struct Ledger {
     predict: bool,
     /// The campaign ends when there is no other run to make.
     pub(crate) ends_complete: bool,
+    /// What is proved by the runs taken so far.
+    complete: Option<Status>,
     /// A planner chooses every run.
     planned: bool,
     next: u64,
@@ -142,6 +144,7 @@ impl Ledger {
     pub(crate) fn new(limit: u64, keep_going: bool, search: Search, seed: u64, predict: bool) -> Ledger {
         Ledger {
             ends_complete: search.is_planner(),
+            complete: None,
             planned: search.is_planner(),
             limit,
             keep_going,
@@ -392,12 +395,12 @@ impl Ledger {
             }
         }
         self.take_shown(run, false, outcome);
-        if self.advice.is_done() {
-            let orders = self.advice.status().filter(Status::is_complete).map(|status| status.classes);
-            self.coverage.set_complete(orders);
-            if self.ends_complete && (orders.is_some() || self.planned) {
-                self.stop(Stop::Complete);
-            }
+        // A later run may show that there is more: what is claimed is asked anew after each.
+        let done = self.advice.is_done();
+        self.complete = done.then(|| self.advice.status()).flatten().filter(Status::is_complete);
+        self.coverage.set_complete(self.complete.as_ref().map(|status| status.classes));
+        if done && self.ends_complete && (self.complete.is_some() || self.planned) {
+            self.stop(Stop::Complete);
         }
         self.see_whether_enough();
         if self.tasks.is_enough() {
@@ -528,7 +531,8 @@ impl Ledger {
             unproved: self.unproved,
             coverage: self.coverage,
             tasks: self.tasks.into_books(),
-            planner: self.advice.status(),
+            // Runs that were under way beyond the last that counts may have begun the search anew.
+            planner: self.complete.or_else(|| self.advice.status()),
             futures: self.advice.futures(),
             idioms: self.advice.idioms(),
             pairs: self.advice.pairs(),

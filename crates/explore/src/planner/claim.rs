@@ -127,6 +127,7 @@ impl Reason {
                 "atomic loads that see the same older store again and again, or one of more than 16"
                     .to_owned()
             }
+            Reason::Seen(Doubt::Rounds) => "what others do between the rounds of a loop".to_owned(),
             Reason::Seen(Doubt::Values) => "other values of more than 16 bits".to_owned(),
             Reason::Seen(Doubt::Torn) => "what others do between two words of one access".to_owned(),
         }

@@ -287,7 +287,9 @@ impl Planner {
         if taught {
             self.begin_anew();
         }
-        if comparable && !lessons.news {
+        // A run that made rounds of a loop in one step has fewer steps than a planned one of the same order.
+        let apart = trace.doubts.iter().all(|(doubt, _)| *doubt != Doubt::Rounds);
+        if comparable && apart && !lessons.news {
             let void = self.waits.void(&trace);
             let trace = trace.without(&void);
             let class = named(self.class(&trace, &trace.analyse(&self.waits)), &trace.first);

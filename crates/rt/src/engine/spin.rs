@@ -23,6 +23,7 @@ use super::{lenient, lists, local, me, steps, strand};
 use crate::arch;
 use core::sync::atomic::Ordering;
 use threadbare_abi::op::{Op, OpKind};
+use threadbare_abi::step::Doubt;
 use threadbare_abi::strand::StrandId;
 
 const PLACES: usize = 4;
@@ -378,10 +379,14 @@ fn is_stuck(track: &mut SpinTrack, pc: u64, stack: usize) -> bool {
 
 /// The strand has left its loop though nothing had changed.
 fn left(track: &SpinTrack) {
+    let known = loops::nature(track.key());
     let nature = if track.rounds() <= loops::SHORT { Nature::Short } else { Nature::Long };
     loops::learn(track.key(), nature);
     if loops::nature(track.key()) == Nature::Long {
         tell(track);
+    } else if known == Nature::Short {
+        let pc = track.looped().next().map_or(0, |place| place.pc);
+        steps::doubt(Doubt::Rounds, pc);
     }
 }
 
