@@ -34,7 +34,10 @@ pub fn fits(program: &Program) -> bool {
     use Statement as S;
     // Between the lock that a try takes and its answer std looks at the lock's mark of panics: the process may end there.
     let tries = |statement: &Statement| matches!(statement, S::TryLocked(..) | S::TryWriting(..));
-    if program.ends_early() && program.has(tries) {
+    // The last one at a barrier lets the others go on before it comes back from there itself, to fail.
+    let leaves = |statement: &Statement| matches!(statement, S::Barrier(_));
+    let fails = program.has(|statement| matches!(statement, S::Fail));
+    if program.ends_early() && (program.has(tries) || fails && program.has(leaves)) {
         return false;
     }
     !program.has(|statement| {

@@ -35,7 +35,8 @@ const REPEATS_BUSY: u32 = 64;
 const REPEATS_MOST: u32 = loops::LAST_TRY;
 /// Looks between two at what a strand has, and how often that is to be the same for a livelock. More than once, since a library
 /// may count where no hook sees it.
-const SAMPLE: u32 = 64;
+const SAMPLE: u32 = 60;
+const _: () = assert!(SAMPLE.is_multiple_of(12) && PLACES == 4);
 const SAME: u32 = loops::LAST_TRY / 4 / SAMPLE;
 /// Words of the set of hashes.
 const SEEN: usize = 32;
@@ -366,12 +367,10 @@ fn is_stuck(track: &mut SpinTrack, pc: u64, stack: usize) -> bool {
     if track.alone != Purpose::LastTry || track.total < track.sample {
         return false;
     }
-    if track.looped().next().is_none_or(|first| first.pc != pc) {
-        return false;
-    }
+    // Some of the places may be of a loop before this one. However many are not, it is at the same one again after so many.
     track.sample = track.total + SAMPLE * track.used as u32;
     // Nobody else goes on meanwhile: all that is there is the strand's.
-    let local = arch::local::state(stack, |_, word| word);
+    let local = arch::local::state(stack, |_, word| word) ^ pc;
     track.same = if track.local == local { track.same + 1 } else { 0 };
     track.local = local;
     track.same > SAME
