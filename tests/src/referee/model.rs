@@ -66,6 +66,13 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
         if known.len() > most {
             return None;
         }
+        if let Some(strand) = state.failed {
+            company.note(|strand| state.strands[strand].made);
+            account.failures.insert((strand, state.own(strand)));
+            // How far the others have come makes no difference.
+            account.cut_short.insert(state.record);
+            continue;
+        }
         if state.misuses(&code) {
             account.misused = true;
             account.cut_short.insert(state.record);
@@ -73,13 +80,6 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
                 continue;
             }
             open.extend(state.successors(&code).into_iter().filter(|next| known.insert(next.class)));
-            continue;
-        }
-        if let Some(strand) = state.failed {
-            company.note(|strand| state.strands[strand].made);
-            account.failures.insert((strand, state.own(strand)));
-            // How far the others have come makes no difference.
-            account.cut_short.insert(state.record);
             continue;
         }
         if state.over {

@@ -9,6 +9,7 @@
 use super::trace::{Analysis, Event, Race, Trace};
 use super::{MOST_FAULTS, Pick, Plan, Ran, Reason, Search};
 use std::collections::HashSet;
+use std::sync::Arc;
 use threadbare_abi::op::OpKind;
 
 /// A branch of the tree: a step, and what follows it.
@@ -18,12 +19,34 @@ struct Branch {
     /// The step as it was planned, if it turned out to do something else.
     planned: Option<Event>,
     next: Vec<Branch>,
+    /// Orders that are left to what comes after it.
+    left: Vec<Left>,
 }
 
 impl Branch {
     fn new(event: Event, next: Vec<Branch>) -> Branch {
-        Branch { event, planned: None, next }
+        Branch { event, planned: None, next, left: Vec::new() }
     }
+}
+
+/// An order that was not planned, because a branch will show it.
+#[derive(Clone, Debug)]
+struct Left {
+    /// The run in which the pair came in the one order.
+    made: Arc<Made>,
+    /// The pair.
+    race: usize,
+    /// The place on the path where the other order begins.
+    from: usize,
+}
+
+/// A run.
+#[derive(Debug)]
+struct Made {
+    trace: Trace,
+    analysis: Analysis,
+    /// How many of its steps count.
+    useful: usize,
 }
 
 /// A tree can be as deep as a run is long, too deep for one call within another.
@@ -95,8 +118,10 @@ impl Search for Dpor {
             // Of what came before them the run is one like others: whom nothing waits for there may be known only now.
             let made = self.path.iter().zip(&trace.events).take(first);
             if notes.departed == 0 && made.into_iter().all(|(node, event)| node.branches[0].event.is(event)) {
-                for race in analysis.races.iter().filter(|race| race.first < first) {
-                    self.reverse(&trace, &analysis, race, trace.events.len());
+                let useful = trace.events.len();
+                let made = Arc::new(Made { trace, analysis, useful });
+                for race in made.races().filter(|&race| made.analysis.races[race].first < first) {
+                    self.reverse(&made, race);
                 }
             }
             return;
@@ -113,6 +138,8 @@ impl Search for Dpor {
             self.departed += u64::from(!impossible);
             return;
         }
+        let last = self.path.last_mut().map(|node| &mut node.branches[0]);
+        let left = last.map(|branch| std::mem::take(&mut branch.left)).unwrap_or_default();
         // What could only be guessed is known now.
         let mut faults = 0;
         for (node, event) in self.path.iter_mut().zip(&trace.events) {
@@ -143,8 +170,17 @@ impl Search for Dpor {
             Some(at) => at < useful,
             None => !trace.events[useful..].iter().any(|event| event.path == race.second.path),
         };
-        for race in analysis.races.iter().filter(|race| race.first < useful && stood(race)) {
-            self.reverse(&trace, &analysis, race, useful);
+        let races: Vec<usize> = (0..analysis.races.len())
+            .filter(|&race| analysis.races[race].first < useful && stood(&analysis.races[race]))
+            .collect();
+        let made = Arc::new(Made { trace, analysis, useful });
+        for race in races {
+            self.reverse(&made, race);
+        }
+        if made.is_cut() {
+            for left in left {
+                self.plan_left(left);
+            }
         }
     }
 
@@ -217,32 +253,83 @@ impl Dpor {
             .collect();
         let node = &mut self.path[first];
         if !sequence.is_empty() && !node.has_shown(&sequence) {
-            insert(&mut node.branches, 1, sequence);
+            insert(&mut node.branches, 1, sequence, None);
         }
     }
 
     /// Plans the other order of two steps.
-    fn reverse(&mut self, trace: &Trace, analysis: &Analysis, race: &Race, useful: usize) {
+    fn reverse(&mut self, made: &Arc<Made>, race: usize) {
+        let (from, sequence) = made.other_order(race);
+        let node = &mut self.path[from];
+        if !node.has_shown(&sequence) {
+            // The first branch is the run that was just made.
+            insert(&mut node.branches, 1, sequence, Some(Left { made: Arc::clone(made), race, from }));
+        }
+    }
+
+    /// A run has ended before it came to what was left to it: that is planned to come before its last step.
+    fn plan_left(&mut self, left: Left) {
+        let (_, mut sequence) = left.made.other_order(left.race);
+        let Some(last) = self.path.len().checked_sub(1) else { return };
+        for node in &self.path[left.from..last] {
+            match begins(&sequence, &node.branches[0].event) {
+                Some(Some(at)) => drop(sequence.remove(at)),
+                Some(None) => {}
+                None => return,
+            }
+        }
+        let ending = &self.path[last].branches[0].event;
+        if let Some(at) = sequence.iter().position(|event| event.path == ending.path) {
+            // It ends this order, too, behind what does not need it.
+            let mut kept: Vec<Event> = Vec::new();
+            let mut needs = vec![sequence[at].clone()];
+            for (place, event) in sequence.iter().enumerate().filter(|(place, _)| *place != at) {
+                if place > at && needs.iter().any(|it| event.path == it.path || event.depends(it)) {
+                    needs.push(event.clone());
+                } else {
+                    kept.push(event.clone());
+                }
+            }
+            if kept.is_empty() {
+                return;
+            }
+            kept.push(ending.clone());
+            sequence = kept;
+        }
+        let node = &mut self.path[last];
+        if !sequence.is_empty() && !node.has_shown(&sequence) {
+            insert(&mut node.branches, 1, sequence, Some(left));
+        }
+    }
+}
+
+impl Made {
+    fn races(&self) -> std::ops::Range<usize> {
+        0..self.analysis.races.len()
+    }
+
+    /// Whether others could have gone on when it ended: by a failure, or the end of the process.
+    fn is_cut(&self) -> bool {
+        let last = self.trace.events.last().filter(|_| self.useful == self.trace.events.len());
+        last.is_some_and(|event| event.fails || event.op.kind == OpKind::End)
+    }
+
+    /// The other order of a pair: where it begins, and the steps that show it.
+    fn other_order(&self, race: usize) -> (usize, Vec<Event>) {
+        let Made { trace, analysis, useful } = self;
+        let race: &Race = &analysis.races[race];
         // What comes after a failure is never made, so the failure comes last.
         let fails = |at: usize| trace.events[at].fails;
-        let mut sequence: Vec<Event> = (race.first + 1..useful)
+        let mut sequence: Vec<Event> = (race.first + 1..*useful)
             .filter(|&at| Some(at) != race.made && !fails(at) && !race.comes_later(at, trace, analysis))
             .map(|at| trace.events[at].clone())
             .collect();
         sequence.push(race.second.clone());
-        let mut first = race.first;
-        if let Some(&begun) = race.vain.first() {
-            // The loop is begun later.
-            let between = (begun..race.first).filter(|at| !race.vain.contains(at));
-            sequence.splice(0..0, between.map(|at| trace.events[at].clone()));
-            first = begun;
-        }
-        let node = &mut self.path[first];
-        if node.has_shown(&sequence) {
-            return;
-        }
-        // The first branch is the run that was just made.
-        insert(&mut node.branches, 1, sequence);
+        let Some(&begun) = race.vain.first() else { return (race.first, sequence) };
+        // The loop is begun later.
+        let between = (begun..race.first).filter(|at| !race.vain.contains(at));
+        sequence.splice(0..0, between.map(|at| trace.events[at].clone()));
+        (begun, sequence)
     }
 }
 
@@ -260,15 +347,20 @@ fn begins(sequence: &[Event], event: &Event) -> Option<Option<usize>> {
     }
 }
 
-/// Adds a sequence to branches, from the given one on, unless they show it already.
-fn insert(mut branches: &mut Vec<Branch>, mut from: usize, mut sequence: Vec<Event>) {
+/// Adds a sequence to branches, from the given one on, unless they show it already. One that is left to a branch whose run has not been made
+/// is kept there: that run may end before it.
+fn insert(mut branches: &mut Vec<Branch>, mut from: usize, mut sequence: Vec<Event>, left: Option<Left>) {
     while let Some((at, found)) =
         (from..branches.len()).find_map(|at| begins(&sequence, &branches[at].event).map(|found| (at, found)))
     {
         if let Some(first) = found {
             sequence.remove(first);
         }
-        if branches[at].next.is_empty() || sequence.is_empty() {
+        if sequence.is_empty() {
+            return;
+        }
+        if branches[at].next.is_empty() {
+            branches[at].left.extend(left);
             return;
         }
         (branches, from) = (&mut branches[at].next, 0);

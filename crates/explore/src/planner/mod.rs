@@ -175,6 +175,13 @@ pub(crate) struct Planner {
     known: usize,
     /// The search was made once more with what it had taught.
     again: bool,
+    /// Runs that are made when all else is done: in each a step that failed comes after whatever the others do. What it touches
+    /// and they touch too may be known only then, since it never came after them.
+    checks: Vec<(Vec<(u32, u32)>, Plan)>,
+    /// The steps that failed, by strand and instruction.
+    failed: HashSet<(u64, u64)>,
+    /// The next run is such a one.
+    checking: bool,
     /// Steps that create a strand, by strand and instruction; whether the run failed in each of them.
     creations: HashMap<(u64, u64), bool>,
 }
@@ -205,6 +212,9 @@ impl Planner {
             model: MemoryModel::Sc,
             known: 0,
             again: false,
+            checks: Vec::new(),
+            failed: HashSet::new(),
+            checking: false,
             creations: HashMap::new(),
         };
         planner.advance();
@@ -326,6 +336,14 @@ impl Planner {
             self.begin_anew();
             return;
         }
+        if std::mem::take(&mut self.checking) {
+            // It taught nothing.
+            self.status.runs -= 1;
+            self.status.learning += 1;
+            self.advance();
+            return;
+        }
+        self.see_failure(&trace);
         let notes = Notes::read(&lessons.notes);
         let void = self.waits.void(&trace);
         let whole = self.search.takes_waits().then(|| trace.clone());
@@ -362,6 +380,19 @@ impl Planner {
         self.advance();
     }
 
+    /// If the run has failed, the step that did is tried behind all others, once for each.
+    fn see_failure(&mut self, trace: &Trace) {
+        let Some((last, before)) = trace.events.split_last().filter(|(last, _)| last.fails) else { return };
+        if self.strategy == StrategyId::Dpor && self.failed.insert((last.path, last.op.pc)) {
+            // Who may end the process stays back, too.
+            let main = trace.paths.first().filter(|path| **path != last.path);
+            let main = main.map(|&path| Event { path, touches: Vec::new(), ..last.clone() });
+            let sleepers = [last.clone()].into_iter().chain(main).collect();
+            let picks = before.iter().map(Pick::of).collect();
+            self.checks.push((trace.first.clone(), Plan { picks, sleepers }));
+        }
+    }
+
     /// What is known of the program has changed.
     pub(crate) fn begin_anew(&mut self) {
         self.witnessed.clear();
@@ -372,6 +403,9 @@ impl Planner {
         self.first.clear();
         self.classes.clear();
         self.creations.clear();
+        self.checks.clear();
+        self.failed.clear();
+        self.checking = false;
         // A loop that was not known to wait yet may have seen an older store again and again.
         self.withdrawn.retain(|it| it.reason != Reason::Seen(Doubt::Stale));
         self.known = self.waits.known();
@@ -392,8 +426,13 @@ impl Planner {
                     None => self.withdraw(Reason::LongPlan, 0),
                 }
             }
-            if !self.begin_otherwise() {
-                return self.make_again();
+            if self.begin_otherwise() {
+                continue;
+            }
+            let Some((first, plan)) = self.checks.pop() else { return self.make_again() };
+            if let Some(words) = plan.words(&first, &self.waits) {
+                (self.next, self.checking) = (Some(words.into()), true);
+                return;
             }
         }
     }

@@ -169,6 +169,12 @@ impl SpinTrack {
         (self.repeats, self.total, self.same, self.sample) = (0, 0, 0, 0);
     }
 
+    /// Something new was found. Places that are not looked at again from now on are those of a loop that was left.
+    fn progress(&mut self) {
+        self.restart();
+        self.places[..self.used as usize].iter_mut().for_each(|place| place.again = false);
+    }
+
     #[inline]
     fn forget_seen(&mut self) {
         if self.novel != 0 {
@@ -263,7 +269,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
         }
         Some(at) => {
             track.places[at] = place;
-            track.restart();
+            track.progress();
         }
         None => {
             if used < PLACES {
@@ -273,7 +279,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
                 track.places[track.next as usize % PLACES] = place;
                 track.next = track.next.wrapping_add(1);
             }
-            track.restart();
+            track.progress();
         }
     }
 }
@@ -287,10 +293,12 @@ pub fn wait() {
         return reschedule(Stop::Preempted);
     }
     this.spin.due = false;
-    let spins = matches!(
-        this.op.kind,
-        OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::AtomicRmw | OpKind::Read | OpKind::Yield
-    );
+    // Before anything else it has left its loop by itself.
+    let spins = this.spin.has(&this.op)
+        && matches!(
+            this.op.kind,
+            OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::AtomicRmw | OpKind::Read | OpKind::Yield
+        );
     if !spins || this.pinned > 0 || this.spin.changed() || !(tried || waits(this)) {
         return reschedule(Stop::Preempted);
     }
