@@ -26,7 +26,7 @@ fn main() {
 }
 
 fn build(runtime: &Path, target: &Path) -> PathBuf {
-    for folder in ["rt/src", "rt/Cargo.toml", "rt/build.rs", "abi/src", "strategy/src"] {
+    for folder in ["rt/src", "rt/Cargo.toml", "rt/build.rs", "abi/src", "rules/src", "strategy/src"] {
         println!("cargo:rerun-if-changed={}", runtime.join("..").join(folder).display());
     }
     let triple = variable("TARGET");

@@ -1,4 +1,4 @@
-//! Who may depend on whom: `abi ← strategy ← rt`, the driver never links the runtime, and analyses take traces, never
+//! Who may depend on whom: `abi ← strategy, rules ← rt`, the driver never links the runtime, and analyses take traces, never
 //! processes.
 
 use serde_json::Value;
@@ -72,12 +72,14 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_runtime_stands_on_strategy_and_abi_alone() {
+fn the_runtime_stands_on_strategy_rules_and_abi_alone() {
     let graph = workspace();
     assert_eq!(graph["threadbare-abi"], set(&[]));
     assert_eq!(graph["threadbare-strategy"], set(&["threadbare-abi"]));
+    assert_eq!(graph["threadbare-rules"], set(&["threadbare-abi"]));
     let runtime = crates(&tool::root().join("crates/rt/Cargo.toml"));
-    assert!(runtime[RUNTIME].is_subset(&set(&["threadbare-abi", "threadbare-strategy"])), "{runtime:?}");
+    let ground = set(&["threadbare-abi", "threadbare-rules", "threadbare-strategy"]);
+    assert!(runtime[RUNTIME].is_subset(&ground), "{runtime:?}");
 }
 
 #[test]

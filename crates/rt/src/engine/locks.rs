@@ -13,28 +13,11 @@ use alloc::vec::Vec;
 use core::fmt;
 use threadbare_abi::report::RecordTag;
 use threadbare_abi::strand::StrandId;
+use threadbare_rules::locks::{CALLERS, CLOCK_TOLD, Held, Orders, give_back};
 
-/// Callers that are kept with a lock: enough to come out of a guard's constructor.
-pub const CALLERS: usize = 4;
-
-/// A lock a strand holds.
-#[derive(Clone, Copy, Debug)]
-pub struct Held {
-    /// The lock.
-    pub object: ObjectId,
-    /// Where it was taken.
-    pub pc: u64,
-    /// The callers of that place, innermost first; 0 behind the last one.
-    pub callers: [u64; CALLERS],
-    /// Taken for reading only.
-    pub shared: bool,
-}
-
-impl Held {
-    /// A lock that the running strand has taken here.
-    pub fn here(object: ObjectId, pc: u64, shared: bool) -> Held {
-        Held { object, pc, callers: frames::innermost(), shared }
-    }
+/// A lock that the running strand has taken here.
+pub fn here(object: ObjectId, pc: u64, shared: bool) -> Held {
+    Held { object, pc, callers: frames::innermost(), shared }
 }
 
 /// What a strand holds, oldest first.
@@ -44,19 +27,12 @@ pub fn held_by(id: StrandId) -> &'static mut Vec<Held> {
 
 /// The running strand has taken a lock.
 pub fn taken(object: ObjectId, pc: u64, shared: bool) {
-    held_by(me()).push(Held::here(object, pc, shared));
+    held_by(me()).push(here(object, pc, shared));
 }
 
 /// A strand has given a lock back. False if it did not hold it.
 pub fn given_back(id: StrandId, object: ObjectId) -> bool {
-    let held = held_by(id);
-    match held.iter().rposition(|held| held.object == object) {
-        Some(at) => {
-            held.remove(at);
-            true
-        }
-        None => false,
-    }
+    give_back(held_by(id), object)
 }
 
 /// The running strand gives a lock back that it may have got from another.
@@ -82,63 +58,16 @@ pub fn holders(object: ObjectId, mut visit: impl FnMut(StrandId)) {
     }
 }
 
-/// Different orders that are told in one run.
-const ORDERS_MOST: usize = 1024;
-const SLOTS: usize = 2 * ORDERS_MOST;
-/// Strands whose creation and join is told with an order.
-const CLOCK_TOLD: usize = 128;
+static ORDERS: Single<Orders> = Single::new(Orders::new());
 
-struct Orders {
-    /// Hashes of what was told; 0 is an empty slot.
-    told: [u64; SLOTS],
-    count: usize,
-    /// What each strand knows of the first [`CLOCK_TOLD`] ones by creation and join: the number of the last stretch of each.
-    clocks: Vec<Vec<u32>>,
-}
-
-static ORDERS: Single<Orders> = Single::new(Orders { told: [0; SLOTS], count: 0, clocks: Vec::new() });
-
-fn clock(id: StrandId) -> &'static mut Vec<u32> {
-    let clocks = &mut ORDERS.get().clocks;
-    while clocks.len() <= id.index() {
-        let own = clocks.len();
-        let mut fresh = alloc::vec![0; (own + 1).min(CLOCK_TOLD)];
-        if let Some(stretch) = fresh.get_mut(own) {
-            *stretch = 1;
-        }
-        clocks.push(fresh);
-    }
-    &mut clocks[id.index()]
-}
-
-fn learn(from: StrandId, to: StrandId) {
-    let known = clock(from).clone();
-    let own = clock(to);
-    if own.len() < known.len() {
-        own.resize(known.len(), 0);
-    }
-    for (mine, theirs) in own.iter_mut().zip(known) {
-        *mine = theirs.max(*mine);
-    }
-}
-
-/// The running strand has created another: what it does from now on is a new stretch, unknown to the new one.
+/// The running strand has created another.
 pub fn created(child: StrandId) {
-    learn(me(), child);
-    next_stretch();
+    ORDERS.with(|orders| orders.created(me(), child));
 }
 
-/// The running strand has joined another, and knows all that the other did.
+/// The running strand has joined another.
 pub fn joined(other: StrandId) {
-    learn(other, me());
-    next_stretch();
-}
-
-/// What the running strand does from now on is unknown to the others.
-fn next_stretch() {
-    if let Some(stretch) = clock(me()).get_mut(me().index()) {
-        *stretch += 1;
-    }
+    ORDERS.with(|orders| orders.joined(other, me()));
 }
 
 /// The running strand is about to wait for a lock, for ever if need be: the orders this makes are told.
@@ -156,16 +85,10 @@ pub fn wants(object: ObjectId, pc: u64, shared: bool) {
 #[inline(never)]
 fn tell_orders(object: ObjectId, pc: u64, shared: bool) {
     let me = me();
-    let epoch = clock(me).get(me.index()).copied().unwrap_or(0);
-    let mut hash = Hash::new();
-    for word in [me.0 as u64, epoch as u64, object.addr, pc, shared as u64] {
-        hash.add(word);
-    }
     let all = || held_by(me).iter().chain(strand(me).words.held.iter());
-    for held in all() {
-        hash.add(held.object.addr ^ (held.shared as u64) << 63);
-    }
-    let Some(occasion) = first_time(hash.0 | 1) else { return };
+    let occasion = ORDERS.with(|orders| orders.wants(me, (object, pc, shared), all()));
+    let Some(occasion) = occasion else { return };
+    let known = ORDERS.with(|orders| orders.clock(me).clone());
     let callers: [u64; CALLERS] = frames::innermost();
     for held in all() {
         if held.object == object {
@@ -183,40 +106,9 @@ fn tell_orders(object: ObjectId, pc: u64, shared: bool) {
                 Pcs(&callers),
                 held.shared as u8,
                 shared as u8,
-                Numbers(clock(me))
+                Numbers(&known)
             ),
         );
-    }
-}
-
-/// The number of this occasion if it is a new one.
-fn first_time(hash: u64) -> Option<usize> {
-    let orders = ORDERS.get();
-    let mut at = hash as usize % SLOTS;
-    while orders.told[at] != 0 {
-        if orders.told[at] == hash {
-            return None;
-        }
-        at = (at + 1) % SLOTS;
-    }
-    if orders.count == ORDERS_MOST {
-        return None;
-    }
-    orders.told[at] = hash;
-    orders.count += 1;
-    Some(orders.count)
-}
-
-struct Hash(u64);
-
-impl Hash {
-    fn new() -> Hash {
-        Hash(0x243F_6A88_85A3_08D3)
-    }
-
-    fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(25) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 ^= self.0 >> 29;
     }
 }
 

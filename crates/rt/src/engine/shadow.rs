@@ -2,6 +2,7 @@
 
 use super::{memory, recorded, touched};
 use crate::sys::{nr, syscall3};
+use threadbare_rules::plain::Marks;
 
 const LEAF_BITS: u32 = 21;
 const LEAF_CELLS: usize = 1 << (LEAF_BITS - 3);
@@ -16,12 +17,8 @@ const DISCARD: usize = 256 << 10;
 pub struct Cell {
     /// Who touched them: see `touched`.
     pub touch: u64,
-    /// The last plain write, as a mark of `race`; 0 if none.
-    pub write: u64,
-    /// The last plain read, or where more marks are; 0 if none.
-    pub read: u64,
-    /// Low halves of the pcs of the write and (high half) of the read.
-    pub pcs: u64,
+    /// Plain accesses, for `race`.
+    pub marks: Marks,
 }
 
 #[derive(Clone, Copy)]

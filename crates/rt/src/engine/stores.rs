@@ -1,4 +1,4 @@
-//! What an atomic load sees and where an atomic store comes, for those who make them; see [`super::race::history`].
+//! What an atomic load sees and where an atomic store comes, for those who make them; see [`super::race::stores`].
 
 use super::StrandId;
 use super::race::{self, atomic::choice};

@@ -3,11 +3,8 @@
 use super::carriers::Carrier;
 use super::frames::{self, FrameEntry};
 use super::local::Foreign;
-use super::locks::Held;
 use super::part;
 use super::race::Ignored;
-use super::race::clock::Clock;
-use super::race::history::View;
 use super::spin::SpinTrack;
 use super::unseen::Inside;
 use super::wait::Wait;
@@ -18,6 +15,9 @@ use alloc::vec::Vec;
 use threadbare_abi::fault::SORTS;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{StrandId, StrandPath};
+use threadbare_rules::clock::Clock;
+use threadbare_rules::locks::Held;
+use threadbare_rules::stores::View;
 use threadbare_strategy::classes::Track;
 use threadbare_strategy::rng::Rng;
 

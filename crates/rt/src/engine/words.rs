@@ -12,13 +12,14 @@
 //! way and is no lock does no harm: it has a holder only while it is 2 and strands wait on it, and orders are tried before
 //! they are told.
 
-use super::locks::{self, Held};
+use super::locks;
 use super::wait::{ObjectClass, ObjectId};
 use super::{me, strand, strand_count};
 use crate::sys::errno::EFAULT;
 use crate::sys::{nr, syscall6};
 use alloc::vec::Vec;
 use threadbare_abi::strand::StrandId;
+use threadbare_rules::locks::Held;
 
 /// Held and waited for.
 const CONTENDED: u32 = 2;
@@ -115,7 +116,7 @@ pub fn taken(addr: usize, pc: u64) {
     // SAFETY: single kernel thread.
     unsafe { ANY = true }
     settle(me());
-    hold(me(), Held::here(word(addr), pc, false));
+    hold(me(), locks::here(word(addr), pc, false));
 }
 
 /// The running strand wanted to exchange 0 by 1, and there was no 0.
@@ -149,7 +150,7 @@ pub fn settle(id: StrandId) {
         && value(addr) == CONTENDED
     {
         this.tried = None;
-        hold(id, Held::here(word(addr), pc, false));
+        hold(id, locks::here(word(addr), pc, false));
     }
     for lock in lent {
         if value(lock.object.addr as usize) != 0 {

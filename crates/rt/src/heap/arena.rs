@@ -13,9 +13,9 @@
 //! are, so a wild pointer is told from a block without trusting memory. Behind every block there are at least 16 bytes
 //! that are nobody's: the next header.
 
-use super::class;
 use super::map::{self, PAGE};
 use super::shadow::Shadow;
+use threadbare_rules::sizes;
 use threadbare_strategy::rng::mix;
 
 const ADDRESS: usize = 0x6000_0000_0000;
@@ -200,7 +200,7 @@ pub struct Arena {
     larges_len: usize,
     quarantine: List,
     quarantined: usize,
-    free: [List; class::COUNT],
+    free: [List; sizes::COUNT],
     /// Bytes the program has, and may have (0: no bound).
     live: usize,
     limit: usize,
@@ -227,7 +227,7 @@ impl Arena {
             larges_len: 0,
             quarantine: List::EMPTY,
             quarantined: 0,
-            free: [List::EMPTY; class::COUNT],
+            free: [List::EMPTY; sizes::COUNT],
             live: 0,
             limit: 0,
         }
@@ -299,7 +299,7 @@ impl Arena {
         pc: u64,
         slot: &mut Slot,
     ) -> Option<Given> {
-        let (class, bytes) = class::of(room);
+        let (class, bytes) = sizes::of(room);
         let (start, zero, in_order) = match self.free[class].pop_front() {
             Some(user) => {
                 // SAFETY: a block of the free list has its header before it.
@@ -349,7 +349,7 @@ impl Arena {
     fn allocate_large(&mut self, size: usize, align: usize, pc: u64) -> Option<Given> {
         // Wide alignments begin a page or more after the start; the pad counts pages.
         let pad_room = if align > 16 { align.max(PAGE) } else { HEADER };
-        let (class, bytes) = class::of((size + pad_room).next_multiple_of(PAGE));
+        let (class, bytes) = sizes::of((size + pad_room).next_multiple_of(PAGE));
         let bytes = bytes.next_multiple_of(PAGE);
         let exhausted = self.large_end - self.large_next < bytes;
         if align == 16 && (self.free[class].length > LARGE_KEPT || exhausted) {
@@ -369,7 +369,7 @@ impl Arena {
         self.large_next += bytes;
         let user = if align > 16 { (start + PAGE).next_multiple_of(align) } else { start + HEADER };
         // A block with a wide alignment is alone in its class's last entry: it is never handed out again.
-        let (class, pad) = if align > 16 { (class::COUNT - 1, (user - start) / PAGE) } else { (class, 0) };
+        let (class, pad) = if align > 16 { (sizes::COUNT - 1, (user - start) / PAGE) } else { (class, 0) };
         // SAFETY: the block is fresh; the table has a word for every page of the region.
         unsafe {
             header(user).write(Header::new(size, class, LIVE, pc, pad));
@@ -396,7 +396,7 @@ impl Arena {
                     let to = (user + block.size).next_multiple_of(PAGE);
                     map::discard(from, to - from);
                 }
-                if class < class::COUNT - 1 {
+                if class < sizes::COUNT - 1 {
                     self.free[class].push_back(user);
                 }
                 return Ok(block);
@@ -422,9 +422,9 @@ impl Arena {
         let fits = if pad != 0 {
             size <= block.size
         } else if self.is_large(user) {
-            size + HEADER > SMALL && class::of((size + HEADER).next_multiple_of(PAGE)).0 == class
+            size + HEADER > SMALL && sizes::of((size + HEADER).next_multiple_of(PAGE)).0 == class
         } else {
-            class::of(size.max(size_of::<FreeLink>()) + HEADER).0 == class
+            sizes::of(size.max(size_of::<FreeLink>()) + HEADER).0 == class
         };
         if fits {
             self.live = self.live - block.size + size;
@@ -433,7 +433,7 @@ impl Arena {
                 self.shadow.allocated_large(user, size, block.size);
             } else {
                 let start = user - HEADER - pad * 16;
-                self.shadow.allocated(start, start + class::bytes(class), user, size);
+                self.shadow.allocated(start, start + sizes::bytes(class), user, size);
             }
         }
         Ok(fits)
@@ -463,7 +463,7 @@ impl Arena {
         let user = self.shadow.start_before(addr, SMALL)? + HEADER;
         // SAFETY: the shadow says that a header is there.
         let (class, pad, block) = unsafe { ((*header(user)).class(), (*header(user)).pad(), describe(user)) };
-        (addr < user - HEADER - pad * 16 + class::bytes(class)).then_some(block)
+        (addr < user - HEADER - pad * 16 + sizes::bytes(class)).then_some(block)
     }
 
     /// The last block before an address that was never handed out.

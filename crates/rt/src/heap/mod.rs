@@ -6,7 +6,6 @@
 
 pub mod arena;
 mod calls;
-mod class;
 mod lock;
 mod map;
 pub mod own;

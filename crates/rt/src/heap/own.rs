@@ -8,9 +8,9 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::ptr::null_mut;
 
-use super::class;
 use super::lock::SpinLock;
 use super::map;
+use threadbare_rules::sizes;
 
 /// Right behind the program's arena: every region far from the others costs each run page tables of its own.
 const ADDRESS: usize = 0x6010_0000_0000;
@@ -31,7 +31,7 @@ impl Own {
 struct State {
     next: usize,
     end: usize,
-    free: [usize; class::COUNT],
+    free: [usize; sizes::COUNT],
 }
 
 struct Arena {
@@ -44,12 +44,12 @@ unsafe impl Sync for Arena {}
 
 static ARENA: Arena = Arena {
     lock: SpinLock::new(),
-    state: UnsafeCell::new(State { next: 0, end: 0, free: [0; class::COUNT] }),
+    state: UnsafeCell::new(State { next: 0, end: 0, free: [0; sizes::COUNT] }),
 };
 
 impl State {
     fn take(&mut self, size: usize, align: usize) -> *mut u8 {
-        let (index, size) = class::of(size);
+        let (index, size) = sizes::of(size);
         let mut link = &raw mut self.free[index];
         // A few blocks are looked at, because only wide alignments can refuse one.
         for _ in 0..8 {
@@ -87,11 +87,11 @@ unsafe impl GlobalAlloc for Own {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _held = ARENA.lock.hold();
         // SAFETY: the lock is held.
-        unsafe { (*ARENA.state.get()).take(layout.size().max(class::SMALLEST), layout.align().max(16)) }
+        unsafe { (*ARENA.state.get()).take(layout.size().max(sizes::SMALLEST), layout.align().max(16)) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        let (index, _) = class::of(layout.size().max(class::SMALLEST));
+        let (index, _) = sizes::of(layout.size().max(sizes::SMALLEST));
         let _held = ARENA.lock.hold();
         // SAFETY: the lock is held; the block is the caller's no more and at least 16 bytes long.
         unsafe {
@@ -102,8 +102,8 @@ unsafe impl GlobalAlloc for Own {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        let old = class::of(layout.size().max(class::SMALLEST));
-        if class::of(size.max(class::SMALLEST)) == old {
+        let old = sizes::of(layout.size().max(sizes::SMALLEST));
+        if sizes::of(size.max(sizes::SMALLEST)) == old {
             return block;
         }
         // SAFETY: the caller's layout with another size; both blocks hold the bytes copied.

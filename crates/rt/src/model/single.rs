@@ -14,6 +14,13 @@ impl<T> Single<T> {
         Single(UnsafeCell::new(value))
     }
 
+    /// Does something with the value, which nobody else may touch meanwhile: there is no point and no wait in it.
+    #[inline(always)]
+    pub fn with<R>(&self, what: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: one kernel thread, and the contract above.
+        what(unsafe { &mut *self.0.get() })
+    }
+
     /// The value. The reference must not live across a point or a wait, nor meet a second one.
     #[expect(clippy::mut_from_ref, reason = "one kernel thread; see the contract")]
     #[inline]

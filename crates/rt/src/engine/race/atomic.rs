@@ -1,8 +1,6 @@
 //! Atomic operations: what they order, by C11's rules.
 //!
-//! Each atomic object keeps the clock that whoever acquires it gets: what its release sequence published. A
-//! read-modify-write carries the sequence on; a store begins anew, except that a relaxed store of the strand whose release
-//! heads the sequence leaves it, as C11 has it.
+//! Each atomic object keeps the clock that whoever acquires it gets: what its release sequence published (`threadbare_rules::sequence`).
 //!
 //! Code that the compiler's pass has not seen (the precompiled std, libstdc++) may write atomics too. The last value seen
 //! tells: an operation that finds another one met such a writer, and acquires from every strand.
@@ -11,14 +9,15 @@ use super::super::live::live;
 use super::super::recorded;
 use super::super::shadow::{self, Cell};
 use super::super::strand::Strand;
-use super::clock::Clock;
-use super::history::{self, History, Made};
-use super::marks::{self, Entry};
 use super::tell::{self, Mine};
-use super::{SYNC, hidden, plain};
+use super::{SYNC, hidden, plain, stores};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use threadbare_abi::op::{OpKind, Order};
+use threadbare_rules::clock::Clock;
+use threadbare_rules::marks::{Entry, mark};
+use threadbare_rules::sequence::{self, Sequence};
+use threadbare_rules::stores::{History, Made};
 
 /// What one strand did to an atomic object last.
 #[derive(Clone, Copy, Default)]
@@ -39,18 +38,14 @@ pub struct Atomic {
     hidden: bool,
     /// It has been compared and exchanged, as locks are.
     compared: bool,
-    /// The strand whose release store heads the release sequence.
-    head: u16,
     last: u64,
-    release: Clock,
+    sequence: Sequence,
     touches: Vec<Touch>,
     /// The stores that strands may still see, where that is more than the newest.
     history: History,
     /// The next one in the same 8 bytes.
     next: *mut Atomic,
 }
-
-const NOBODY: u16 = u16::MAX;
 
 struct Table {
     slots: *mut (u64, *mut Atomic),
@@ -145,9 +140,8 @@ fn object(addr: u64, size: u8) -> (&'static mut Atomic, bool) {
                 size,
                 hidden: false,
                 compared: false,
-                head: NOBODY,
                 last: 0,
-                release: Clock::new(),
+                sequence: Sequence::new(),
                 touches: Vec::new(),
                 history: History::default(),
                 next: slot.1,
@@ -156,9 +150,9 @@ fn object(addr: u64, size: u8) -> (&'static mut Atomic, bool) {
             made
         }
     };
-    (object.addr, object.size, object.head) = (addr, size, NOBODY);
+    (object.addr, object.size) = (addr, size);
     (object.hidden, object.compared) = (false, false);
-    object.release.clear();
+    object.sequence.clear();
     object.touches.clear();
     object.history.clear();
     (object, true)
@@ -182,7 +176,7 @@ impl Atomic {
     fn met_unseen_writer(&mut self) {
         self.hidden = true;
         self.history.clear();
-        hidden::tell_all(&mut self.release);
+        hidden::tell_all(&mut self.sequence.clock);
         recorded::met_unseen_writer();
     }
 
@@ -199,24 +193,19 @@ fn take_over(this: &mut Strand, object: &mut Atomic, found: u64, first: bool, or
     if first || found != object.last {
         object.met_unseen_writer();
     }
-    if order.acquires() {
-        this.clock.join(&object.release);
-        if object.hidden {
-            hidden::acquire(this);
-        }
-    } else {
-        this.fence_acquire.join(&object.release);
-        if object.hidden {
-            hidden::acquire_later(this);
-        }
+    takes(this, &object.sequence.clock, order);
+    if object.hidden && order.acquires() {
+        hidden::acquire(this);
+    } else if object.hidden {
+        hidden::acquire_later(this);
     }
     for other in neighbours(object) {
-        if order.acquires() {
-            this.clock.join(&other.release);
-        } else {
-            this.fence_acquire.join(&other.release);
-        }
+        takes(this, &other.sequence.clock, order);
     }
+}
+
+fn takes(this: &mut Strand, published: &Clock, order: Order) {
+    sequence::take(&mut this.clock, &mut this.fence_acquire, published, order);
 }
 
 /// Other objects that share bytes with this one.
@@ -235,23 +224,12 @@ fn neighbours(object: &Atomic) -> impl Iterator<Item = &'static mut Atomic> + us
 /// What the strand publishes by a store or read-modify-write with this order: its clock, or what its last release fence
 /// published.
 fn publish(this: &mut Strand, object: &mut Atomic, order: Order, carries_on: bool) {
-    let me = this.id.index();
     if order.releases() {
-        this.clock.raise(me, live().events);
-        if carries_on {
-            object.release.join(&this.clock);
-        } else {
-            object.release.assign(&this.clock);
-            object.head = this.id.0;
-        }
-    } else if carries_on || object.head == this.id.0 {
-        object.release.join(&this.fence_release);
-    } else {
-        object.release.assign(&this.fence_release);
-        object.head = NOBODY;
+        this.clock.raise(this.id.index(), live().events);
     }
+    object.sequence.publish(this.id.0, &this.clock, &this.fence_release, order, carries_on);
     for other in neighbours(object) {
-        other.release.join(&object.release);
+        other.sequence.clock.join(&object.sequence.clock);
         other.last = value(other.addr, other.size);
     }
 }
@@ -293,7 +271,7 @@ pub fn load(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc
         object.last = found;
     }
     if choice::is_on() {
-        object.history.looked(this, back, order);
+        stores::looked(&mut object.history, this, back, order);
         choice::in_total(OpKind::AtomicLoad, order);
     }
     let touch = object.touched(this.id.index());
@@ -305,11 +283,7 @@ pub fn load(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc
 fn stale(this: &mut Strand, object: &Atomic, back: usize, order: Order) {
     recorded::passed_over(back);
     let Some(stored) = object.history.back(back) else { return };
-    if order.acquires() {
-        this.clock.join(&stored.release);
-    } else {
-        this.fence_acquire.join(&stored.release);
-    }
+    takes(this, &stored.release, order);
 }
 
 /// An atomic store of `stored` has been made.
@@ -326,7 +300,7 @@ pub fn store(this: &mut Strand, addr: u64, size: u8, stored: u64, order: Order, 
         object.last = value(addr, size);
         if choice::is_on() {
             let made = Made { pc, value: stored, order, exchange: false, back: 0 };
-            object.history.push(this, made, &object.release);
+            stores::push(&mut object.history, this, made, &object.sequence.clock);
         }
     }
     let touch = object.touched(this.id.index());
@@ -358,9 +332,9 @@ pub fn update(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, 
             object.history.begins(found);
         }
         choice::in_total(OpKind::AtomicLoad, order);
-        object.history.looked(this, 0, order);
+        stores::looked(&mut object.history, this, 0, order);
         let made = Made { pc, value: object.last, order, exchange: true, back: 0 };
-        object.history.push(this, made, &object.release);
+        stores::push(&mut object.history, this, made, &object.sequence.clock);
     }
     let touch = object.touched(this.id.index());
     (touch.write, touch.write_pc) = (live().events, pc);
@@ -385,7 +359,7 @@ pub fn refused(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order,
 /// A fence.
 pub fn fence(this: &mut Strand, order: Order) {
     if choice::in_total(OpKind::AtomicRmw, order) {
-        history::fence(this);
+        stores::fence(this);
     }
     if order.acquires() {
         let Strand { clock, fence_acquire, .. } = this;
@@ -425,7 +399,7 @@ pub fn against(this: &mut Strand, mine: &Mine, _cell: &Cell, bits: u8) {
             } else {
                 continue;
             };
-            let entry = Entry { mark: marks::mark(event, other as u16, theirs), pc: pc as u32, write };
+            let entry = Entry { mark: mark(event, other as u16, theirs), pc: pc as u32, write };
             tell::race_with_atomic(this, mine, bits, entry);
         }
     }
@@ -454,7 +428,7 @@ pub fn acquire(this: &mut Strand, addr: u64) {
             object.met_unseen_writer();
             object.last = found;
         }
-        this.clock.join(&object.release);
+        this.clock.join(&object.sequence.clock);
     }
     if recorded::is_on() {
         recorded::acquires_word(addr);

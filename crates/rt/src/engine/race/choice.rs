@@ -6,13 +6,14 @@
 use super::super::super::sched::{Phase, engine};
 use super::super::super::strand::Strand;
 use super::super::super::{coverage, follow, report, segments, shadow, steps};
-use super::super::history::{self, Made};
+use super::super::stores;
 use super::super::{SYNC, is_on as races_are_on};
 use super::{Atomic, neighbours, objects, slot};
 use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_abi::op::{OpKind, Order};
 use threadbare_abi::report::{RecordTag, Remedy};
 use threadbare_abi::step::Doubt;
+use threadbare_rules::stores::Made;
 use threadbare_strategy::rng::{Rng, mix};
 use threadbare_strategy::{Strategy, StrategyId};
 
@@ -64,14 +65,14 @@ pub fn begin() {
     };
     // A run that takes the newest store everywhere needs no others.
     let plain = manner == Manner::Newest && plan.follow == 0 && plan.flags & flags::LENIENT == 0;
-    history::begin(if plain { MemoryModel::Sc } else { model });
+    stores::begin(if plain { MemoryModel::Sc } else { model });
     *draw() = Draw { rng: Rng::new(seed), manner };
 }
 
 /// Whether there is a choice at all.
 #[inline(always)]
 pub fn is_on() -> bool {
-    history::model() != MemoryModel::Sc
+    stores::model() != MemoryModel::Sc
 }
 
 /// What was chosen for the operation that has just been made.
@@ -119,7 +120,7 @@ fn load_slow(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, p
     if object.history.is_plain() {
         return found;
     }
-    let (options, impatient) = object.history.visible(this, order);
+    let (options, impatient) = stores::visible(&object.history, this, order);
     if impatient || object.history.cut {
         steps::doubt(Doubt::Stale, pc);
     }
@@ -198,16 +199,16 @@ fn store_slow(this: &mut Strand, addr: u64, size: u8, old: u64, order: Order, pc
     if object.history.is_empty() {
         object.history.begins(old);
     }
-    if object.history.is_plain() || order == Order::SeqCst || history::model() != MemoryModel::C11 {
+    if object.history.is_plain() || order == Order::SeqCst || stores::model() != MemoryModel::C11 {
         return false;
     }
     let Some(wish) = wish(pc) else { return false };
-    let options = object.history.places(this, order).count() as u32;
-    let option = choose(wish, options) as usize;
+    let options = stores::places(&object.history, this, order);
+    let option = choose(wish, options);
     if options < 2 {
         return false;
     }
-    let back = object.history.places(this, order).nth(option).unwrap_or(0);
+    let back = stores::place(&object.history, this, order, option);
     steps::sees(option as u64, options as u64, back as u64, old);
     if back > 0 {
         tell(this, object, OpKind::AtomicStore, back, pc);
@@ -222,7 +223,7 @@ pub fn publish_late(this: &mut Strand, object: &mut Atomic, back: usize, value: 
     if order.releases() {
         this.clock.raise(this.id.index(), super::live().events);
         let clock = core::mem::take(&mut this.clock);
-        object.history.push(this, made, &clock);
+        stores::push(&mut object.history, this, made, &clock);
         this.clock = clock;
     } else {
         let mut clock = super::Clock::new();
@@ -231,7 +232,7 @@ pub fn publish_late(this: &mut Strand, object: &mut Atomic, back: usize, value: 
         if let Some(before) = object.history.back(back).filter(|before| before.strand == this.id.0) {
             clock.join(&before.release);
         }
-        object.history.push(this, made, &clock);
+        stores::push(&mut object.history, this, made, &clock);
     }
 }
 
@@ -249,7 +250,7 @@ pub fn in_total(kind: OpKind, order: Order) -> bool {
 pub fn may_see_older(this: &Strand, addr: u64, size: u8) -> bool {
     let found = super::value(addr, size);
     let object = known(addr, size, found).filter(|object| !object.history.is_plain());
-    object.is_some_and(|object| object.history.visible(this, Order::Relaxed).0 > 1)
+    object.is_some_and(|object| stores::visible(&object.history, this, Order::Relaxed).0 > 1)
 }
 
 /// What the operation under way takes, before its options are known.

@@ -12,8 +12,8 @@
 
 use super::super::strand::Strand;
 use super::super::{ObjectClass, ObjectId, live::live, recorded, strand_count};
-use super::clock::Clock;
 use super::{atomic, objects};
+use threadbare_rules::clock::Clock;
 
 static mut PUBLISHED: Clock = Clock::new();
 

@@ -1,17 +1,16 @@
 //! Data races, by happens-before.
 //!
-//! Every strand has a vector clock (`clock`); what orders strands joins clocks: locks and all other models (`objects`),
+//! Every strand has a vector clock; what orders strands joins clocks: locks and all other models (`objects`),
 //! atomics (`atomic`), code that nobody sees (`hidden`). Every plain access is compared with the marks that earlier ones
-//! left in the shadow (`marks`, `plain`); what neither orders is a race, and is told (`tell`). The run goes on.
+//! left in the shadow (`plain`); what neither orders is a race, and is told (`tell`). The run goes on.
 
 pub mod atomic;
-pub mod clock;
 pub mod hidden;
-pub mod history;
 pub mod marks;
 pub mod objects;
 pub mod plain;
 pub mod pristine;
+pub mod stores;
 pub mod tell;
 
 use super::live::live;
@@ -119,13 +118,6 @@ fn thorough(kind: OpKind, addr: u64, size: u32, pc: u64) {
     plain::access(this, live().events, &mine);
 }
 
-/// The event up to which others may know what the strand did: it, or somebody out of sight for all, has published that.
-#[inline(always)]
-fn heard_of(this: &Strand) -> u64 {
-    // SAFETY: single kernel thread.
-    this.clock.get(this.id.index()).max(unsafe { hidden::ALL_HEARD })
-}
-
 #[cold]
 fn left_out(this: &Strand, mine: &Mine) -> bool {
     if mine.writes() { this.ignored.writes != 0 } else { this.ignored.reads != 0 }
@@ -185,7 +177,7 @@ pub fn fence(order: Order) {
 pub fn acquire(object: ObjectId) {
     if is_on() {
         let this = this();
-        this.view.settle();
+        stores::settle(this);
         if this.ignored.sync == 0 {
             this.clock.join(objects::clock(object));
             if recorded::is_on() {
@@ -199,7 +191,7 @@ pub fn acquire(object: ObjectId) {
 pub fn release(object: ObjectId) {
     if is_on() {
         let this = this();
-        this.view.settle();
+        stores::settle(this);
         if this.ignored.sync == 0 {
             this.clock.raise(this.id.index(), live().events);
             objects::clock(object).join(&this.clock);
@@ -213,7 +205,7 @@ pub fn release(object: ObjectId) {
 /// The running strand is about to wait on a futex word.
 pub fn futex_waits(addr: usize) {
     if is_on() {
-        this().view.settle();
+        stores::settle(this());
         hidden::waits(this(), addr as u64);
     }
 }
@@ -228,7 +220,7 @@ pub fn futex_waited(addr: usize) {
 /// The running strand wakes waiters of a futex word.
 pub fn futex_wakes(addr: usize) {
     if is_on() {
-        this().view.settle();
+        stores::settle(this());
         hidden::wakes(this(), addr as u64);
     }
 }
@@ -271,7 +263,7 @@ pub fn created(id: StrandId) {
     parent.clock.raise(parent.id.index(), live().events);
     new.clock.assign(&parent.clock);
     new.view.join(&parent.view);
-    parent.view.settle();
+    stores::settle(parent);
 }
 
 /// The running strand has joined another that has ended: it comes after all of it.
@@ -283,7 +275,7 @@ pub fn joined(other: StrandId) {
         let this = this();
         this.clock.join(clock);
         this.view.join(&other.view);
-        this.view.settle();
+        stores::settle(this);
         if recorded::is_on() {
             recorded::joined(other.id);
         }

@@ -1,9 +1,9 @@
 //! Clocks of what strands synchronise by other than atomics: locks, semaphores, descriptors, futex words.
 
-use super::clock::Clock;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use threadbare_abi::object::ObjectId;
+use threadbare_rules::clock::Clock;
 
 type Slot = (u64, *mut Clock);
 

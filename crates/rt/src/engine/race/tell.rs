@@ -2,9 +2,9 @@
 
 use super::super::strand::Strand;
 use super::super::{frames, live::live, modules, report};
-use super::marks::{self, Entry};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::RecordTag;
+use threadbare_rules::marks::{self, Entry};
 
 /// An access of the running strand.
 #[derive(Clone, Copy)]

@@ -125,3 +125,117 @@ impl Clock {
 fn place(strand: usize) -> (usize, usize) {
     ((strand - NEAR) / PIECE, (strand - NEAR) % PIECE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn nothing_is_known_at_first() {
+        let clock = Clock::new();
+        for strand in [0, 1, NEAR - 1, NEAR, NEAR + PIECE, 60_000] {
+            assert_eq!(clock.get(strand), 0);
+        }
+    }
+
+    #[test]
+    fn what_is_known_never_becomes_less() {
+        let mut clock = Clock::new();
+        for strand in [3, NEAR, 5000] {
+            clock.raise(strand, 9);
+            clock.raise(strand, 4);
+            assert_eq!(clock.get(strand), 9);
+        }
+    }
+
+    #[test]
+    fn joining_takes_the_later_of_both() {
+        let (mut one, mut other) = (Clock::new(), Clock::new());
+        one.raise(1, 5);
+        one.raise(700, 5);
+        other.raise(1, 3);
+        other.raise(2, 8);
+        other.raise(700, 9);
+        other.raise(900, 1);
+        one.join(&other);
+        let known = [1, 2, 3, 700, 900].map(|strand| one.get(strand));
+        assert_eq!(known, [5, 8, 0, 9, 1]);
+    }
+
+    #[test]
+    fn assigning_forgets_what_the_other_does_not_know() {
+        let (mut one, mut other) = (Clock::new(), Clock::new());
+        one.raise(1, 5);
+        one.raise(700, 5);
+        other.raise(2, 8);
+        one.assign(&other);
+        assert_eq!([1, 2, 700].map(|strand| one.get(strand)), [0, 8, 0]);
+    }
+
+    #[test]
+    fn what_is_joined_is_a_copy() {
+        let (mut one, mut other) = (Clock::new(), Clock::new());
+        other.raise(700, 5);
+        one.join(&other);
+        other.raise(700, 50);
+        assert_eq!(one.get(700), 5);
+    }
+
+    #[test]
+    fn all_of_so_many_are_known() {
+        for strands in [1, NEAR, NEAR + 1, 3 * NEAR] {
+            let mut clock = Clock::new();
+            clock.raise(5 * NEAR, 99);
+            clock.raise_all(strands, 7);
+            assert!((0..strands).all(|strand| clock.get(strand) == 7));
+            assert_eq!((clock.get(strands), clock.get(5 * NEAR)), (0, 0));
+        }
+    }
+
+    #[test]
+    fn a_cleared_clock_knows_nothing() {
+        let mut clock = Clock::new();
+        clock.raise_all(2 * NEAR, 7);
+        clock.clear();
+        assert!((0..2 * NEAR).all(|strand| clock.get(strand) == 0));
+    }
+
+    proptest! {
+        /// Clocks are maps from strands to the last event known.
+        #[test]
+        fn clocks_are_maps(steps in prop::collection::vec((0usize..3, 0usize..3, 0usize..300, 1u64..50, 0u8..8), 1..60)) {
+            let mut clocks = [Clock::new(), Clock::new(), Clock::new()];
+            let mut maps: [BTreeMap<usize, u64>; 3] = Default::default();
+            for (one, other, strand, event, what) in steps {
+                let theirs = maps[other].clone();
+                let mut copy = Clock::new();
+                copy.assign(&clocks[other]);
+                match what {
+                    0..=4 => {
+                        clocks[one].raise(strand, event);
+                        let known = maps[one].entry(strand).or_default();
+                        *known = event.max(*known);
+                    }
+                    5 | 6 => {
+                        clocks[one].join(&copy);
+                        for (strand, event) in theirs {
+                            let known = maps[one].entry(strand).or_default();
+                            *known = event.max(*known);
+                        }
+                    }
+                    _ => {
+                        clocks[one].assign(&copy);
+                        maps[one] = theirs;
+                    }
+                }
+            }
+            for (clock, map) in clocks.iter().zip(&maps) {
+                for strand in 0..300 {
+                    prop_assert_eq!(clock.get(strand), map.get(&strand).copied().unwrap_or(0));
+                }
+            }
+        }
+    }
+}

@@ -17,9 +17,7 @@
 //! and more than [`KEPT`] stores at a time. Under total store order (`tso`) a load sees an older store if that was the
 //! newest at some time since its strand's last look at memory that it did not make itself, and stores stay in order.
 
-use super::super::live::live;
-use super::super::strand::Strand;
-use super::clock::Clock;
+use crate::clock::Clock;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use threadbare_abi::layout::MemoryModel;
@@ -33,6 +31,7 @@ const PATIENCE: u16 = 4;
 pub const ALL: u16 = u16::MAX;
 
 /// Who saw a store: the strand, how often, and the event at which it first did.
+#[derive(Debug)]
 struct Look {
     strand: u16,
     count: u16,
@@ -44,6 +43,7 @@ struct Look {
 const NEVER: u64 = u64::MAX;
 
 /// A store.
+#[derive(Debug)]
 pub struct Stored {
     /// Who made it; [`ALL`] for what was there first.
     pub strand: u16,
@@ -82,7 +82,7 @@ impl Stored {
 }
 
 /// What is told of a store when it is made.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Made {
     /// The instruction.
     pub pc: u64,
@@ -97,7 +97,7 @@ pub struct Made {
 }
 
 /// The stores, the oldest first.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct History {
     stores: VecDeque<Stored>,
     /// A store was dropped that somebody might have seen.
@@ -105,8 +105,10 @@ pub struct History {
 }
 
 /// What all strands know of sequentially consistent operations.
-struct Total {
-    model: MemoryModel,
+#[derive(Debug)]
+pub struct Total {
+    /// What loads may see.
+    pub model: MemoryModel,
     /// Stores so far.
     time: u64,
     /// What happens before some sequentially consistent fence.
@@ -115,28 +117,24 @@ struct Total {
     accesses: Clock,
 }
 
-static mut TOTAL: Total =
-    Total { model: MemoryModel::Sc, time: 0, fences: Clock::new(), accesses: Clock::new() };
+impl Total {
+    /// A run begins, with loads that may see this.
+    pub const fn new(model: MemoryModel) -> Total {
+        Total { model, time: 0, fences: Clock::new(), accesses: Clock::new() }
+    }
 
-fn total() -> &'static mut Total {
-    // SAFETY: single kernel thread; no reference outlives a statement of the callers.
-    unsafe { &mut *(&raw mut TOTAL) }
-}
-
-/// The run begins.
-pub fn begin(model: MemoryModel) {
-    total().model = model;
-}
-
-/// What loads may see.
-#[inline(always)]
-pub fn model() -> MemoryModel {
-    // SAFETY: single kernel thread.
-    unsafe { (*(&raw const TOTAL)).model }
+    /// A sequentially consistent fence.
+    pub fn fence(&mut self, strand: u16, event: u64, clock: &Clock, view: &mut View) {
+        self.fences.join(clock);
+        self.fences.raise(strand as usize, event);
+        view.fences.assign(&self.fences);
+        view.accesses.assign(&self.accesses);
+        view.settle(self);
+    }
 }
 
 /// What a strand keeps for the model.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct View {
     /// What happened before the fences that its last sequentially consistent fence comes after.
     fences: Clock,
@@ -157,20 +155,20 @@ impl View {
 
     /// The strand synchronises: its store buffer is empty.
     #[inline(always)]
-    pub fn settle(&mut self) {
-        self.since = total().time;
+    pub fn settle(&mut self, total: &Total) {
+        self.since = total.time;
     }
 }
 
-/// A sequentially consistent fence.
-pub fn fence(this: &mut Strand) {
-    let total = total();
-    let event = live().events;
-    total.fences.join(&this.clock);
-    total.fences.raise(this.id.index(), event);
-    this.view.fences.assign(&total.fences);
-    this.view.accesses.assign(&total.accesses);
-    this.view.settle();
+/// A strand that is about to look, or to store.
+#[derive(Clone, Copy, Debug)]
+pub struct Looker<'a> {
+    /// Its index.
+    pub strand: u16,
+    /// What happens before its next step.
+    pub clock: &'a Clock,
+    /// What it must see besides.
+    pub view: &'a View,
 }
 
 impl History {
@@ -196,16 +194,16 @@ impl History {
     }
 
     /// The place of the oldest store that the strand may see, or come right after.
-    fn floor(&self, this: &Strand, order: Order) -> usize {
+    fn floor(&self, total: &Total, who: Looker<'_>, order: Order) -> usize {
         let seq_cst = order == Order::SeqCst;
-        let known = |strand: u16, event: u64| strand == this.id.0 || this.clock.get(strand as usize) >= event;
+        let known = |strand: u16, event: u64| strand == who.strand || who.clock.get(strand as usize) >= event;
         // By its first event, and by its first event of a sequentially consistent operation.
         let told = |strand: u16, event: u64, in_total: u64| {
             let by = strand as usize;
             known(strand, event)
-                || event <= this.view.fences.get(by)
-                || seq_cst && (in_total != NEVER || event <= total().fences.get(by))
-                || in_total <= this.view.accesses.get(by)
+                || event <= who.view.fences.get(by)
+                || seq_cst && (in_total != NEVER || event <= total.fences.get(by))
+                || in_total <= who.view.accesses.get(by)
         };
         let must_see = |stored: &Stored| {
             let in_total = if stored.seq_cst { stored.event } else { NEVER };
@@ -217,16 +215,16 @@ impl History {
     }
 
     /// How many stores a load may see, the newest among them; whether it has looked too often at an older one.
-    pub fn visible(&self, this: &Strand, order: Order) -> (u32, bool) {
+    pub fn visible(&self, total: &Total, who: Looker<'_>, order: Order) -> (u32, bool) {
         let newest = self.stores.len() - 1;
-        let mut floor = self.floor(this, order);
-        if model() == MemoryModel::Tso {
-            while floor < newest && self.stores[floor + 1].time <= this.view.since {
+        let mut floor = self.floor(total, who, order);
+        if total.model == MemoryModel::Tso {
+            while floor < newest && self.stores[floor + 1].time <= who.view.since {
                 floor += 1;
             }
         }
         let impatient = |stored: &Stored| {
-            stored.looks.iter().any(|look| look.strand == this.id.0 && look.count >= PATIENCE)
+            stored.looks.iter().any(|look| look.strand == who.strand && look.count >= PATIENCE)
         };
         let first = floor;
         while floor < newest && impatient(&self.stores[floor]) {
@@ -236,10 +234,10 @@ impl History {
     }
 
     /// How many newer stores each place has that a store may come to, the newest first.
-    pub fn places(&self, this: &Strand, order: Order) -> impl Iterator<Item = usize> + '_ {
-        let floor = self.floor(this, order);
+    pub fn places(&self, total: &Total, who: Looker<'_>, order: Order) -> impl Iterator<Item = usize> {
+        let floor = self.floor(total, who, order);
         let newest = self.stores.len() - 1;
-        let stays = model() == MemoryModel::Tso || order == Order::SeqCst;
+        let stays = total.model == MemoryModel::Tso || order == Order::SeqCst;
         let least = if stays { newest } else { floor };
         (least..=newest)
             .rev()
@@ -247,30 +245,36 @@ impl History {
             .map(move |at| newest - at)
     }
 
-    /// The strand sees a store.
-    pub fn looked(&mut self, this: &mut Strand, back: usize, order: Order) {
+    /// The strand sees a store, at its event.
+    pub fn looked(
+        &mut self,
+        total: &mut Total,
+        (strand, event): (u16, u64),
+        view: &mut View,
+        back: usize,
+        order: Order,
+    ) {
         let Some(at) = self.stores.len().checked_sub(back + 1) else { return };
         let stored = &mut self.stores[at];
-        let event = live().events;
         let seq_cst = order == Order::SeqCst;
         let in_total = if seq_cst { event } else { NEVER };
         if seq_cst {
-            total().accesses.raise(this.id.index(), event);
+            total.accesses.raise(strand as usize, event);
         }
-        match stored.looks.iter_mut().find(|look| look.strand == this.id.0) {
+        match stored.looks.iter_mut().find(|look| look.strand == strand) {
             Some(look) => {
                 look.count = look.count.saturating_add((back > 0) as u16);
                 look.total = look.total.min(in_total);
             }
             None => {
                 let count = (back > 0) as u16;
-                stored.looks.push(Look { strand: this.id.0, count, event, total: in_total });
+                stored.looks.push(Look { strand, count, event, total: in_total });
             }
         }
-        if stored.strand != this.id.0 {
-            this.view.since = this.view.since.max(stored.time);
+        if stored.strand != strand {
+            view.since = view.since.max(stored.time);
             if stored.strand != ALL {
-                this.view.heard.raise(stored.strand as usize, stored.event);
+                view.heard.raise(stored.strand as usize, stored.event);
             }
         }
     }
@@ -281,17 +285,22 @@ impl History {
         self.stores.push_back(Stored { value, ..Stored::NOTHING });
     }
 
-    /// The strand makes a store that publishes `release`.
-    pub fn push(&mut self, this: &mut Strand, made: Made, release: &Clock) {
-        let total = total();
-        let event = live().events;
+    /// The strand makes a store at its event, which publishes `release`.
+    pub fn push(
+        &mut self,
+        total: &mut Total,
+        (strand, event): (u16, u64),
+        view: &mut View,
+        made: Made,
+        release: &Clock,
+    ) {
         total.time += 1;
         let seq_cst = made.order == Order::SeqCst;
         if seq_cst {
-            total.accesses.raise(this.id.index(), event);
+            total.accesses.raise(strand as usize, event);
         }
         if seq_cst || made.exchange {
-            this.view.since = total.time;
+            view.since = total.time;
         }
         if self.stores.len() >= KEPT {
             self.cut = true;
@@ -302,7 +311,7 @@ impl History {
         }
         let Some(stored) = self.stores.back_mut() else { return };
         stored.looks.clear();
-        (stored.strand, stored.event, stored.time) = (this.id.0, event, total.time);
+        (stored.strand, stored.event, stored.time) = (strand, event, total.time);
         (stored.seq_cst, stored.exchange) = (seq_cst, made.exchange);
         (stored.pc, stored.value, stored.order) = (made.pc, made.value, made.order);
         stored.release.assign(release);
@@ -312,3 +321,7 @@ impl History {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "stores_tests.rs"]
+mod tests;

@@ -46,3 +46,49 @@ const _: () = {
     assert!(of(256).0 == 12 && of(256).1 == 256 && of(257).0 == 13 && of(257).1 == 320);
     assert!(of(1 << 20).1 == 1 << 20 && of((1 << 20) + 1).1 == (1 << 20) + (1 << 18));
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn small_sizes_go_up_by_16() {
+        for size in 1..=128 {
+            assert_eq!(of(size), (size.div_ceil(16), size.div_ceil(16) * 16));
+        }
+    }
+
+    #[test]
+    fn there_are_four_classes_to_a_power_of_two() {
+        for log in 7..40 {
+            let classes: std::collections::BTreeSet<usize> =
+                (1..=4).map(|quarter| of((1 << log) + quarter * (1 << (log - 2))).0).collect();
+            assert_eq!(classes.len(), 4, "2^{log}");
+        }
+    }
+
+    #[test]
+    fn a_class_begins_where_the_one_before_ends() {
+        for index in 1..COUNT - 1 {
+            assert_eq!(of(bytes(index)), (index, bytes(index)));
+            assert_eq!(of(bytes(index) + 1).0, index + 1);
+        }
+    }
+
+    #[test]
+    fn what_is_larger_than_all_classes_is_the_last_ones() {
+        assert_eq!(of(usize::MAX / 2), (COUNT - 1, usize::MAX / 2));
+    }
+
+    proptest! {
+        #[test]
+        fn a_block_holds_what_was_asked_for_and_wastes_little(size in 1usize..1 << 40) {
+            let (index, room) = of(size);
+            prop_assert!(room >= size);
+            prop_assert_eq!(bytes(index), room);
+            // A quarter beyond 128 bytes, 15 bytes below.
+            prop_assert!(room - size < (size / 4).max(16));
+        }
+    }
+}

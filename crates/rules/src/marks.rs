@@ -1,0 +1,405 @@
+//! Marks: accesses as cells remember them.
+//!
+//! A mark is an event (40 bits), a strand (16) and the bytes of the cell that were touched (8). Most cells need two: the
+//! last write and the last read. Where that is not enough (strands that read at the same time, neighbours in one cell)
+//! a cell has a chain of nodes with as many marks as it takes.
+
+const EVENT_SHIFT: u32 = 24;
+const STRAND_SHIFT: u32 = 8;
+const STRAND_MASK: u64 = 0xFFFF;
+/// In the strand's place: the cell's marks are in a chain.
+const CHAINED: u64 = 0xFFFF;
+
+/// Makes a mark.
+#[inline(always)]
+pub fn mark(event: u64, strand: u16, bytes: u8) -> u64 {
+    event << EVENT_SHIFT | (strand as u64) << STRAND_SHIFT | bytes as u64
+}
+
+/// The event of a mark.
+#[inline(always)]
+pub fn event(mark: u64) -> u64 {
+    mark >> EVENT_SHIFT
+}
+
+/// The strand of a mark.
+#[inline(always)]
+pub fn strand(mark: u64) -> usize {
+    (mark >> STRAND_SHIFT & STRAND_MASK) as usize
+}
+
+/// The bytes of a mark, one bit each.
+#[inline(always)]
+pub fn bytes(mark: u64) -> u8 {
+    mark as u8
+}
+
+/// A mark with its instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Entry {
+    /// The mark.
+    pub mark: u64,
+    /// Low half of the pc.
+    pub pc: u32,
+    /// 1 for a write.
+    pub write: u32,
+}
+
+const ENTRIES: usize = 3;
+/// Nodes there may be for all chains; a power of two.
+pub const NODES: usize = 1 << 20;
+
+/// A part of a chain. All zero at first.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Node {
+    entries: [Entry; ENTRIES],
+    used: u32,
+    /// Index of the next node, 0 if none.
+    next: u32,
+    pad: u64,
+}
+
+impl Node {
+    fn entries(&self) -> &[Entry] {
+        &self.entries[..self.used as usize]
+    }
+
+    fn entries_mut(&mut self) -> &mut [Entry] {
+        &mut self.entries[..self.used as usize]
+    }
+}
+
+/// A chain of nodes: see [`Chains`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain(u32);
+
+impl Chain {
+    /// The chain a cell's `read` stands for, if it does.
+    #[inline(always)]
+    pub fn of_read(read: u64) -> Option<Chain> {
+        (read >> STRAND_SHIFT & STRAND_MASK == CHAINED).then_some(Chain((read >> EVENT_SHIFT) as u32))
+    }
+
+    /// What stands for it in a cell.
+    pub fn as_read(self) -> u64 {
+        (self.0 as u64) << EVENT_SHIFT | CHAINED << STRAND_SHIFT
+    }
+
+    /// The chain of this number.
+    pub fn numbered(number: u32) -> Chain {
+        Chain(number)
+    }
+
+    /// What [`Chain::numbered`] knows it by.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// All chains of a run.
+#[derive(Debug)]
+pub struct Chains<'a> {
+    nodes: &'a mut [Node],
+    /// Nodes handed out so far; node 0 is none.
+    used: u32,
+    /// The first of those that were given back.
+    free: u32,
+    /// A mark was left out, for want of room.
+    lost: bool,
+}
+
+impl<'a> Chains<'a> {
+    /// No room at all.
+    pub const fn nowhere() -> Self {
+        Chains { nodes: &mut [], used: 1, free: 0, lost: false }
+    }
+
+    /// Chains of these nodes, at most [`NODES`] of them, which are all zero.
+    pub fn of(nodes: &'a mut [Node]) -> Self {
+        Chains { nodes, ..Chains::nowhere() }
+    }
+
+    /// Whether a mark was left out, for want of room.
+    pub fn has_lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Whether there has been a chain at all.
+    pub fn any(&self) -> bool {
+        self.used > 1
+    }
+
+    /// A free node; `None` when there are too many.
+    fn take(&mut self) -> Option<u32> {
+        if self.free != 0 {
+            let index = self.free;
+            let node = &mut self.nodes[index as usize];
+            self.free = node.next;
+            (node.used, node.next) = (0, 0);
+            return Some(index);
+        }
+        if self.used as usize >= self.nodes.len() {
+            self.lost = true;
+            return None;
+        }
+        self.used += 1;
+        Some(self.used - 1)
+    }
+
+    /// A chain without marks.
+    pub fn make(&mut self) -> Option<Chain> {
+        self.take().map(Chain)
+    }
+
+    /// Every mark of a chain.
+    #[inline]
+    pub fn marks(&self, chain: Chain) -> impl Iterator<Item = &Entry> {
+        let mut index = chain.0;
+        core::iter::from_fn(move || {
+            let node = self.nodes.get(index as usize).filter(|_| index != 0)?;
+            index = node.next;
+            Some(node.entries())
+        })
+        .flatten()
+    }
+
+    /// Whether there is such a mark; who asks may change it, and learns its place: [`Chains::at`].
+    #[inline(always)]
+    pub fn any_mut(&mut self, chain: Chain, mut is: impl FnMut(&mut Entry, Spot) -> bool) -> bool {
+        let mut index = chain.0;
+        while index != 0 {
+            let node = &mut self.nodes[index as usize];
+            for (at, entry) in node.entries_mut().iter_mut().enumerate() {
+                if is(entry, Spot(index, at as u32)) {
+                    return true;
+                }
+            }
+            index = node.next;
+        }
+        false
+    }
+
+    /// Calls `visit` with every mark, which may change it.
+    pub fn each_mut(&mut self, chain: Chain, mut visit: impl FnMut(&mut Entry)) {
+        self.any_mut(chain, |entry, _| {
+            visit(entry);
+            false
+        });
+    }
+
+    /// The mark at a place that [`Chains::any_mut`] told, as long as nothing was taken out since.
+    #[inline(always)]
+    pub fn at(&mut self, spot: Spot) -> &mut Entry {
+        &mut self.nodes[spot.0 as usize].entries[spot.1 as usize]
+    }
+
+    /// Keeps the marks that `keep` wants; returns how many.
+    pub fn retain(&mut self, chain: Chain, keep: impl Fn(&Entry) -> bool) -> u32 {
+        let mut index = chain.0;
+        let mut kept = 0;
+        while index != 0 {
+            let node = &mut self.nodes[index as usize];
+            let mut at = 0;
+            while at < node.used as usize {
+                if keep(&node.entries[at]) {
+                    at += 1;
+                } else {
+                    node.used -= 1;
+                    node.entries[at] = node.entries[node.used as usize];
+                }
+            }
+            kept += node.used;
+            index = node.next;
+        }
+        kept
+    }
+
+    /// Adds a mark; when there is no room at all it is left out, and that is false.
+    pub fn push(&mut self, chain: Chain, entry: Entry) -> bool {
+        let mut index = chain.0;
+        loop {
+            let node = &mut self.nodes[index as usize];
+            if (node.used as usize) < ENTRIES {
+                node.entries[node.used as usize] = entry;
+                node.used += 1;
+                return true;
+            }
+            let mut next = node.next;
+            if next == 0 {
+                let Some(taken) = self.take() else { return false };
+                self.nodes[index as usize].next = taken;
+                next = taken;
+            }
+            index = next;
+        }
+    }
+
+    /// Gives a chain's nodes back.
+    pub fn free(&mut self, chain: Chain) {
+        let mut last = chain.0;
+        while self.nodes[last as usize].next != 0 {
+            last = self.nodes[last as usize].next;
+        }
+        self.nodes[last as usize].next = self.free;
+        self.free = chain.0;
+    }
+}
+
+/// The place of a mark in its chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot(u32, u32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+    use std::vec;
+    use std::vec::Vec;
+
+    fn entry(number: u32) -> Entry {
+        Entry { mark: mark(number as u64, 3, 0xF), pc: number, write: number & 1 }
+    }
+
+    fn pcs(chains: &Chains<'_>, chain: Chain) -> Vec<u32> {
+        chains.marks(chain).map(|entry| entry.pc).collect()
+    }
+
+    #[test]
+    fn a_mark_has_what_it_was_made_of() {
+        let made = mark(0xFF_FFFF_FFFF, 0xFFFE, 0xA5);
+        assert_eq!((event(made), strand(made), bytes(made)), (0xFF_FFFF_FFFF, 0xFFFE, 0xA5));
+        assert_eq!((event(0), strand(0), bytes(0)), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_chain_is_told_from_a_mark() {
+        for number in [1, 77, NODES as u32 - 1] {
+            assert_eq!(Chain::of_read(Chain(number).as_read()), Some(Chain(number)));
+        }
+        assert_eq!(Chain::of_read(mark(5, 0xFFFE, 0xFF)), None);
+        assert_eq!(Chain::of_read(0), None);
+    }
+
+    #[test]
+    fn a_chain_keeps_its_marks_in_order_over_several_nodes() {
+        let mut nodes = [Node::default(); 8];
+        let mut chains = Chains::of(&mut nodes);
+        assert!(!chains.any());
+        let chain = chains.make().expect("room");
+        assert!((0..10).all(|number| chains.push(chain, entry(number))));
+        assert!(chains.any());
+        assert_eq!(pcs(&chains, chain), (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_is_not_kept_goes_and_its_room_is_used_again() {
+        let mut nodes = [Node::default(); 4];
+        let mut chains = Chains::of(&mut nodes);
+        let chain = chains.make().expect("room");
+        (0..9).for_each(|number| assert!(chains.push(chain, entry(number))));
+        assert_eq!(chains.retain(chain, |entry| entry.write == 0), 5);
+        for number in 20..24 {
+            assert!(chains.push(chain, entry(number)));
+        }
+        let mut left = pcs(&chains, chain);
+        left.sort_unstable();
+        assert_eq!(left, [0, 2, 4, 6, 8, 20, 21, 22, 23]);
+        assert!(!chains.has_lost());
+    }
+
+    #[test]
+    fn without_room_a_mark_is_left_out_and_that_is_known() {
+        let mut nodes = [Node::default(); 2];
+        let mut chains = Chains::of(&mut nodes);
+        let chain = chains.make().expect("room");
+        assert!((0..3).all(|number| chains.push(chain, entry(number))));
+        assert!(!chains.has_lost());
+        assert!(!chains.push(chain, entry(3)));
+        assert!(chains.has_lost());
+        assert_eq!(chains.make(), None);
+        assert_eq!(pcs(&chains, chain), [0, 1, 2]);
+    }
+
+    #[test]
+    fn without_any_memory_there_is_no_chain() {
+        let mut chains = Chains::nowhere();
+        assert_eq!(chains.make(), None);
+        assert!(chains.has_lost());
+    }
+
+    #[test]
+    fn a_freed_chain_is_empty_when_it_is_made_again() {
+        let mut nodes = [Node::default(); 4];
+        let mut chains = Chains::of(&mut nodes);
+        let long = chains.make().expect("room");
+        (0..9).for_each(|number| assert!(chains.push(long, entry(number))));
+        chains.free(long);
+        for _ in 0..3 {
+            let again = chains.make().expect("three nodes came back");
+            assert_eq!(pcs(&chains, again), []);
+        }
+        assert_eq!(chains.make(), None);
+    }
+
+    #[test]
+    fn a_mark_is_changed_where_it_is() {
+        let mut nodes = [Node::default(); 4];
+        let mut chains = Chains::of(&mut nodes);
+        let chain = chains.make().expect("room");
+        (0..5).for_each(|number| assert!(chains.push(chain, entry(number))));
+        let mut spot = None;
+        assert!(chains.any_mut(chain, |entry, at| {
+            spot = Some(at);
+            entry.pc == 4
+        }));
+        chains.at(spot.expect("it is there")).pc = 40;
+        assert_eq!(pcs(&chains, chain), [0, 1, 2, 3, 40]);
+        assert!(!chains.any_mut(chain, |entry, _| entry.pc == 4));
+    }
+
+    proptest! {
+        /// Several chains out of one pool, against lists: nothing is lost, mixed up or kept after it was freed.
+        #[test]
+        fn chains_are_lists(steps in prop::collection::vec((0u8..5, 0u32..6, 0u32..100), 1..120)) {
+            let mut nodes = vec![Node::default(); 64];
+            let mut chains = Chains::of(&mut nodes);
+            let mut lists: BTreeMap<u32, (Chain, Vec<u32>)> = BTreeMap::new();
+            for (what, name, value) in steps {
+                match what {
+                    0..=2 => {
+                        let fresh = !lists.contains_key(&name);
+                        if fresh {
+                            let Some(chain) = chains.make() else { continue };
+                            lists.insert(name, (chain, Vec::new()));
+                        }
+                        let (chain, list) = lists.get_mut(&name).expect("made");
+                        if chains.push(*chain, entry(value)) {
+                            list.push(value);
+                        }
+                    }
+                    3 => {
+                        if let Some((chain, list)) = lists.get_mut(&name) {
+                            chains.retain(*chain, |entry| !entry.pc.is_multiple_of(3));
+                            list.retain(|value| !value.is_multiple_of(3));
+                        }
+                    }
+                    _ => {
+                        if let Some((chain, _)) = lists.remove(&name) {
+                            chains.free(chain);
+                        }
+                    }
+                }
+                for (chain, list) in lists.values() {
+                    let mut have = pcs(&chains, *chain);
+                    let mut want = list.clone();
+                    have.sort_unstable();
+                    want.sort_unstable();
+                    prop_assert_eq!(have, want);
+                }
+            }
+        }
+    }
+}

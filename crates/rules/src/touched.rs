@@ -1,0 +1,353 @@
+//! Who has touched memory, and where: every 8 bytes remember each access that tells something new.
+//!
+//! What a cell has to answer is which earlier accesses conflict with a new one (bytes in common, another strand, one of the
+//! two writes), all of them, since each is an instruction to be learnt. So it keeps every different access: instruction,
+//! bytes, whether it wrote, and which strand, or that several did. An access at an instruction that is a point already has no
+//! instruction here: there is nothing to learn of it, only from it.
+//!
+//! That is exact: of each conflicting pair of a run both are learnt when the later one is made. What has been noted need not
+//! be compared again, since whoever conflicts with it and came later has found it. So an access that is made again costs a
+//! few instructions.
+//!
+//! Entries are taken together where one can say the same: bytes of one strand's accesses at an instruction, strands that did the same to
+//! the same bytes. Of points only matters what conflicts with them: a write says what a read does, and that several have written says
+//! all. So memory that strands share, or only read, has one entry in the end, in the cell's own word.
+
+use crate::bits;
+use crate::marks::{self, Chain, Chains, Entry};
+
+/// The bit of a cell's word that is somebody else's; it is left as it is.
+pub const FOREIGN: u64 = 1;
+
+/// A cell's word: whether there is a chain, whether it writes, and the low half of the pc.
+const CHAINED: u64 = 1 << 1;
+const WRITES: u64 = 1 << 2;
+const PC_SHIFT: u32 = 32;
+const PC: u64 = !0 << PC_SHIFT;
+/// Of a cell with one access: the strand's index + 1, or that several did this; the bytes.
+const SEVERAL: u64 = 1 << 3;
+const OWNER_SHIFT: u32 = 4;
+const OWNER: u64 = 0x7FFF;
+const BYTES_SHIFT: u32 = 20;
+const BYTES: u64 = 0xFF << BYTES_SHIFT;
+/// Of a cell with a chain of them: its number, and the last access of one of the first strands, if its bytes have a shape.
+const FIRST_SHIFT: u32 = 3;
+const FIRST_STRANDS: u64 = 15;
+const SHAPE_SHIFT: u32 = 7;
+const CHAIN_SHIFT: u32 = 12;
+const CHAIN: u64 = (marks::NODES as u64 - 1) << CHAIN_SHIFT;
+const _: () = assert!(marks::NODES <= 1 << (PC_SHIFT - CHAIN_SHIFT));
+
+/// In an entry of a chain: more than one strand did this.
+const SEVERAL_STRANDS: u16 = 0xFFFE;
+
+/// What came of noting an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// Nobody had touched the cell.
+    First,
+    /// It conflicts with no earlier one.
+    Apart,
+    /// It conflicts with an earlier one.
+    Conflicts,
+}
+
+/// An access as cells keep it: to bytes of one cell, at an instruction that is no point yet, or 0.
+#[derive(Clone, Copy, Debug)]
+pub struct New {
+    addr: u64,
+    bytes: u64,
+    /// A power of two, or 0 if it has no shape.
+    size: u32,
+    /// Instruction and whether it writes.
+    what: u64,
+    me: u64,
+}
+
+impl New {
+    /// One whose size is a power of two.
+    #[inline(always)]
+    pub fn of(strand: u16, addr: u64, size: u32, write: bool, pc: u64) -> New {
+        New::part(strand, addr, bits(addr & 7, size as u64), size, write, pc)
+    }
+
+    /// One to any bytes of a cell.
+    #[inline(always)]
+    pub fn bytes(strand: u16, addr: u64, bits: u8, write: bool, pc: u64) -> New {
+        New::part(strand, addr, bits, 0, write, pc)
+    }
+
+    #[inline(always)]
+    fn part(strand: u16, addr: u64, bits: u8, size: u32, write: bool, pc: u64) -> New {
+        let what = pc << PC_SHIFT | (write as u64) << WRITES.trailing_zeros();
+        New { addr, bytes: (bits as u64) << BYTES_SHIFT, size, what, me: strand as u64 + 1 }
+    }
+
+    /// The word of a cell that has been touched in no other way.
+    #[inline(always)]
+    fn alone(self) -> u64 {
+        self.what | self.bytes | self.me << OWNER_SHIFT
+    }
+
+    /// What a chained cell's word has of its last access; only that there is a chain if more cannot be told exactly.
+    #[inline(always)]
+    fn last(self) -> u64 {
+        if self.me > FIRST_STRANDS || self.size == 0 {
+            return CHAINED;
+        }
+        let shape = self.addr & 7 | (self.size.trailing_zeros() as u64) << 3;
+        self.what | shape << SHAPE_SHIFT | self.me << FIRST_SHIFT | CHAINED
+    }
+
+    /// Whether one look tells that the cell knows of it: the last access was the same, or the only one at other bytes, or
+    /// several have done the same and nobody anything else.
+    #[inline(always)]
+    pub fn repeats(self, word: &mut u64) -> bool {
+        let alone = self.alone();
+        if (*word ^ alone) & !(BYTES | FOREIGN) == 0 {
+            *word |= alone;
+            return true;
+        }
+        if (*word ^ (self.what | self.bytes | SEVERAL)) & (!(BYTES | FOREIGN) | self.bytes) == 0 {
+            return true;
+        }
+        let last = self.last();
+        (*word ^ last) & !(CHAIN | FOREIGN) == 0 && last != CHAINED
+    }
+
+    /// Notes it. `learn` is called with the instructions of earlier ones that it conflicts with.
+    #[inline(always)]
+    pub fn note(self, word: &mut u64, chains: &mut Chains<'_>, learn: impl FnMut(u32)) -> Noted {
+        let old = *word & !FOREIGN;
+        let last = self.last();
+        let new = entry(self.alone());
+        if old == 0 {
+            *word |= self.alone();
+            return Noted::First;
+        }
+        let known = if old & CHAINED != 0 {
+            let chain = chain_of(old);
+            *word = chained(chain, last) | *word & FOREIGN;
+            again(chains, chain, &new)
+        } else {
+            covers(&entry(old), &new)
+        };
+        if known || !further(word, chains, new, last, learn) { Noted::Apart } else { Noted::Conflicts }
+    }
+}
+
+/// Whether several have written all of these bytes, at points: that says all there is to say.
+#[inline(always)]
+pub fn says_all(word: u64, bits: u8) -> bool {
+    let whole = SEVERAL | WRITES | (bits as u64) << BYTES_SHIFT;
+    word & (PC | CHAINED | whole) == whole
+}
+
+/// Whether the access is in the chain, perhaps at other bytes, which are added if nobody else has been there.
+#[inline(always)]
+fn again(chains: &mut Chains<'_>, chain: Chain, new: &Entry) -> bool {
+    let mut own = None;
+    let (mut met, mut twin) = (false, false);
+    let covered = chains.any_mut(chain, |entry, spot| {
+        if covers(entry, new) {
+            return true;
+        }
+        let same = (entry.pc, entry.write) == (new.pc, new.write);
+        if marks::strand(entry.mark ^ new.mark) == 0 {
+            if same {
+                own = Some(spot);
+            }
+        } else {
+            // With the new bytes the two may become one of several.
+            twin |= same;
+            met |= marks::bytes(entry.mark & new.mark) != 0 && entry.write | new.write != 0;
+        }
+        false
+    });
+    match own {
+        Some(own) if !covered && !met && !twin => {
+            chains.at(own).mark |= marks::bytes(new.mark) as u64;
+            true
+        }
+        _ => covered,
+    }
+}
+
+fn chain_of(word: u64) -> Chain {
+    Chain::numbered(((word & CHAIN) >> CHAIN_SHIFT) as u32)
+}
+
+fn chained(chain: Chain, last: u64) -> u64 {
+    (chain.number() as u64) << CHAIN_SHIFT | last
+}
+
+/// The access tells something new of a cell that has been touched before; whether it conflicts with an earlier one.
+#[inline(never)]
+fn further(
+    cell: &mut u64,
+    chains: &mut Chains<'_>,
+    mut new: Entry,
+    last: u64,
+    mut learn: impl FnMut(u32),
+) -> bool {
+    let old = *cell & !FOREIGN;
+    let mut shared = false;
+    if old & CHAINED != 0 {
+        let chain = chain_of(old);
+        chains.each_mut(chain, |entry| shared |= meets(entry, &new, &mut learn));
+        known_if(shared, &mut new);
+        let mut joined = false;
+        chains.each_mut(chain, |entry| joined = joined || joins(entry, &new));
+        if joined {
+            tidy(cell, chains, chain);
+        } else {
+            chains.push(chain, new);
+        }
+        return shared;
+    }
+    let mut first = entry(old);
+    shared = meets(&mut first, &new, &mut learn);
+    known_if(shared, &mut new);
+    if joins(&mut first, &new) {
+        *cell = word(&first) | *cell & FOREIGN;
+        return shared;
+    }
+    if let Some(chain) = chains.make() {
+        chains.push(chain, first);
+        chains.push(chain, new);
+        *cell = chained(chain, last) | *cell & FOREIGN;
+    }
+    shared
+}
+
+/// Entries of a chain that are made fewer.
+const FEW: usize = 6;
+
+/// Takes together what one entry can say. A chain of which one is left is none.
+fn tidy(cell: &mut u64, chains: &mut Chains<'_>, chain: Chain) {
+    let mut kept = [Entry::default(); FEW];
+    let mut used = 0;
+    for entry in chains.marks(chain) {
+        let mut new = *entry;
+        let mut at = 0;
+        while at < used {
+            if joins(&mut kept[at], &new) {
+                // What it has become may go together with another one.
+                new = kept[at];
+                used -= 1;
+                kept[at] = kept[used];
+                at = 0;
+            } else {
+                at += 1;
+            }
+        }
+        if used == FEW {
+            return;
+        }
+        kept[used] = new;
+        used += 1;
+    }
+    if used == 1 {
+        *cell = word(&kept[0]) | *cell & FOREIGN;
+        return chains.free(chain);
+    }
+    chains.retain(chain, |_| false);
+    for entry in &kept[..used] {
+        chains.push(chain, *entry);
+    }
+}
+
+/// An instruction that is learnt need not be kept.
+fn known_if(shared: bool, entry: &mut Entry) {
+    if shared {
+        entry.pc = 0;
+    }
+}
+
+fn entry(word: u64) -> Entry {
+    let owner = (word >> OWNER_SHIFT & OWNER) as u16;
+    let strand = if word & SEVERAL != 0 { SEVERAL_STRANDS } else { owner.wrapping_sub(1) };
+    let mark = marks::mark(0, strand, (word >> BYTES_SHIFT) as u8);
+    Entry { mark, pc: (word >> PC_SHIFT) as u32, write: (word & WRITES != 0) as u32 }
+}
+
+fn word(entry: &Entry) -> u64 {
+    let strand = marks::strand(entry.mark) as u64;
+    let owner = if strand == SEVERAL_STRANDS as u64 { SEVERAL } else { (strand + 1) << OWNER_SHIFT };
+    let writes = if entry.write != 0 { WRITES } else { 0 };
+    (entry.pc as u64) << PC_SHIFT | (marks::bytes(entry.mark) as u64) << BYTES_SHIFT | writes | owner
+}
+
+/// Whether two accesses conflict; if so the earlier one is learnt.
+fn meets(earlier: &mut Entry, new: &Entry, learn: &mut impl FnMut(u32)) -> bool {
+    let meets = marks::bytes(earlier.mark & new.mark) != 0
+        && earlier.write | new.write != 0
+        && marks::strand(earlier.mark) != marks::strand(new.mark);
+    if meets && earlier.pc != 0 {
+        learn(earlier.pc);
+        earlier.pc = 0;
+    }
+    meets
+}
+
+/// Whether an entry says all that a new access does. Of one that several made, whoever conflicts with the new one conflicts
+/// with one of them, too. Of a point only matters what it conflicts with, and a write does so with all that a read does.
+#[inline(always)]
+fn covers(entry: &Entry, new: &Entry) -> bool {
+    let strand = marks::strand(entry.mark);
+    entry.pc == new.pc
+        && (entry.write == new.write || entry.write != 0 && new.pc == 0)
+        && (strand == marks::strand(new.mark) || strand == SEVERAL_STRANDS as usize)
+        && marks::bytes(new.mark) & !marks::bytes(entry.mark) == 0
+}
+
+/// Takes a new access into an earlier one if one entry can say both; false if not.
+fn joins(earlier: &mut Entry, new: &Entry) -> bool {
+    if covers(earlier, new) {
+        return true;
+    }
+    if covers(new, earlier) {
+        *earlier = *new;
+        return true;
+    }
+    if (earlier.pc, earlier.write) != (new.pc, new.write) {
+        return false;
+    }
+    let bytes = marks::bytes(new.mark);
+    if marks::strand(earlier.mark) == marks::strand(new.mark) {
+        earlier.mark |= bytes as u64;
+    } else if marks::bytes(earlier.mark) == bytes {
+        earlier.mark = marks::mark(0, SEVERAL_STRANDS, bytes);
+    } else {
+        return false;
+    }
+    true
+}
+
+/// All of a cell is written by the strand, for the last time: whether others have touched it. Their instructions are learnt.
+pub fn last_write(cell: &mut u64, chains: &mut Chains<'_>, strand: u16, mut learn: impl FnMut(u32)) -> bool {
+    let new = Entry { mark: marks::mark(0, strand, 0xFF), pc: 0, write: 1 };
+    let old = *cell & !FOREIGN;
+    let mut shared = false;
+    if old & CHAINED != 0 {
+        chains.each_mut(chain_of(old), |entry| shared |= meets(entry, &new, &mut learn));
+    } else if old != 0 {
+        let mut first = entry(old);
+        if meets(&mut first, &new, &mut learn) {
+            shared = true;
+            *cell = word(&first) | *cell & FOREIGN;
+        }
+    }
+    shared
+}
+
+/// Gives back what a cell has of chains; its word means nothing any more.
+pub fn forget(word: u64, chains: &mut Chains<'_>) {
+    if word & CHAINED != 0 {
+        chains.free(chain_of(word));
+    }
+}
+
+#[cfg(test)]
+#[path = "touched_tests.rs"]
+mod tests;
