@@ -61,16 +61,6 @@ pub struct Node {
     pad: u64,
 }
 
-impl Node {
-    fn entries(&self) -> &[Entry] {
-        &self.entries[..self.used as usize]
-    }
-
-    fn entries_mut(&mut self) -> &mut [Entry] {
-        &mut self.entries[..self.used as usize]
-    }
-}
-
 /// A chain of nodes: see [`Chains`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain(u32);
@@ -98,10 +88,10 @@ impl Chain {
     }
 }
 
-/// All chains of a run.
+/// All chains of a run: out of `N` nodes, a power of two, so that an index needs no look whether it is one.
 #[derive(Debug)]
-pub struct Chains<'a> {
-    nodes: &'a mut [Node],
+pub struct Chains<'a, const N: usize> {
+    nodes: Option<&'a mut [Node; N]>,
     /// Nodes handed out so far; node 0 is none.
     used: u32,
     /// The first of those that were given back.
@@ -110,15 +100,17 @@ pub struct Chains<'a> {
     lost: bool,
 }
 
-impl<'a> Chains<'a> {
+impl<'a, const N: usize> Chains<'a, N> {
     /// No room at all.
     pub const fn nowhere() -> Self {
-        Chains { nodes: &mut [], used: 1, free: 0, lost: false }
+        const { assert!(N.is_power_of_two()) };
+        Chains { nodes: None, used: 1, free: 0, lost: false }
     }
 
-    /// Chains of these nodes, at most [`NODES`] of them, which are all zero.
-    pub fn of(nodes: &'a mut [Node]) -> Self {
-        Chains { nodes, ..Chains::nowhere() }
+    /// Chains of these nodes, which are all zero.
+    pub const fn of(nodes: &'a mut [Node; N]) -> Self {
+        const { assert!(N.is_power_of_two()) };
+        Chains { nodes: Some(nodes), used: 1, free: 0, lost: false }
     }
 
     /// Whether a mark was left out, for want of room.
@@ -133,14 +125,14 @@ impl<'a> Chains<'a> {
 
     /// A free node; `None` when there are too many.
     fn take(&mut self) -> Option<u32> {
-        if self.free != 0 {
+        if let Some(nodes) = self.nodes.as_deref_mut().filter(|_| self.free != 0) {
             let index = self.free;
-            let node = &mut self.nodes[index as usize];
+            let node = &mut nodes[index as usize % N];
             self.free = node.next;
             (node.used, node.next) = (0, 0);
             return Some(index);
         }
-        if self.used as usize >= self.nodes.len() {
+        if self.nodes.is_none() || self.used as usize >= N {
             self.lost = true;
             return None;
         }
@@ -158,49 +150,69 @@ impl<'a> Chains<'a> {
     pub fn marks(&self, chain: Chain) -> impl Iterator<Item = &Entry> {
         let mut index = chain.0;
         core::iter::from_fn(move || {
-            let node = self.nodes.get(index as usize).filter(|_| index != 0)?;
+            let nodes = self.nodes.as_deref().filter(|_| index != 0)?;
+            let node = &nodes[index as usize % N];
             index = node.next;
-            Some(node.entries())
+            Some(&node.entries[..node.used as usize])
         })
         .flatten()
     }
 
-    /// Whether there is such a mark; who asks may change it, and learns its place: [`Chains::at`].
+    /// Whether there is such a mark; who asks may change it.
     #[inline(always)]
-    pub fn any_mut(&mut self, chain: Chain, mut is: impl FnMut(&mut Entry, Spot) -> bool) -> bool {
+    pub fn any_mut(&mut self, chain: Chain, mut is: impl FnMut(&mut Entry) -> bool) -> bool {
+        let Some(nodes) = self.nodes.as_deref_mut() else { return false };
         let mut index = chain.0;
         while index != 0 {
-            let node = &mut self.nodes[index as usize];
-            for (at, entry) in node.entries_mut().iter_mut().enumerate() {
-                if is(entry, Spot(index, at as u32)) {
-                    return true;
-                }
+            let node = &mut nodes[index as usize % N];
+            // There are never more; said so that nobody has to look.
+            let used = (node.used as usize).min(ENTRIES);
+            if node.entries[..used].iter_mut().any(&mut is) {
+                return true;
             }
             index = node.next;
         }
         false
     }
 
+    /// The same, which says where each mark is: see [`Chains::widen`].
+    #[inline(always)]
+    pub fn any_at(&self, chain: Chain, mut is: impl FnMut(&Entry, Spot) -> bool) -> bool {
+        let Some(nodes) = self.nodes.as_deref() else { return false };
+        let mut index = chain.0;
+        while index != 0 {
+            let node = &nodes[index as usize % N];
+            if (0..node.used).zip(&node.entries).any(|(at, entry)| is(entry, Spot(index, at))) {
+                return true;
+            }
+            index = node.next;
+        }
+        false
+    }
+
+    /// Adds bytes to the mark at a place that [`Chains::any_at`] told, as long as nothing was taken out since.
+    #[inline(always)]
+    pub fn widen(&mut self, Spot(index, at): Spot, bytes: u8) {
+        if let Some(nodes) = self.nodes.as_deref_mut() {
+            nodes[index as usize % N].entries[at as usize].mark |= bytes as u64;
+        }
+    }
+
     /// Calls `visit` with every mark, which may change it.
     pub fn each_mut(&mut self, chain: Chain, mut visit: impl FnMut(&mut Entry)) {
-        self.any_mut(chain, |entry, _| {
+        self.any_mut(chain, |entry| {
             visit(entry);
             false
         });
     }
 
-    /// The mark at a place that [`Chains::any_mut`] told, as long as nothing was taken out since.
-    #[inline(always)]
-    pub fn at(&mut self, spot: Spot) -> &mut Entry {
-        &mut self.nodes[spot.0 as usize].entries[spot.1 as usize]
-    }
-
     /// Keeps the marks that `keep` wants; returns how many.
     pub fn retain(&mut self, chain: Chain, keep: impl Fn(&Entry) -> bool) -> u32 {
+        let Some(nodes) = self.nodes.as_deref_mut() else { return 0 };
         let mut index = chain.0;
         let mut kept = 0;
         while index != 0 {
-            let node = &mut self.nodes[index as usize];
+            let node = &mut nodes[index as usize % N];
             let mut at = 0;
             while at < node.used as usize {
                 if keep(&node.entries[at]) {
@@ -220,7 +232,8 @@ impl<'a> Chains<'a> {
     pub fn push(&mut self, chain: Chain, entry: Entry) -> bool {
         let mut index = chain.0;
         loop {
-            let node = &mut self.nodes[index as usize];
+            let Some(nodes) = self.nodes.as_deref_mut() else { return false };
+            let node = &mut nodes[index as usize % N];
             if (node.used as usize) < ENTRIES {
                 node.entries[node.used as usize] = entry;
                 node.used += 1;
@@ -229,8 +242,10 @@ impl<'a> Chains<'a> {
             let mut next = node.next;
             if next == 0 {
                 let Some(taken) = self.take() else { return false };
-                self.nodes[index as usize].next = taken;
                 next = taken;
+                if let Some(nodes) = self.nodes.as_deref_mut() {
+                    nodes[index as usize % N].next = next;
+                }
             }
             index = next;
         }
@@ -238,11 +253,12 @@ impl<'a> Chains<'a> {
 
     /// Gives a chain's nodes back.
     pub fn free(&mut self, chain: Chain) {
+        let Some(nodes) = self.nodes.as_deref_mut() else { return };
         let mut last = chain.0;
-        while self.nodes[last as usize].next != 0 {
-            last = self.nodes[last as usize].next;
+        while nodes[last as usize % N].next != 0 {
+            last = nodes[last as usize % N].next;
         }
-        self.nodes[last as usize].next = self.free;
+        nodes[last as usize % N].next = self.free;
         self.free = chain.0;
     }
 }
@@ -256,14 +272,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
-    use std::vec;
     use std::vec::Vec;
 
     fn entry(number: u32) -> Entry {
         Entry { mark: mark(number as u64, 3, 0xF), pc: number, write: number & 1 }
     }
 
-    fn pcs(chains: &Chains<'_>, chain: Chain) -> Vec<u32> {
+    fn pcs<const N: usize>(chains: &Chains<'_, N>, chain: Chain) -> Vec<u32> {
         chains.marks(chain).map(|entry| entry.pc).collect()
     }
 
@@ -325,7 +340,7 @@ mod tests {
 
     #[test]
     fn without_any_memory_there_is_no_chain() {
-        let mut chains = Chains::nowhere();
+        let mut chains = Chains::<4>::nowhere();
         assert_eq!(chains.make(), None);
         assert!(chains.has_lost());
     }
@@ -350,21 +365,37 @@ mod tests {
         let mut chains = Chains::of(&mut nodes);
         let chain = chains.make().expect("room");
         (0..5).for_each(|number| assert!(chains.push(chain, entry(number))));
+        let found = chains.any_mut(chain, |entry| {
+            entry.pc += 10;
+            entry.pc == 13
+        });
+        assert!(found);
+        assert_eq!(pcs(&chains, chain), [10, 11, 12, 13, 4], "nobody is asked after that");
+    }
+
+    #[test]
+    fn a_mark_is_widened_where_it_is() {
+        let mut nodes = [Node::default(); 4];
+        let mut chains = Chains::of(&mut nodes);
+        let chain = chains.make().expect("room");
+        (0..5).for_each(|number| assert!(chains.push(chain, entry(number))));
         let mut spot = None;
-        assert!(chains.any_mut(chain, |entry, at| {
+        assert!(chains.any_at(chain, |entry, at| {
             spot = Some(at);
             entry.pc == 4
         }));
-        chains.at(spot.expect("it is there")).pc = 40;
-        assert_eq!(pcs(&chains, chain), [0, 1, 2, 3, 40]);
-        assert!(!chains.any_mut(chain, |entry, _| entry.pc == 4));
+        chains.widen(spot.expect("it is there"), 0x30);
+        let wide: Vec<u32> =
+            chains.marks(chain).filter(|it| bytes(it.mark) == 0x3F).map(|it| it.pc).collect();
+        assert_eq!(wide, [4]);
+        assert!(!chains.any_at(chain, |entry, _| entry.pc == 5));
     }
 
     proptest! {
         /// Several chains out of one pool, against lists: nothing is lost, mixed up or kept after it was freed.
         #[test]
         fn chains_are_lists(steps in prop::collection::vec((0u8..5, 0u32..6, 0u32..100), 1..120)) {
-            let mut nodes = vec![Node::default(); 64];
+            let mut nodes = [Node::default(); 64];
             let mut chains = Chains::of(&mut nodes);
             let mut lists: BTreeMap<u32, (Chain, Vec<u32>)> = BTreeMap::new();
             for (what, name, value) in steps {

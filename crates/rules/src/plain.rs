@@ -94,16 +94,16 @@ impl Marks {
     /// comes after one of these accesses comes after all. `told`: whether a race with an earlier access at this instruction, which wrote or not, is
     /// known.
     #[inline(always)]
-    pub fn quick(
+    pub fn quick<const N: usize>(
         &mut self,
-        chains: &mut Chains<'_>,
+        chains: &mut Chains<'_, N>,
         who: &impl Who,
         access: &Access,
         told: impl Fn(u32, bool) -> bool,
     ) -> bool {
         let (write, read) = (self.write, self.read);
         if let Some(chain) = Chain::of_read(read) {
-            return quick_chained(chains, chain, who, access);
+            return quick_chained(chains, chain, who, access.entry(who));
         }
         let new = access.mark(who);
         if access.meets(write) && !before(who, write) && !told(self.pcs as u32, true) {
@@ -138,9 +138,9 @@ impl Marks {
 
     /// An access; `race` is called with every earlier one that it races with.
     #[inline(always)]
-    pub fn access(
+    pub fn access<const N: usize>(
         &mut self,
-        chains: &mut Chains<'_>,
+        chains: &mut Chains<'_, N>,
         who: &impl Who,
         access: &Access,
         mut race: impl FnMut(Entry),
@@ -175,7 +175,7 @@ impl Marks {
     /// More marks than two are needed.
     #[cold]
     #[inline(never)]
-    fn chain(&mut self, chains: &mut Chains<'_>, new: Entry) {
+    fn chain<const N: usize>(&mut self, chains: &mut Chains<'_, N>, new: Entry) {
         let Some(chain) = chains.make() else { return };
         if self.write != 0 {
             chains.push(chain, self.write_entry());
@@ -188,9 +188,9 @@ impl Marks {
     }
 
     #[inline(never)]
-    fn chained(
+    fn chained<const N: usize>(
         &mut self,
-        chains: &mut Chains<'_>,
+        chains: &mut Chains<'_, N>,
         chain: Chain,
         who: &impl Who,
         access: &Access,
@@ -215,7 +215,13 @@ impl Marks {
     }
 
     /// Tells what an access races with; leaves no mark.
-    pub fn check(&self, chains: &Chains<'_>, who: &impl Who, access: &Access, mut race: impl FnMut(Entry)) {
+    pub fn check<const N: usize>(
+        &self,
+        chains: &Chains<'_, N>,
+        who: &impl Who,
+        access: &Access,
+        mut race: impl FnMut(Entry),
+    ) {
         let races = |entry: &Entry| {
             access.meets(entry.mark) && (access.writes || entry.write != 0) && !before(who, entry.mark)
         };
@@ -226,7 +232,7 @@ impl Marks {
     }
 
     /// Whether some plain write to each of these bytes is known.
-    pub fn are_written(&self, chains: &Chains<'_>, bits: u8) -> bool {
+    pub fn are_written<const N: usize>(&self, chains: &Chains<'_, N>, bits: u8) -> bool {
         let mut found = marks::bytes(self.write);
         if let Some(chain) = Chain::of_read(self.read) {
             for entry in chains.marks(chain).filter(|entry| entry.write != 0) {
@@ -239,27 +245,41 @@ impl Marks {
 
 /// [`Marks::quick`] with a chain: the strand's mark is there, and the access takes no other one's place.
 #[inline(never)]
-fn quick_chained(chains: &mut Chains<'_>, chain: Chain, who: &impl Who, access: &Access) -> bool {
-    let new = access.entry(who);
+fn quick_chained<const N: usize>(
+    chains: &mut Chains<'_, N>,
+    chain: Chain,
+    who: &impl Who,
+    new: Entry,
+) -> bool {
+    let access = Access {
+        event: marks::event(new.mark),
+        pc: new.pc.into(),
+        bits: marks::bytes(new.mark),
+        writes: new.write != 0,
+    };
     let heard_of = who.heard_of();
-    let mut own = None;
-    let differs = chains.any_mut(chain, |entry, spot| {
-        let mine = marks::strand(entry.mark) == who.strand() as usize;
-        if mine && (entry.pc, entry.write) == (new.pc, new.write) && marks::event(entry.mark) > heard_of {
-            own = Some(spot);
+    let is_own = |entry: &Entry| {
+        marks::strand(entry.mark) == who.strand() as usize
+            && (entry.pc, entry.write) == (new.pc, new.write)
+            && marks::event(entry.mark) > heard_of
+    };
+    let (mut found, mut missing) = (false, 0);
+    let differs = chains.any_mut(chain, |entry| {
+        if is_own(entry) {
+            (found, missing) = (true, access.bits & !marks::bytes(entry.mark));
             return false;
         }
         let races = access.meets(entry.mark) && entry.write | new.write != 0 && !before(who, entry.mark);
         let says_more = !access.covers(entry.mark) || entry.write > new.write;
         races || !says_more && (new.write != 0 || before(who, entry.mark))
     });
-    match own {
-        Some(own) if !differs => {
-            chains.at(own).mark |= access.bits as u64;
-            true
-        }
-        _ => false,
+    if differs || !found {
+        return false;
     }
+    if missing != 0 {
+        chains.any_mut(chain, |entry| is_own(entry) && (entry.mark |= missing as u64, true).1);
+    }
+    true
 }
 
 #[cfg(test)]

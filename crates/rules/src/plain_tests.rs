@@ -30,7 +30,7 @@ impl Who for Strand {
 
 /// A cell and the strands that touch it.
 struct Scene {
-    nodes: Vec<Node>,
+    nodes: [Node; 256],
     strands: Vec<Strand>,
     event: u64,
 }
@@ -38,7 +38,7 @@ struct Scene {
 impl Scene {
     fn new(strands: u16) -> Scene {
         let strand = |id| Strand { id, clock: Clock::new() };
-        Scene { nodes: vec![Node::default(); 256], strands: (0..strands).map(strand).collect(), event: 0 }
+        Scene { nodes: [Node::default(); 256], strands: (0..strands).map(strand).collect(), event: 0 }
     }
 
     /// Runs the steps on one cell; the races told, each as the pcs of the earlier and the later access.
@@ -232,7 +232,7 @@ fn written_bytes_are_known_over_several_marks() {
 
 #[test]
 fn without_room_for_a_chain_nothing_false_is_told() {
-    let mut chains = Chains::nowhere();
+    let mut chains = Chains::<4>::nowhere();
     let mut marks = Marks::default();
     let strands = Scene::new(3).strands;
     for (event, strand) in [(1, 0), (2, 1), (3, 2)] {

@@ -13,7 +13,6 @@
 //! the same bytes. Of points only matters what conflicts with them: a write says what a read does, and that several have written says
 //! all. So memory that strands share, or only read, has one entry in the end, in the cell's own word.
 
-use crate::bits;
 use crate::marks::{self, Chain, Chains, Entry};
 
 /// The bit of a cell's word that is somebody else's; it is left as it is.
@@ -68,19 +67,19 @@ impl New {
     /// One whose size is a power of two.
     #[inline(always)]
     pub fn of(strand: u16, addr: u64, size: u32, write: bool, pc: u64) -> New {
-        New::part(strand, addr, bits(addr & 7, size as u64), size, write, pc)
+        New::part(strand, addr, ((1 << size) - 1) << (addr & 7), size, write, pc)
     }
 
     /// One to any bytes of a cell.
     #[inline(always)]
     pub fn bytes(strand: u16, addr: u64, bits: u8, write: bool, pc: u64) -> New {
-        New::part(strand, addr, bits, 0, write, pc)
+        New::part(strand, addr, bits.into(), 0, write, pc)
     }
 
     #[inline(always)]
-    fn part(strand: u16, addr: u64, bits: u8, size: u32, write: bool, pc: u64) -> New {
+    fn part(strand: u16, addr: u64, bits: u64, size: u32, write: bool, pc: u64) -> New {
         let what = pc << PC_SHIFT | (write as u64) << WRITES.trailing_zeros();
-        New { addr, bytes: (bits as u64) << BYTES_SHIFT, size, what, me: strand as u64 + 1 }
+        New { addr, bytes: bits << BYTES_SHIFT, size, what, me: strand as u64 + 1 }
     }
 
     /// The word of a cell that has been touched in no other way.
@@ -117,7 +116,12 @@ impl New {
 
     /// Notes it. `learn` is called with the instructions of earlier ones that it conflicts with.
     #[inline(always)]
-    pub fn note(self, word: &mut u64, chains: &mut Chains<'_>, learn: impl FnMut(u32)) -> Noted {
+    pub fn note<const N: usize>(
+        self,
+        word: &mut u64,
+        chains: &mut Chains<'_, N>,
+        learn: impl FnMut(u32),
+    ) -> Noted {
         let old = *word & !FOREIGN;
         let last = self.last();
         let new = entry(self.alone());
@@ -145,10 +149,9 @@ pub fn says_all(word: u64, bits: u8) -> bool {
 
 /// Whether the access is in the chain, perhaps at other bytes, which are added if nobody else has been there.
 #[inline(always)]
-fn again(chains: &mut Chains<'_>, chain: Chain, new: &Entry) -> bool {
-    let mut own = None;
-    let (mut met, mut twin) = (false, false);
-    let covered = chains.any_mut(chain, |entry, spot| {
+fn again<const N: usize>(chains: &mut Chains<'_, N>, chain: Chain, new: &Entry) -> bool {
+    let (mut own, mut met, mut twin) = (None, false, false);
+    let covered = chains.any_at(chain, |entry, spot| {
         if covers(entry, new) {
             return true;
         }
@@ -166,7 +169,7 @@ fn again(chains: &mut Chains<'_>, chain: Chain, new: &Entry) -> bool {
     });
     match own {
         Some(own) if !covered && !met && !twin => {
-            chains.at(own).mark |= marks::bytes(new.mark) as u64;
+            chains.widen(own, marks::bytes(new.mark));
             true
         }
         _ => covered,
@@ -183,9 +186,9 @@ fn chained(chain: Chain, last: u64) -> u64 {
 
 /// The access tells something new of a cell that has been touched before; whether it conflicts with an earlier one.
 #[inline(never)]
-fn further(
+fn further<const N: usize>(
     cell: &mut u64,
-    chains: &mut Chains<'_>,
+    chains: &mut Chains<'_, N>,
     mut new: Entry,
     last: u64,
     mut learn: impl FnMut(u32),
@@ -224,7 +227,7 @@ fn further(
 const FEW: usize = 6;
 
 /// Takes together what one entry can say. A chain of which one is left is none.
-fn tidy(cell: &mut u64, chains: &mut Chains<'_>, chain: Chain) {
+fn tidy<const N: usize>(cell: &mut u64, chains: &mut Chains<'_, N>, chain: Chain) {
     let mut kept = [Entry::default(); FEW];
     let mut used = 0;
     for entry in chains.marks(chain) {
@@ -325,7 +328,12 @@ fn joins(earlier: &mut Entry, new: &Entry) -> bool {
 }
 
 /// All of a cell is written by the strand, for the last time: whether others have touched it. Their instructions are learnt.
-pub fn last_write(cell: &mut u64, chains: &mut Chains<'_>, strand: u16, mut learn: impl FnMut(u32)) -> bool {
+pub fn last_write<const N: usize>(
+    cell: &mut u64,
+    chains: &mut Chains<'_, N>,
+    strand: u16,
+    mut learn: impl FnMut(u32),
+) -> bool {
     let new = Entry { mark: marks::mark(0, strand, 0xFF), pc: 0, write: 1 };
     let old = *cell & !FOREIGN;
     let mut shared = false;
@@ -342,7 +350,7 @@ pub fn last_write(cell: &mut u64, chains: &mut Chains<'_>, strand: u16, mut lear
 }
 
 /// Gives back what a cell has of chains; its word means nothing any more.
-pub fn forget(word: u64, chains: &mut Chains<'_>) {
+pub fn forget<const N: usize>(word: u64, chains: &mut Chains<'_, N>) {
     if word & CHAINED != 0 {
         chains.free(chain_of(word));
     }

@@ -1,6 +1,7 @@
 //! Which instructions are learnt, against a list of all accesses.
 
 use super::*;
+use crate::bits;
 use crate::marks::Node;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ type Access = (u16, u64, u32, bool, u32);
 
 /// Notes accesses to one cell as the runtime does; the instructions learnt, and whether each conflicts.
 fn learn(accesses: &[Access]) -> (BTreeSet<u32>, Vec<bool>) {
-    let mut nodes = vec![Node::default(); 512];
+    let mut nodes = [Node::default(); 512];
     let mut chains = Chains::of(&mut nodes);
     let mut word = 0u64;
     let mut learnt = BTreeSet::new();
@@ -165,7 +166,7 @@ fn the_last_write_learns_of_others_only() {
 
 #[test]
 fn a_forgotten_cell_gives_its_chain_back() {
-    let mut nodes = [Node::default(); 3];
+    let mut nodes = [Node::default(); 4];
     let mut chains = Chains::of(&mut nodes);
     for _ in 0..50 {
         let mut word = 0;

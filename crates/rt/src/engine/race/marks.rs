@@ -4,18 +4,18 @@ use super::super::memory;
 use crate::model::single::Single;
 use threadbare_rules::marks::{Chains, NODES, Node};
 
-static CHAINS: Single<Chains<'static>> = Single::new(Chains::nowhere());
+static CHAINS: Single<Chains<'static, NODES>> = Single::new(Chains::nowhere());
 
 /// Reserves room for chains. Once, in the fork server.
 pub fn init() {
-    let base = memory::reserve(NODES * size_of::<Node>()) as *mut Node;
+    let base = memory::reserve(NODES * size_of::<Node>()) as *mut [Node; NODES];
     // SAFETY: reserved just now, of this size, aligned to a page, nobody else's; zero is valid for integers.
-    let nodes = unsafe { core::slice::from_raw_parts_mut(base, NODES) };
+    let nodes = unsafe { &mut *base };
     CHAINS.with(|chains| *chains = Chains::of(nodes));
 }
 
 /// Does something with the chains.
 #[inline(always)]
-pub fn with<R>(what: impl FnOnce(&mut Chains<'static>) -> R) -> R {
+pub fn with<R>(what: impl FnOnce(&mut Chains<'static, NODES>) -> R) -> R {
     CHAINS.with(what)
 }
