@@ -23,7 +23,7 @@ use threadbare_explore::pairs;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_explore::{Error, Failure, surroundings};
-use threadbare_findings::explain::{REACHED, warning_text};
+use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
 use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
@@ -32,6 +32,7 @@ use threadbare_report::tasks::TasksReport;
 use threadbare_report::{CampaignReport, Style};
 use threadbare_strategy::{Spec, StrategyId};
 use threadbare_symbols::ProgramId;
+use threadbare_trace::identity::Identity;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::Module;
 use threadbare_trace::run::RunFacts;
@@ -265,7 +266,7 @@ impl Observer for Conductor<'_> {
         if !failure.fails {
             finding.severity = Severity::Note;
         }
-        // A replay compares the verdict's own words; a race has none but the finding's.
+        // The verdict's own words; a race has none but the finding's.
         let race = facts.verdict.kind == VerdictKind::Race;
         let words = if race { &finding.message } else { &facts.verdict.message };
         let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
@@ -402,13 +403,13 @@ impl Conductor<'_> {
             reached: summary
                 .warnings
                 .iter()
-                .filter_map(|warning| warning.text.strip_prefix(REACHED))
-                .map(str::to_owned)
+                .filter(|warning| warning.reached)
+                .map(|warning| warning.text.clone())
                 .collect(),
             warnings: summary
                 .warnings
                 .iter()
-                .filter(|warning| !warning.text.starts_with(REACHED))
+                .filter(|warning| !warning.reached)
                 .map(|warning| warning_text(&warning.text, warning.pc, places))
                 .chain(summary.unproved.iter().filter_map(|it| orders::unproved(&it.cycle, it.tries, places)))
                 .collect(),
@@ -465,6 +466,7 @@ pub(crate) fn schedule(
     let has_choices = !target.free || !facts.segments.is_empty();
     let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0 && has_choices;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
+    let race = facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report));
     let mut schedule = Schedule {
         version: VERSION,
         program: target.program.clone().into_os_string(),
@@ -487,8 +489,9 @@ pub(crate) fn schedule(
         timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
         races: request.races,
         model: request.model,
-        race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),
+        race,
         verdict: failure.verdict,
+        failure: Some(Identity::of(facts, race)),
         message: message.to_owned(),
         trace_hash: facts.counters.trace_hash,
         segments: Vec::new(),

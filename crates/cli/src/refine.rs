@@ -2,7 +2,6 @@
 
 use crate::commands::replay;
 use crate::why;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +12,9 @@ use threadbare_explore::shrink::{self, Budget, Subject};
 use threadbare_explore::store::{SCHEDULE, Store};
 use threadbare_explore::{Error, details, interrupt, of_race};
 use threadbare_findings::explain::explain;
-use threadbare_findings::{Finding, Findings, Shrunk, SymbolPlaces};
+use threadbare_findings::{Finding, Findings, Shrunk, SymbolPlaces, identity, orders};
+use threadbare_strategy::StrategyId;
+use threadbare_trace::identity::Identity;
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::Schedule;
 use threadbare_trace::strands::Strands;
@@ -77,6 +78,7 @@ pub(crate) fn refine(
     new.set_segments(smaller.segments.clone(), &Strands::from_report(&smaller.report));
     new.trace_hash = smaller.counters.trace_hash;
     new.verdict = verdict.kind;
+    new.failure = Some(Identity::of(&smaller, schedule.race));
     if schedule.race.is_none() {
         // The values in it may be others.
         new.message.clone_from(&verdict.message);
@@ -90,14 +92,18 @@ pub(crate) fn refine(
     add_details(job, &request, &verdict, &mut smaller)?;
     let places = SymbolPlaces::new(&smaller.report.modules, program);
     let mut made = explain(&smaller, &finding.program, &places);
-    if !is_same(finding, &made) {
+    if !identity::is_same(finding, &made) {
         // A run that fails elsewhere tells of something else: better a long schedule of this finding.
         return Ok(None);
     }
     let time = budget.time.max(Duration::from_millis(500));
     why::add(job, &request, &shrunk.known, &smaller, &mut made, &places, time)?;
-    // What a replay compares: the verdict's own words, and of a race, which has none, the finding's.
+    // The verdict's own words, and of a race, which has none, the finding's.
     new.message = if schedule.race.is_some() { made.message.clone() } else { verdict.message.clone() };
+    let mut notes = made.notes;
+    if finding.strategy == StrategyId::Directed.name() {
+        notes.push(orders::predicted(finding.run));
+    }
     *finding = Finding {
         id: std::mem::take(&mut finding.id),
         schedule: std::mem::take(&mut finding.schedule),
@@ -105,7 +111,7 @@ pub(crate) fn refine(
         run: finding.run,
         count: finding.count,
         strategy: std::mem::take(&mut finding.strategy),
-        notes: with_old(made.notes, &finding.notes),
+        notes,
         shrunk: Some(told),
         // A search that was cut short does not unsay what an earlier one found.
         explanation: made.explanation.take().or(finding.explanation.take()),
@@ -113,18 +119,6 @@ pub(crate) fn refine(
         ..made
     };
     Ok(Some(Refined { schedule: new, finished: shrunk.finished }))
-}
-
-/// Whether two findings are one: the same kind at the same places, whatever strands and values are theirs. Where strands
-/// wait, the search has seen to that already, and bystanders may stand anywhere.
-fn is_same(finding: &Finding, other: &Finding) -> bool {
-    let places = |finding: &Finding| -> BTreeSet<(Option<String>, Option<u32>)> {
-        finding.locations.iter().map(|it| (it.file.clone(), it.line)).collect()
-    };
-    let words = |finding: &Finding| finding.message.replace(|c: char| c.is_ascii_digit(), "");
-    let waits = matches!(finding.kind.as_str(), "deadlock" | "livelock" | "timeout");
-    let says = finding.kind != "exit" || words(finding) == words(other);
-    finding.kind == other.kind && (waits || places(finding) == places(other)) && says
 }
 
 /// Findings that an earlier part of the campaign has shrunk are told as they were.
@@ -206,10 +200,4 @@ fn add_details(
     request.flags = 0;
     details::add(job.server()?, &request, verdict, vec![facts]);
     Ok(())
-}
-
-/// Notes of a finding that its new run does not have: where it comes from.
-fn with_old(mut notes: Vec<String>, old: &[String]) -> Vec<String> {
-    notes.extend(old.iter().filter(|note| note.starts_with("predicted")).cloned());
-    notes
 }

@@ -14,6 +14,7 @@ use threadbare_abi::layout::{Record, WATCHES_CAPACITY, Watch, WatchKind, flags};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_trace::identity::Identity;
 use threadbare_trace::report::{Moment, Warning};
 use threadbare_trace::run::{RunFacts, Verdict};
 
@@ -34,7 +35,7 @@ pub fn add(server: &mut Server, request: &Request, verdict: &Verdict, mut findin
     let mut windows = Windows::new(findings.iter().map(|facts| last_event(facts)));
     if let Err(why) = make(server, request, verdict, &findings, &mut told, &mut windows) {
         for facts in findings {
-            facts.report.warnings.push(Warning { text: why.clone(), pc: 0 });
+            facts.report.warnings.push(Warning::new(why.clone()));
         }
         return;
     }
@@ -103,6 +104,7 @@ fn make(
         request.flags |= flags::ENDS_IN_LIVELOCK;
     }
     request.timeout *= SLOWER;
+    let first = Identity::of_verdict(verdict, &findings[0].report);
     let mut parts: Vec<&[Watch]> = watches.chunks(WATCHES_CAPACITY).collect();
     if parts.is_empty() {
         parts.push(&[]);
@@ -113,7 +115,7 @@ fn make(
         let sink = (index == 0).then_some(&mut *windows as &mut dyn EventSink);
         let second = again(server, &request, &findings[0].segments, sink)
             .map_err(|error| format!("the run could not be made again for its details: {error}"))?;
-        if (second.verdict.kind, second.verdict.code) != (verdict.kind, verdict.code) {
+        if Identity::of(&second, None) != first {
             let name = |verdict: &Verdict| match verdict.kind {
                 VerdictKind::None => "clean",
                 kind => kind.name(),

@@ -17,7 +17,7 @@ use threadbare_explore::run::{Follow, Job, Request};
 use threadbare_explore::server::{Server, Target};
 use threadbare_explore::{Leaks, details, of_race, store, surroundings};
 use threadbare_findings::explain::explain;
-use threadbare_findings::{Finding, SymbolPlaces};
+use threadbare_findings::{Finding, SymbolPlaces, identity};
 use threadbare_report::{Screen, text};
 use threadbare_toolchain::{Environment, check_program};
 use threadbare_trace::report::{Moment, Race};
@@ -134,8 +134,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 fn recall(path: &Path, finding: &mut Finding) -> bool {
     let read = files::read(&path.with_extension("json")).ok();
     let kept: Option<Finding> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let shape = |finding: &Finding| (finding.kind.clone(), finding.switches, finding.preemptions);
-    let Some(kept) = kept.filter(|kept| shape(kept) == shape(finding)) else { return false };
+    let shape = |finding: &Finding| (finding.switches, finding.preemptions);
+    let same = |kept: &Finding| identity::is_same(kept, finding) && shape(kept) == shape(finding);
+    let Some(kept) = kept.filter(same) else { return false };
     if kept.explanation.is_some() {
         finding.message = kept.message;
         finding.steps = kept.steps;
@@ -291,8 +292,7 @@ pub(crate) fn judge(mut facts: RunFacts, schedule: &Schedule, program: &Path) ->
         kind => format!("{}: {message}", kind.name()),
     };
     let Verdict { kind, message, .. } = &facts.verdict;
-    let same = *kind == schedule.verdict && essence(*kind, message) == essence(*kind, &schedule.message);
-    if !same {
+    if !schedule.is_met_by(&facts) {
         return Err(Trouble::internal(
             format!(
                 "the replay was `{}`, and the recorded run `{}`{}",
@@ -314,20 +314,6 @@ fn differs(schedule: &Schedule) -> String {
     let environment =
         environment.map(|what| format!("\n  the environment is another one: {what}")).unwrap_or_default();
     format!("{input}{environment}")
-}
-
-/// The words of a verdict that must be the same in a replay. The exit code and the signal are; a line of the program's
-/// output and an address behind them need not be, and a time limit is the user's. Blanks do not count: a schedule may
-/// have been pasted.
-pub(crate) fn essence(kind: VerdictKind, message: &str) -> Vec<&str> {
-    let upto = |end: &str| message.split(end).next().unwrap_or_default();
-    let kept = match kind {
-        VerdictKind::Timeout => "",
-        VerdictKind::Exit => upto(": "),
-        VerdictKind::Crash => upto(": ").split(" at address").next().unwrap_or_default(),
-        _ => message,
-    };
-    kept.split_whitespace().collect()
 }
 
 fn words(finding: &Finding, facts: &RunFacts, traced: bool) -> String {
@@ -352,26 +338,4 @@ fn json(finding: &Finding, facts: &RunFacts) -> String {
         "finding": facts.verdict.is_failure().then_some(finding),
     });
     format!("{value:#}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_must_be_the_same_in_a_replay() {
-        let same = |kind, one, two| essence(kind, one) == essence(kind, two);
-        assert!(same(
-            VerdictKind::Exit,
-            "the program ended with code 3",
-            "the program ended with code 3: pid 7"
-        ));
-        assert!(!same(VerdictKind::Exit, "the program ended with code 3", "the program ended with code 4"));
-        assert!(same(VerdictKind::Crash, "SIGSEGV at address 0x0", "SIGSEGV at address 0x8"));
-        assert!(!same(VerdictKind::Crash, "SIGSEGV at address 0x0", "SIGBUS at address 0x0"));
-        assert!(!same(VerdictKind::Crash, "stack overflow", "SIGSEGV at address 0x0"));
-        assert!(!same(VerdictKind::Assertion, "assertion `a' at b.c:1", "assertion `c' at b.c:1"));
-        assert!(same(VerdictKind::Assertion, "assertion `a' at b.c:1", "assertion  `a'  at  b.c:1"));
-        assert!(same(VerdictKind::Timeout, "the run took longer than 1 s", "the run took longer than 2 s"));
-    }
 }
