@@ -10,7 +10,7 @@ use crate::server::Server;
 use crate::window::{self, Windows};
 use std::collections::BTreeMap;
 use threadbare_abi::event::{Event, Segment};
-use threadbare_abi::layout::{Record, WATCHES_CAPACITY, Watch, WatchKind, flags};
+use threadbare_abi::layout::{Record, WATCHES_CAPACITY, Watch, WatchKind};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
@@ -55,8 +55,7 @@ pub fn record(
     request: &Request,
     segments: &[Segment],
 ) -> Result<(Vec<Event>, RunFacts), Error> {
-    let mut request = request.clone();
-    request.flags |= flags::STRICT;
+    let mut request = request.clone().strictly(VerdictKind::None);
     request.record = Record::Points;
     request.timeout *= SLOWER;
     let mut windows = Windows::long();
@@ -66,10 +65,7 @@ pub fn record(
 
 /// The facts of a failing run with many more events than they have; the run is made again for them.
 pub fn with_long_events(server: &mut Server, request: &Request, facts: &RunFacts) -> Result<RunFacts, Error> {
-    let mut request = request.clone();
-    if facts.verdict.kind == VerdictKind::Livelock {
-        request.flags |= flags::ENDS_IN_LIVELOCK;
-    }
+    let request = request.clone().strictly(facts.verdict.kind);
     let (events, _) = record(server, &request, &facts.segments)?;
     let mut facts = RunFacts { events, ..facts.clone() };
     window::complete(&mut facts);
@@ -98,11 +94,7 @@ fn make(
         seen.push(*watch);
         new
     });
-    let mut request = request.clone();
-    request.flags |= flags::STRICT;
-    if verdict.kind == VerdictKind::Livelock {
-        request.flags |= flags::ENDS_IN_LIVELOCK;
-    }
+    let mut request = request.clone().strictly(verdict.kind);
     request.timeout *= SLOWER;
     let first = Identity::of_verdict(verdict, &findings[0].report);
     let mut parts: Vec<&[Watch]> = watches.chunks(WATCHES_CAPACITY).collect();

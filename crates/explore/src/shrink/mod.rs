@@ -23,8 +23,6 @@ use bound::Searched;
 use plan::Plan;
 use std::sync::Arc;
 use threadbare_abi::event::Segment;
-use threadbare_abi::layout::flags;
-use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::identity::Identity;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::run::RunFacts;
@@ -68,7 +66,7 @@ pub struct Shrunk {
     pub known: Arc<[u64]>,
 }
 
-/// A schedule as a plan that a run follows loosely ([`flags::LENIENT`]).
+/// A schedule as a plan that a run follows loosely ([`threadbare_abi::layout::flags::LENIENT`]).
 pub fn loosely(segments: &[Segment]) -> Vec<Segment> {
     Plan::of(segments).segments()
 }
@@ -162,12 +160,8 @@ fn search(trials: &mut Trials<'_>, best: &Made, below: u64, faults: bool) -> Res
 
 /// Whether a strict replay of the run is the same run.
 fn comes_again(job: &mut Job, subject: &Subject<'_>, facts: &RunFacts) -> bool {
-    let mut request = subject.request.clone();
-    request.flags = flags::STRICT;
-    if facts.verdict.kind == VerdictKind::Livelock {
-        request.flags |= flags::ENDS_IN_LIVELOCK;
-    }
-    request.races |= subject.race.is_some();
+    let races = subject.request.races || subject.race.is_some();
+    let request = Request { flags: 0, races, ..subject.request.clone() }.strictly(facts.verdict.kind);
     let Ok(server) = job.server() else { return false };
     let Ok(ended) = server.run(&request, Follow::Segments(&facts.segments), None) else { return false };
     let goal = Identity::of(subject.facts, subject.race);
