@@ -1,43 +1,32 @@
-//! A campaign as the commands conduct it: findings explained and stored as they come.
+//! A campaign: findings explained and stored as they come, made smaller when its runs are made, and its report.
 
-use crate::claim;
-use crate::exit::{Trouble, chain};
 use crate::hide::{Hider, Used};
-use crate::invariants::joined;
+use crate::observer::Observer;
+use crate::places::{KeptPlaces, divergence, program_id};
 use crate::refine::{self, Found};
 use crate::regress::Regress;
-use crate::said;
-use crate::{cost, coverage};
+use crate::trouble::{Trouble, chain};
+use crate::{claim, coverage, follow};
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use threadbare_abi::layout::STACKS_SHARED;
 use threadbare_abi::noise::Guidance;
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress, Summary};
+use threadbare_explore::campaign::{self, Config, Ending, Progress, Summary};
 use threadbare_explore::futures;
 use threadbare_explore::idioms;
 use threadbare_explore::journal::{Close, Journal};
 use threadbare_explore::pairs;
-use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
-use threadbare_explore::{Error, Failure, surroundings};
+use threadbare_explore::{Error, Failure};
 use threadbare_findings::explain::warning_text;
 use threadbare_findings::orders;
-use threadbare_findings::{Finding, Findings, NoPlaces, Places, Severity, Suppressions, SymbolPlaces};
+use threadbare_findings::{Finding, Findings, Severity, Suppressions, SymbolPlaces};
+use threadbare_report::CampaignReport;
 use threadbare_report::campaign::{Coverage, FORMAT_VERSION};
-use threadbare_report::progress::{ProgressLine, State};
 use threadbare_report::tasks::TasksReport;
-use threadbare_report::{CampaignReport, Style};
-use threadbare_strategy::{Spec, StrategyId};
-use threadbare_symbols::ProgramId;
-use threadbare_trace::identity::Identity;
-use threadbare_trace::race::RacePair;
+use threadbare_strategy::StrategyId;
 use threadbare_trace::report::Module;
 use threadbare_trace::run::RunFacts;
-use threadbare_trace::schedule::{Names, Schedule, Then, VERSION};
-use threadbare_trace::strands::Strands;
 
 /// A campaign under way.
 struct Conductor<'a> {
@@ -50,9 +39,7 @@ struct Conductor<'a> {
     suppressions: &'a Suppressions,
     used: Used,
     places: KeptPlaces,
-    line: ProgressLine,
-    /// What a run costs was told, or need not be.
-    cost_told: bool,
+    observer: &'a mut dyn Observer,
     /// Findings to be shrunk when the campaign is over, by id.
     found: Vec<(String, Found)>,
     /// Findings of earlier sittings, with what their runs knew.
@@ -62,57 +49,63 @@ struct Conductor<'a> {
 /// More races on one variable than this are one finding.
 const RACES_ON_ONE: usize = 20;
 
-/// The build a program is.
-pub(crate) fn program_id(program: &Path) -> Result<String, Trouble> {
-    let id = ProgramId::of(program).map_err(|error| {
-        Trouble::usage(format!("cannot read `{}`: {error}", program.display()), "is the file still there?")
-    })?;
-    Ok(id.to_string())
-}
-
 /// A campaign that was conducted.
-pub(crate) struct Conducted {
-    pub(crate) report: CampaignReport,
+#[derive(Debug)]
+pub struct Conducted {
+    /// What it came to.
+    pub report: CampaignReport,
     /// The suppressions it had use for.
-    pub(crate) used: Used,
+    pub used: Used,
     /// What reads saw, if that was looked at.
-    pub(crate) futures: Option<Saw>,
+    pub futures: Option<Saw>,
     /// Which iroots there were, if that was looked at.
-    pub(crate) iroots: Option<Iroots>,
+    pub iroots: Option<Iroots>,
     /// Which calls there were, if that was looked at.
-    pub(crate) pairs: Option<Paired>,
+    pub pairs: Option<Paired>,
 }
 
 /// The calls of a campaign.
-pub(crate) struct Paired {
-    pub(crate) found: pairs::Found,
-    pub(crate) modules: Vec<Module>,
-    pub(crate) known: Arc<[u64]>,
+#[derive(Debug)]
+pub struct Paired {
+    /// What there was.
+    pub found: pairs::Found,
+    /// The modules of its runs.
+    pub modules: Vec<Module>,
+    /// The instructions that were points.
+    pub known: Arc<[u64]>,
     /// The findings by key.
-    pub(crate) findings: HashMap<u64, String>,
+    pub findings: HashMap<u64, String>,
 }
 
 /// The iroots of a campaign.
-pub(crate) struct Iroots {
-    pub(crate) found: idioms::Found,
-    pub(crate) modules: Vec<Module>,
-    pub(crate) known: Arc<[u64]>,
+#[derive(Debug)]
+pub struct Iroots {
+    /// What there was.
+    pub found: idioms::Found,
+    /// The modules of its runs.
+    pub modules: Vec<Module>,
+    /// The instructions that were points.
+    pub known: Arc<[u64]>,
 }
 
 /// What the reads of a campaign saw.
-pub(crate) struct Saw {
-    pub(crate) found: futures::Found,
-    pub(crate) modules: Vec<Module>,
-    pub(crate) known: Arc<[u64]>,
+#[derive(Debug)]
+pub struct Saw {
+    /// What there was.
+    pub found: futures::Found,
+    /// The modules of its runs.
+    pub modules: Vec<Module>,
+    /// The instructions that were points.
+    pub known: Arc<[u64]>,
     /// The findings by key.
-    pub(crate) findings: HashMap<u64, String>,
+    pub findings: HashMap<u64, String>,
 }
 
 /// Makes a campaign and stores its findings. With a label it is one of several.
-pub(crate) fn campaign(
+pub fn conduct(
     config: &Config,
     store: &Store,
-    line: ProgressLine,
+    observer: &mut dyn Observer,
     label: Option<&str>,
     suppressions: &Arc<Suppressions>,
     mut journal: Option<Journal>,
@@ -133,13 +126,12 @@ pub(crate) fn campaign(
         suppressions,
         used: Used::default(),
         places: KeptPlaces::default(),
-        line,
-        cost_told: false,
+        observer,
         found: Vec::new(),
         restored: Vec::new(),
     };
     let summary = campaign::run_kept(config, &mut conductor, &mut journal)?;
-    conductor.line.clear();
+    conductor.observer.runs_made();
     for id in conductor.findings.fold_races(RACES_ON_ONE) {
         conductor.found.retain(|(other, _)| *other != id);
         conductor.restored.retain(|(other, _)| *other != id);
@@ -157,7 +149,8 @@ pub(crate) fn campaign(
         }
         refine::all(&config.target, store, &conductor.found, closer.time, &mut conductor.findings)?;
         if let Some(time) = closer.invariants {
-            joined::all(config, store, &conductor.found, time, &mut conductor.findings);
+            let Conductor { observer, found, findings, .. } = &mut conductor;
+            observer.shrunk(config, store, found, time, findings);
         }
     }
     if let Ending::Internal(facts, why) = &summary.ending {
@@ -170,7 +163,7 @@ pub(crate) fn campaign(
     if config.coverage {
         report.warnings.extend(coverage::keep(config, &conductor.program_id, label, &summary, store));
     }
-    if let Err(error) = keep(&report, store, label.is_none()) {
+    if let Err(error) = keep(&report, store, label.is_none(), conductor.observer) {
         // What was found is told all the same; the findings themselves were written when they were made.
         report.warnings.push(chain(&error));
     }
@@ -204,7 +197,13 @@ pub(crate) fn campaign(
 }
 
 /// The report of a campaign that a kept finding has ended before its first run.
-pub(crate) fn regressed(config: &Config, store: &Store, kept: Regress, alone: bool) -> CampaignReport {
+pub fn regressed(
+    config: &Config,
+    store: &Store,
+    kept: Regress,
+    alone: bool,
+    observer: &mut dyn Observer,
+) -> CampaignReport {
     let target = &config.target;
     let mut report = CampaignReport {
         format_version: FORMAT_VERSION,
@@ -215,7 +214,7 @@ pub(crate) fn regressed(config: &Config, store: &Store, kept: Regress, alone: bo
         args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         ..CampaignReport::default()
     };
-    kept.join(&mut report, store);
+    kept.join(&mut report, store, observer);
     if alone && let Err(error) = store.write("campaign.json", report.to_json().as_bytes()) {
         report.warnings.push(chain(&error));
     }
@@ -223,10 +222,15 @@ pub(crate) fn regressed(config: &Config, store: &Store, kept: Regress, alone: bo
 }
 
 /// Writes the findings with their counts, and the summary.
-fn keep(report: &CampaignReport, store: &Store, alone: bool) -> Result<(), Error> {
+fn keep(
+    report: &CampaignReport,
+    store: &Store,
+    alone: bool,
+    observer: &mut dyn Observer,
+) -> Result<(), Error> {
     if store.write_missing()? {
         let folder = store.folder().display();
-        warn(&format!("files were taken out of the folder `{folder}`; they were written again"));
+        observer.warning(&format!("files were taken out of the folder `{folder}`; they were written again"));
     }
     for finding in &report.findings {
         let json = serde_json::to_vec_pretty(finding).unwrap_or_default();
@@ -241,7 +245,7 @@ fn keep(report: &CampaignReport, store: &Store, alone: bool) -> Result<(), Error
     Ok(())
 }
 
-impl Observer for Conductor<'_> {
+impl campaign::Observer for Conductor<'_> {
     fn failed(&mut self, failure: Failure) -> Result<(), Error> {
         let findings = if failure.hidden { &mut self.hidden } else { &mut self.findings };
         if findings.count(failure.key, failure.run) {
@@ -269,7 +273,7 @@ impl Observer for Conductor<'_> {
         // The verdict's own words; a race has none but the finding's.
         let race = facts.verdict.kind == VerdictKind::Race;
         let words = if race { &finding.message } else { &facts.verdict.message };
-        let schedule = schedule(self.config, &self.program_id, &failure, facts, words);
+        let schedule = follow::schedule(self.config, &self.program_id, &failure, facts, words);
         let name = format!("{}.{}", finding.id, threadbare_explore::store::SCHEDULE);
         let text = schedule.to_text();
         let trouble = match self.store.keep(&name, text.as_bytes()) {
@@ -291,8 +295,9 @@ impl Observer for Conductor<'_> {
         let json = serde_json::to_vec_pretty(&*finding).unwrap_or_default();
         let told = self.store.keep(&format!("{}.json", finding.id), &json);
         let told = told.map_or_else(|error| Some(chain(&error)), |kept| kept.trouble);
+        self.observer.found(finding);
         for trouble in trouble.into_iter().chain(told) {
-            self.trouble(&trouble);
+            self.observer.warning(&trouble);
         }
         Ok(())
     }
@@ -320,51 +325,11 @@ impl Observer for Conductor<'_> {
     }
 
     fn trouble(&mut self, message: &str) {
-        self.line.clear();
-        warn(message);
+        self.observer.warning(message);
     }
 
     fn progress(&mut self, progress: &Progress) {
-        if !self.cost_told
-            && let Some(hint) = cost::hint(progress, self.config.jobs)
-        {
-            self.cost_told = true;
-            self.line.clear();
-            eprintln!("{}: {hint}", Style::for_stream(&std::io::stderr()).strong("hint"));
-        }
-        self.line.show(&State {
-            runs: progress.runs,
-            of: self.config.runs,
-            points: progress.points,
-            findings: self.findings.all().len(),
-            elapsed: progress.elapsed,
-            estimate: progress.estimate.filter(|_| !self.config.target.free),
-            goal: self.config.goal.map(|goal| {
-                let model = progress.tasks.map(|counts| goal.model.of(&counts)).unwrap_or_default();
-                (model.covered, model.coverable, goal.share)
-            }),
-        });
-    }
-}
-
-/// The symbols of a run's modules; made anew only when another module was loaded.
-#[derive(Debug, Default)]
-pub(crate) struct KeptPlaces {
-    modules: Vec<Module>,
-    places: Option<SymbolPlaces>,
-}
-
-impl KeptPlaces {
-    pub(crate) fn of(&mut self, modules: &[Module], program: &Path) -> &dyn Places {
-        // A killed run has no module list; what an earlier one told is true for it too.
-        if !modules.is_empty() && modules != self.modules {
-            self.modules = modules.to_vec();
-            self.places = Some(SymbolPlaces::new(modules, program));
-        }
-        match &self.places {
-            Some(places) => places,
-            None => &NoPlaces,
-        }
+        self.observer.progress(self.config, progress, self.findings.all().len());
     }
 }
 
@@ -444,7 +409,7 @@ fn ended_by(ending: &Ending) -> &'static str {
 }
 
 /// Who decides in the campaign's runs.
-pub(crate) fn search_text(config: &Config) -> String {
+pub fn search_text(config: &Config) -> String {
     match config.target.free {
         true if config.noise.guidance == Guidance::Random => format!("noise:{}", config.noise.kind.name()),
         true => format!("noise:{}:{}", config.noise.kind.name(), config.noise.guidance.name()),
@@ -452,74 +417,11 @@ pub(crate) fn search_text(config: &Config) -> String {
     }
 }
 
-/// The schedule of a run that showed something, which the message tells in words.
-pub(crate) fn schedule(
-    config: &Config,
-    program_id: &str,
-    failure: &Failure,
-    facts: &RunFacts,
-    message: &str,
-) -> Schedule {
-    let target = &config.target;
-    let request = config.request(failure.run, &failure.strategy);
-    // A free run has no choices of its own; what showed the same under control has.
-    let has_choices = !target.free || !facts.segments.is_empty();
-    let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0 && has_choices;
-    let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
-    let race = facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report));
-    let mut schedule = Schedule {
-        version: VERSION,
-        program: target.program.clone().into_os_string(),
-        program_id: program_id.to_owned(),
-        arg0: target.arg0.clone(),
-        args: target.args.clone(),
-        env: target.env.clone(),
-        env_seen: surroundings::signs(),
-        cwd: target.cwd.clone().into_os_string(),
-        stdin: target.stdin.clone().map(PathBuf::into_os_string),
-        strategy: failure.strategy,
-        seed: config.seed,
-        run: failure.run,
-        entropy: request.entropy,
-        points: config.points,
-        max_points: config.max_points,
-        memory: target.limits.memory,
-        in_order: config.in_order,
-        faults: config.faults,
-        timeout_ms: u64::try_from(config.timeout.as_millis()).unwrap_or(u64::MAX),
-        races: request.races,
-        model: request.model,
-        race,
-        verdict: failure.verdict,
-        failure: Some(Identity::of(facts, race)),
-        message: message.to_owned(),
-        trace_hash: facts.counters.trace_hash,
-        segments: Vec::new(),
-        names: Names::new(),
-        then: None,
-        known: if whole && !bounded { noted(&failure.known) } else { failure.known.to_vec() },
-    };
-    if whole {
-        schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
-    } else {
-        let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
-        let strategy = if target.free { Spec::of(StrategyId::Recorded) } else { failure.strategy };
-        schedule.then = Some(Then { strategy, seed: request.seed, estimates, guide });
-    }
-    schedule
-}
-
-/// Of what a run knew, what matters to a replay that follows all choices: races on stacks are seen only if the stacks are
-/// noted from the beginning.
-fn noted(known: &[u64]) -> Vec<u64> {
-    known.iter().copied().filter(|&pc| pc == STACKS_SHARED).collect()
-}
-
 /// What to say when Threadbare itself failed.
 fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
     let places = SymbolPlaces::new(&facts.report.modules, &config.target.program);
     let mut message = format!("run {}: {why}", facts.run);
-    message.push_str(&crate::conduct::divergence(facts, &places));
+    message.push_str(&divergence(facts, &places));
     // Jobs share the file system, and a file that one writes is another's input.
     let files = if config.jobs > 1 { "if the program writes files, try `--jobs 1`; otherwise " } else { "" };
     let again = format!(
@@ -527,83 +429,4 @@ fn internal(facts: &RunFacts, why: &str, config: &Config) -> Trouble {
         config.search, config.seed, facts.run
     );
     Trouble::internal(message, again)
-}
-
-/// Where a replay left its schedule, in lines to add to a message.
-pub(crate) fn divergence(facts: &RunFacts, places: &dyn Places) -> String {
-    let Some(divergence) = &facts.report.divergence else { return String::new() };
-    let place = |pc: u64| {
-        let frames = places.at(pc);
-        threadbare_findings::places::shown(&frames)
-            .map_or_else(|| format!("{pc:#x}"), threadbare_findings::explain::place_text)
-    };
-    let expected = facts.report.address_of(divergence.expected).map_or("an unknown place".to_owned(), place);
-    format!(
-        "\n  at step {}: {}\n  the schedule stops at {expected}, the run was at {}",
-        divergence.segment + 1,
-        divergence.why,
-        place(divergence.actual)
-    )
-}
-
-/// Tells which program is about to be run, on whose word soever: arguments, folder and input with it.
-pub(crate) fn tell_target(what: &str, target: &Target) {
-    eprintln!("{}", said::clean(&target_words(what, target, std::env::current_dir().ok().as_deref())));
-}
-
-/// A folder that is not the present one comes first.
-fn target_words(what: &str, target: &Target, here: Option<&Path>) -> String {
-    let mut words = what.to_owned();
-    if here != Some(&target.cwd) {
-        words.push_str(&format!(" in {}:", shell_word(target.cwd.as_os_str())));
-    }
-    let here = here.filter(|here| *here == target.cwd);
-    let short = here.and_then(|here| target.program.strip_prefix(here).ok());
-    let short = short.map(|short| Path::new(".").join(short));
-    words.push(' ');
-    words.push_str(&shell_word(short.as_deref().unwrap_or(&target.program).as_os_str()));
-    for arg in &target.args {
-        words.push(' ');
-        words.push_str(&shell_word(arg));
-    }
-    if let Some(input) = &target.stdin {
-        words.push_str(&format!(" < {}", shell_word(input.as_os_str())));
-    }
-    words
-}
-
-/// A word as a shell would take it.
-pub(crate) fn shell_word(word: &OsStr) -> String {
-    let word = word.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.into_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-/// Tells something on standard error that is no end.
-pub(crate) fn warn(message: &str) {
-    eprintln!("{}: {}", Style::for_stream(&std::io::stderr()).warn("warning"), said::clean(message));
-}
-
-/// A system error with what was tried.
-pub(crate) fn cannot(what: &str, error: &std::io::Error) -> Trouble {
-    Trouble::usage(format!("cannot {what}: {}", chain(error)), "check the path and its permissions")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_run_is_told() {
-        let mut target = Target::new("/home/me/bank", vec!["3".into(), "a b".into()]);
-        target.cwd = PathBuf::from("/home/me");
-        let told = |target: &Target, here: &str| target_words("replaying", target, Some(Path::new(here)));
-        assert_eq!(told(&target, "/home/me"), "replaying ./bank 3 'a b'");
-        target.stdin = Some(PathBuf::from("/in"));
-        assert_eq!(told(&target, "/tmp"), "replaying in /home/me: /home/me/bank 3 'a b' < /in");
-    }
 }

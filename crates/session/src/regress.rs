@@ -4,10 +4,11 @@
 //! failure. Its places are not compared then. If it fits to its end and the run passes, the bug is fixed; if it does
 //! not fit, a run that follows it loosely and some that follow it as far as it goes say whether the bug is still close, and the campaign has to say the rest.
 
-use crate::commands::replay::request;
-use crate::conduct::{self, warn};
-use crate::exit::Trouble;
-use std::borrow::Cow;
+use crate::follow::{Following, Manner};
+use crate::observer::Observer;
+use crate::places::program_id;
+use crate::replay::kept;
+use crate::trouble::Trouble;
 use std::path::{Path, PathBuf};
 use threadbare_abi::layout::{STACKS_SHARED, flags};
 use threadbare_abi::verdict::VerdictKind;
@@ -16,13 +17,13 @@ use threadbare_explore::files;
 use threadbare_explore::run::{Follow, Request};
 use threadbare_explore::server::Server;
 use threadbare_explore::store::{self, SCHEDULE, Store};
-use threadbare_explore::{details, interrupt, of_race, shrink};
+use threadbare_explore::{details, interrupt, of_race};
 use threadbare_findings::explain::explain;
 use threadbare_findings::{Finding, SymbolPlaces, identity};
 use threadbare_report::CampaignReport;
 use threadbare_report::campaign::Regressed;
 use threadbare_report::text::counted;
-use threadbare_strategy::{Spec, StrategyId, rng};
+use threadbare_strategy::{StrategyId, rng};
 use threadbare_trace::identity::Identity;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::run::{RunFacts, Verdict};
@@ -38,10 +39,11 @@ const UNFIT: &str = "unfit";
 
 /// What became of the kept findings of a program.
 #[derive(Debug, Default)]
-pub(crate) struct Regress {
-    pub(crate) list: Vec<Regressed>,
+pub struct Regress {
+    /// Each of them.
+    pub list: Vec<Regressed>,
     /// Those that are there.
-    pub(crate) findings: Vec<Finding>,
+    pub findings: Vec<Finding>,
 }
 
 /// What the replay of one schedule came to.
@@ -79,25 +81,27 @@ impl Kept<'_> {
 }
 
 /// Replays the kept schedules of a campaign's program.
-pub(crate) fn all(config: &Config, store: &Store) -> Result<Regress, Trouble> {
+pub fn all(config: &Config, store: &Store, observer: &mut dyn Observer) -> Result<Regress, Trouble> {
     let mut regress = Regress::default();
-    let id = conduct::program_id(&config.target.program)?;
+    let id = program_id(&config.target.program)?;
     for path in store::files(store.folder(), SCHEDULE).unwrap_or_default() {
         if interrupt::requested() {
             break;
         }
-        let Some(schedule) = read(&path).filter(|schedule| belongs(schedule, config)) else { continue };
+        let Some(schedule) = read(&path, observer).filter(|schedule| belongs(schedule, config)) else {
+            continue;
+        };
         one(config, store, &id, &path, &schedule, &mut regress)?;
     }
     Ok(regress)
 }
 
-fn read(path: &Path) -> Option<Schedule> {
+fn read(path: &Path, observer: &mut dyn Observer) -> Option<Schedule> {
     let text = files::read_text(path).map_err(|error| error.to_string());
     match text.and_then(|text| Schedule::parse(&text).map_err(|error| error.to_string())) {
         Ok(schedule) => Some(schedule),
         Err(error) => {
-            warn(&format!("`{}` is not replayed: {error}", path.display()));
+            observer.warning(&format!("`{}` is not replayed: {error}", path.display()));
             None
         }
     }
@@ -159,42 +163,28 @@ fn one(
 
 /// Makes the run, and runs close to it if it is another one; how many it were.
 fn come(server: &mut Server, run: &Kept<'_>) -> Result<(Came, u64), Trouble> {
-    let schedule = run.schedule;
-    let mut request = request(schedule);
-    request.timeout = run.config.timeout;
-    if !run.same {
-        request.flags |= flags::OTHER_BUILD;
-    }
-    let why = match make(server, run, &request)? {
+    let why = match make(server, run, Manner::Strict)? {
         Came::Unfit(why) => why,
         other => return Ok((other, 1)),
     };
-    request.flags &= !flags::STRICT;
-    let loose = Request { flags: request.flags | flags::LENIENT, ..request.clone() };
-    if let back @ Came::Back(..) = make(server, run, &loose)? {
+    if let back @ Came::Back(..) = make(server, run, Manner::Lenient)? {
         return Ok((back, 2));
     }
-    request.strategy = StrategyId::Random;
-    request.params = Spec::of(StrategyId::Random).plan_params(schedule.in_order);
     for number in 0..NEAR {
-        request.seed = rng::mix(schedule.seed ^ rng::mix(number));
-        if let back @ Came::Back(..) = make(server, run, &request)? {
+        let seed = rng::mix(run.schedule.seed ^ rng::mix(number));
+        if let back @ Came::Back(..) = make(server, run, Manner::Prefix(StrategyId::Random, seed))? {
             return Ok((back, number + 3));
         }
     }
     Ok((Came::Unfit(why), NEAR + 2))
 }
 
-fn make(server: &mut Server, run: &Kept<'_>, request: &Request) -> Result<Came, Trouble> {
+fn make(server: &mut Server, run: &Kept<'_>, manner: Manner) -> Result<Came, Trouble> {
     let schedule = run.schedule;
-    let loose = request.flags & flags::LENIENT != 0;
-    let segments = if loose {
-        Cow::Owned(shrink::loosely(&schedule.segments))
-    } else {
-        Cow::Borrowed(&schedule.segments[..])
-    };
-    let ended = server.run(request, Follow::Segments(&segments), None)?;
-    let mut facts = server.facts(request, &ended, true)?;
+    let following = Following { schedule, manner, other_build: !run.same };
+    let request = Request { timeout: run.config.timeout, ..following.request() };
+    let ended = server.run(&request, Follow::Segments(&following.segments()), None)?;
+    let mut facts = server.facts(&request, &ended, true)?;
     if facts.verdict.is_internal() {
         let steps = facts.report.divergence.as_ref().map(|it| it.segment + 1);
         let step = steps.map(|step| format!("it is left at step {step}"));
@@ -206,14 +196,14 @@ fn make(server: &mut Server, run: &Kept<'_>, request: &Request) -> Result<Came, 
         for race in races {
             let shown = of_race(&facts, race);
             if run.is_race(&shown) {
-                return Ok(Came::Back(Box::new(shown), request.clone(), own));
+                return Ok(Came::Back(Box::new(shown), request, own));
             }
         }
         return Ok(Came::Passes);
     }
     // Another failure than the kept one is a failure as well.
     let failed = facts.verdict.is_failure();
-    Ok(if failed { Came::Back(Box::new(facts), request.clone(), own) } else { Came::Passes })
+    Ok(if failed { Came::Back(Box::new(facts), request, own) } else { Came::Passes })
 }
 
 /// The finding, with what a second run tells.
@@ -264,19 +254,19 @@ fn renew(
 
 impl Regress {
     /// Whether a kept finding is there.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         !self.findings.is_empty()
     }
 
     /// Adds what was replayed to a campaign's report, and marks the findings that the campaign has not found.
-    pub(crate) fn join(self, report: &mut CampaignReport, store: &Store) {
+    pub fn join(self, report: &mut CampaignReport, store: &Store, observer: &mut dyn Observer) {
         for mut one in self.list {
             let found = report.findings.iter().any(|finding| finding.id == one.id);
             if found && one.outcome != FAILURE {
                 one.outcome = FAILURE.to_owned();
                 one.message = "was found by the campaign".to_owned();
             } else if one.outcome != FAILURE {
-                mark(store, &one);
+                mark(store, &one, observer);
             }
             report.regress.push(one);
         }
@@ -289,19 +279,13 @@ impl Regress {
     }
 }
 
-/// The finding that lies beside a schedule.
-fn kept(schedule: &Path) -> Option<Finding> {
-    let text = std::fs::read_to_string(schedule.with_extension("json")).ok()?;
-    serde_json::from_str(&text).ok()
-}
-
 /// Writes into the kept finding what became of it.
-fn mark(store: &Store, one: &Regressed) {
+fn mark(store: &Store, one: &Regressed, observer: &mut dyn Observer) {
     let name = format!("{}.json", one.id);
     let Some(mut finding) = kept(&store.folder().join(&name)) else { return };
     finding.regress = Some(one.outcome.clone());
     let json = serde_json::to_vec_pretty(&finding).unwrap_or_default();
     if let Err(error) = store.write(&name, &json) {
-        warn(&format!("{error}: `{name}` is not marked as {}", one.outcome));
+        observer.warning(&format!("{error}: `{name}` is not marked as {}", one.outcome));
     }
 }
