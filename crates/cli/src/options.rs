@@ -17,7 +17,7 @@ use threadbare_explore::server::Target;
 use threadbare_explore::{Leaks, Races, Search};
 use threadbare_findings::Suppressions;
 use threadbare_session::session::USUAL_RUNS;
-use threadbare_strategy::{Spec, StrategyId};
+use threadbare_strategy::{Adviser, Spec, StrategyId};
 
 /// Where findings go unless told otherwise.
 pub(crate) const FOLDER: &str = ".threadbare";
@@ -287,7 +287,7 @@ impl CampaignOptions {
 
     /// Whether the strategy itself looks for iroots.
     fn forces(&self) -> bool {
-        matches!(self.strategy, Search::Strategy(spec) if spec.id == StrategyId::Idioms)
+        matches!(self.strategy, Search::Strategy(spec) if spec.id.row().adviser == Adviser::Idioms)
     }
 
     /// The campaign for a target.
