@@ -64,7 +64,7 @@ fn run(session: &Session, config: Config) -> CampaignReport {
 fn essence(report: &CampaignReport) -> Value {
     let told = |finding: &Finding| {
         serde_json::json!({
-            "id": finding.id, "kind": finding.kind, "run": finding.run, "count": finding.count, "message": finding.message,
+            "id": finding.id, "kind": finding.kind, "run": finding.run, "count": finding.count,
         })
     };
     serde_json::json!({

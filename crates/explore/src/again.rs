@@ -56,6 +56,7 @@ pub fn observe(
     let ended = server.run(&request, Follow::Segments(segments), Some(sink))?;
     let facts = server.facts(&request, &ended, false)?;
     // What the modules are and who waits is known of the second run only.
-    let same = Identity::of_verdict(&taken.verdict, &facts.report) == Identity::of(&facts, None);
+    let same =
+        Identity::of_verdict(&taken.verdict, &facts.report).is_repeated_by(&Identity::of(&facts, None));
     Ok(same.then_some(facts))
 }

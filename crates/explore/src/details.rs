@@ -107,7 +107,7 @@ fn make(
         let sink = (index == 0).then_some(&mut *windows as &mut dyn EventSink);
         let second = again(server, &request, &findings[0].segments, sink)
             .map_err(|error| format!("the run could not be made again for its details: {error}"))?;
-        if Identity::of(&second, None) != first {
+        if !first.is_repeated_by(&Identity::of(&second, None)) {
             let name = |verdict: &Verdict| match verdict.kind {
                 VerdictKind::None => "clean",
                 kind => kind.name(),

@@ -244,7 +244,7 @@ impl Outcome {
     pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts, second_class: u64) {
         let (a, b) = (&self.verdict, &second.verdict);
         let mut differences = Vec::new();
-        if self.identity != Identity::of(second, None) || a.strand != b.strand {
+        if !self.identity.is_repeated_by(&Identity::of(second, None)) || a.strand != b.strand {
             let show = |verdict: &Verdict| match verdict.kind {
                 VerdictKind::None => "clean".to_owned(),
                 kind => format!("{}: {}", kind.name(), verdict.message),

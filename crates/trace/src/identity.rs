@@ -97,6 +97,14 @@ impl Identity {
         }
     }
 
+    /// Whether a strict repetition of its run came to the same. That ends strands which spin where the recorded run ended, in the midst of
+    /// their loops, so of a livelock it is not compared where they stand.
+    pub fn is_repeated_by(&self, again: &Identity) -> bool {
+        let spins = self.kind == VerdictKind::Livelock;
+        let told = |it: &Identity| Identity { waits: BTreeSet::new(), ..it.clone() };
+        self == again || spins && told(self) == told(again)
+    }
+
     /// Whether a run under control came to the same as this free one, whose order it followed. Under control the heap is watched, and it
     /// is known who waits where; so a crash may have another name there, and of waits only the kind is compared.
     pub fn is_under_control(&self, controlled: &Identity) -> bool {

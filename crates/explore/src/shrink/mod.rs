@@ -165,5 +165,8 @@ fn comes_again(job: &mut Job, subject: &Subject<'_>, facts: &RunFacts) -> bool {
     let Ok(server) = job.server() else { return false };
     let Ok(ended) = server.run(&request, Follow::Segments(&facts.segments), None) else { return false };
     let goal = Identity::of(subject.facts, subject.race);
-    server.facts(&request, &ended, false).is_ok_and(|again| goal.is_shown_by(&again))
+    server.facts(&request, &ended, false).is_ok_and(|again| match goal.is_race() {
+        true => goal.is_shown_by(&again),
+        false => goal.is_repeated_by(&Identity::of(&again, None)),
+    })
 }

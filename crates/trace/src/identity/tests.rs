@@ -90,6 +90,18 @@ fn waits_count_and_bystanders_do_not() {
 fn a_livelock_by_its_points_is_another_one() {
     let livelock = |code| identity(verdict(VerdictKind::Livelock, code, 0x5010), report(0x5000, Vec::new()));
     assert_ne!(livelock(0), livelock(BY_POINTS));
+    assert!(!livelock(0).is_repeated_by(&livelock(BY_POINTS)));
+}
+
+#[test]
+fn a_repetition_ends_spinning_strands_anywhere() {
+    let of = |kind, op| identity(verdict(kind, 0, 0), report(0x5000, vec![waits(1, op, 0x5010, false)]));
+    let (spins, loads) = (OpKind::SpinWait, OpKind::AtomicLoad);
+    let livelock = of(VerdictKind::Livelock, spins);
+    assert!(livelock.is_repeated_by(&of(VerdictKind::Livelock, loads)));
+    assert_ne!(livelock, of(VerdictKind::Livelock, loads));
+    assert!(!livelock.is_repeated_by(&of(VerdictKind::Deadlock, spins)));
+    assert!(!of(VerdictKind::Deadlock, spins).is_repeated_by(&of(VerdictKind::Deadlock, loads)));
 }
 
 #[test]

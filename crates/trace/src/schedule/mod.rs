@@ -182,7 +182,7 @@ impl Schedule {
             (Some(failure), Some(then)) if then.strategy.id == StrategyId::Recorded => {
                 failure.is_under_control(&made)
             }
-            (Some(failure), _) => made == *failure,
+            (Some(failure), _) => failure.is_repeated_by(&made),
         }
     }
 
