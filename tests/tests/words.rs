@@ -189,7 +189,7 @@ fn no_code_decides_by_the_words_of_a_message() {
     let mut used = BTreeSet::new();
     let mut wrong = Vec::new();
     for (file, code) in texts.iter().filter(|(file, _)| !of_tests.contains(file)) {
-        let name = file.strip_prefix(&root).expect("a file of ours").display().to_string();
+        let name = file.strip_prefix(root).expect("a file of ours").display().to_string();
         let asked = asked(code);
         match MAY.iter().find(|(may, _)| *may == name) {
             Some((may, _)) if !asked.is_empty() => _ = used.insert(*may),

@@ -46,10 +46,20 @@ pub struct Regress {
     pub findings: Vec<Finding>,
 }
 
+/// A failure that is there again.
+struct Back {
+    /// The run that showed it; of a race, the race is its verdict.
+    facts: RunFacts,
+    /// What that run was to do.
+    request: Request,
+    /// What it came to by itself.
+    verdict: Verdict,
+}
+
 /// What the replay of one schedule came to.
 enum Came {
-    /// The failure, the request of the run that showed it, and what that run came to.
-    Back(Box<RunFacts>, Request, Verdict),
+    /// The failure.
+    Back(Box<Back>),
     Passes,
     /// Where the schedule was left.
     Unfit(String),
@@ -132,7 +142,8 @@ fn one(
     let run = Kept { config, schedule, finding: kept.as_ref(), same };
     let (came, runs) = come(&mut server, &run)?;
     let (outcome, message) = match came {
-        Came::Back(mut facts, request, verdict) => {
+        Came::Back(back) => {
+            let Back { mut facts, request, verdict } = *back;
             let finding = match kept.filter(|_| same) {
                 // What it tells is true of this build, and may be of a smaller run than this one.
                 Some(kept) => Finding { regress: None, ..kept },
@@ -196,14 +207,17 @@ fn make(server: &mut Server, run: &Kept<'_>, manner: Manner) -> Result<Came, Tro
         for race in races {
             let shown = of_race(&facts, race);
             if run.is_race(&shown) {
-                return Ok(Came::Back(Box::new(shown), request, own));
+                return Ok(Came::Back(Box::new(Back { facts: shown, request, verdict: own })));
             }
         }
         return Ok(Came::Passes);
     }
     // Another failure than the kept one is a failure as well.
     let failed = facts.verdict.is_failure();
-    Ok(if failed { Came::Back(Box::new(facts), request, own) } else { Came::Passes })
+    Ok(match failed {
+        true => Came::Back(Box::new(Back { facts, request, verdict: own })),
+        false => Came::Passes,
+    })
 }
 
 /// The finding, with what a second run tells.
