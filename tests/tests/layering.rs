@@ -1,5 +1,5 @@
-//! Who may depend on whom: `abi ← strategy, rules ← rt`, the driver never links the runtime, and analyses take traces, never
-//! processes.
+//! Who may depend on whom: `abi ← strategy, rules ← rt`, the driver never links the runtime, analyses take traces, never
+//! processes, and the command line stands on the session library, which knows nothing of it.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +8,8 @@ use std::process::Command;
 use threadbare_tests::tool;
 
 const RUNTIME: &str = "threadbare-rt";
+const TOOL: &str = "threadbare";
+const SESSION: &str = "threadbare-session";
 const ANALYSES: [&str; 12] = [
     "threadbare-api",
     "threadbare-code",
@@ -97,7 +99,7 @@ fn analyses_never_touch_processes() {
     for analysis in ANALYSES {
         assert!(graph.contains_key(analysis), "{analysis} is gone: this test must follow");
         let reached = reach(&graph, analysis);
-        for process in ["threadbare-explore", "threadbare-toolchain", "threadbare"] {
+        for process in ["threadbare-explore", "threadbare-toolchain", SESSION, TOOL] {
             assert!(!reached.contains(process), "{analysis} reaches {process}");
         }
     }
@@ -110,11 +112,33 @@ fn invariants_and_pairs_are_found_in_streams_alone() {
 }
 
 #[test]
-fn only_the_tool_joins_driver_and_toolchain() {
+fn only_the_session_joins_driver_and_toolchain() {
     let graph = workspace();
     assert!(!reach(&graph, "threadbare-toolchain").contains("threadbare-explore"));
     assert!(!reach(&graph, "threadbare-explore").contains("threadbare-toolchain"));
+    assert!(graph[TOOL].contains(SESSION), "the tool does without the session library");
     for (name, dependencies) in &graph {
-        assert!(!dependencies.contains("threadbare"), "{name} depends on the tool");
+        assert!(!dependencies.contains(TOOL), "{name} depends on the tool");
+        let joins = reach(&graph, name).is_superset(&set(&["threadbare-explore", "threadbare-toolchain"]));
+        assert!(!joins || [SESSION, TOOL].contains(&name.as_str()), "{name} joins driver and toolchain");
     }
+}
+
+#[test]
+fn the_session_neither_prints_nor_reads_a_command_line() {
+    let folder = tool::root().join("crates/session/src");
+    let mut files = 0;
+    for entry in std::fs::read_dir(&folder).expect("the session's sources") {
+        let path = entry.expect("a file").path();
+        let text = std::fs::read_to_string(&path).expect("a source file");
+        // Comments may show what its users do.
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in code {
+            for says in ["println!", "print!", "eprint", "std::env::args", "process::exit", "clap"] {
+                assert!(!line.contains(says), "{} has {says}: {line}", path.display());
+            }
+        }
+        files += 1;
+    }
+    assert!(files > 10, "the session's sources are somewhere else: this test must follow");
 }

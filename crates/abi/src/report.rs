@@ -81,6 +81,8 @@ codes! {
         Leak = 21, "leak";
         /// The strand's wait ended by its deadline while another could go on: `a` the instruction, `b` its [`crate::op::OpKind`], `c` the other strand.
         Early = 22, "early";
+        /// The program has come to a place that it has a name for: `a` pc; text: the name.
+        Reached = 23, "reached";
     }
 }
 

@@ -47,3 +47,6 @@ codes! {
         Leak = 19, "leak";
     }
 }
+
+/// The code of a livelock that is one because the run made more points than it may.
+pub const BY_POINTS: i32 = 1;

@@ -1,9 +1,11 @@
 //! How a command ends: exit codes, and errors for the reader.
 
 use crate::said;
-use std::error::Error as StdError;
 use std::process::ExitCode;
 use threadbare_report::Style;
+use threadbare_session::Fault;
+
+pub(crate) use threadbare_session::trouble::{Trouble, chain};
 
 /// The exit codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,49 +37,26 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do its work.
-#[derive(Debug)]
-pub(crate) struct Trouble {
-    exit: Exit,
-    message: String,
-    help: Option<String>,
+/// An option of ours among another program's is wrong.
+pub(crate) fn refused(error: &clap::Error) -> Trouble {
+    let text = error.render().to_string();
+    let said = text.split("\n\n").next().unwrap_or_default();
+    let message = said.trim_start_matches("error: ").trim_end().to_owned();
+    Trouble::usage(message, "`threadbare run --help` shows Threadbare's options")
 }
 
-impl Trouble {
-    /// The request or the set-up is wrong.
-    pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Trouble {
-        Trouble { exit: Exit::Usage, message: message.into(), help: Some(help.into()) }
+/// Writes to standard error why a command could not do its work.
+pub(crate) fn tell(trouble: &Trouble) -> Exit {
+    let style = Style::for_stream(&std::io::stderr());
+    if !trouble.message().is_empty() {
+        eprintln!("{}: {}", style.bad("error"), said::clean(trouble.message()));
     }
-
-    /// Threadbare failed.
-    pub(crate) fn internal(message: impl Into<String>, help: impl Into<String>) -> Trouble {
-        Trouble { exit: Exit::Internal, message: message.into(), help: Some(help.into()) }
+    if let Some(help) = trouble.help() {
+        eprintln!("{}: {}", style.strong("help"), said::clean(help));
     }
-
-    /// An option of ours among another program's is wrong.
-    pub(crate) fn refused(error: &clap::Error) -> Trouble {
-        let text = error.render().to_string();
-        let said = text.split("\n\n").next().unwrap_or_default();
-        let message = said.trim_start_matches("error: ").trim_end().to_owned();
-        Trouble::usage(message, "`threadbare run --help` shows Threadbare's options")
-    }
-
-    /// The same, with what was being done.
-    pub(crate) fn during(mut self, what: &str) -> Trouble {
-        self.message = format!("{what}: {}", self.message);
-        self
-    }
-
-    /// Writes it to standard error.
-    pub(crate) fn tell(&self) -> Exit {
-        let style = Style::for_stream(&std::io::stderr());
-        if !self.message.is_empty() {
-            eprintln!("{}: {}", style.bad("error"), said::clean(&self.message));
-        }
-        if let Some(help) = &self.help {
-            eprintln!("{}: {}", style.strong("help"), said::clean(help));
-        }
-        self.exit
+    match trouble.fault() {
+        Fault::Request => Exit::Usage,
+        Fault::Own => Exit::Internal,
     }
 }
 
@@ -95,42 +74,4 @@ pub(crate) fn refuse(error: &clap::Error, program: &str) -> ExitCode {
         said.trim_end()
     );
     Exit::Usage.into()
-}
-
-/// A message with its causes.
-pub(crate) fn chain(error: &dyn StdError) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
-}
-
-impl From<threadbare_explore::Error> for Trouble {
-    fn from(error: threadbare_explore::Error) -> Trouble {
-        let exit = if error.is_internal() { Exit::Internal } else { Exit::Usage };
-        Trouble { exit, message: chain(&error), help: error.help() }
-    }
-}
-
-impl From<threadbare_toolchain::Error> for Trouble {
-    fn from(error: threadbare_toolchain::Error) -> Trouble {
-        if matches!(&error, threadbare_toolchain::Error::CargoFailed { status } if status.code().is_some_and(|code| code != 0))
-        {
-            // cargo has told why; what is left to say is whose word it was.
-            let help =
-                "that was cargo's word, before Threadbare ran anything: mend it, then try again".to_owned();
-            return Trouble { exit: Exit::Usage, message: String::new(), help: Some(help) };
-        }
-        Trouble { exit: Exit::Usage, message: chain(&error), help: error.help() }
-    }
-}
-
-impl From<threadbare_toolchain::ProgramProblem> for Trouble {
-    fn from(problem: threadbare_toolchain::ProgramProblem) -> Trouble {
-        Trouble { exit: Exit::Usage, message: chain(&problem), help: Some(problem.help()) }
-    }
 }

@@ -1,41 +1,33 @@
-//! The command line of Threadbare: one file a command.
+//! The command line of Threadbare: one file a command. It reads and prints; what is done in between is the library's
+//! (`crates/session`), and the analyses'.
 //!
 //! Results go to standard output, progress and diagnostics to standard error. Exit codes: 0 nothing found, 1 a
 //! failure was found or reproduced, 2 the request or the set-up is wrong, 3 Threadbare itself failed.
 
 mod api;
 mod asked;
-mod claim;
 mod commands;
 mod conduct;
 mod cost;
-mod coverage;
-mod embedded;
 mod exit;
 mod futures;
 mod gdb;
 mod generate;
 mod given;
-mod hide;
 mod inputs;
 mod invariants;
-mod kept;
 mod noise_options;
 mod options;
 mod output;
-mod quiet;
-mod recording;
-mod refine;
-mod regress;
 mod said;
 mod streams;
 mod values;
-mod why;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Trouble};
 use std::ffi::OsString;
 use std::process::ExitCode;
+use threadbare_session::{coverage, hide, kept, quiet, refine, regress, runtime as embedded};
 use threadbare_toolchain::Language;
 
 /// Finds, replays and explains concurrency bugs in unmodified Rust, C and C++ programs.
@@ -151,6 +143,6 @@ fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
 fn finish(result: Result<Exit, Trouble>) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
-        Err(trouble) => trouble.tell().into(),
+        Err(trouble) => exit::tell(&trouble).into(),
     }
 }

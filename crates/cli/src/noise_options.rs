@@ -8,9 +8,7 @@ use std::sync::Arc;
 use threadbare_abi::noise::{ALWAYS, Guidance, Noise, NoiseKind, flags};
 use threadbare_coverage::tasks::{Goal, TaskModel};
 use threadbare_explore::Quiet;
-
-/// How likely noise is at a place that is passed for the first time, unless told otherwise.
-const PROBABILITY: f64 = 0.95;
+use threadbare_session::session::USUAL_NOISE;
 
 /// What a campaign of free runs is to do.
 #[derive(Args, Debug, Clone, Default)]
@@ -86,7 +84,7 @@ impl NoiseOptions {
     /// What the noise maker is to do; with `cover`, what the runs cover is told if it makes noise at all.
     pub(crate) fn noise(&self, cover: bool) -> Noise {
         let kind = self.noise.unwrap_or(NoiseKind::Mixed);
-        let probability = self.noise_probability.unwrap_or(PROBABILITY);
+        let probability = self.noise_probability.unwrap_or(USUAL_NOISE);
         let record = if self.no_record { 0 } else { flags::RECORD };
         let usual = if self.until_coverage.is_some() { Guidance::History } else { Guidance::Random };
         let guidance = self.guide.unwrap_or(usual);

@@ -1,8 +1,8 @@
 //! Options that several commands share.
 
-use crate::exit::Trouble;
+use crate::exit::{Trouble, refused};
 use crate::noise_options::NoiseOptions;
-use crate::{given, values};
+use crate::{given, hide, values};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -15,12 +15,13 @@ use threadbare_explore::campaign::{Closer, Config};
 use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
 use threadbare_explore::{Leaks, Races, Search};
-use threadbare_strategy::{Spec, StrategyId};
+use threadbare_findings::Suppressions;
+use threadbare_session::session::USUAL_RUNS;
+use threadbare_strategy::{Adviser, Spec, StrategyId};
 
 /// Where findings go unless told otherwise.
 pub(crate) const FOLDER: &str = ".threadbare";
 
-const DEFAULT_RUNS: u64 = 1000;
 const PLANNER_RUNS: u64 = 100_000;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -246,9 +247,20 @@ impl RunOptions {
         line: impl IntoIterator<Item = OsString>,
     ) -> Result<(RunOptions, Vec<OsString>), Trouble> {
         let command = RunOptions::command();
-        let matches = command.clone().try_get_matches_from(line).map_err(|error| Trouble::refused(&error))?;
-        let options = RunOptions::from_arg_matches(&matches).map_err(|error| Trouble::refused(&error))?;
+        let matches = command.clone().try_get_matches_from(line).map_err(|error| refused(&error))?;
+        let options = RunOptions::from_arg_matches(&matches).map_err(|error| refused(&error))?;
         Ok((options, given::of(&command, &matches)))
+    }
+
+    /// The campaign that options ask for, as they were kept with it.
+    pub(crate) fn campaign(
+        words: Vec<OsString>,
+        target: Target,
+    ) -> Result<(Config, Arc<Suppressions>), Trouble> {
+        let line = std::iter::once(OsString::from("threadbare run")).chain(words);
+        let (options, _) = RunOptions::read(line)?;
+        let suppressions = hide::read(&options.campaign.suppressions)?;
+        Ok((options.campaign.config(target), suppressions))
     }
 }
 
@@ -275,7 +287,7 @@ impl CampaignOptions {
 
     /// Whether the strategy itself looks for iroots.
     fn forces(&self) -> bool {
-        matches!(self.strategy, Search::Strategy(spec) if spec.id == StrategyId::Idioms)
+        matches!(self.strategy, Search::Strategy(spec) if spec.id.row().adviser == Adviser::Idioms)
     }
 
     /// The campaign for a target.
@@ -288,7 +300,7 @@ impl CampaignOptions {
         };
         // A planner ends by itself when it is through.
         let planned = self.strategy.is_planner() && self.mode == Mode::Controlled;
-        let default_runs = if planned { PLANNER_RUNS } else { DEFAULT_RUNS };
+        let default_runs = if planned { PLANNER_RUNS } else { USUAL_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         target.free = self.mode == Mode::Free;
         target.reset = self.reset != Reset::Fork;
@@ -340,5 +352,19 @@ impl CampaignOptions {
             parts: Arc::default(),
             idioms: (self.iroots && self.mode == Mode::Controlled && !self.forces()).then(Arc::default),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadbare_session::Session;
+
+    #[test]
+    fn without_options_a_campaign_is_the_librarys() {
+        let (options, _) = RunOptions::read([OsString::from("x")]).unwrap();
+        let target = || Target::new("/bin/true", Vec::new());
+        let by_words = options.campaign.config(target());
+        assert_eq!(format!("{by_words:?}"), format!("{:?}", Session::usual(target())));
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::conduct::cannot;
 use crate::exit::Trouble;
-use crate::recording::Recorder;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -18,6 +17,7 @@ use threadbare_findings::{Places, SymbolPlaces};
 use threadbare_report::perfetto::Perfetto;
 use threadbare_report::trace::TracePrinter;
 use threadbare_report::{Style, width};
+use threadbare_session::recording::Recorder;
 use threadbare_trace::conflicts::Conflicts;
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::Schedule;
@@ -97,7 +97,10 @@ pub(crate) fn run(
     }
     let facts = server.facts(&request, &ended, false)?;
     if let Some(recorder) = sinks.recorder {
-        recorder.finish(&facts, schedule, program, &places)?;
+        let count = recorder.finish(&facts, schedule, program, &places)?;
+        if let Some(path) = wanted.record.as_deref().map(Path::display) {
+            eprintln!("recorded {count} events in `{path}`: `threadbare trace {path}` shows them");
+        }
     }
     if let Some(file) = sinks.file {
         let path = file.path;

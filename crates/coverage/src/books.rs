@@ -51,25 +51,13 @@ pub struct Books {
     complete: Option<u64>,
 }
 
-/// Whether a strategy draws each run anew, whatever earlier runs showed.
-fn forgets(strategy: StrategyId) -> bool {
-    matches!(
-        strategy,
-        StrategyId::Random
-            | StrategyId::Uniform
-            | StrategyId::Pos
-            | StrategyId::RoundRobin
-            | StrategyId::Delay
-    )
-}
-
 impl Books {
     /// Takes what a run of this strategy adds.
     pub fn take(&mut self, strategy: StrategyId, contribution: &Contribution) {
         self.runs += 1;
         self.told_by += u64::from(contribution.class.is_some() || !contribution.records.is_empty());
         let first = *self.strategy.get_or_insert(strategy);
-        self.learns |= first != strategy || !forgets(strategy);
+        self.learns |= first != strategy || !strategy.row().forgets;
         for told in contribution.told() {
             self.tell(told);
         }

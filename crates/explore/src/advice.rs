@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_strategy::rff::Manner;
-use threadbare_strategy::{Spec, StrategyId, rng};
+use threadbare_strategy::{Adviser, Spec, StrategyId, rng};
 
 /// What sets the draws of manners apart from other draws.
 const MANNERS: u64 = 0x6d61_6e6e;
@@ -107,16 +107,16 @@ impl Advice {
             Search::Portfolio => return Advice::Portfolio(Box::new(Portfolio::new(seed))),
             Search::Strategy(spec) => spec,
         };
-        match spec.id {
-            StrategyId::Idioms => {
+        match spec.id.row().adviser {
+            Adviser::Idioms => {
                 let order =
                     idioms::Order { looks: LOOKS, force: true, deep: true, ..idioms::Order::default() };
                 Advice::with_idioms(Search::Strategy(Spec::of(StrategyId::Random)), seed, &Arc::new(order))
             }
-            id if id.is_planner() => Advice::Planner(spec, Box::new(Planner::new(id, spec.params[0]))),
-            StrategyId::Urw | StrategyId::Surw => Advice::Profile(spec, Profile::default()),
-            StrategyId::Rff => Advice::Fuzz(spec, Box::new(Fuzz::new(seed)), Profile::default()),
-            _ => Advice::None(spec),
+            Adviser::Planner => Advice::Planner(spec, Box::new(Planner::new(spec.id, spec.params[0]))),
+            Adviser::Profile => Advice::Profile(spec, Profile::default()),
+            Adviser::Fuzz => Advice::Fuzz(spec, Box::new(Fuzz::new(seed)), Profile::default()),
+            Adviser::None => Advice::None(spec),
         }
     }
 

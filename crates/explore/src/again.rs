@@ -9,8 +9,8 @@ use crate::run::{EventSink, Follow, Request};
 use crate::server::Server;
 use std::fmt;
 use threadbare_abi::event::Segment;
-use threadbare_abi::layout::{Record, flags};
-use threadbare_abi::verdict::VerdictKind;
+use threadbare_abi::layout::Record;
+use threadbare_trace::identity::Identity;
 use threadbare_trace::run::{RunFacts, Verdict};
 
 /// How much longer than the first time such a run may take.
@@ -45,18 +45,18 @@ pub fn observe(
     sink: &mut dyn EventSink,
 ) -> Result<Option<RunFacts>, Error> {
     let Some(segments) = &taken.segments else { return Ok(None) };
-    let mut request = Request {
+    let request = Request {
         record,
-        flags: flags::STRICT,
+        flags: 0,
         timeout: taken.request.timeout * SLOWER,
         races: false,
         ..taken.request.clone()
     };
-    if taken.verdict.kind == VerdictKind::Livelock {
-        request.flags |= flags::ENDS_IN_LIVELOCK;
-    }
+    let request = request.strictly(taken.verdict.kind);
     let ended = server.run(&request, Follow::Segments(segments), Some(sink))?;
     let facts = server.facts(&request, &ended, false)?;
-    let same = (facts.verdict.kind, facts.verdict.code) == (taken.verdict.kind, taken.verdict.code);
+    // What the modules are and who waits is known of the second run only.
+    let same =
+        Identity::of_verdict(&taken.verdict, &facts.report).is_repeated_by(&Identity::of(&facts, None));
     Ok(same.then_some(facts))
 }

@@ -600,10 +600,7 @@ fn check_replay(
 ) -> Result<(), Error> {
     let mut again = request.clone();
     let follow = if ended.live.counters.segments_lost == 0 {
-        again.flags |= flags::STRICT;
-        if outcome.verdict.kind == VerdictKind::Livelock {
-            again.flags |= flags::ENDS_IN_LIVELOCK;
-        }
+        again = again.strictly(outcome.verdict.kind);
         Follow::LastRun
     } else {
         Follow::Nothing

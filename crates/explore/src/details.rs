@@ -10,10 +10,11 @@ use crate::server::Server;
 use crate::window::{self, Windows};
 use std::collections::BTreeMap;
 use threadbare_abi::event::{Event, Segment};
-use threadbare_abi::layout::{Record, WATCHES_CAPACITY, Watch, WatchKind, flags};
+use threadbare_abi::layout::{Record, WATCHES_CAPACITY, Watch, WatchKind};
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_trace::identity::Identity;
 use threadbare_trace::report::{Moment, Warning};
 use threadbare_trace::run::{RunFacts, Verdict};
 
@@ -34,7 +35,7 @@ pub fn add(server: &mut Server, request: &Request, verdict: &Verdict, mut findin
     let mut windows = Windows::new(findings.iter().map(|facts| last_event(facts)));
     if let Err(why) = make(server, request, verdict, &findings, &mut told, &mut windows) {
         for facts in findings {
-            facts.report.warnings.push(Warning { text: why.clone(), pc: 0 });
+            facts.report.warnings.push(Warning::new(why.clone()));
         }
         return;
     }
@@ -54,8 +55,7 @@ pub fn record(
     request: &Request,
     segments: &[Segment],
 ) -> Result<(Vec<Event>, RunFacts), Error> {
-    let mut request = request.clone();
-    request.flags |= flags::STRICT;
+    let mut request = request.clone().strictly(VerdictKind::None);
     request.record = Record::Points;
     request.timeout *= SLOWER;
     let mut windows = Windows::long();
@@ -65,10 +65,7 @@ pub fn record(
 
 /// The facts of a failing run with many more events than they have; the run is made again for them.
 pub fn with_long_events(server: &mut Server, request: &Request, facts: &RunFacts) -> Result<RunFacts, Error> {
-    let mut request = request.clone();
-    if facts.verdict.kind == VerdictKind::Livelock {
-        request.flags |= flags::ENDS_IN_LIVELOCK;
-    }
+    let request = request.clone().strictly(facts.verdict.kind);
     let (events, _) = record(server, &request, &facts.segments)?;
     let mut facts = RunFacts { events, ..facts.clone() };
     window::complete(&mut facts);
@@ -97,12 +94,9 @@ fn make(
         seen.push(*watch);
         new
     });
-    let mut request = request.clone();
-    request.flags |= flags::STRICT;
-    if verdict.kind == VerdictKind::Livelock {
-        request.flags |= flags::ENDS_IN_LIVELOCK;
-    }
+    let mut request = request.clone().strictly(verdict.kind);
     request.timeout *= SLOWER;
+    let first = Identity::of_verdict(verdict, &findings[0].report);
     let mut parts: Vec<&[Watch]> = watches.chunks(WATCHES_CAPACITY).collect();
     if parts.is_empty() {
         parts.push(&[]);
@@ -113,7 +107,7 @@ fn make(
         let sink = (index == 0).then_some(&mut *windows as &mut dyn EventSink);
         let second = again(server, &request, &findings[0].segments, sink)
             .map_err(|error| format!("the run could not be made again for its details: {error}"))?;
-        if (second.verdict.kind, second.verdict.code) != (verdict.kind, verdict.code) {
+        if !first.is_repeated_by(&Identity::of(&second, None)) {
             let name = |verdict: &Verdict| match verdict.kind {
                 VerdictKind::None => "clean",
                 kind => kind.name(),

@@ -20,7 +20,7 @@ use threadbare_coverage::tasks::Seen;
 use threadbare_strategy::recorded::notes;
 use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::report::{Module, RunReport, Warning};
-use threadbare_trace::run::{End, Verdict};
+use threadbare_trace::run::End;
 
 /// Whether noise is wanted at a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -238,7 +238,7 @@ impl Replayer {
                 }
                 wanted
             })?;
-            let same = is_same(&made.verdict, &followed.verdict) && outcome::can_follow(&ended);
+            let same = made.identity.is_under_control(&followed.identity) && outcome::can_follow(&ended);
             let clean = made.verdict.kind == VerdictKind::None;
             // What a run covers that went another way is not what the free run covered.
             if config.coverage && (same || clean && followed.verdict.kind == VerdictKind::None && lost == 0) {
@@ -267,7 +267,7 @@ impl Replayer {
                 None => {
                     shown.recording = Some(Arc::clone(&recording.words));
                     if let Some(facts) = &mut shown.facts {
-                        facts.report.warnings.push(Warning { text: unlike(recording, lost), pc: 0 });
+                        facts.report.warnings.push(Warning::new(unlike(recording, lost)));
                     }
                 }
             }
@@ -287,19 +287,4 @@ fn unlike(recording: &Recorded, lost: u64) -> String {
         (lost, _) => format!("event {lost} of {} on", recording.events),
     };
     format!("under control the run went another way from {from}; a replay follows it up to there")
-}
-
-/// Whether two runs failed in the same way.
-fn is_same(free: &Verdict, controlled: &Verdict) -> bool {
-    use VerdictKind::{Crash, DoubleFree, HeapOverflow, InvalidFree, StackUseAfterEnd, UseAfterFree};
-    match (free.kind, controlled.kind) {
-        // Under control the heap is watched.
-        (Crash, UseAfterFree | DoubleFree | HeapOverflow | InvalidFree | StackUseAfterEnd) => true,
-        (one, other) if one != other => false,
-        (VerdictKind::Exit | Crash, _) => free.code == controlled.code,
-        (VerdictKind::Assertion | VerdictKind::Panic, _) => {
-            free.place == controlled.place && (free.place.is_some() || free.message == controlled.message)
-        }
-        _ => free.kind != VerdictKind::None,
-    }
 }

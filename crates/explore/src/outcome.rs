@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
-use threadbare_abi::report::{RecordTag, StrandState};
+use threadbare_abi::report::RecordTag;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
 use threadbare_coverage::tasks::Seen;
-use threadbare_trace::hash::Fnv;
+use threadbare_trace::identity::{self, Identity};
 use threadbare_trace::race::RacePair;
 use threadbare_trace::report::{Module, Race, RunReport, Warning, has_record, has_warning};
 use threadbare_trace::run::{Counters, RunFacts, Verdict};
@@ -92,6 +92,9 @@ pub(crate) struct Outcome {
     pub(crate) modules: Vec<Module>,
     #[serde(with = "kind_alone")]
     pub(crate) verdict: Verdict,
+    /// What the run came to, so that it is known again.
+    #[serde(skip, default = "Identity::clean")]
+    pub(crate) identity: Identity,
     /// The verdict, if it is none of a clean run, then the races.
     pub(crate) shown: Vec<Shown>,
     /// The pairs of places that raced, in order.
@@ -124,6 +127,7 @@ impl Outcome {
             warnings: Vec::new(),
             modules: Vec::new(),
             verdict: Verdict::clean(),
+            identity: Identity::clean(),
             shown: Vec::new(),
             races: Vec::new(),
             cycles: Vec::new(),
@@ -165,6 +169,7 @@ impl Outcome {
             outcome.modules = facts.report.modules.clone();
         }
         outcome.verdict = facts.verdict.clone();
+        outcome.identity = Identity::of(&facts, None);
         if facts.verdict.kind == VerdictKind::None {
             outcome.cycles = predict::cycles(&facts.report.lock_orders);
             if !outcome.cycles.is_empty() {
@@ -177,11 +182,11 @@ impl Outcome {
         let mut list = Vec::new();
         if facts.verdict.kind != VerdictKind::None {
             let fails = facts.verdict.kind != VerdictKind::Leak || policy.leaks == Leaks::Fail;
-            list.push((failure_key(&facts, exact), fails, None));
+            list.push((identity::key(&facts, exact), fails, None));
         }
         for race in races {
             let Some(pair) = RacePair::of(&race, &facts.report) else { continue };
-            let key = race_key(&race, pair, &facts.report, exact);
+            let key = identity::race_key(&race, pair, &facts.report, exact);
             if !list.iter().any(|(other, ..)| *other == key) {
                 list.push((key, policy.races == Races::Fail, Some(race)));
             }
@@ -239,7 +244,7 @@ impl Outcome {
     pub(crate) fn compare(&mut self, first: &Ended, second: &RunFacts, second_class: u64) {
         let (a, b) = (&self.verdict, &second.verdict);
         let mut differences = Vec::new();
-        if (a.kind, a.code, a.pc, a.strand) != (b.kind, b.code, b.pc, b.strand) || a.place != b.place {
+        if !self.identity.is_repeated_by(&Identity::of(second, None)) || a.strand != b.strand {
             let show = |verdict: &Verdict| match verdict.kind {
                 VerdictKind::None => "clean".to_owned(),
                 kind => format!("{}: {}", kind.name(), verdict.message),
@@ -294,7 +299,7 @@ fn limits_met(server: &Server) -> Vec<Warning> {
         ),
     ];
     let met = told.into_iter().filter(|(met, _)| *met);
-    met.map(|(_, text)| Warning { text: text.to_owned(), pc: 0 }).collect()
+    met.map(|(_, text)| Warning::new(text)).collect()
 }
 
 /// Of a verdict the journal keeps the kind.
@@ -341,89 +346,4 @@ pub fn of_race(facts: &RunFacts, race: Race) -> RunFacts {
 /// Whether the choices of a run are all there: not of one that was killed.
 pub(crate) fn can_follow(ended: &Ended) -> bool {
     !ended.end.was_cut()
-}
-
-/// A number that is the same for failures that are surely the same: kind and raw places. Places in the source are
-/// compared later, once for each key. An exact key also tells the callers apart, for those who look at them.
-fn failure_key(facts: &RunFacts, exact: bool) -> u64 {
-    let mut hash = Fnv::new();
-    let verdict = &facts.verdict;
-    hash.write(&[verdict.kind as u8]);
-    if let Some(place) = &verdict.place {
-        hash.write(place.file.as_bytes());
-        hash.write(&place.line.to_le_bytes());
-    }
-    hash.write(&verdict.code.to_le_bytes());
-    if verdict.kind == VerdictKind::Timeout {
-        // Where it was when its time was over is chance.
-        return hash.finish();
-    }
-    hash.write(&relative(&facts.report, verdict.pc));
-    if verdict.kind == VerdictKind::Leak {
-        // Who called exit says nothing.
-        let frames = facts.report.leaks.first().map(|leak| &leak.moment.frames[..]).unwrap_or_default();
-        write_frames(&mut hash, &facts.report, frames, usize::MAX);
-        return hash.finish();
-    }
-    let waits = matches!(verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock);
-    // Where a cycle is, the strands outside it may stand anywhere.
-    let cycle = facts.report.strands.iter().any(|strand| strand.stuck);
-    let mut places: Vec<_> = facts
-        .report
-        .strands
-        .iter()
-        .filter(|strand| if cycle { strand.stuck } else { strand.state != Some(StrandState::Ended) })
-        .filter_map(|strand| strand.pending.map(|pending| (pending.op, relative(&facts.report, pending.pc))))
-        .filter(|_| waits)
-        .collect();
-    places.sort_unstable();
-    places.dedup();
-    for (op, place) in places {
-        hash.write(&[op as u8]);
-        hash.write(&place);
-    }
-    let told = match (exact, verdict.pc) {
-        (true, _) => usize::MAX,
-        (false, 0) => 4,
-        (false, _) => 0,
-    };
-    for strand in &facts.report.strands {
-        let matters = waits && (strand.stuck || !cycle);
-        if strand.index == verdict.strand && !cycle || exact && matters {
-            write_frames(&mut hash, &facts.report, &strand.frames, told);
-        }
-    }
-    hash.finish()
-}
-
-/// The same for a race.
-fn race_key(race: &Race, pair: RacePair, report: &RunReport, exact: bool) -> u64 {
-    let mut hash = Fnv::new();
-    hash.write(&[VerdictKind::Race as u8]);
-    for (stop, op) in pair.places() {
-        hash.write(&stop.to_le_bytes());
-        hash.write(&[op as u8]);
-    }
-    for access in race.accesses.iter().filter(|_| exact) {
-        write_frames(&mut hash, report, &access.moment.frames, usize::MAX);
-    }
-    hash.finish()
-}
-
-fn write_frames(hash: &mut Fnv, report: &RunReport, frames: &[u64], most: usize) {
-    for &pc in frames.iter().take(most) {
-        hash.write(&relative(report, pc));
-    }
-}
-
-/// A pc as module and offset, so that it is the same where addresses are not.
-fn relative(report: &RunReport, pc: u64) -> [u8; 10] {
-    let (module, offset) = match report.module_of(pc) {
-        Some((index, module)) => (index as u16, pc - module.base),
-        None => (u16::MAX, pc),
-    };
-    let mut bytes = [0; 10];
-    bytes[..2].copy_from_slice(&module.to_le_bytes());
-    bytes[2..].copy_from_slice(&offset.to_le_bytes());
-    bytes
 }

@@ -34,7 +34,7 @@ use threadbare_abi::op::OpKind;
 use threadbare_abi::step::flags::RESUMED;
 use threadbare_abi::step::{STEP_WORDS, Step, StepKind};
 use threadbare_strategy::rff::Manner;
-use threadbare_strategy::{Spec, StrategyId};
+use threadbare_strategy::{Adviser, Spec, StrategyId};
 
 /// A member as it begins.
 struct Entry {
@@ -199,12 +199,11 @@ impl Portfolio {
         let turn = self.turn(run);
         self.epoch.insert(run, (turn, 0));
         let spec = self.members[turn].spec;
-        let assignment = match spec.id {
-            StrategyId::Urw | StrategyId::Surw => {
-                Assignment { guide: self.profile.guide(), ..Assignment::of(spec) }
-            }
-            StrategyId::Rff => Assignment::steered(spec, run, &mut self.fuzz, &self.profile),
-            _ => Assignment::of(spec),
+        let assignment = match spec.id.row().adviser {
+            Adviser::Profile => Assignment { guide: self.profile.guide(), ..Assignment::of(spec) },
+            Adviser::Fuzz => Assignment::steered(spec, run, &mut self.fuzz, &self.profile),
+            // Its planners are no members.
+            Adviser::None | Adviser::Planner | Adviser::Idioms => Assignment::of(spec),
         };
         let steps = if self.told { flags::STEPS } else { 0 };
         Assignment { flags: flags::READS | steps, ..assignment }

@@ -70,6 +70,19 @@ pub struct Request {
     pub faults: Faults,
 }
 
+impl Request {
+    /// The same run again, step by step: one that stops elsewhere has diverged. `came_to` is what it came to the first time: a livelock has no
+    /// end but where it was noticed.
+    #[must_use]
+    pub fn strictly(mut self, came_to: VerdictKind) -> Request {
+        self.flags |= flags::STRICT;
+        if came_to == VerdictKind::Livelock {
+            self.flags |= flags::ENDS_IN_LIVELOCK;
+        }
+        self
+    }
+}
+
 /// Which choices the run follows before its strategy decides.
 #[derive(Clone, Copy, Debug)]
 pub enum Follow<'a> {

@@ -1,10 +1,10 @@
 //! The findings of a campaign: one for each bug, however many runs showed it.
 
 use crate::explain::explain;
-use crate::finding::{AccessDetail, Finding, Location};
-use crate::places::{Place, Places, shown};
+use crate::finding::Finding;
+use crate::identity::{self, access_text};
+use crate::places::Places;
 use std::collections::HashMap;
-use threadbare_trace::hash::Fnv;
 use threadbare_trace::run::RunFacts;
 
 /// The findings so far, in the order they were found.
@@ -116,7 +116,7 @@ impl Findings {
         places: &dyn Places,
     ) -> Option<&mut Finding> {
         let mut finding = explain(facts, program, places);
-        finding.id = id_of(&finding, &self.label);
+        finding.id = identity::id(&finding, facts.verdict.code, &self.label);
         if let Some(index) = self.list.iter().position(|other| other.id == finding.id) {
             self.by_key.insert(key, index);
             self.count_run(index, facts.run);
@@ -152,62 +152,10 @@ fn folded<'a>(variable: &str, races: impl ExactSizeIterator<Item = &'a Finding>)
     format!("{pairs} pairs of places race on `{variable}`: {}{more}", places.join(", "))
 }
 
-/// The name of a bug: its kind and a hash of kind and places. It does not change with the folder, the strand or the
-/// run that shows it.
-fn id_of(finding: &Finding, label: &str) -> String {
-    let mut places: Vec<String> = match finding.kind.as_str() {
-        "race" => finding.accesses.iter().map(access_text).collect(),
-        _ => finding.locations.iter().map(place_text).collect(),
-    };
-    if places.iter().all(String::is_empty) {
-        let stacks = finding.strands.iter().flat_map(|strand| strand.stack.first());
-        places = stacks.map(|place: &Place| place.address.clone()).collect();
-    }
-    if finding.kind == "timeout" {
-        // The line is wherever the time was over; the function is the same more often.
-        places =
-            finding.locations.first().and_then(|location| location.function.clone()).into_iter().collect();
-    }
-    if finding.kind == "exit" {
-        places.push(finding.message.split(':').next().unwrap_or_default().to_owned());
-    }
-    places.sort();
-    if finding.kind != "race" {
-        places.dedup();
-    }
-    let mut hash = Fnv::new();
-    hash.write(label.as_bytes());
-    hash.write(finding.kind.as_bytes());
-    for place in &places {
-        hash.write(b"\n");
-        hash.write(place.as_bytes());
-    }
-    let folded = hash.finish() ^ (hash.finish() >> 32);
-    format!("{}-{:08x}", finding.kind, folded as u32)
-}
-
-/// Where an access of a race is: a line may hold parts of several functions. What it does there is not told apart, so
-/// that `x++` against `x++` is one race.
-fn access_text(access: &AccessDetail) -> String {
-    let Some(place) = shown(&access.stack) else { return String::new() };
-    let location = Location { file: place.file.clone(), line: place.line, ..Location::default() };
-    let at = place_text(&location);
-    let function = place.function.as_ref().unwrap_or(&place.address);
-    format!("{function} at {at}")
-}
-
-fn place_text(location: &Location) -> String {
-    let file = location.file.as_deref().map(|file| file.rsplit('/').next().unwrap_or(file));
-    match (file, location.line) {
-        (Some(file), Some(line)) => format!("{file}:{line}"),
-        _ => location.function.clone().unwrap_or_default(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::places::NoPlaces;
+    use crate::places::{NoPlaces, Place};
     use threadbare_abi::op::OpKind;
     use threadbare_abi::verdict::VerdictKind;
     use threadbare_trace::report::{Access, Moment, Race, RunReport};

@@ -15,9 +15,6 @@ use threadbare_trace::run::{Output, RunFacts};
 use threadbare_trace::shape::Shape;
 use threadbare_trace::strands::Strands;
 
-/// What the runtime tells of a place that the program has a name for begins like this.
-pub const REACHED: &str = "reached: ";
-
 /// How much of a stream a finding keeps.
 const OUTPUT_KEPT: usize = 16 << 10;
 /// How many strands are told of.
@@ -43,7 +40,7 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         details.retain(|detail| detail.strand != panicked.strand);
         details.push(panicked);
     }
-    let warned = facts.report.warnings.iter().filter(|warning| !warning.text.starts_with(REACHED));
+    let warned = facts.report.warnings.iter().filter(|warning| !warning.reached);
     let mut warnings: Vec<String> =
         warned.map(|warning| warning_text(&warning.text, warning.pc, places)).collect();
     if facts.counters.segments_lost > 0 {
@@ -54,6 +51,8 @@ pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding 
         id: String::new(),
         kind: facts.verdict.kind.name().to_owned(),
         severity: Severity::Failure,
+        code: facts.verdict.code,
+        fault: facts.verdict.addr,
         message: facts.verdict.message.clone(),
         schedule: String::new(),
         run: facts.run,

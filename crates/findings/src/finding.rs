@@ -31,6 +31,12 @@ pub struct Finding {
     /// Whether runs fail by it.
     #[serde(default)]
     pub severity: Severity,
+    /// The signal or exit code of the run that was explained; not kept.
+    #[serde(skip)]
+    pub code: i32,
+    /// The address at fault in it, or 0; not kept.
+    #[serde(skip)]
+    pub fault: u64,
     /// The failure in words.
     pub message: String,
     /// The schedule's file.

@@ -1,7 +1,7 @@
 //! Findings of Threadbare: what a failing run means, deduplicated.
 //!
 //! A failing run becomes a [`Finding`] ([`explain`]); findings of a campaign that have the same kind and the same
-//! places are one ([`collection`]). Places come from whoever knows the program's symbols ([`places`]).
+//! places are one ([`collection`], [`identity`]). Places come from whoever knows the program's symbols ([`places`]).
 
 pub mod collection;
 pub mod decide;
@@ -11,6 +11,7 @@ mod early;
 pub mod explain;
 mod faults;
 pub mod finding;
+pub mod identity;
 mod leaks;
 mod memory;
 mod operation;

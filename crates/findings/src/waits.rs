@@ -10,7 +10,7 @@ use crate::std_locks::word;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
-use threadbare_abi::verdict::VerdictKind;
+use threadbare_abi::verdict::{BY_POINTS, VerdictKind};
 use threadbare_trace::report::{LostWake, Pending, StrandReport};
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::strands::Strands;
@@ -77,7 +77,7 @@ impl Teller<'_> {
         };
         let spinners: Vec<&StrandReport> = self.facts.report.strands.iter().filter(spins).collect();
         // Where a bound on the points was reached, the strands did other things, too.
-        if !finding.message.contains("points") && !spinners.is_empty() {
+        if self.facts.verdict.code != BY_POINTS && !spinners.is_empty() {
             let on = |strand: &&StrandReport| {
                 let pending = strand.pending.as_ref()?;
                 Some(format!("{} on {}", self.name(strand.index), self.memory(pending)))

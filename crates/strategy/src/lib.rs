@@ -45,7 +45,7 @@ mod sim;
 use threadbare_abi::op::Op;
 use threadbare_abi::strand::{StrandId, StrandPath};
 
-pub use registry::{Any, StrategyId};
+pub use registry::{Adviser, Any, Row, StrategyId};
 pub use spec::Spec;
 
 /// Words of memory a strategy has for itself.

@@ -1,6 +1,7 @@
 //! A strategy with its parameters, as users write it: `pct`, `pct:3`.
 
 use crate::StrategyId;
+use crate::registry::Adviser;
 use core::fmt;
 
 /// Parameters of a strategy that a user may set; [`crate::IN_ORDER`] is not among them.
@@ -27,20 +28,14 @@ pub struct Parameter {
 }
 
 impl StrategyId {
-    /// Whether a user may ask for it: runs that try a prediction are a campaign's own affair.
-    pub fn is_offered(self) -> bool {
-        !matches!(
-            self,
-            StrategyId::Directed | StrategyId::Recorded | StrategyId::Ordered | StrategyId::Paired
-        )
+    /// Whether a user may ask for it.
+    pub const fn is_offered(self) -> bool {
+        self.row().offered
     }
 
     /// Whether a planner in the driver decides, run by run.
     pub const fn is_planner(self) -> bool {
-        matches!(
-            self,
-            StrategyId::Dfs | StrategyId::Dpor | StrategyId::Pcb | StrategyId::Hapset | StrategyId::Idioms
-        )
+        matches!(self.row().adviser, Adviser::Planner | Adviser::Idioms)
     }
 
     /// The strategies that a user may ask for.
@@ -50,29 +45,7 @@ impl StrategyId {
 
     /// The parameter the strategy takes, if any.
     pub const fn parameter(self) -> Option<Parameter> {
-        let (name, least, most) = match self {
-            StrategyId::Random => ("stickiness", 1, 1 << 20),
-            StrategyId::RoundRobin => ("length of a turn", 1, 1 << 20),
-            StrategyId::Pct => ("depth", 1, crate::pct::DEEPEST),
-            StrategyId::Rff => ("manner", 1, crate::rff::Manner::ALL.len() as u64),
-            StrategyId::Ordered | StrategyId::Paired => ("rest", 1, u64::MAX),
-            StrategyId::Delay => ("number of delays", 1, crate::delay::MOST),
-            StrategyId::Pcb => ("most preemptions", 1, 64),
-            StrategyId::Uniform
-            | StrategyId::Directed
-            | StrategyId::Recorded
-            | StrategyId::Pos
-            | StrategyId::Urw
-            | StrategyId::Surw
-            | StrategyId::Stall
-            | StrategyId::Dfs
-            | StrategyId::Dpor
-            | StrategyId::Hapset
-            | StrategyId::Idioms => {
-                return None;
-            }
-        };
-        Some(Parameter { name, least, most })
+        self.row().parameter
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod conflicts;
 pub mod events;
 pub mod hash;
+pub mod identity;
 pub mod locks;
 pub mod order;
 pub mod pair;

@@ -133,6 +133,15 @@ pub struct Warning {
     pub text: String,
     /// The instruction, or 0.
     pub pc: u64,
+    /// It is no warning but the name of a place that the program has come to.
+    pub reached: bool,
+}
+
+impl Warning {
+    /// A warning without a place.
+    pub fn new(text: impl Into<String>) -> Warning {
+        Warning { text: text.into(), pc: 0, reached: false }
+    }
 }
 
 /// A whole report, typed.
@@ -361,7 +370,8 @@ impl RunReport {
                 *open = None;
             }
             RecordTag::Module => self.modules.push(Module { base: a, size: b, path: text }),
-            RecordTag::Warning => self.warnings.push(Warning { text, pc: a }),
+            RecordTag::Warning => self.warnings.push(Warning { text, pc: a, reached: false }),
+            RecordTag::Reached => self.warnings.push(Warning { text, pc: a, reached: true }),
             RecordTag::Divergence => {
                 self.divergence = Some(Divergence { segment: a, expected: b, actual: c, strand, why: text });
             }
@@ -476,9 +486,9 @@ impl RunReport {
     }
 }
 
-/// Whether a report area holds a warning; looks at heads only.
+/// Whether a report area holds a warning or the like; looks at heads only.
 pub fn has_warning(bytes: &[u8]) -> bool {
-    has_record(bytes, RecordTag::Warning)
+    has_record(bytes, RecordTag::Warning) || has_record(bytes, RecordTag::Reached)
 }
 
 /// Whether a report area holds a record of this kind; looks at heads only.

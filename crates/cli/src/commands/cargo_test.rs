@@ -2,11 +2,11 @@
 
 use crate::asked;
 use crate::commands::cargo::{Args, Split};
-use crate::conduct::{self, cannot};
+use crate::conduct::{self, Terminal, cannot};
 use crate::exit::{Exit, Trouble};
 use crate::hide::Used;
 use crate::kept;
-use crate::options::ReportFormat;
+use crate::options::{ReportFormat, RunOptions};
 use crate::output;
 use crate::regress::{self, Regress};
 use crate::said;
@@ -15,6 +15,7 @@ use threadbare_explore::store::Store;
 use threadbare_report::progress::ProgressLine;
 use threadbare_report::tests::{TestResult, TestsReport};
 use threadbare_report::{Screen, Style, tests};
+use threadbare_session::campaign::regressed;
 use threadbare_toolchain::cargo::{self, TestBinary, TestCase, TestPlan};
 
 /// The file of all tests' campaigns.
@@ -117,8 +118,10 @@ fn one(
     used: &mut Used,
 ) -> Result<TestResult, Trouble> {
     let target = split.target(&case.target)?;
-    let resumed =
-        split.resume.as_ref().and_then(|_| kept::resume_if_any(store.folder(), &target, &split.given));
+    let resumed = split.resume.as_ref().and_then(|_| {
+        let reader = &RunOptions::campaign;
+        kept::resume_if_any(store.folder(), &target, &split.given, reader, &mut Terminal::new())
+    });
     let (config, journal) = match resumed {
         Some(resumed) => (resumed.config, Some(resumed.journal)),
         None => {
@@ -133,18 +136,18 @@ fn one(
     let line = ProgressLine::on_stderr();
     let during = |trouble: Trouble| during(trouble, case);
     let kept = match split.campaign.regress {
-        true => regress::all(&config, store).map_err(during)?,
+        true => regress::all(&config, store, &mut Terminal::new()).map_err(during)?,
         false => Regress::default(),
     };
     let campaign = if kept.has_failed() && !config.keep_going {
-        conduct::regressed(&config, store, kept, false)
+        regressed(&config, store, kept, false, &mut Terminal::new())
     } else {
         let conducted =
             conduct::campaign(&config, store, line, Some(label.as_str()), &split.suppressions, journal)
                 .map_err(during)?;
         used.join(&conducted.used);
         let mut report = conducted.report;
-        kept.join(&mut report, store);
+        kept.join(&mut report, store, &mut Terminal::new());
         report
     };
     Ok(TestResult {

@@ -1,25 +1,22 @@
 //! `threadbare run`: a campaign over schedules.
 
-use crate::conduct;
+use crate::conduct::{self, Terminal};
 use crate::exit::{Exit, Trouble};
 use crate::futures::choice::{Choice, Chosen};
 use crate::futures::{self, outcome};
-use crate::options::{CampaignOptions, ReportFormat};
-use crate::regress::{self, Regress};
-use crate::{asked, embedded, hide, kept, output};
+use crate::options::{CampaignOptions, FOLDER, ReportFormat, RunOptions};
+use crate::{asked, hide, kept, output};
 use std::ffi::OsString;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use threadbare_explore::campaign::Config;
-use threadbare_explore::journal::Journal;
+use threadbare_explore::interrupt;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
-use threadbare_explore::{interrupt, surroundings};
-use threadbare_findings::{Suppressions, SymbolPlaces};
+use threadbare_findings::SymbolPlaces;
 use threadbare_report::progress::ProgressLine;
 use threadbare_report::{Screen, Style};
-use threadbare_toolchain::{Environment, check_program, find_program};
+use threadbare_session::{Campaign, Ran, Session};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,7 +73,7 @@ fn chosen(options: &CampaignOptions, target: Target, texts: &[String]) -> Result
     if config.target.free {
         return Err(Trouble::usage("a free run cannot be told what to see", "leave out `--mode free`"));
     }
-    interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
+    watch()?;
     let suppressions = hide::read(&options.suppressions)?;
     let resolve = |look: &futures::Look| -> Result<Vec<Chosen>, Trouble> {
         choices.iter().flatten().map(|choice| choice.resolve(&look.table)).collect()
@@ -122,10 +119,16 @@ pub(crate) fn go_on(
     command: Option<&Target>,
     given: &[OsString],
 ) -> Result<Exit, Trouble> {
-    let resumed = kept::resume(&options.out, id, command, given)?;
-    let store = Store::open(&options.out)?;
-    let journal = Some(resumed.journal);
-    conduct_one(&resumed.config, &store, &resumed.suppressions, journal, (options.format, options.regress))
+    watch()?;
+    let mut terminal = Terminal::new();
+    let resumed = kept::resume(&options.out, id, command, given, &RunOptions::campaign, &mut terminal)?;
+    let ran = Session::new(&options.out)?.go_on(resumed, options.regress, &mut terminal)?;
+    say(&ran, options.format)
+}
+
+/// Ends a campaign early when the user asks for it.
+fn watch() -> Result<(), Trouble> {
+    interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))
 }
 
 /// The full path of an input file, which must be readable.
@@ -155,32 +158,17 @@ pub(crate) fn campaign(
 ) -> Result<Exit, Trouble> {
     let (options, given) = asked::options(options, given, &target)?;
     let suppressions = hide::read(&options.suppressions)?;
-    let config = options.config(target);
-    let store = Store::open(&options.out)?;
-    let journal = kept::begin(&store, &config, &suppressions, &given)?;
-    conduct_one(&config, &store, &suppressions, journal, (options.format, options.regress))
+    let campaign = Campaign { config: options.config(target), suppressions, regress: options.regress, given };
+    watch()?;
+    let ran = Session::new(&options.out)?.run(&campaign, &mut Terminal::new())?;
+    say(&ran, options.format)
 }
 
-fn conduct_one(
-    config: &Config,
-    store: &Store,
-    suppressions: &Arc<Suppressions>,
-    journal: Option<Journal>,
-    (format, regress): (ReportFormat, bool),
-) -> Result<Exit, Trouble> {
-    interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
-    let line = ProgressLine::on_stderr();
-    let can_resume = journal.is_some();
-    let kept = if regress { regress::all(config, store)? } else { Regress::default() };
-    let report = if kept.has_failed() && !config.keep_going {
-        conduct::regressed(config, store, kept, true)
-    } else {
-        let mut report = conduct::campaign(config, store, line, None, suppressions, journal)?.report;
-        kept.join(&mut report, store);
-        report
-    };
-    output::say(&output::of_campaign(&report, format, Screen::for_stream(&std::io::stdout())), format)?;
-    if can_resume && report.ended_by == "interrupt" && report.runs > 0 {
+/// Tells what a campaign came to.
+fn say(ran: &Ran, format: ReportFormat) -> Result<Exit, Trouble> {
+    let report = &ran.report;
+    output::say(&output::of_campaign(report, format, Screen::for_stream(&std::io::stdout())), format)?;
+    if ran.can_resume && report.ended_by == "interrupt" && report.runs > 0 {
         let style = Style::for_stream(&std::io::stderr());
         eprintln!("{}: `threadbare run --resume` goes on with it", style.strong("help"));
     }
@@ -192,13 +180,5 @@ pub(crate) fn target(command: &[OsString]) -> Result<Target, Trouble> {
     let [program, args @ ..] = command else {
         return Err(Trouble::usage("no program is given", "threadbare run -- ./prog args"));
     };
-    let env = Environment::of_process();
-    let found = find_program(Path::new(program), &env)?;
-    let found = std::path::absolute(&found).unwrap_or(found);
-    check_program(&found, &env)?;
-    let mut target = Target::new(found, args.to_vec());
-    surroundings::add_own(&mut target.env);
-    target.arg0 = Some(program.clone());
-    target.runtime = Some(embedded::library(&env)?);
-    Ok(target)
+    Session::new(FOLDER)?.target(Path::new(program), args.to_vec())
 }

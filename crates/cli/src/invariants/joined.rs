@@ -78,7 +78,7 @@ fn of(
     let server = job.server()?;
     let begun = Instant::now();
     let facts = replay::once(server, &request, &schedule)?;
-    if facts.verdict.kind != schedule.verdict || begun.elapsed() * FIT > time {
+    if !schedule.is_met_by(&facts) || begun.elapsed() * FIT > time {
         return Ok(None);
     }
     drop(job);

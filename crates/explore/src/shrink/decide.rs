@@ -22,6 +22,7 @@ use threadbare_abi::event::StopKind;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
+use threadbare_trace::identity::Identity;
 use threadbare_trace::pair::{Act, DecidingPair};
 use threadbare_trace::shape::is_strand;
 
@@ -53,7 +54,7 @@ pub fn decide(
     locks: &BTreeSet<u64>,
     budget: Budget,
 ) -> Result<Pairs, Error> {
-    let goal = super::Goal::of(subject.facts, subject.race);
+    let goal = Identity::of(subject.facts, subject.race);
     if goal.is_race() {
         return Ok(Pairs::default());
     }

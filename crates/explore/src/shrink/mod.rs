@@ -11,7 +11,6 @@
 mod acts;
 mod bound;
 mod decide;
-mod goal;
 mod plan;
 mod reach;
 mod reduce;
@@ -21,12 +20,10 @@ mod trial;
 use crate::error::Error;
 use crate::run::{Follow, Job, Request};
 use bound::Searched;
-use goal::Goal;
 use plan::Plan;
 use std::sync::Arc;
 use threadbare_abi::event::Segment;
-use threadbare_abi::layout::flags;
-use threadbare_abi::verdict::VerdictKind;
+use threadbare_trace::identity::Identity;
 use threadbare_trace::race::RacePair;
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::shape::Shape;
@@ -69,14 +66,14 @@ pub struct Shrunk {
     pub known: Arc<[u64]>,
 }
 
-/// A schedule as a plan that a run follows loosely ([`flags::LENIENT`]).
+/// A schedule as a plan that a run follows loosely ([`threadbare_abi::layout::flags::LENIENT`]).
 pub fn loosely(segments: &[Segment]) -> Vec<Segment> {
     Plan::of(segments).segments()
 }
 
 /// Shrinks a finding; `None` where a run that follows its schedule loosely does not show it.
 pub fn shrink(job: &mut Job, subject: &Subject<'_>, budget: Budget) -> Result<Option<Shrunk>, Error> {
-    let goal = Goal::of(subject.facts, subject.race);
+    let goal = Identity::of(subject.facts, subject.race);
     let points = subject.facts.counters.points;
     let mut trials = Trials::new(job, subject.request, subject.known, goal, points, budget);
     let mut best = match begin(&mut trials, subject.segments) {
@@ -163,14 +160,13 @@ fn search(trials: &mut Trials<'_>, best: &Made, below: u64, faults: bool) -> Res
 
 /// Whether a strict replay of the run is the same run.
 fn comes_again(job: &mut Job, subject: &Subject<'_>, facts: &RunFacts) -> bool {
-    let mut request = subject.request.clone();
-    request.flags = flags::STRICT;
-    if facts.verdict.kind == VerdictKind::Livelock {
-        request.flags |= flags::ENDS_IN_LIVELOCK;
-    }
-    request.races |= subject.race.is_some();
+    let races = subject.request.races || subject.race.is_some();
+    let request = Request { flags: 0, races, ..subject.request.clone() }.strictly(facts.verdict.kind);
     let Ok(server) = job.server() else { return false };
     let Ok(ended) = server.run(&request, Follow::Segments(&facts.segments), None) else { return false };
-    let goal = Goal::of(subject.facts, subject.race);
-    server.facts(&request, &ended, false).is_ok_and(|again| goal.is_met(&again))
+    let goal = Identity::of(subject.facts, subject.race);
+    server.facts(&request, &ended, false).is_ok_and(|again| match goal.is_race() {
+        true => goal.is_shown_by(&again),
+        false => goal.is_repeated_by(&Identity::of(&again, None)),
+    })
 }

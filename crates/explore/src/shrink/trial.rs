@@ -1,6 +1,5 @@
 //! Runs that try plans, within a budget.
 
-use super::goal::Goal;
 use super::plan::{Choice, Plan};
 use crate::error::Error;
 use crate::interrupt;
@@ -13,7 +12,9 @@ use threadbare_abi::decision::{Decision, WORDS};
 use threadbare_abi::event::Segment;
 use threadbare_abi::layout::{Record, WORDS_CAPACITY, flags};
 use threadbare_abi::strand::StrandId;
+use threadbare_abi::verdict::{BY_POINTS, VerdictKind};
 use threadbare_strategy::StrategyId;
+use threadbare_trace::identity::Identity;
 use threadbare_trace::report::RunReport;
 use threadbare_trace::run::{End, RunFacts};
 use threadbare_trace::shape::{Shape, is_strand};
@@ -73,7 +74,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Trials<'a> {
     job: &'a mut Job,
     request: Request,
-    pub(crate) goal: Goal,
+    pub(crate) goal: Identity,
     known: Arc<[u64]>,
     /// Instructions that turned out to be shared and were not known to be.
     learnt: BTreeSet<u64>,
@@ -91,7 +92,7 @@ impl<'a> Trials<'a> {
         job: &'a mut Job,
         request: &Request,
         known: &Arc<[u64]>,
-        goal: Goal,
+        goal: Identity,
         points: u64,
         budget: Budget,
     ) -> Trials<'a> {
@@ -204,8 +205,8 @@ impl<'a> Trials<'a> {
         let mut cut = killed || lost;
         if shows && !killed && !lost {
             let made = server.facts(&self.request, ended, false)?;
-            cut |= made.verdict.message.contains("points");
-            if self.goal.is_met(&made) {
+            cut |= (made.verdict.kind, made.verdict.code) == (VerdictKind::Livelock, BY_POINTS);
+            if self.goal.is_shown_by(&made) {
                 facts = Some(Box::new(RunFacts { segments: segments.to_vec(), ..made }));
             }
         }

@@ -61,11 +61,8 @@ pub fn comes(pc: u64) -> bool {
 /// Whether others go first in this run, as far as they can.
 fn is_last() -> bool {
     let e = engine();
-    let decides = match StrategyId::from_code(e.plan.strategy) {
-        Some(StrategyId::Dfs | StrategyId::Dpor | StrategyId::Pcb | StrategyId::Hapset) => false,
-        Some(StrategyId::Recorded) | None => false,
-        Some(_) => !e.follow.active && !lenient::is_on(),
-    };
+    let may = StrategyId::from_code(e.plan.strategy).is_some_and(|id| id.row().ends_last);
+    let decides = may && !e.follow.active && !lenient::is_on();
     decides && mix(e.plan.seed ^ SALT) & 3 != 0 && strand(e.current).pinned == 0
 }
 

@@ -59,11 +59,8 @@ pub fn begin(plan: &Plan) {
     s.wanted = Faults(plan.faults);
     s.rng = Rng::new(mix(plan.seed ^ SALT));
     // A strategy that is to bring about something certain is not disturbed.
-    let certain = matches!(
-        strategy,
-        StrategyId::Directed | StrategyId::Recorded | StrategyId::Ordered | StrategyId::Paired
-    );
-    s.left = if certain || s.planned { Faults::NONE } else { draw_groups(&mut s.rng, s.wanted) };
+    s.left =
+        if strategy.row().certain || s.planned { Faults::NONE } else { draw_groups(&mut s.rng, s.wanted) };
     for (one_of, (_, group)) in s.one_of.iter_mut().zip(Faults::GROUPS) {
         // Few chances as a rule; among many the late ones are to have theirs, too.
         let many = s.rng.below(if group == Faults::SPURIOUS { 4 } else { 2 }) == 0;

@@ -102,5 +102,5 @@ pub fn reached(label: &CStr, pc: u64) {
     }
     s.reached.push(label.to_owned());
     let text = label.to_str().unwrap_or("?");
-    report::add(RecordTag::Warning, super::me().0, [pc, 0, 0], format_args!("reached: {text}"));
+    report::add(RecordTag::Reached, super::me().0, [pc, 0, 0], format_args!("{text}"));
 }

@@ -304,7 +304,7 @@ fn published_slow(id: StrandId) {
     if limit != 0 && live().points > limit && engine().phase == Phase::Running {
         super::fail_run(
             threadbare_abi::verdict::VerdictKind::Livelock,
-            0,
+            threadbare_abi::verdict::BY_POINTS,
             op.addr,
             op.pc,
             format_args!("the run made more than {limit} points"),

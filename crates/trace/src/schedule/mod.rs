@@ -4,7 +4,7 @@
 //! a table of places, the steps, and an end line with their count and a checksum:
 //!
 //! ```text
-//! threadbare schedule 3
+//! threadbare schedule 4
 //! program: /home/me/bank
 //! program-id: build-id:5f3a…
 //! arg0: ./bank
@@ -17,6 +17,7 @@
 //! points: shared
 //! verdict: deadlock
 //! message: no strand can go on
+//! waits: 3f2a.lock 40b1.lock
 //! places:
 //! a=3f2a.lock b=1:40b1.write
 //! steps:
@@ -29,6 +30,9 @@
 //! wait, `;` it ended, `.` the run ended. `w1/3` and `v5/9` are choices of a waiter and of a value: option and number of
 //! options. `p0/1@a` and `f7/4@a` are faults, spurious ones and failing calls: how many chances of that sort the strand had before, and the sort. `( … )*N` repeats. Blanks and line ends between steps do not matter,
 //! so a schedule survives being pasted.
+//!
+//! `code: 6`, `at: 3f2a`, `place: bank.rs:41` and `waits: 3f2a.lock …` say what the verdict is ([`Identity`]): a replay must come to the same.
+//! The message is for people.
 //!
 //! `race: 1201.write 1:40b1.read` names the two places of the data race that the schedule is kept for; `races: off` says
 //! that none were looked for.
@@ -45,7 +49,9 @@ mod parse;
 mod text;
 mod write;
 
+use crate::identity::Identity;
 use crate::race::RacePair;
+use crate::run::RunFacts;
 use crate::strands::Strands;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -54,13 +60,15 @@ use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
-use threadbare_strategy::Spec;
+use threadbare_strategy::{Spec, StrategyId};
 
 pub use parse::{ParseError, Problem};
 
 /// The version of the text form. Before 2, calls with a state that libc keeps out of sight were no events; before 3, the entry of
-/// a wait on Rust's `Condvar` was none.
-pub const VERSION: u32 = 3;
+/// a wait on Rust's `Condvar` was none; before 4, only the kind of the verdict and its words were written.
+pub const VERSION: u32 = 4;
+/// The first version that says what the verdict is.
+const TELLS_FAILURE: u32 = 4;
 /// The oldest version that is read.
 const OLDEST: u32 = 1;
 
@@ -113,6 +121,8 @@ pub struct Schedule {
     pub timeout_ms: u64,
     /// What the run was found to be.
     pub verdict: VerdictKind,
+    /// What it was found to be, so that it is known again. Of a race it is the pair; a schedule before version 4 does not say.
+    pub failure: Option<Identity>,
     /// The verdict in words.
     pub message: String,
     /// The hash over the run's events.
@@ -158,6 +168,22 @@ impl Schedule {
             }
         }
         self.segments = segments;
+    }
+
+    /// Whether a run is the recorded one, by what it came to.
+    pub fn is_met_by(&self, facts: &RunFacts) -> bool {
+        if let Some(pair) = self.race {
+            return Identity::of_race(pair).is_shown_by(facts);
+        }
+        let made = Identity::of(facts, None);
+        match (&self.failure, &self.then) {
+            (None, _) => made.kind == self.verdict,
+            // The recording of a free run.
+            (Some(failure), Some(then)) if then.strategy.id == StrategyId::Recorded => {
+                failure.is_under_control(&made)
+            }
+            (Some(failure), _) => failure.is_repeated_by(&made),
+        }
     }
 
     /// The schedule as text.

@@ -4,9 +4,11 @@
 //! its line and what belongs there.
 
 use super::text::{CHOICES, MARKS, OFFSET_BITS, TITLE, checksum, place_name, unescape};
-use super::{Names, OLDEST, Schedule, Then, VERSION};
+use super::{Names, OLDEST, Schedule, TELLS_FAILURE, Then, VERSION};
+use crate::identity::Identity;
 use crate::race::{RacePair, RacePlace};
-use std::collections::HashMap;
+use crate::run::SourcePlace;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
@@ -137,7 +139,7 @@ pub(super) fn parse(text: &str) -> Result<Schedule> {
                 if let Some((number, _)) = lines.find(|(_, line)| !line.is_empty()) {
                     return fail(number, Problem::Trailing);
                 }
-                let schedule = Schedule { version, ..header.finish(number, steps)? };
+                let schedule = header.finish(version, number, steps)?;
                 let length: usize = text.split_inclusive('\n').take(number - 1).map(str::len).sum();
                 let found = checksum(&text[..length]);
                 if found != told {
@@ -190,16 +192,22 @@ fn stop_of(text: &str) -> Option<u64> {
     (module <= 0xffff && offset >> OFFSET_BITS == 0).then_some(module << OFFSET_BITS | offset)
 }
 
+/// An instruction and what it does.
+fn place_of(word: &str) -> Option<RacePlace> {
+    let (stop, op) = word.split_once('.')?;
+    Some((stop_of(stop)?, OpKind::from_name(op)?))
+}
+
 /// The two places of a race.
 fn race_pair(text: &str) -> Option<RacePair> {
-    let mut places = text.split_whitespace().map(|word| -> Option<RacePlace> {
-        let (stop, op) = word.split_once('.')?;
-        Some((stop_of(stop)?, OpKind::from_name(op)?))
-    });
+    let mut places = text.split_whitespace().map(place_of);
     let pair = RacePair::new(places.next()??, places.next()??);
     places.next().is_none().then_some(pair)
 }
 
+const PLACE: &str = "a place as `OFFSET.OPERATION` or `MODULE:OFFSET.OPERATION`";
+/// More waits than strands can have.
+const MOST_WAITS: usize = 1 << 16;
 /// More variables than any environment has.
 const MOST_VARIABLES: usize = 1 << 16;
 
@@ -211,9 +219,10 @@ struct Header {
     env_seen: Vec<(String, u16)>,
     known: Vec<u64>,
     guide: Vec<u64>,
+    waits: BTreeSet<RacePlace>,
 }
 
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 26] = [
     "program",
     "program-id",
     "arg0",
@@ -234,6 +243,9 @@ const KEYS: [&str; 23] = [
     "timeout-ms",
     "verdict",
     "message",
+    "code",
+    "at",
+    "place",
     "trace-hash",
     "then",
     "estimates",
@@ -271,6 +283,14 @@ impl Header {
                     match hex(word) {
                         Some(pc) if self.known.len() < PCS_CAPACITY => self.known.push(pc),
                         _ => return expected(number, "an address in hexadecimal", word),
+                    }
+                }
+            }
+            "waits" => {
+                for word in value.split_whitespace() {
+                    match place_of(word) {
+                        Some(place) if self.waits.len() < MOST_WAITS => _ = self.waits.insert(place),
+                        _ => return expected(number, PLACE, word),
                     }
                 }
             }
@@ -325,7 +345,32 @@ impl Header {
         text.into_string().map_or_else(|text| expected(number, "text", &text.to_string_lossy()), Ok)
     }
 
-    fn finish(self, end: usize, steps: Steps) -> Result<Schedule> {
+    /// What the verdict is.
+    fn failure(&self, end: usize, kind: VerdictKind) -> Result<Identity> {
+        let mut failure = Identity { kind, waits: self.waits.clone(), ..Identity::clean() };
+        if let Some((number, value)) = self.single.get("code") {
+            let Ok(code) = value.parse() else { return expected(*number, "a number", value) };
+            failure.code = code;
+        }
+        if let Some((number, value)) = self.single.get("at") {
+            let Some(at) = stop_of(value) else {
+                return expected(*number, "`OFFSET` or `MODULE:OFFSET`", value);
+            };
+            failure.at = Some(at);
+        }
+        if self.single.contains_key("place") {
+            let (number, value) = self.get(end, "place")?;
+            let place = value.rsplit_once(':').and_then(|(file, line)| {
+                let file = unescape(file)?.into_string().ok()?;
+                Some(SourcePlace { file, line: u32::try_from(decimal(line)?).ok()? })
+            });
+            let Some(place) = place else { return expected(number, "`FILE:LINE`", value) };
+            failure.place = Some(place);
+        }
+        Ok(failure)
+    }
+
+    fn finish(self, version: u32, end: usize, steps: Steps) -> Result<Schedule> {
         let named = |key, expected_words: &'static str| {
             let (number, value) = self.get(end, key)?;
             Ok((number, value, expected_words))
@@ -364,6 +409,11 @@ impl Header {
                 }
             },
         };
+        let failure = match race {
+            Some(pair) => Some(Identity::of_race(pair)),
+            None if version >= TELLS_FAILURE => Some(self.failure(end, verdict)?),
+            None => None,
+        };
         let then = match self.single.get("then") {
             None => None,
             Some((number, value)) => {
@@ -380,7 +430,7 @@ impl Header {
             }
         };
         Ok(Schedule {
-            version: VERSION,
+            version,
             program: self.text(end, "program")?,
             program_id: self.words(end, "program-id")?,
             cwd: self.text(end, "cwd")?,
@@ -403,6 +453,7 @@ impl Header {
             race,
             timeout_ms: self.number(end, "timeout-ms")?,
             verdict,
+            failure,
             message: self.words(end, "message")?,
             trace_hash,
             segments: steps.segments,

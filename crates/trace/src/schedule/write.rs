@@ -1,7 +1,7 @@
 //! A schedule to text.
 
 use super::text::{CHOICES, MARKS, OFFSET_BITS, TITLE, checksum, escape, is_strand, place_name};
-use super::{Schedule, Then};
+use super::{Schedule, TELLS_FAILURE, Then};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -86,6 +86,22 @@ fn header(out: &mut String, schedule: &Schedule) {
     line("timeout-ms", &schedule.timeout_ms);
     line("verdict", &schedule.verdict.name());
     line("message", &escape(OsStr::new(&schedule.message)));
+    let told = schedule.failure.as_ref().filter(|_| schedule.version >= TELLS_FAILURE);
+    if let Some(failure) = told.filter(|failure| !failure.is_race()) {
+        if failure.code != 0 {
+            line("code", &failure.code);
+        }
+        if let Some(at) = failure.at {
+            line("at", &stop(at));
+        }
+        if let Some(place) = &failure.place {
+            line("place", &format_args!("{}:{}", escape(OsStr::new(&place.file)), place.line));
+        }
+        for chunk in failure.waits.iter().collect::<Vec<_>>().chunks(8) {
+            let words: Vec<String> = chunk.iter().map(|&&(stop, op)| place(stop, op as u8)).collect();
+            line("waits", &words.join(" "));
+        }
+    }
     if let Some(pair) = &schedule.race {
         let [one, other] = pair.places().map(|(stop, op)| place(stop, op as u8));
         line("race", &format_args!("{one} {other}"));
@@ -130,11 +146,14 @@ impl Places {
 }
 
 fn place(stop: u64, op: u8) -> String {
-    let (module, offset) = (stop >> OFFSET_BITS, stop & ((1 << OFFSET_BITS) - 1));
     let op = OpKind::from_code(op).map_or_else(|| op.to_string(), |op| op.name().to_owned());
-    match module {
-        0 => format!("{offset:x}.{op}"),
-        module => format!("{module:x}:{offset:x}.{op}"),
+    format!("{}.{op}", self::stop(stop))
+}
+
+fn stop(stop: u64) -> String {
+    match (stop >> OFFSET_BITS, stop & ((1 << OFFSET_BITS) - 1)) {
+        (0, offset) => format!("{offset:x}"),
+        (module, offset) => format!("{module:x}:{offset:x}"),
     }
 }
 

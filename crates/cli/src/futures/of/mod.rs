@@ -64,7 +64,11 @@ pub(crate) fn of(asked: &Asked<'_>) -> Result<Exit, Trouble> {
             "a run that was killed, or is too long to list, is kept as its seed only; a smaller input may help",
         ));
     }
-    let target = replay::target(&schedule, moved(asked.command, &schedule)?.as_deref())?;
+    let target = replay::target(
+        &schedule,
+        moved(asked.command, &schedule)?.as_deref(),
+        &mut conduct::Terminal::new(),
+    )?;
     conduct::tell_target("replaying", &target);
     let mut bench = Bench::new(config(asked.options, &target, &schedule));
     let looked = bench.campaign(looking(&bench.config, LOOKS), Order::default())?;

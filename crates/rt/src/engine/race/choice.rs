@@ -52,10 +52,8 @@ pub fn begin() {
     let seed = mix(plan.seed ^ SALT);
     let manner = match StrategyId::from_code(plan.strategy) {
         Some(id) if id.is_planner() => Manner::Planned,
-        Some(StrategyId::Directed | StrategyId::Recorded | StrategyId::Ordered | StrategyId::Paired) => {
-            Manner::Newest
-        }
-        Some(StrategyId::RoundRobin | StrategyId::Delay) | None => Manner::Newest,
+        None => Manner::Newest,
+        Some(id) if !id.row().older_stores => Manner::Newest,
         Some(_) => match seed & 7 {
             0 => Manner::Rarely(2),
             1 => Manner::Rarely(6),

@@ -4,10 +4,11 @@
 //! failure. Its places are not compared then. If it fits to its end and the run passes, the bug is fixed; if it does
 //! not fit, a run that follows it loosely and some that follow it as far as it goes say whether the bug is still close, and the campaign has to say the rest.
 
-use crate::commands::replay::{essence, request};
-use crate::conduct::{self, warn};
-use crate::exit::Trouble;
-use std::borrow::Cow;
+use crate::follow::{Following, Manner};
+use crate::observer::Observer;
+use crate::places::program_id;
+use crate::replay::kept;
+use crate::trouble::Trouble;
 use std::path::{Path, PathBuf};
 use threadbare_abi::layout::{STACKS_SHARED, flags};
 use threadbare_abi::verdict::VerdictKind;
@@ -16,15 +17,16 @@ use threadbare_explore::files;
 use threadbare_explore::run::{Follow, Request};
 use threadbare_explore::server::Server;
 use threadbare_explore::store::{self, SCHEDULE, Store};
-use threadbare_explore::{details, interrupt, of_race, shrink};
+use threadbare_explore::{details, interrupt, of_race};
 use threadbare_findings::explain::explain;
-use threadbare_findings::{Finding, SymbolPlaces};
+use threadbare_findings::{Finding, SymbolPlaces, identity};
 use threadbare_report::CampaignReport;
 use threadbare_report::campaign::Regressed;
 use threadbare_report::text::counted;
-use threadbare_strategy::{Spec, StrategyId, rng};
+use threadbare_strategy::{StrategyId, rng};
+use threadbare_trace::identity::Identity;
 use threadbare_trace::race::RacePair;
-use threadbare_trace::run::RunFacts;
+use threadbare_trace::run::{RunFacts, Verdict};
 use threadbare_trace::schedule::{Schedule, VERSION};
 use threadbare_trace::strands::Strands;
 
@@ -37,41 +39,79 @@ const UNFIT: &str = "unfit";
 
 /// What became of the kept findings of a program.
 #[derive(Debug, Default)]
-pub(crate) struct Regress {
-    pub(crate) list: Vec<Regressed>,
+pub struct Regress {
+    /// Each of them.
+    pub list: Vec<Regressed>,
     /// Those that are there.
-    pub(crate) findings: Vec<Finding>,
+    pub findings: Vec<Finding>,
+}
+
+/// A failure that is there again.
+struct Back {
+    /// The run that showed it; of a race, the race is its verdict.
+    facts: RunFacts,
+    /// What that run was to do.
+    request: Request,
+    /// What it came to by itself.
+    verdict: Verdict,
 }
 
 /// What the replay of one schedule came to.
 enum Came {
-    /// The failure, and the run that showed it.
-    Back(Box<RunFacts>, Request),
+    /// The failure.
+    Back(Box<Back>),
     Passes,
     /// Where the schedule was left.
     Unfit(String),
 }
 
+/// A kept finding that is looked for.
+struct Kept<'a> {
+    config: &'a Config,
+    schedule: &'a Schedule,
+    /// What lies beside the schedule.
+    finding: Option<&'a Finding>,
+    /// Whether it is of the build that is there now.
+    same: bool,
+}
+
+impl Kept<'_> {
+    /// Whether a race is the kept one. The places of another build say nothing; its functions do, and where nobody knows them
+    /// any race is taken for it.
+    fn is_race(&self, facts: &RunFacts) -> bool {
+        match (self.same, self.schedule.race, self.finding) {
+            (true, Some(pair), _) => Identity::of_race(pair).is_shown_by(facts),
+            (_, _, Some(kept)) => {
+                let places = SymbolPlaces::new(&facts.report.modules, &self.config.target.program);
+                identity::is_same_race(kept, &explain(facts, "", &places))
+            }
+            _ => true,
+        }
+    }
+}
+
 /// Replays the kept schedules of a campaign's program.
-pub(crate) fn all(config: &Config, store: &Store) -> Result<Regress, Trouble> {
+pub fn all(config: &Config, store: &Store, observer: &mut dyn Observer) -> Result<Regress, Trouble> {
     let mut regress = Regress::default();
-    let id = conduct::program_id(&config.target.program)?;
+    let id = program_id(&config.target.program)?;
     for path in store::files(store.folder(), SCHEDULE).unwrap_or_default() {
         if interrupt::requested() {
             break;
         }
-        let Some(schedule) = read(&path).filter(|schedule| belongs(schedule, config)) else { continue };
+        let Some(schedule) = read(&path, observer).filter(|schedule| belongs(schedule, config)) else {
+            continue;
+        };
         one(config, store, &id, &path, &schedule, &mut regress)?;
     }
     Ok(regress)
 }
 
-fn read(path: &Path) -> Option<Schedule> {
+fn read(path: &Path, observer: &mut dyn Observer) -> Option<Schedule> {
     let text = files::read_text(path).map_err(|error| error.to_string());
     match text.and_then(|text| Schedule::parse(&text).map_err(|error| error.to_string())) {
         Ok(schedule) => Some(schedule),
         Err(error) => {
-            warn(&format!("`{}` is not replayed: {error}", path.display()));
+            observer.warning(&format!("`{}` is not replayed: {error}", path.display()));
             None
         }
     }
@@ -98,14 +138,17 @@ fn one(
     // The addresses of another build say nothing.
     let known = schedule.known.iter().copied().filter(|&pc| same || pc == STACKS_SHARED);
     server.set_known(&known.collect::<Vec<_>>());
-    let (came, runs) = come(&mut server, config, schedule, same)?;
+    let kept = kept(path);
+    let run = Kept { config, schedule, finding: kept.as_ref(), same };
+    let (came, runs) = come(&mut server, &run)?;
     let (outcome, message) = match came {
-        Came::Back(mut facts, request) => {
-            let finding = match kept(path).filter(|_| same) {
+        Came::Back(back) => {
+            let Back { mut facts, request, verdict } = *back;
+            let finding = match kept.filter(|_| same) {
                 // What it tells is true of this build, and may be of a smaller run than this one.
                 Some(kept) => Finding { regress: None, ..kept },
                 None => {
-                    let new = told(&mut server, &request, &mut facts, config);
+                    let new = told(&mut server, &request, &verdict, &mut facts, config);
                     let at = renew(store, &name, schedule, id, &facts, &new)?;
                     Finding { id: name.clone(), schedule: at.display().to_string(), count: 1, ..new }
                 }
@@ -130,100 +173,65 @@ fn one(
 }
 
 /// Makes the run, and runs close to it if it is another one; how many it were.
-fn come(
-    server: &mut Server,
-    config: &Config,
-    schedule: &Schedule,
-    same: bool,
-) -> Result<(Came, u64), Trouble> {
-    let mut request = request(schedule);
-    request.timeout = config.timeout;
-    if !same {
-        request.flags |= flags::OTHER_BUILD;
-    }
-    let why = match make(server, config, schedule, &request, same)? {
+fn come(server: &mut Server, run: &Kept<'_>) -> Result<(Came, u64), Trouble> {
+    let why = match make(server, run, Manner::Strict)? {
         Came::Unfit(why) => why,
         other => return Ok((other, 1)),
     };
-    request.flags &= !flags::STRICT;
-    let loose = Request { flags: request.flags | flags::LENIENT, ..request.clone() };
-    if let Came::Back(facts, request) = make(server, config, schedule, &loose, same)? {
-        return Ok((Came::Back(facts, request), 2));
+    if let back @ Came::Back(..) = make(server, run, Manner::Lenient)? {
+        return Ok((back, 2));
     }
-    request.strategy = StrategyId::Random;
-    request.params = Spec::of(StrategyId::Random).plan_params(schedule.in_order);
     for number in 0..NEAR {
-        request.seed = rng::mix(schedule.seed ^ rng::mix(number));
-        if let Came::Back(facts, request) = make(server, config, schedule, &request, same)? {
-            return Ok((Came::Back(facts, request), number + 3));
+        let seed = rng::mix(run.schedule.seed ^ rng::mix(number));
+        if let back @ Came::Back(..) = make(server, run, Manner::Prefix(StrategyId::Random, seed))? {
+            return Ok((back, number + 3));
         }
     }
     Ok((Came::Unfit(why), NEAR + 2))
 }
 
-fn make(
-    server: &mut Server,
-    config: &Config,
-    schedule: &Schedule,
-    request: &Request,
-    same: bool,
-) -> Result<Came, Trouble> {
-    let loose = request.flags & flags::LENIENT != 0;
-    let segments = if loose {
-        Cow::Owned(shrink::loosely(&schedule.segments))
-    } else {
-        Cow::Borrowed(&schedule.segments[..])
-    };
-    let ended = server.run(request, Follow::Segments(&segments), None)?;
-    let mut facts = server.facts(request, &ended, true)?;
+fn make(server: &mut Server, run: &Kept<'_>, manner: Manner) -> Result<Came, Trouble> {
+    let schedule = run.schedule;
+    let following = Following { schedule, manner, other_build: !run.same };
+    let request = Request { timeout: run.config.timeout, ..following.request() };
+    let ended = server.run(&request, Follow::Segments(&following.segments()), None)?;
+    let mut facts = server.facts(&request, &ended, true)?;
     if facts.verdict.is_internal() {
         let steps = facts.report.divergence.as_ref().map(|it| it.segment + 1);
         let step = steps.map(|step| format!("it is left at step {step}"));
         return Ok(Came::Unfit(step.unwrap_or_else(|| facts.verdict.message.clone())));
     }
     let races = std::mem::take(&mut facts.report.races);
+    let own = facts.verdict.clone();
     if schedule.verdict == VerdictKind::Race || schedule.race.is_some() {
         for race in races {
-            let found = match (same, schedule.race) {
-                (true, Some(pair)) => RacePair::of(&race, &facts.report) == Some(pair),
-                _ => {
-                    let facts = of_race(&facts, race.clone());
-                    let places = SymbolPlaces::new(&facts.report.modules, &config.target.program);
-                    alike(&explain(&facts, "", &places).message, &schedule.message)
-                }
-            };
-            if found {
-                return Ok(Came::Back(Box::new(of_race(&facts, race)), request.clone()));
+            let shown = of_race(&facts, race);
+            if run.is_race(&shown) {
+                return Ok(Came::Back(Box::new(Back { facts: shown, request, verdict: own })));
             }
         }
         return Ok(Came::Passes);
     }
     // Another failure than the kept one is a failure as well.
     let failed = facts.verdict.is_failure();
-    Ok(if failed { Came::Back(Box::new(facts), request.clone()) } else { Came::Passes })
-}
-
-/// Whether two messages say the same of two builds: lines and addresses may be others.
-fn alike(one: &str, other: &str) -> bool {
-    let words = |text: &str| {
-        let text: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
-        essence(VerdictKind::Race, &text).join(" ")
-    };
-    words(one) == words(other)
+    Ok(match failed {
+        true => Came::Back(Box::new(Back { facts, request, verdict: own })),
+        false => Came::Passes,
+    })
 }
 
 /// The finding, with what a second run tells.
-fn told(server: &mut Server, request: &Request, facts: &mut RunFacts, config: &Config) -> Finding {
-    let verdict = facts.verdict.clone();
+fn told(
+    server: &mut Server,
+    request: &Request,
+    verdict: &Verdict,
+    facts: &mut RunFacts,
+    config: &Config,
+) -> Finding {
     if !facts.end.was_cut() {
         let flags = (request.flags & !(flags::LENIENT | flags::OTHER_BUILD)) | flags::STRICT;
         let request = Request { flags, ..request.clone() };
-        let own = if facts.verdict.kind == VerdictKind::Race {
-            threadbare_trace::run::Verdict::clean()
-        } else {
-            verdict
-        };
-        details::add(server, &request, &own, vec![facts]);
+        details::add(server, &request, verdict, vec![facts]);
     }
     let places = SymbolPlaces::new(&facts.report.modules, &config.target.program);
     explain(facts, &config.target.program.display().to_string(), &places)
@@ -239,13 +247,15 @@ fn renew(
     finding: &Finding,
 ) -> Result<PathBuf, Trouble> {
     let race = facts.verdict.kind == VerdictKind::Race;
+    let pair = facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report));
     let mut schedule = Schedule {
         version: VERSION,
         program_id: id.to_owned(),
         verdict: if race { VerdictKind::None } else { facts.verdict.kind },
         message: if race { finding.message.clone() } else { facts.verdict.message.clone() },
         trace_hash: facts.counters.trace_hash,
-        race: facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report)),
+        race: pair,
+        failure: Some(Identity::of(facts, pair)),
         known: old.known.iter().copied().filter(|&pc| pc == STACKS_SHARED).collect(),
         ..old.clone()
     };
@@ -258,19 +268,19 @@ fn renew(
 
 impl Regress {
     /// Whether a kept finding is there.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         !self.findings.is_empty()
     }
 
     /// Adds what was replayed to a campaign's report, and marks the findings that the campaign has not found.
-    pub(crate) fn join(self, report: &mut CampaignReport, store: &Store) {
+    pub fn join(self, report: &mut CampaignReport, store: &Store, observer: &mut dyn Observer) {
         for mut one in self.list {
             let found = report.findings.iter().any(|finding| finding.id == one.id);
             if found && one.outcome != FAILURE {
                 one.outcome = FAILURE.to_owned();
                 one.message = "was found by the campaign".to_owned();
             } else if one.outcome != FAILURE {
-                mark(store, &one);
+                mark(store, &one, observer);
             }
             report.regress.push(one);
         }
@@ -283,31 +293,13 @@ impl Regress {
     }
 }
 
-/// The finding that lies beside a schedule.
-fn kept(schedule: &Path) -> Option<Finding> {
-    let text = std::fs::read_to_string(schedule.with_extension("json")).ok()?;
-    serde_json::from_str(&text).ok()
-}
-
 /// Writes into the kept finding what became of it.
-fn mark(store: &Store, one: &Regressed) {
+fn mark(store: &Store, one: &Regressed, observer: &mut dyn Observer) {
     let name = format!("{}.json", one.id);
     let Some(mut finding) = kept(&store.folder().join(&name)) else { return };
     finding.regress = Some(one.outcome.clone());
     let json = serde_json::to_vec_pretty(&finding).unwrap_or_default();
     if let Err(error) = store.write(&name, &json) {
-        warn(&format!("{error}: `{name}` is not marked as {}", one.outcome));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_may_move() {
-        let one = "data race on `x`: write in f (a.c:9) and read in g (a.c:12)";
-        assert!(alike(one, "data race on `x`: write in f (a.c:11) and read in g (a.c:1)"));
-        assert!(!alike(one, "data race on `y`: write in f (a.c:9) and read in g (a.c:12)"));
+        observer.warning(&format!("{error}: `{name}` is not marked as {}", one.outcome));
     }
 }

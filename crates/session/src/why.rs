@@ -23,7 +23,7 @@ const RUNS: u64 = 400;
 const SMALL: u64 = 4_000;
 
 /// Adds to the finding of a run why it fails, and marks in its steps what decides.
-pub(crate) fn add(
+pub fn add(
     job: &mut Job,
     request: &Request,
     known: &Arc<[u64]>,

@@ -1,8 +1,7 @@
 //! A finding made smaller: another run that shows the same, with fewer preemptions, strands and switches.
 
-use crate::commands::replay;
-use crate::why;
-use std::collections::BTreeSet;
+use crate::replay::kept;
+use crate::{follow, why};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -13,43 +12,42 @@ use threadbare_explore::shrink::{self, Budget, Subject};
 use threadbare_explore::store::{SCHEDULE, Store};
 use threadbare_explore::{Error, details, interrupt, of_race};
 use threadbare_findings::explain::explain;
-use threadbare_findings::{Finding, Findings, Shrunk, SymbolPlaces};
+use threadbare_findings::{Finding, Findings, Shrunk, SymbolPlaces, identity, orders};
+use threadbare_strategy::StrategyId;
+use threadbare_trace::identity::Identity;
 use threadbare_trace::run::RunFacts;
 use threadbare_trace::schedule::Schedule;
 use threadbare_trace::strands::Strands;
 
 /// How a schedule's file is called that a shrunk one has replaced: the schedule's own name and this.
-pub(crate) const ORIGINAL: &str = "original";
+pub const ORIGINAL: &str = "original";
 /// Runs that shrinking a finding takes at the most while a campaign waits for it.
-pub(crate) const RUNS: u64 = 4000;
+pub const RUNS: u64 = 4000;
 /// Findings of a campaign that are shrunk, at the most: each is kept with its run until the campaign is over.
-pub(crate) const MOST: usize = 32;
+pub const MOST: usize = 32;
 
 /// A finding with all that is needed to shrink it.
-pub(crate) struct Found {
+#[derive(Debug)]
+pub struct Found {
     /// Its schedule.
-    pub(crate) schedule: Schedule,
+    pub schedule: Schedule,
     /// What the run knew.
-    pub(crate) known: Arc<[u64]>,
+    pub known: Arc<[u64]>,
     /// The facts; of a race, as its own.
-    pub(crate) facts: Box<RunFacts>,
+    pub facts: Box<RunFacts>,
 }
 
 /// What came of it.
-pub(crate) struct Refined {
+#[derive(Debug)]
+pub struct Refined {
     /// The schedule of the smaller run.
-    pub(crate) schedule: Schedule,
+    pub schedule: Schedule,
     /// Whether nothing more would be tried in a longer time.
-    pub(crate) finished: bool,
-}
-
-/// The budget for a time.
-pub(crate) fn budget(runs: u64, time: Duration) -> Budget {
-    Budget { runs, time }
+    pub finished: bool,
 }
 
 /// Shrinks a finding and tells it anew; `None` where nothing smaller was found, or it has no choices to leave out.
-pub(crate) fn refine(
+pub fn refine(
     job: &mut Job,
     found: &Found,
     budget: Budget,
@@ -60,7 +58,7 @@ pub(crate) fn refine(
     if schedule.segments.is_empty() || schedule.then.is_some() {
         return Ok(None);
     }
-    let request = replay::request(schedule);
+    let request = follow::request(schedule);
     let subject =
         Subject { request: &request, known, segments: &schedule.segments, race: schedule.race, facts };
     let Some(shrunk) = shrink::shrink(job, &subject, budget)? else { return Ok(None) };
@@ -77,6 +75,7 @@ pub(crate) fn refine(
     new.set_segments(smaller.segments.clone(), &Strands::from_report(&smaller.report));
     new.trace_hash = smaller.counters.trace_hash;
     new.verdict = verdict.kind;
+    new.failure = Some(Identity::of(&smaller, schedule.race));
     if schedule.race.is_none() {
         // The values in it may be others.
         new.message.clone_from(&verdict.message);
@@ -90,14 +89,18 @@ pub(crate) fn refine(
     add_details(job, &request, &verdict, &mut smaller)?;
     let places = SymbolPlaces::new(&smaller.report.modules, program);
     let mut made = explain(&smaller, &finding.program, &places);
-    if !is_same(finding, &made) {
+    if !identity::is_same(finding, &made) {
         // A run that fails elsewhere tells of something else: better a long schedule of this finding.
         return Ok(None);
     }
     let time = budget.time.max(Duration::from_millis(500));
     why::add(job, &request, &shrunk.known, &smaller, &mut made, &places, time)?;
-    // What a replay compares: the verdict's own words, and of a race, which has none, the finding's.
+    // The verdict's own words, and of a race, which has none, the finding's.
     new.message = if schedule.race.is_some() { made.message.clone() } else { verdict.message.clone() };
+    let mut notes = made.notes;
+    if finding.strategy == StrategyId::Directed.name() {
+        notes.push(orders::predicted(finding.run));
+    }
     *finding = Finding {
         id: std::mem::take(&mut finding.id),
         schedule: std::mem::take(&mut finding.schedule),
@@ -105,7 +108,7 @@ pub(crate) fn refine(
         run: finding.run,
         count: finding.count,
         strategy: std::mem::take(&mut finding.strategy),
-        notes: with_old(made.notes, &finding.notes),
+        notes,
         shrunk: Some(told),
         // A search that was cut short does not unsay what an earlier one found.
         explanation: made.explanation.take().or(finding.explanation.take()),
@@ -115,24 +118,11 @@ pub(crate) fn refine(
     Ok(Some(Refined { schedule: new, finished: shrunk.finished }))
 }
 
-/// Whether two findings are one: the same kind at the same places, whatever strands and values are theirs. Where strands
-/// wait, the search has seen to that already, and bystanders may stand anywhere.
-fn is_same(finding: &Finding, other: &Finding) -> bool {
-    let places = |finding: &Finding| -> BTreeSet<(Option<String>, Option<u32>)> {
-        finding.locations.iter().map(|it| (it.file.clone(), it.line)).collect()
-    };
-    let words = |finding: &Finding| finding.message.replace(|c: char| c.is_ascii_digit(), "");
-    let waits = matches!(finding.kind.as_str(), "deadlock" | "livelock" | "timeout");
-    let says = finding.kind != "exit" || words(finding) == words(other);
-    finding.kind == other.kind && (waits || places(finding) == places(other)) && says
-}
-
 /// Findings that an earlier part of the campaign has shrunk are told as they were.
-pub(crate) fn recall(store: &Store, findings: &mut Findings) {
+pub fn recall(store: &Store, findings: &mut Findings) {
     let ids: Vec<String> = findings.all().iter().map(|finding| finding.id.clone()).collect();
     for id in ids {
-        let read = std::fs::read(store.folder().join(format!("{id}.json"))).ok();
-        let kept: Option<Finding> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let kept = kept(&store.folder().join(format!("{id}.json")));
         let Some(finding) = findings.with_id(&id) else { continue };
         if let Some(kept) = kept.filter(|kept| kept.shrunk.is_some() && finding.shrunk.is_none()) {
             let (count, warnings) = (finding.count, std::mem::take(&mut finding.warnings));
@@ -142,7 +132,7 @@ pub(crate) fn recall(store: &Store, findings: &mut Findings) {
 }
 
 /// A finding of an earlier sitting of the campaign that was not shrunk, made again from its schedule.
-pub(crate) fn found_before(
+pub fn found_before(
     target: &Arc<Target>,
     store: &Store,
     id: String,
@@ -152,9 +142,9 @@ pub(crate) fn found_before(
     let schedule = Schedule::parse(&std::fs::read_to_string(path).ok()?).ok()?;
     let mut job = Job::new(Arc::clone(target), Arc::new(AtomicBool::new(false)));
     job.set_known(&schedule.known.clone().into());
-    let request = replay::request(&schedule);
-    let facts = replay::once(job.server().ok()?, &request, &schedule).ok()?;
-    let facts = replay::judge(facts, &schedule, &target.program).ok()?;
+    let request = follow::request(&schedule);
+    let facts = follow::once(job.server().ok()?, &request, &schedule).ok()?;
+    let facts = follow::judge(facts, &schedule, &target.program).ok()?;
     let facts = Box::new(RunFacts { segments: schedule.segments.clone(), ..facts });
     Some((id, Found { schedule, known, facts }))
 }
@@ -163,7 +153,7 @@ pub(crate) fn found_before(
 const SHARES: u32 = 8;
 
 /// Shrinks the findings of a campaign, each within its time. What cannot be shrunk stays as it is.
-pub(crate) fn all(
+pub fn all(
     target: &Arc<Target>,
     store: &Store,
     found: &[(String, Found)],
@@ -180,14 +170,15 @@ pub(crate) fn all(
         if left.is_zero() || interrupt::requested() {
             break;
         }
-        let refined = match refine(&mut job, found, budget(RUNS, left), &target.program, finding) {
-            Ok(Some(refined)) => refined,
-            Ok(None) => continue,
-            Err(error) => {
-                finding.warnings.push(format!("the schedule could not be shrunk: {error}"));
-                continue;
-            }
-        };
+        let refined =
+            match refine(&mut job, found, Budget { runs: RUNS, time: left }, &target.program, finding) {
+                Ok(Some(refined)) => refined,
+                Ok(None) => continue,
+                Err(error) => {
+                    finding.warnings.push(format!("the schedule could not be shrunk: {error}"));
+                    continue;
+                }
+            };
         // In this order: whatever happens in between, a schedule that shows the finding is there.
         let name = format!("{id}.{SCHEDULE}");
         store.write(&format!("{name}.{ORIGINAL}"), found.schedule.to_text().as_bytes())?;
@@ -206,10 +197,4 @@ fn add_details(
     request.flags = 0;
     details::add(job.server()?, &request, verdict, vec![facts]);
     Ok(())
-}
-
-/// Notes of a finding that its new run does not have: where it comes from.
-fn with_old(mut notes: Vec<String>, old: &[String]) -> Vec<String> {
-    notes.extend(old.iter().filter(|note| note.starts_with("predicted")).cloned());
-    notes
 }

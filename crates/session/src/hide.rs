@@ -1,7 +1,7 @@
 //! Findings that the user does not want to hear of, while a campaign goes on.
 
-use crate::conduct::KeptPlaces;
-use crate::exit::Trouble;
+use crate::places::KeptPlaces;
+use crate::trouble::Trouble;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use threadbare_findings::{Finding, Suppressions};
 use threadbare_trace::run::RunFacts;
 
 /// Reads the files.
-pub(crate) fn read(files: &[PathBuf]) -> Result<Arc<Suppressions>, Trouble> {
+pub fn read(files: &[PathBuf]) -> Result<Arc<Suppressions>, Trouble> {
     let mut suppressions = Suppressions::new();
     for file in files {
         let name = file.display().to_string();
@@ -31,14 +31,15 @@ pub(crate) fn read(files: &[PathBuf]) -> Result<Arc<Suppressions>, Trouble> {
 }
 
 /// Asks the suppressions about what is new in a run. Jobs take turns: this happens once for each finding.
-pub(crate) struct Hider {
+pub struct Hider {
     suppressions: Arc<Suppressions>,
     program: PathBuf,
     places: Mutex<KeptPlaces>,
 }
 
 impl Hider {
-    pub(crate) fn new(suppressions: Arc<Suppressions>, program: PathBuf) -> Hider {
+    /// Who asks these about a program's findings.
+    pub fn new(suppressions: Arc<Suppressions>, program: PathBuf) -> Hider {
         Hider { suppressions, program, places: Mutex::default() }
     }
 }
@@ -59,21 +60,21 @@ impl fmt::Debug for Hider {
 
 /// Which suppressions a campaign had use for.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Used(BTreeSet<usize>);
+pub struct Used(BTreeSet<usize>);
 
 impl Used {
     /// Those that fit a finding were of use.
-    pub(crate) fn by(&mut self, suppressions: &Suppressions, finding: &Finding) {
+    pub fn by(&mut self, suppressions: &Suppressions, finding: &Finding) {
         self.0.extend(suppressions.matching(finding));
     }
 
     /// Adds another campaign's.
-    pub(crate) fn join(&mut self, other: &Used) {
+    pub fn join(&mut self, other: &Used) {
         self.0.extend(&other.0);
     }
 
     /// The others, each in a line.
-    pub(crate) fn unused(&self, suppressions: &Suppressions) -> Vec<String> {
+    pub fn unused(&self, suppressions: &Suppressions) -> Vec<String> {
         let all = suppressions.all().iter().enumerate();
         all.filter(|(index, _)| !self.0.contains(index))
             .map(|(_, one)| format!("the suppression {one} was not used"))

@@ -1,6 +1,6 @@
 //! What a campaign covered, kept in its folder.
 
-use crate::conduct::search_text;
+use crate::campaign::search_text;
 use crate::quiet;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use threadbare_idioms::Iroot;
 use threadbare_trace::report::Module;
 
 /// Adds the campaign to the folder's coverage. What goes wrong is no reason to fail: it is told.
-pub(crate) fn keep(
+pub fn keep(
     config: &Config,
     program_id: &str,
     label: Option<&str>,
@@ -56,7 +56,7 @@ fn states(found: &Found) -> impl Iterator<Item = (Iroot, State)> {
 }
 
 /// The same for the iroots of many campaigns, one for each input; `runs` is how many they had together.
-pub(crate) fn keep_iroots(
+pub fn keep_iroots(
     config: &Config,
     program_id: &str,
     found: &Found,
@@ -82,7 +82,7 @@ fn add(campaign: Campaign, store: &Store) -> Option<String> {
     kept.add(campaign);
     match store.write(FILE, kept.to_text().as_bytes()) {
         Ok(_) => warning,
-        Err(error) => Some(format!("coverage could not be kept: {}", crate::exit::chain(&error))),
+        Err(error) => Some(format!("coverage could not be kept: {}", crate::trouble::chain(&error))),
     }
 }
 
@@ -100,7 +100,7 @@ fn identity(config: &Config, program_id: &str, label: Option<&str>) -> Identity 
 }
 
 /// What the campaign's free runs covered, with the places of the functions; none if that was not looked at.
-pub(crate) fn task_table(config: &Config, summary: &Summary) -> Option<TaskTable> {
+pub fn task_table(config: &Config, summary: &Summary) -> Option<TaskTable> {
     let covers = config.target.free && config.noise.flags & flags::COVER != 0;
     covers.then(|| {
         let places = SymbolPlaces::new(&summary.modules, &config.target.program);
@@ -125,7 +125,7 @@ impl Earlier for KeptEarlier {
 }
 
 /// Who knows what is kept in the folder of what free runs of this program covered.
-pub(crate) fn earlier(
+pub fn earlier(
     config: &Config,
     program_id: &str,
     label: Option<&str>,

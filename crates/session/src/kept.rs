@@ -3,11 +3,10 @@
 //! A campaign's file is named after the program and everything that decides which runs are made, so the same command has
 //! the same file, and another command another one: campaigns of several programs share a folder.
 
-use crate::conduct::{self, warn};
-use crate::embedded;
-use crate::exit::Trouble;
-use crate::hide;
-use crate::options::RunOptions;
+use crate::observer::Observer;
+use crate::places::program_id;
+use crate::runtime;
+use crate::trouble::Trouble;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,18 +22,26 @@ use threadbare_toolchain::{Environment, check_program};
 use threadbare_trace::hash::Fnv;
 
 /// A campaign that goes on.
-pub(crate) struct Resumed {
-    pub(crate) config: Config,
-    pub(crate) suppressions: Arc<Suppressions>,
-    pub(crate) journal: Journal,
+#[derive(Debug)]
+pub struct Resumed {
+    /// What it is to do.
+    pub config: Config,
+    /// What nobody wants to hear of.
+    pub suppressions: Arc<Suppressions>,
+    /// What it has done.
+    pub journal: Journal,
 }
 
+/// Who knows what the words mean that a campaign was begun with: its options, first those it had, then those that are given now.
+pub type Reader<'a> = dyn Fn(Vec<OsString>, Target) -> Result<(Config, Arc<Suppressions>), Trouble> + 'a;
+
 /// The journal of a new campaign; none if the folder has no room for it.
-pub(crate) fn begin(
+pub fn begin(
     store: &Store,
     config: &Config,
     suppressions: &Suppressions,
     given: &[OsString],
+    observer: &mut dyn Observer,
 ) -> Result<Option<Journal>, Trouble> {
     let session = session(config, suppressions, given)?;
     let path = store.folder().join(file_name(config, session.identity));
@@ -43,7 +50,9 @@ pub(crate) fn begin(
         Ok(journal) => Some(journal),
         Err(Error::Journal { why, .. }) => {
             let path = path.display();
-            warn(&format!("the campaign cannot be kept in `{path}` ({why}): it is made without `--resume`"));
+            observer.warning(&format!(
+                "the campaign cannot be kept in `{path}` ({why}): it is made without `--resume`"
+            ));
             None
         }
         Err(error) => return Err(error.into()),
@@ -52,13 +61,13 @@ pub(crate) fn begin(
         earlier.filter(|earlier| earlier.close.is_none() && standing(earlier) == Standing::Open)
     {
         let runs = counted(earlier.runs, "run");
-        warn(&format!(
+        observer.warning(&format!(
             "this campaign was ended after {runs} and is begun anew; `threadbare run --resume` would have gone on"
         ));
     }
     for other in others_under_way(store.folder(), &path) {
         let process = other.under_way.flatten().map(|id| format!(" (process {id})")).unwrap_or_default();
-        warn(&format!(
+        observer.warning(&format!(
             "a campaign of `{}` is under way in this folder{process}; both keep their findings in it",
             other.first().program.display()
         ));
@@ -67,7 +76,7 @@ pub(crate) fn begin(
 }
 
 /// The journal of one test of many: without it, `--resume` begins the test anew. So it does where another process makes the same.
-pub(crate) fn begin_quietly(
+pub fn begin_quietly(
     store: &Store,
     config: &Config,
     suppressions: &Suppressions,
@@ -78,8 +87,28 @@ pub(crate) fn begin_quietly(
 }
 
 /// The campaign of a test, if there is one that can go on.
-pub(crate) fn resume_if_any(folder: &Path, command: &Target, given: &[OsString]) -> Option<Resumed> {
-    resume(folder, "", Some(command), given).ok()
+pub fn resume_if_any(
+    folder: &Path,
+    command: &Target,
+    given: &[OsString],
+    reader: &Reader<'_>,
+    observer: &mut dyn Observer,
+) -> Option<Resumed> {
+    resume(folder, "", Some(command), given, reader, observer).ok()
+}
+
+/// The journal of a campaign that goes on, and is known.
+pub fn resume_same(
+    store: &Store,
+    config: &Config,
+    suppressions: &Suppressions,
+    observer: &mut dyn Observer,
+) -> Result<Resumed, Trouble> {
+    let id = file_name(config, identity(config, suppressions));
+    let id = id.trim_end_matches(CAMPAIGN).trim_end_matches('.');
+    let suppressions = Arc::new(suppressions.clone());
+    let reader = |_: Vec<OsString>, _: Target| Ok((config.clone(), Arc::clone(&suppressions)));
+    resume(store.folder(), id, None, &[], &reader, observer)
 }
 
 fn others_under_way(folder: &Path, own: &Path) -> Vec<Overview> {
@@ -89,16 +118,18 @@ fn others_under_way(folder: &Path, own: &Path) -> Vec<Overview> {
 }
 
 /// Opens the campaign that is meant and reads its options; what is given now counts besides.
-pub(crate) fn resume(
+pub fn resume(
     folder: &Path,
     id: &str,
     command: Option<&Target>,
     given: &[OsString],
+    reader: &Reader<'_>,
+    observer: &mut dyn Observer,
 ) -> Result<Resumed, Trouble> {
     let path = find(folder, id, command)?;
     let (mut journal, overview) = Journal::resume(&path)?;
     if overview.damaged > 0 {
-        warn(&format!(
+        observer.warning(&format!(
             "the last {} of `{}` are damaged and left out: the campaign goes on after {}",
             counted(overview.damaged, "byte"),
             path.display(),
@@ -108,16 +139,13 @@ pub(crate) fn resume(
     let first = overview.first();
     let target = target(first)?;
     let saved = overview.sessions.iter().flat_map(|session| session.options.iter().cloned());
-    let line = std::iter::once(OsString::from("threadbare run")).chain(saved).chain(given.iter().cloned());
-    let (options, _) = RunOptions::read(line)?;
-    let suppressions = hide::read(&options.campaign.suppressions)?;
-    let mut config = options.campaign.config(target);
+    let (mut config, suppressions) = reader(saved.chain(given.iter().cloned()).collect(), target)?;
     // Runs that were made are not taken back.
     config.runs = config.runs.map(|runs| runs.max(overview.runs));
     let session = session(&config, &suppressions, given)?;
     check(first, &session)?;
-    conduct::tell_target("resuming", &config.target);
-    tell_what_is_left(&overview, &config);
+    observer.target("resuming", &config.target);
+    tell_what_is_left(&overview, &config, observer);
     journal.add_session(&session);
     Ok(Resumed { config, suppressions, journal })
 }
@@ -153,7 +181,7 @@ fn check(first: &Session, now: &Session) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn tell_what_is_left(overview: &Overview, config: &Config) {
+fn tell_what_is_left(overview: &Overview, config: &Config, observer: &mut dyn Observer) {
     let Some(close) = &overview.close else { return };
     let more = match close.ended_by.as_str() {
         "failure" if !config.keep_going => "--keep-going",
@@ -164,12 +192,12 @@ fn tell_what_is_left(overview: &Overview, config: &Config) {
         _ => return,
     };
     let runs = counted(overview.runs, "run");
-    warn(&format!("the campaign is complete after {runs}; `--resume {more}` makes it go on"));
+    observer.warning(&format!("the campaign is complete after {runs}; `--resume {more}` makes it go on"));
 }
 
 /// Whether a campaign can go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Standing {
+pub enum Standing {
     /// It was ended before its time.
     Open,
     /// It can, with this option.
@@ -188,11 +216,12 @@ pub(crate) enum Standing {
 
 impl Standing {
     /// Whether `--resume` does something, with an option more if need be.
-    pub(crate) fn can_resume(self) -> bool {
+    pub fn can_resume(self) -> bool {
         matches!(self, Standing::Open | Standing::Complete(_))
     }
 
-    pub(crate) fn words(self) -> String {
+    /// The same in words.
+    pub fn words(self) -> String {
         match self {
             Standing::Open => "yes".to_owned(),
             Standing::Complete(option) => format!("with {option}"),
@@ -206,15 +235,15 @@ impl Standing {
 }
 
 /// Whether a campaign can go on, as it stands in its folder.
-pub(crate) fn standing(overview: &Overview) -> Standing {
+pub fn standing(overview: &Overview) -> Standing {
     let first = overview.first();
     if overview.under_way.is_some() {
         return Standing::UnderWay;
     }
-    if first.tool != embedded::tool() {
+    if first.tool != runtime::tool() {
         return Standing::OtherTool;
     }
-    match conduct::program_id(&first.program) {
+    match program_id(&first.program) {
         Err(_) => return Standing::NoProgram,
         Ok(id) if id != first.program_id => return Standing::OtherBuild,
         Ok(_) => {}
@@ -267,7 +296,7 @@ fn target(session: &Session) -> Result<Target, Trouble> {
     target.env.clone_from(&session.env);
     target.cwd.clone_from(&session.cwd);
     target.stdin.clone_from(&session.stdin);
-    target.runtime = Some(embedded::library(&env)?);
+    target.runtime = Some(runtime::library(&env)?);
     if !target.cwd.is_dir() {
         return Err(Trouble::usage(
             format!("the folder of the campaign's runs is gone: `{}`", target.cwd.display()),
@@ -281,10 +310,10 @@ fn session(config: &Config, suppressions: &Suppressions, given: &[OsString]) -> 
     let target = &config.target;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(Session {
-        tool: embedded::tool(),
+        tool: runtime::tool(),
         identity: identity(config, suppressions),
         program: target.program.clone(),
-        program_id: conduct::program_id(&target.program)?,
+        program_id: program_id(&target.program)?,
         arg0: target.arg0.clone(),
         args: target.args.clone(),
         env: target.env.clone(),

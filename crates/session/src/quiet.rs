@@ -1,6 +1,6 @@
 //! Where the noise maker leaves strands alone: in the standard libraries, and outside of what the user asked for.
 
-use crate::conduct::KeptPlaces;
+use crate::places::KeptPlaces;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use threadbare_trace::report::Module;
 const THROUGH: usize = 6;
 
 /// Asks the symbols about a place.
-pub(crate) struct Places {
+pub struct Places {
     program: PathBuf,
     /// Functions or files; all of the program's own if there are none.
     patterns: Vec<String>,
@@ -20,7 +20,8 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    pub(crate) fn new(program: PathBuf, patterns: Vec<String>) -> Places {
+    /// Those of a program; of its functions and files only those that fit a pattern, if there are any.
+    pub fn new(program: PathBuf, patterns: Vec<String>) -> Places {
         Places { program, patterns, places: Mutex::default() }
     }
 
@@ -52,7 +53,7 @@ impl Quiet for Places {
 }
 
 /// The place of a function of the program's own, by a pc near its beginning: also where a library's function has taken in the program's code.
-pub(crate) fn function(places: &dyn threadbare_findings::Places, pc: u64) -> Option<Place> {
+pub fn function(places: &dyn threadbare_findings::Places, pc: u64) -> Option<Place> {
     let frames = places.at(pc);
     // Code that stands for no line has the unit's file, whoever wrote it.
     if let Some(own) = frames.iter().rev().find(|frame| !frame.library && frame.line.is_some()) {

@@ -9,7 +9,7 @@ use threadbare_report::campaign::Planner;
 use threadbare_report::claim::{Claim, Withdrawn};
 
 /// How far a planner came.
-pub(crate) fn planner(status: &Status, places: &dyn Places) -> Planner {
+pub fn planner(status: &Status, places: &dyn Places) -> Planner {
     let reasons = status.withdrawn.iter().map(|it| withdrawn(it, places).words());
     Planner {
         complete: status.is_complete(),
@@ -23,7 +23,7 @@ pub(crate) fn planner(status: &Status, places: &dyn Places) -> Planner {
 }
 
 /// What that shows of orders that were not run.
-pub(crate) fn claim(status: &Status, ended_by: &str, config: &Config, places: &dyn Places) -> Claim {
+pub fn claim(status: &Status, ended_by: &str, config: &Config, places: &dyn Places) -> Claim {
     let promise = (status.promise.name(), status.promise.words());
     let withdrawn = status.withdrawn.iter().map(|it| withdrawn(it, places)).collect();
     let memory = status.model.words();

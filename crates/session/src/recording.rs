@@ -2,8 +2,7 @@
 //!
 //! The file appears under its name when it is whole.
 
-use crate::conduct::cannot;
-use crate::exit::Trouble;
+use crate::trouble::{Trouble, cannot};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -27,7 +26,7 @@ use threadbare_trace::strands::Strands;
 
 /// Writes a run down.
 #[derive(Debug)]
-pub(crate) struct Recorder {
+pub struct Recorder {
     path: PathBuf,
     /// The file until it is whole.
     draft: PathBuf,
@@ -39,7 +38,7 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Begins a file.
-    pub(crate) fn new(path: &Path, conflicting: Vec<u64>) -> Result<Recorder, Trouble> {
+    pub fn new(path: &Path, conflicting: Vec<u64>) -> Result<Recorder, Trouble> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}", files::unforeseen()));
         let draft = path.with_file_name(name);
@@ -49,7 +48,7 @@ impl Recorder {
     }
 
     /// Takes events.
-    pub(crate) fn events(&mut self, events: &[Event]) {
+    pub fn events(&mut self, events: &[Event]) {
         let mut entries = Vec::new();
         events.iter().for_each(|event| self.taker.event(event, &mut entries));
         self.push(&entries);
@@ -64,19 +63,19 @@ impl Recorder {
     }
 
     /// The run begins anew.
-    pub(crate) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         self.taker = Taker::keeping(self.conflicting.iter().copied());
         self.writer = fs::remove_file(&self.draft).and_then(|()| begin(&self.draft));
     }
 
-    /// Ends the file.
-    pub(crate) fn finish(
+    /// Ends the file; how many events are in it.
+    pub fn finish(
         mut self,
         facts: &RunFacts,
         schedule: &Schedule,
         program: &Path,
         places: &dyn Places,
-    ) -> Result<(), Trouble> {
+    ) -> Result<u64, Trouble> {
         let mut entries = Vec::new();
         self.taker.finish(&mut entries);
         self.push(&entries);
@@ -84,11 +83,7 @@ impl Recorder {
         let written = self.writer.and_then(|writer| writer.finish(table));
         let kept = written.and_then(|(_, _, count)| fs::rename(&self.draft, &self.path).map(|()| count));
         match kept {
-            Ok(count) => {
-                let path = self.path.display();
-                eprintln!("recorded {count} events in `{path}`: `threadbare trace {path}` shows them");
-                Ok(())
-            }
+            Ok(count) => Ok(count),
             Err(error) => {
                 // What is left of it is of no use, whether it can be taken away or not.
                 let _ = fs::remove_file(&self.draft);
