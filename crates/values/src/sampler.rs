@@ -25,6 +25,10 @@ const LEAST: u32 = 16;
 /// The same for what it has in runs like the one that was made.
 const CALM_ALIKE: u32 = 256;
 const LEAST_ALIKE: u32 = 32;
+/// After so many runs of whose activations hardly one in fifty showed something new every second run is enough, then every third; every eighth at the least.
+const CALM_RUNS: u32 = 64;
+const LEAST_RUNS: u32 = 8;
+const HARDLY: u64 = 50;
 /// Samples of runs like those that were made that are recognised when they come again.
 const RECOGNISED: usize = 1 << 20;
 
@@ -78,6 +82,8 @@ pub struct Sampler {
     /// What runs like those so far had.
     recognised: HashSet<u64>,
     dice: u32,
+    /// How often runs are looked at.
+    runs: Pace,
 }
 
 /// Whether a region is wanted.
@@ -117,6 +123,7 @@ impl Sampler {
             counted: Counted::default(),
             recognised: HashSet::new(),
             dice: 0x9e37_79b9,
+            runs: Pace::default(),
         }
     }
 
@@ -173,14 +180,23 @@ impl Sampler {
     /// Counts the samples of a run and of those like it. [`Sampler::counted`] has them.
     pub fn count(&mut self, program: &mut Program, run: &Recording, number: u64) {
         self.vain.learn(run);
+        let (mut new, mut all) = (0, 0);
         self.each(program, run, number, true, |sampler, program, run, found| {
-            sampler.count_one(program, run, found, true);
+            new += u64::from(sampler.count_one(program, run, found, true));
+            all += 1;
         });
+        self.runs.note(new * HARDLY > all);
         for looked in self.vain.put_into(run) {
             self.each(program, &looked, number, true, |sampler, program, run, found| {
                 sampler.count_one(program, run, found, false);
             });
         }
+    }
+
+    /// Whether the next run is worth looking at: less and less often, while runs show hardly anything new.
+    pub fn wants_more(&mut self) -> bool {
+        let dice = self.dice();
+        self.runs.looks(CALM_RUNS, LEAST_RUNS, dice)
     }
 
     /// What has been counted, each sample with how often it came: when it is much, or `all` of it. Those of one run need not come together.
@@ -280,12 +296,12 @@ impl Sampler {
         }
     }
 
-    /// Counts an activation of a run that was `made`, or takes what is new of one that is only like it.
-    fn count_one(&mut self, program: &Program, run: Run<'_>, found: &Found, made: bool) {
+    /// Counts an activation of a run that was `made`, or takes what is new of one that is only like it. Whether there was something new.
+    fn count_one(&mut self, program: &Program, run: Run<'_>, found: &Found, made: bool) -> bool {
         let dice = self.dice();
         if !self.sampled[found.region].pace.looks(CALM, LEAST, dice) {
             self.unsampled += u64::from(made);
-            return;
+            return false;
         }
         let view = run.known.view(run.recording, found);
         let entry = view.at(making(found.first));
@@ -307,6 +323,7 @@ impl Sampler {
             new |= more;
         }
         self.sampled[found.region].pace.note(new);
+        new
     }
 
     /// Counts what an activation has in runs like the one that was made, each sample once. Whether there was something new.

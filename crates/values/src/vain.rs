@@ -113,16 +113,17 @@ impl Vain {
             return runs;
         }
         let Some(order) = Order::of(run, |_| false) else { return runs };
-        let mut last: BTreeMap<u16, usize> = BTreeMap::new();
         for (number, access) in run.accesses.iter().enumerate() {
-            let Some(before) = last.insert(access.strand, number) else { continue };
             let Some(rounds) = self.rounds.get(&(access.pc, access.addr)).filter(|_| looks(access)) else {
                 continue;
             };
-            let apart = if moves(run) { apart(run, &order, before, number) } else { None };
-            let near = (before + 1..number + 1, number);
+            let apart = if moves(run) { apart(run, &order, number) } else { None };
+            let near = || {
+                let stands = (0..number).rev().find(|&other| order.stands_after(other, number));
+                (stands.map_or(0, |last| last + 1)..number + 1, number)
+            };
             let (run, (window, next)) =
-                apart.as_ref().map_or((run, near), |(run, window)| (run, window.clone()));
+                apart.as_ref().map_or_else(|| (run, near()), |(run, at)| (run, at.clone()));
             for round in rounds {
                 let mut fitted = false;
                 for at in window.clone() {
@@ -164,20 +165,20 @@ fn moves(run: &Recording) -> bool {
     run.deeds.iter().all(|deed| quiet(deed.op) || !goes_on(deed))
 }
 
-/// A run like the one that was made, in which two accesses of a strand, one after the other, are as far apart as can be; with the
-/// accesses before which the strand stands before the second, and the second.
-fn apart(run: &Recording, order: &Order, one: usize, other: usize) -> Option<(Recording, Window)> {
+/// A run like the one that was made, in which an access of a strand is as far as can be from the strand's one before; with the accesses before which
+/// the strand stands before it, and the access.
+fn apart(run: &Recording, order: &Order, next: usize) -> Option<(Recording, Window)> {
     let (mut first, mut between, mut rest) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..run.accesses.len() {
         match () {
-            () if order.comes_before(number, one) || order.stands_after(number, other) => first.push(number),
-            () if order.comes_before(other, number) => rest.push(number),
+            () if order.stands_after(number, next) => first.push(number),
+            () if order.comes_before(next, number) => rest.push(number),
             () => between.push(number),
         }
     }
     let window = first.len()..first.len() + between.len() + 1;
     let sequence: Vec<usize> = first.into_iter().chain(between).chain(rest).collect();
-    let next = sequence.iter().position(|&number| number == other)?;
+    let next = sequence.iter().position(|&number| number == next)?;
     Some((run.in_order(&sequence)?, (window, next)))
 }
 
@@ -278,5 +279,9 @@ mod tests {
         let more = vain.put_into(&run);
         let made: Vec<(u64, u64)> = more[0].accesses.iter().map(|it| (it.pc, it.before)).collect();
         assert_eq!(made, [(1048, 0), (7, 0), (1016, 0), (8, 1)]);
+        // Also if the loop is all that it comes to.
+        run.accesses.remove(1);
+        let made: Vec<u64> = vain.put_into(&run)[0].accesses.iter().map(|it| it.pc).collect();
+        assert_eq!(made, [7, 1016, 8]);
     }
 }

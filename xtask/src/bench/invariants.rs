@@ -91,9 +91,12 @@ pub(crate) fn invariants(words: &[&str]) -> Outcome {
     means(&all, &mut page);
     let mut costs = Ok(());
     if names.is_empty() {
+        let file = root().join("bench/invariants/tables.md");
+        page.write(&file)?;
         figure::figure_10(&bench, &mut page)?;
+        page.write(&file)?;
         costs = bench.costs(&mut page);
-        page.write(&root().join("bench/invariants/tables.md"))?;
+        page.write(&file)?;
     }
     held(&all).and(costs)
 }

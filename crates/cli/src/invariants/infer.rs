@@ -183,10 +183,18 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     let mut inferred =
         Inferred { parts, sampler, failing, not_followed, dropped, check, modules, orders, weight };
     inferred.check = kept.map(|kept| kept.check(inferred.sampler.points()));
-    source.each(usize::MAX, |number, recorded| {
-        inferred.take(&mut program, runs.taken[number].failed, number, recorded);
-        Ok(())
-    })?;
+    // What every order is inferred from has them all, and where time is short there are few runs anyway.
+    let all = runs.are_all() || runs.deadline.is_some() || inferred.check.is_some();
+    for chunk in source.order.chunks(CHUNK) {
+        if source.recorder.is_late() {
+            break;
+        }
+        let wanted = |number: &usize| all || runs.taken[*number].failed || inferred.sampler.wants_more();
+        let chunk: Vec<usize> = chunk.iter().copied().filter(wanted).collect();
+        for (&number, recorded) in chunk.iter().zip(source.recorder.record(&chunk)?) {
+            inferred.take(&mut program, runs.taken[number].failed, number, recorded);
+        }
+    }
     let counted = inferred.sampler.counted(true);
     inferred.take_counted(counted);
     if let Some(file) = &wanted.dtrace {

@@ -23,7 +23,7 @@ pub(super) fn figure_10(bench: &Bench, page: &mut Page) -> Outcome {
         let mut cells = Vec::new();
         for ((strategy, _), line) in STRATEGIES.iter().zip(&mut lines) {
             let mut arguments = vec!["run", "--strategy", strategy, "--races", "off", "--keep-going"];
-            arguments.extend(["--format", "json", "--out", "out", "--time", "10s", "--runs", &most]);
+            arguments.extend(["--format", "json", "--out", "out", "--time", "5s", "--runs", &most]);
             arguments.extend(["--", &program]);
             let result = json(command(&bench.tool, &arguments).current_dir(&bench.folder))?;
             let runs = field(&result, "runs")? as u64;

@@ -8,7 +8,11 @@ pub(super) struct Page(String);
 
 impl Page {
     pub(super) fn new() -> Self {
-        Self("# What `cargo xtask bench invariants` measured\n\n".to_owned())
+        let mut text = "# What `cargo xtask bench invariants` measured\n\n".to_owned();
+        if std::env::var_os("THREADBARE_BIN").is_some() {
+            text.push_str("By a tool that was there already (`THREADBARE_BIN`), which need not be an optimised one.\n\n");
+        }
+        Self(text)
     }
 
     /// Shows a line and keeps it.
