@@ -64,26 +64,26 @@ impl Facts {
         self.pairs.seen(pair, layout, &self.unary)
     }
 
-    /// Counts a sample that says nothing new.
+    /// Counts samples that say nothing new.
     #[inline]
-    pub(crate) fn count(&mut self, layout: &Layout, row: &Row) {
-        self.samples += 1;
+    pub(crate) fn count(&mut self, layout: &Layout, row: &Row, times: u64) {
+        self.samples += times;
         if !self.narrow {
             let at = self.pattern(layout, row.present);
-            self.patterns[at].count += 1;
+            self.patterns[at].count += times;
             if self.patterns.len() > MAX_PATTERNS {
                 self.narrow(layout);
             }
         } else {
-            self.patterns[0].count += 1;
+            self.patterns[0].count += times;
             self.shrink(layout, &row.present);
-            count_slots(&mut self.counts, &row.present, 1);
+            count_slots(&mut self.counts, &row.present, times);
         }
     }
 
     /// Takes a sample.
     pub(crate) fn take<'a>(&mut self, layout: &Layout, row: &Row, text: &impl Fn(usize) -> Option<&'a str>) {
-        self.count(layout, row);
+        self.count(layout, row, 1);
         for (at, (unary, slot)) in self.unary.iter_mut().zip(&layout.slots).enumerate() {
             if row.present.has(at) {
                 unary.take(slot.kind, row.cells[at], || text(at));

@@ -49,11 +49,18 @@ impl Inference {
     ///
     /// Facts that were loaded for a point with other variables are dropped.
     pub fn take(&mut self, points: &Points, sample: &Sample) {
+        self.take_times(points, sample, 1);
+    }
+
+    /// Takes a sample that came so many times.
+    pub fn take_times(&mut self, points: &Points, sample: &Sample, times: u64) {
+        if times == 0 {
+            return;
+        }
         let id = sample.point.0 as usize;
-        if let Some(&Some(at)) = self.by_id.get(id) {
-            self.states[at].take(sample);
-        } else if let Some(at) = self.resolve(points, sample.point) {
-            self.states[at].take(sample);
+        let known = self.by_id.get(id).copied().flatten();
+        if let Some(at) = known.or_else(|| self.resolve(points, sample.point)) {
+            self.states[at].take(sample, times);
         }
     }
 

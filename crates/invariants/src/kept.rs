@@ -130,15 +130,11 @@ impl Kept {
 
     /// Begins to check streams of a program against the statements.
     pub fn check(&self, points: &Points) -> Check {
-        let mut watch = Watch::new();
-        let bind = |line: &KeptLine| {
-            let point = points.by_name(&line.point);
-            point
-                .ok_or_else(|| BindError::NoPoint(line.point.clone()))
-                .and_then(|point| watch.add(points, point, &line.statement))
-        };
-        let bound = self.lines.iter().map(bind).collect();
-        Check { lines: self.lines.clone(), bound, watch }
+        let unknown = |line: &KeptLine| Err(BindError::NoPoint(line.point.clone()));
+        let bound = self.lines.iter().map(unknown).collect();
+        let mut check = Check { lines: self.lines.clone(), bound, watch: Watch::new(), points: 0 };
+        check.meet(points);
+        check
     }
 }
 
@@ -148,6 +144,8 @@ pub struct Check {
     lines: Vec<KeptLine>,
     bound: Vec<Result<usize, BindError>>,
     watch: Watch,
+    /// How many points are known.
+    points: usize,
 }
 
 /// What became of a line.
@@ -172,6 +170,19 @@ pub enum Fate {
 }
 
 impl Check {
+    /// Looks for the points of statements whose points were not there before.
+    pub fn meet(&mut self, points: &Points) {
+        if self.points == points.len() {
+            return;
+        }
+        for (line, bound) in self.lines.iter().zip(&mut self.bound) {
+            if let (Err(BindError::NoPoint(_)), Some(point)) = (&*bound, points.by_name(&line.point)) {
+                *bound = self.watch.add(points, point, &line.statement);
+            }
+        }
+        self.points = points.len();
+    }
+
     /// Takes a sample.
     pub fn take(&mut self, sample: &Sample) {
         self.watch.take(sample);

@@ -101,6 +101,18 @@ impl Parts {
         }
     }
 
+    /// Takes a passing run whose samples come with those of others, counted.
+    pub fn take_passing(&mut self) {
+        self.passing_runs += 1;
+    }
+
+    /// Takes samples of passing runs, each with how often it came.
+    pub fn take_counted(&mut self, points: &Points, counted: impl IntoIterator<Item = (Sample, u64)>) {
+        for (sample, times) in counted {
+            self.passing.take_times(points, &sample, times);
+        }
+    }
+
     /// Takes all runs that another has taken. Names the points whose variables differ.
     pub fn merge(&mut self, other: &Self) -> Vec<String> {
         let mut changed = self.passing.merge(&other.passing);

@@ -69,7 +69,8 @@ impl State {
         }
     }
 
-    pub(crate) fn take(&mut self, sample: &Sample) {
+    /// Takes a sample that came so many times.
+    pub(crate) fn take(&mut self, sample: &Sample, times: u64) {
         let mut row = std::mem::take(&mut self.row);
         self.layout.fill(sample, &mut row);
         let hash = row.hash();
@@ -77,21 +78,24 @@ impl State {
             self.recent = vec![0; RECENT];
         }
         let known = &mut self.recent[hash as usize % RECENT];
-        if *known == hash {
-            self.count(&row);
-        } else {
+        let mut again = times;
+        if *known != hash {
             *known = hash;
             self.learn(sample, &row);
             self.sketch.take(hash, &row);
+            again -= 1;
+        }
+        if again > 0 {
+            self.count(&row, again);
         }
         self.row = row;
     }
 
-    fn count(&mut self, row: &Row) {
-        self.all.count(&self.layout, row);
+    fn count(&mut self, row: &Row, times: u64) {
+        self.all.count(&self.layout, row, times);
         for (flag, split) in self.layout.flags.iter().zip(&mut self.splits) {
             if let (Split::Own(sides), Some(is)) = (split, row.get(usize::from(*flag))) {
-                sides[is as usize].count(&self.layout, row);
+                sides[is as usize].count(&self.layout, row, times);
             }
         }
     }

@@ -17,6 +17,7 @@ use crate::debug_file;
 use crate::demangle::Name;
 use crate::elf_symbols::ElfSymbols;
 use crate::map::{Mapped, map};
+use crate::scan::FixedVariable;
 use crate::units::{Die, Slice, UnitSet};
 use crate::value::FrameEntry;
 
@@ -58,7 +59,7 @@ pub(crate) struct ImageData<'a> {
     split: RefCell<HashMap<DwoId, Option<Arc<Dwarf<Slice<'a>>>>>>,
     split_units: RefCell<HashMap<DwoId, Option<Arc<UnitSet<'a>>>>>,
     /// All variables with a fixed address, once a full search was needed.
-    pub(crate) every_variable: OnceCell<Vec<(u64, Die<'a>)>>,
+    pub(crate) every_variable: OnceCell<Vec<(FixedVariable, Die<'a>)>>,
     /// The unwind table's entries, once needed.
     pub(crate) frame_index: OnceCell<Vec<FrameEntry>>,
 }

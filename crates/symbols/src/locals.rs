@@ -202,6 +202,66 @@ impl<'a> Live<'a> {
     }
 }
 
+/// A piece of a variable that is in memory.
+pub(crate) struct Kept {
+    /// Where, by a register or by the frame.
+    pub(crate) place: Place,
+    /// How many bytes of the variable come before it.
+    pub(crate) skipped: u64,
+    /// Its bytes.
+    pub(crate) size: u64,
+}
+
+impl<'a> Live<'a> {
+    /// The pieces of a variable that are in memory, where the compiler has taken it apart.
+    pub(crate) fn pieces(&self, entry: &Entry<'a>) -> Vec<Kept> {
+        let unit = self.function.unit_ref();
+        let location = entry.attr_value(gimli::DW_AT_location);
+        let Some(expression) = location.and_then(|it| expression_at(unit, it, self.address)) else {
+            return Vec::new();
+        };
+        let frame_base = self.frame_base().and_then(|base| only_operation(unit, base));
+        let mut operations = expression.operations(unit.encoding());
+        let (mut pieces, mut skipped) = (Vec::new(), 0_u64);
+        // What is known of the next piece: nothing yet, a place, or that it is at none.
+        let mut next: Option<Option<Place>> = None;
+        while let Ok(Some(operation)) = operations.next() {
+            next = match (operation, next) {
+                (Operation::RegisterOffset { register, offset, .. }, None) => {
+                    Some(Some(Place::Memory { register: register.0, offset }))
+                }
+                (Operation::FrameOffset { offset }, None) => Some(match frame_base {
+                    Some(Operation::Register { register }) => {
+                        Some(Place::Memory { register: register.0, offset })
+                    }
+                    Some(Operation::CallFrameCFA) => Some(Place::Stack(offset)),
+                    _ => None,
+                }),
+                (Operation::PlusConstant { value }, Some(place)) => {
+                    let value = i64::try_from(value).ok();
+                    Some(place.and_then(|place| match place {
+                        Place::Memory { register, offset } => {
+                            Some(Place::Memory { register, offset: offset.checked_add(value?)? })
+                        }
+                        Place::Stack(offset) => Some(Place::Stack(offset.checked_add(value?)?)),
+                        _ => None,
+                    }))
+                }
+                (Operation::Piece { size_in_bits, bit_offset }, place) => {
+                    let whole = size_in_bits % 8 == 0 && bit_offset.unwrap_or(0) == 0;
+                    let Some(more) = skipped.checked_add(size_in_bits / 8).filter(|_| whole) else { break };
+                    let kept = place.flatten().map(|place| Kept { place, skipped, size: size_in_bits / 8 });
+                    pieces.extend(kept);
+                    skipped = more;
+                    None
+                }
+                _ => Some(None),
+            };
+        }
+        pieces
+    }
+}
+
 /// A variable found by the walk.
 struct Found {
     die: UnitOffset,

@@ -23,13 +23,23 @@ pub(crate) struct Scope<'a> {
     pub(crate) size: Option<u64>,
 }
 
-/// A variable with a fixed address.
+/// A variable with a fixed address, or a piece of one: compilers take static arrays and structures apart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FixedVariable {
     /// Its DIE.
     pub(crate) die: UnitOffset,
     /// Its address, as linked, or its offset in the module's thread-local storage.
     pub(crate) address: u64,
+    /// How many bytes of the variable come before the piece.
+    pub(crate) skipped: u64,
+    /// The bytes of the piece; none if it is all there is.
+    pub(crate) piece: Option<u64>,
+}
+
+impl FixedVariable {
+    fn whole(die: UnitOffset, address: u64) -> Self {
+        Self { die, address, skipped: 0, piece: None }
+    }
 }
 
 /// What a pass over one unit found.
@@ -95,9 +105,11 @@ impl<'a> UnitScan<'a> {
                         continue;
                     }
                     if let Some(address) = fixed_address(unit, attribute.value()) {
-                        self.variables.push(FixedVariable { die: offset, address });
+                        self.variables.push(FixedVariable::whole(offset, address));
                     } else if let Some(address) = thread_local_offset(unit, attribute.value()) {
-                        self.thread_locals.push(FixedVariable { die: offset, address });
+                        self.thread_locals.push(FixedVariable::whole(offset, address));
+                    } else {
+                        self.variables.extend(fixed_pieces(unit, attribute.value(), offset));
                     }
                 }
             } else {
@@ -160,6 +172,40 @@ pub(crate) fn fixed_address(
     }
     // The linker leaves a small number where it dropped the variable.
     (address > 1 && !unit.header.is_tombstone_address(address)).then_some(address)
+}
+
+/// The pieces of a variable that have fixed addresses; what cannot be read ends the list.
+fn fixed_pieces(
+    unit: UnitRef<'_, Slice<'_>>,
+    location: AttributeValue<Slice<'_>>,
+    die: UnitOffset,
+) -> Vec<FixedVariable> {
+    let Some(expression) = location.exprloc_value() else { return Vec::new() };
+    let mut operations = expression.operations(unit.encoding());
+    let (mut pieces, mut skipped, mut address) = (Vec::new(), 0_u64, None);
+    while let Ok(Some(operation)) = operations.next() {
+        address = match operation {
+            Operation::Address { address } => Some(address),
+            Operation::AddressIndex { index } => unit.address(index).ok(),
+            Operation::PlusConstant { value } => address.and_then(|address: u64| address.checked_add(value)),
+            Operation::Piece { size_in_bits, bit_offset: None | Some(0) } if size_in_bits % 8 == 0 => {
+                let piece = size_in_bits / 8;
+                let kept = address.filter(|it| *it > 1 && !unit.header.is_tombstone_address(*it));
+                pieces.extend(kept.map(|address| FixedVariable {
+                    die,
+                    address,
+                    skipped,
+                    piece: Some(piece),
+                }));
+                let Some(more) = skipped.checked_add(piece) else { break };
+                skipped = more;
+                None
+            }
+            // A number, a register: that piece is at no address.
+            _ => None,
+        };
+    }
+    pieces
 }
 
 /// The offset of a location that is one in the module's thread-local storage.

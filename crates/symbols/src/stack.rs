@@ -106,18 +106,27 @@ fn holding<'a>(
     let mut found: Option<Held<'a>> = None;
     for die in &live.variables {
         let Some(entry) = die.entry() else { continue };
-        let start = match live.place(die, &entry, 0) {
-            Place::Stack(offset) => frame.address.checked_add_signed(offset),
+        let Some(ty) = die.type_of(&entry) else { continue };
+        let Some(whole) = size_of(&ty) else { continue };
+        let start = |place: &Place| match place {
+            Place::Stack(offset) => frame.address.checked_add_signed(*offset),
             Place::Memory { register, offset } => {
-                registers.get(register).and_then(|value| value.checked_add_signed(offset))
+                registers.get(*register).and_then(|value| value.checked_add_signed(*offset))
             }
             _ => None,
         };
-        let (Some(start), Some(ty)) = (start, die.type_of(&entry)) else { continue };
-        let Some(offset) = address.checked_sub(start) else { continue };
-        if size_of(&ty).is_none_or(|whole| offset >= whole) {
-            continue;
-        }
+        let within = |place: &Place, size: u64| {
+            start(place).and_then(|start| address.checked_sub(start)).filter(|offset| *offset < size)
+        };
+        let place = live.place(die, &entry, 0);
+        let offset = match place {
+            Place::Computed => live.pieces(&entry).iter().find_map(|piece| {
+                let offset = within(&piece.place, piece.size)?.checked_add(piece.skipped)?;
+                (offset < whole).then_some(offset)
+            }),
+            place => within(&place, whole),
+        };
+        let Some(offset) = offset else { continue };
         let name = die.name(&entry).ok_or(NoScalar::Doubtful)?.to_string_lossy().into_owned();
         // An inlined closure has what it captures once more.
         let same = |known: &Held<'a>| {

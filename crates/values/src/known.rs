@@ -3,10 +3,10 @@
 use crate::array::Array;
 use crate::location::Home;
 use crate::places::{Program, Spot};
-use crate::recording::Recording;
+use crate::recording::{Access, Recording};
 use crate::regions::Found;
 use crate::timeline::{Moment, Timeline};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use threadbare_abi::op::OpKind;
 use threadbare_symbols::NoScalar;
 
@@ -27,178 +27,268 @@ pub(crate) struct One {
 }
 
 impl Slot {
-    /// The variables that it is made of, the first object of each.
-    fn ones(&self) -> Vec<One> {
+    /// The variables that it is made of, the first object of each; none for an element that was never touched.
+    fn all(&self) -> Vec<Option<One>> {
         match self {
-            Self::One(one) => vec![*one],
+            Self::One(one) => vec![Some(*one)],
             Self::All(array) => {
-                array.elements.iter().flatten().map(|&variable| One { variable, nth: 0 }).collect()
+                array.elements.iter().map(|it| it.map(|variable| One { variable, nth: 0 })).collect()
             }
+        }
+    }
+
+    /// How many values it has in a [`Raw`].
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::All(array) => array.elements.len(),
         }
     }
 }
 
-/// What a slot was, as far as that is known.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Seen {
-    One(Option<u64>),
-    All(Vec<Option<u64>>),
+/// What the variables of all slots were, one after the other, as far as that is known.
+pub(crate) type Raw = Vec<Option<u64>>;
+
+/// A variable in one run.
+#[derive(Clone, Debug)]
+struct Held {
+    home: Home,
+    size: u64,
+    /// How many of its objects are told apart.
+    most: usize,
+    /// The numbers of its timelines, by address.
+    lines: BTreeMap<u64, usize>,
 }
 
 /// The places of the variables in one run, each with what it was.
 pub(crate) struct Known {
-    slots: Vec<Slot>,
-    /// By variable, then by address.
-    lines: HashMap<usize, BTreeMap<u64, Timeline>>,
-    /// Of each access its variable, if it is sampled.
-    touched: Vec<Option<usize>>,
-    /// Those that are in heap blocks or frames, with how many of their objects are told apart.
-    several: HashMap<usize, usize>,
-    /// Those that are in frames.
-    framed: HashSet<usize>,
+    held: Vec<Held>,
+    timelines: Vec<Timeline>,
+    /// Of each value of a [`Raw`] the variable, by its place in `held`, and which of its objects.
+    ones: Vec<Option<(usize, usize)>>,
+    /// The same of each value, of an activation that touches none.
+    base: Vec<Option<Source>>,
+    /// Of each access its variable and its timeline, if it is sampled.
+    touched: Vec<Option<(usize, usize)>>,
+    /// Of each access the strand's next one.
+    next: Vec<usize>,
 }
 
 impl Known {
     pub(crate) fn new(program: &Program, run: &Recording, slots: &[Slot], spots: &[Spot]) -> Self {
-        let mut lines: HashMap<usize, BTreeMap<u64, Timeline>> = HashMap::new();
-        let (mut several, mut framed) = (HashMap::new(), HashSet::new());
-        let ones: BTreeSet<(usize, usize)> =
-            slots.iter().flat_map(Slot::ones).map(|one| (one.variable, one.nth)).collect();
-        for (variable, _) in ones {
-            lines.entry(variable).or_default();
-            if program.location(variable).home != Home::Fixed {
-                *several.entry(variable).or_insert(0) += 1;
+        let mut places: HashMap<usize, usize> = HashMap::new();
+        let mut held: Vec<Held> = Vec::new();
+        let mut ones = Vec::new();
+        for one in slots.iter().flat_map(Slot::all) {
+            let Some(one) = one else {
+                ones.push(None);
+                continue;
+            };
+            let at = *places.entry(one.variable).or_insert_with(|| {
+                let location = program.location(one.variable);
+                let size = u64::from(location.size);
+                held.push(Held { home: location.home, size, most: 1, lines: BTreeMap::new() });
+                held.len() - 1
+            });
+            if held[at].home != Home::Fixed {
+                held[at].most = held[at].most.max(one.nth + 1);
             }
-            if program.location(variable).home == Home::Stack {
-                framed.insert(variable);
-            }
+            ones.push(Some((at, one.nth)));
         }
-        let touched: Vec<Option<usize>> =
-            spots.iter().map(|spot| spot.ok().filter(|variable| lines.contains_key(variable))).collect();
-        for (access, variable) in run.accesses.iter().zip(&touched) {
-            if let Some(lines) = variable.and_then(|variable| lines.get_mut(&variable)) {
-                lines.entry(access.addr).or_default();
-            }
-        }
+        let mut timelines = Vec::new();
+        let touch = |(access, spot): (&Access, &Spot)| {
+            let at = *places.get(&(*spot).ok()?)?;
+            let line = *held[at].lines.entry(access.addr).or_insert_with(|| {
+                timelines.push(Timeline::default());
+                timelines.len() - 1
+            });
+            Some((at, line))
+        };
+        let touched = run.accesses.iter().zip(spots).map(touch).collect();
+        let mut known = Self { held, timelines, ones, base: Vec::new(), touched, next: next(run) };
+        known.fill(run, spots);
+        known.base = known.ones.iter().map(|one| known.outside((*one)?)).collect();
+        known
+    }
+
+    fn fill(&mut self, run: &Recording, spots: &[Spot]) {
         for (number, access) in run.accesses.iter().enumerate() {
-            if let Some(lines) = touched[number].and_then(|variable| lines.get_mut(&variable)) {
-                let line = lines.entry(access.addr).or_default();
+            if let Some((at, line)) = self.touched[number] {
+                let line = &mut self.timelines[line];
                 // What the first write to a frame replaces is no value of the variable.
-                let fresh = framed.contains(&touched[number].unwrap_or(usize::MAX))
+                let fresh = self.held[at].home == Home::Stack
                     && matches!(access.op, OpKind::Write | OpKind::WriteRange)
                     && line.last() != Some(access.before);
                 line.add(number, (!fresh).then_some(access.before), access.after);
             } else if spots[number] == Err(NoScalar::Doubtful) && access.writes() {
                 // It may have written a part of one, or several.
                 let end = access.addr + u64::from(access.size);
-                for (&variable, lines) in &mut lines {
-                    let before = u64::from(program.location(variable).size) - 1;
-                    for (_, line) in lines.range_mut(access.addr.saturating_sub(before)..end) {
-                        line.add(number, None, None);
+                for held in &self.held {
+                    for (_, &line) in held.lines.range(access.addr.saturating_sub(held.size - 1)..end) {
+                        self.timelines[line].add(number, None, None);
                     }
                 }
             }
         }
-        Self { slots: slots.to_vec(), lines, touched, several, framed }
+    }
+
+    /// Where the value of a variable comes from, in an activation that does not touch it.
+    fn outside(&self, (at, nth): (usize, usize)) -> Option<Source> {
+        let Held { home, size, lines, .. } = &self.held[at];
+        let (&addr, &line) = lines.first_key_value().filter(|_| lines.len() == 1 && nth == 0)?;
+        let lives = match home {
+            Home::Stack => Lives::Between,
+            Home::Heap => Lives::SinceFirst,
+            Home::Fixed => Lives::Always,
+        };
+        Some(Source { line, addr, size: *size, replaced: None, lives })
     }
 
     /// The variables as an activation has them: of the objects that it touches.
-    pub(crate) fn view<'a>(&'a self, run: &'a Recording, found: &Found) -> View<'a> {
-        let mut inside: HashMap<usize, Vec<Object>> = HashMap::new();
-        let strand = run.accesses[found.first].strand;
-        for number in found.first..=found.last {
-            let access = &run.accesses[number];
-            let Some(variable) = self.touched[number].filter(|_| access.strand == strand) else { continue };
-            let objects = inside.entry(variable).or_default();
-            let at = match objects.iter().position(|object| object.addr == access.addr) {
-                Some(at) => at,
-                // More than are told apart, so that none of them can be meant.
-                None if objects.len() > self.several.get(&variable).copied().unwrap_or(1) => continue,
-                None => {
-                    objects.push(Object { addr: access.addr, replaced: None });
-                    objects.len() - 1
+    pub(crate) fn view(&self, run: &Recording, found: &Found) -> View<'_> {
+        let mut objects: Vec<Object> = Vec::new();
+        let mut number = found.first;
+        while number <= found.last {
+            if let Some((variable, line)) = self.touched[number] {
+                let access = &run.accesses[number];
+                let at = objects.iter().position(|object| object.line == line).or_else(|| {
+                    // More than are told apart, so that none of them can be meant.
+                    let others = objects.iter().filter(|object| object.variable == variable).count();
+                    (others <= self.held[variable].most).then(|| {
+                        objects.push(Object { variable, line, addr: access.addr, replaced: None });
+                        objects.len() - 1
+                    })
+                });
+                if let Some(at) = at.filter(|_| access.writes()) {
+                    objects[at].replaced.get_or_insert(access.before);
                 }
-            };
-            if access.writes() {
-                objects[at].replaced.get_or_insert(access.before);
+            }
+            number = self.next[number];
+        }
+        let mut sources = self.base.clone();
+        for (source, one) in sources.iter_mut().zip(&self.ones) {
+            let Some((variable, nth)) = *one else { continue };
+            let mine = objects.iter().filter(|object| object.variable == variable);
+            match mine.clone().count() {
+                0 => {}
+                count if count > self.held[variable].most => *source = None,
+                _ => {
+                    let size = self.held[variable].size;
+                    *source = mine.clone().nth(nth).map(|object| Source::of(object, size));
+                }
             }
         }
-        View { known: self, inside }
+        View { known: self, sources }
     }
+
+    /// What the variable that an access touches was when just these accesses had been made.
+    pub(crate) fn found_by(&self, number: usize, made: impl Fn(usize) -> bool) -> Option<u64> {
+        self.timelines[self.touched[number]?.1].after_those(made)
+    }
+
+    /// Whether an access touches a variable that is sampled.
+    pub(crate) fn tells(&self, number: usize) -> bool {
+        self.touched[number].is_some()
+    }
+}
+
+/// Of each access the next one of its strand; after the last there is none.
+fn next(run: &Recording) -> Vec<usize> {
+    let mut next = vec![usize::MAX; run.accesses.len()];
+    let mut last: HashMap<u16, usize> = HashMap::new();
+    for (number, access) in run.accesses.iter().enumerate() {
+        if let Some(last) = last.insert(access.strand, number) {
+            next[last] = number;
+        }
+    }
+    next
 }
 
 /// An object that an activation touches.
 #[derive(Clone, Copy, Debug)]
 struct Object {
+    variable: usize,
+    line: usize,
     addr: u64,
     /// What the first write to it found.
     replaced: Option<u64>,
 }
 
+/// When a place is what its accesses say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lives {
+    Always,
+    /// In a heap block that is there at its first access.
+    SinceFirst,
+    /// In a frame that is there from its first access to its last: it is gone some time after.
+    Between,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    line: usize,
+    addr: u64,
+    size: u64,
+    /// What the activation's first write to it found.
+    replaced: Option<u64>,
+    lives: Lives,
+}
+
+impl Source {
+    fn of(object: &Object, size: u64) -> Self {
+        let Object { line, addr, replaced, .. } = *object;
+        Self { line, addr, size, replaced, lives: Lives::Always }
+    }
+}
+
 /// The variables as an activation has them.
 pub(crate) struct View<'a> {
     known: &'a Known,
-    inside: HashMap<usize, Vec<Object>>,
+    sources: Vec<Option<Source>>,
 }
 
 impl View<'_> {
-    /// The object that a slot is of, where the activation touches it.
-    fn object(&self, one: One) -> Option<&Object> {
-        let most = self.known.several.get(&one.variable).copied().unwrap_or(1);
-        self.inside.get(&one.variable).filter(|objects| objects.len() <= most)?.get(one.nth)
-    }
-
-    fn one_at(&self, one: One, moment: Moment) -> Option<u64> {
-        let lines = self.known.lines.get(&one.variable)?;
-        if self.inside.contains_key(&one.variable) {
-            return lines.get(&self.object(one)?.addr)?.at(moment);
-        }
-        let only = lines.values().next().filter(|_| lines.len() == 1 && one.nth == 0)?;
-        if self.known.framed.contains(&one.variable) {
-            // A frame is gone some time after the last access.
-            only.since_first(moment).filter(|_| only.has_more(moment))
-        } else if self.known.several.contains_key(&one.variable) {
-            only.since_first(moment)
-        } else {
-            only.at(moment)
-        }
-    }
-
-    /// Every slot, by what each of its variables was.
-    fn each(&self, mut at: impl FnMut(One) -> Option<u64>) -> Vec<Seen> {
-        let element = |variable| One { variable, nth: 0 };
-        let seen = |slot: &Slot| match slot {
-            Slot::One(one) => Seen::One(at(*one)),
-            Slot::All(array) => {
-                Seen::All(array.elements.iter().map(|variable| at(element((*variable)?))).collect())
-            }
-        };
-        self.known.slots.iter().map(seen).collect()
+    fn each(&self, of: impl Fn(&Source, &Timeline) -> Option<u64>) -> Raw {
+        let value = |source: &Source| of(source, &self.known.timelines[source.line]);
+        self.sources.iter().map(|source| source.as_ref().and_then(value)).collect()
     }
 
     /// What they were at a moment, as far as that is known.
-    pub(crate) fn at(&self, moment: Moment) -> Vec<Seen> {
-        self.each(|one| self.one_at(one, moment))
+    pub(crate) fn at(&self, moment: Moment) -> Raw {
+        self.each(|source, line| match source.lives {
+            Lives::Always => line.at(moment),
+            Lives::SinceFirst => line.since_first(moment),
+            Lives::Between => line.since_first(moment).filter(|_| line.has_more(moment)),
+        })
     }
 
-    /// What they were when just these accesses had been made.
-    pub(crate) fn after_those(&self, made: impl Fn(usize) -> bool) -> Vec<Seen> {
-        self.each(|one| {
-            let lines = self.known.lines.get(&one.variable)?;
-            if self.inside.contains_key(&one.variable) {
-                return lines.get(&self.object(one)?.addr)?.after_those(&made);
+    /// What they were when just these accesses had been made; `early` is one of them that writes and came out of its order, the last of all.
+    pub(crate) fn after_those(&self, early: Option<&Access>, made: impl Fn(usize) -> bool) -> Raw {
+        self.each(|source, line| {
+            if let Some(early) = early {
+                if (early.addr, u64::from(early.size)) == (source.addr, source.size) {
+                    return early.after;
+                }
+                let ends = early.addr + u64::from(early.size);
+                if source.addr < ends && early.addr < source.addr + source.size {
+                    return None;
+                }
             }
-            let only = lines.values().next().filter(|_| lines.len() == 1 && one.nth == 0)?;
-            let is_there = !self.known.several.contains_key(&one.variable) || only.has_any(&made);
-            only.after_those(&made).filter(|_| is_there && !self.known.framed.contains(&one.variable))
+            match source.lives {
+                Lives::Always => line.after_those(&made),
+                Lives::SinceFirst => line.after_those(&made).filter(|_| line.has_any(&made)),
+                Lives::Between => None,
+            }
         })
     }
 
-    /// The entry at a moment as the activation's own writes had it: what the first of them to each variable replaced.
-    pub(crate) fn own(&self, entry: Moment) -> Vec<Seen> {
-        self.each(|one| {
-            let replaced = self.object(one).and_then(|object| object.replaced);
-            self.one_at(one, entry).map(|entry| replaced.unwrap_or(entry))
-        })
+    /// An entry as the activation's own writes had it: what the first of them to each variable replaced.
+    pub(crate) fn own(&self, entry: &Raw) -> Raw {
+        let own = |(source, entry): (&Option<Source>, &Option<u64>)| {
+            let replaced = source.and_then(|source| source.replaced);
+            entry.map(|entry| replaced.unwrap_or(entry))
+        };
+        self.sources.iter().zip(entry).map(own).collect()
     }
 }

@@ -16,9 +16,12 @@
 //! an activation that runs undisturbed both are the same. A transition is kept by an activation if it holds in both views.
 //!
 //! **Runs like a run.** Accesses that do not depend on each other may come in another order, and other values are there then. They are
-//! sampled, too ([`order`]): so one run of each order that makes a difference is enough.
+//! sampled, too ([`order`], [`alike`]): so one run of each order that makes a difference is enough.
 
+mod alike;
 mod array;
+mod choose;
+mod counted;
 mod known;
 mod location;
 mod order;
@@ -27,10 +30,12 @@ mod recording;
 mod regions;
 mod sampler;
 mod timeline;
+mod vain;
 
+pub use choose::MAX_VARIABLES;
 pub use location::{Home, LeftOut, Location};
 pub use places::{Level, Program};
 pub use recording::{Access, Activation, MAX_ACCESSES, Recording};
-pub use regions::{Found, Place, regions};
-pub use sampler::{MAX_VARIABLES, Options, Sampler, Samples};
+pub use regions::Place;
+pub use sampler::{Options, Sampler, Samples};
 pub use timeline::Timeline;

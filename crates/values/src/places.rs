@@ -34,8 +34,10 @@ pub struct Program {
     symbols: Symbols,
     chains: HashMap<u64, Rc<[Level]>>,
     globals: HashMap<(u64, u8), Spot>,
-    /// By the innermost calls, bytes of the block, place in it and bytes touched.
-    fields: HashMap<(Vec<u64>, u64, u64, u8), Spot>,
+    /// By the calls that lead there, the instruction, bytes of the block, place in it and bytes touched.
+    fields: HashMap<(u32, u64, u64, u64, u8), Spot>,
+    /// Calls that lead somewhere, by those before the last one and the last one.
+    contexts: HashMap<(u32, u64), u32>,
     /// By the frame, moved to the beginning of memory, place in it and bytes touched.
     locals: HashMap<(StackFrame, u64, u8), Spot>,
     numbers: HashMap<(String, u8), usize>,
@@ -57,6 +59,7 @@ impl Program {
             chains: HashMap::new(),
             globals: HashMap::new(),
             fields: HashMap::new(),
+            contexts: HashMap::new(),
             locals: HashMap::new(),
             numbers: HashMap::new(),
             locations: Vec::new(),
@@ -86,6 +89,7 @@ impl Program {
     /// A field of the heap is named by the code that touches it, and not all code leaves no doubt. What one access makes certain is true
     /// for all others to the same bytes of the same block; where two say different things, none is believed.
     pub(crate) fn spots(&mut self, run: &Recording) -> Vec<Spot> {
+        let contexts = self.contexts(run);
         let mut agreed: HashMap<(u64, u64, u64, u8), Spot> = HashMap::new();
         let mut spots = Vec::with_capacity(run.accesses.len());
         for access in &run.accesses {
@@ -93,7 +97,8 @@ impl Program {
                 (None, None) => self.global(access.addr, access.size),
                 (None, Some(frame)) => self.local(frame, access),
                 (Some((start, size)), _) => {
-                    let spot = self.field(run, access, (start, size));
+                    let context = contexts[access.activation as usize];
+                    let spot = self.field(run, access, (start, size), context);
                     let key = (start, size, access.addr, access.size);
                     let known = agreed.entry(key).or_insert(spot);
                     if *known != spot && spot != Err(NoScalar::NoVariable) {
@@ -117,24 +122,27 @@ impl Program {
 
     /// Parts accesses to several variables into accesses to each of them, where types leave no doubt which they are.
     pub fn part(&mut self, run: &mut Recording) {
+        let contexts = self.contexts(run);
         let mut parted = Vec::with_capacity(run.accesses.len());
         let mut begins = Vec::with_capacity(run.accesses.len());
         for access in &run.accesses {
             begins.push(parted.len());
-            let pieces = self.pieces(run, access);
-            parted.extend_from_slice(if pieces.is_empty() { std::slice::from_ref(access) } else { &pieces });
+            let context = contexts[access.activation as usize];
+            match self.spot(run, access, context) {
+                Err(NoScalar::Doubtful) if access.size > 1 => {
+                    let pieces = self.pieces(run, access, context);
+                    let whole = std::slice::from_ref(access);
+                    parted.extend_from_slice(if pieces.is_empty() { whole } else { &pieces });
+                }
+                _ => parted.push(*access),
+            }
         }
         run.replace(parted, &begins);
     }
 
     /// The accesses to single variables that an access is made of; nothing if one piece of it is in doubt.
-    fn pieces(&mut self, run: &Recording, access: &Access) -> Vec<Access> {
-        let spot = match (access.block, access.frame) {
-            (None, None) => self.global(access.addr, access.size),
-            (None, Some(frame)) => self.local(frame, access),
-            (Some(block), _) => self.field(run, access, block),
-        };
-        match spot {
+    fn pieces(&mut self, run: &Recording, access: &Access, context: u32) -> Vec<Access> {
+        match self.spot(run, access, context) {
             Err(NoScalar::Doubtful) if access.size > 1 => {}
             Err(NoScalar::Doubtful) => return Vec::new(),
             _ => return vec![*access],
@@ -147,18 +155,36 @@ impl Program {
             size,
             addr: access.addr + u64::from(size),
             goes_on: true,
-            after_all: false,
             before: access.before >> bits,
             after: access.after.map(|after| after >> bits),
             ..*access
         };
-        let mut pieces = self.pieces(run, &first);
-        let more = self.pieces(run, &second);
+        let mut pieces = self.pieces(run, &first, context);
+        let more = self.pieces(run, &second, context);
         if pieces.is_empty() || more.is_empty() {
             return Vec::new();
         }
         pieces.extend(more);
         pieces
+    }
+
+    fn spot(&mut self, run: &Recording, access: &Access, context: u32) -> Spot {
+        match (access.block, access.frame) {
+            (None, None) => self.global(access.addr, access.size),
+            (None, Some(frame)) => self.local(frame, access),
+            (Some(block), _) => self.field(run, access, block, context),
+        }
+    }
+
+    /// Of each activation of a run a number for the calls that lead to it, the same in all runs.
+    fn contexts(&mut self, run: &Recording) -> Vec<u32> {
+        let mut contexts: Vec<u32> = Vec::with_capacity(run.activations.len());
+        for activation in &run.activations {
+            let outer = activation.parent.map_or(0, |parent| contexts[parent as usize]);
+            let next = self.contexts.len() as u32 + 1;
+            contexts.push(*self.contexts.entry((outer, activation.call)).or_insert(next));
+        }
+        contexts
     }
 
     fn global(&mut self, addr: u64, size: u8) -> Spot {
@@ -184,15 +210,13 @@ impl Program {
         found
     }
 
-    fn field(&mut self, run: &Recording, access: &Access, (start, bytes): (u64, u64)) -> Spot {
+    fn field(&mut self, run: &Recording, access: &Access, (start, bytes): (u64, u64), context: u32) -> Spot {
         let offset = access.addr - start;
-        let mut stack = run.stack(access);
-        stack.truncate(CALLERS);
-        let key = (stack, bytes, offset, access.size);
+        let key = (context, access.pc, bytes, offset, access.size);
         if let Some(&known) = self.fields.get(&key) {
             return known;
         }
-        let stack: Vec<Pc> = key.0.iter().copied().map(Pc::Return).collect();
+        let stack: Vec<Pc> = run.stack(access).into_iter().take(CALLERS).map(Pc::Return).collect();
         let field = self.symbols.field_access(&stack, bytes, offset, access.size.into());
         let found = match field {
             Some(field) => field.class.clone().map(|class| {
@@ -216,7 +240,7 @@ impl Program {
         number
     }
 
-    fn number(&mut self, name: String, class: Class, size: u8, home: Home) -> usize {
+    pub(crate) fn number(&mut self, name: String, class: Class, size: u8, home: Home) -> usize {
         let locations = &mut self.locations;
         *self.numbers.entry((name.clone(), size)).or_insert_with(|| {
             locations.push(Location::new(name, class, size, home));

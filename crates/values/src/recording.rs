@@ -17,8 +17,6 @@ pub struct Access {
     pub size: u8,
     /// Whether it is made together with the one before it: another piece of the same access.
     pub goes_on: bool,
-    /// Whether the strand has done something since its last one that is no access: what that waited for is not known.
-    pub after_all: bool,
     /// What it was.
     pub op: OpKind,
     /// The function it was made in.
@@ -68,8 +66,18 @@ struct Strand {
     block: Option<(u64, u64)>,
     /// The frame of its next access.
     frame: Option<StackFrame>,
-    /// Since its last access it has done something else, or has begun.
-    after_all: bool,
+}
+
+/// Something a strand did that is no access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Deed {
+    /// How many accesses there were before it.
+    pub(crate) at: usize,
+    pub(crate) strand: u16,
+    /// What it was; a [`OpKind::Create`] stands where the new strand began to be.
+    pub(crate) op: OpKind,
+    /// The object, or the other strand.
+    pub(crate) object: u64,
 }
 
 /// What a run's accesses did, in the order in which they were made.
@@ -83,8 +91,8 @@ pub struct Recording {
     pub dropped: u64,
     strands: HashMap<u16, Strand>,
     names: HashMap<u16, String>,
-    /// Who created a strand, and how many accesses there were by then.
-    born: HashMap<u16, (u16, usize)>,
+    /// What was done beside the accesses, in order.
+    pub(crate) deeds: Vec<Deed>,
 }
 
 fn is_access(op: OpKind) -> bool {
@@ -124,24 +132,19 @@ impl Recording {
         let strand = event.strand;
         match EventKind::from_code(event.kind) {
             Some(EventKind::Point) => {
-                let op = OpKind::from_code(event.op);
-                let state = self.strands.entry(strand).or_default();
-                state.event = event.value;
-                // A strand begins after its creation, which is told by itself.
-                state.after_all |= !op.is_some_and(|op| is_access(op) || op == OpKind::Start);
+                self.strands.entry(strand).or_default().event = event.value;
+                self.deed(event);
             }
-            Some(EventKind::Blocked) => {
-                // Who waits for memory to change looks at it again.
-                let op = OpKind::from_code(event.op);
-                self.strands.entry(strand).or_default().after_all |= !op.is_some_and(is_access);
-            }
+            // Who waits for memory to change looks at it again.
+            Some(EventKind::Blocked) => self.deed(event),
             Some(EventKind::Created) => {
                 let parent = u16::try_from(event.addr).unwrap_or(u16::MAX);
                 if strand != 0 && parent != strand {
                     let name = format!("{}.{}", self.strand_name(parent), event.value);
                     self.names.insert(strand, name);
                 }
-                self.born.insert(strand, (parent, self.accesses.len()));
+                let at = self.accesses.len();
+                self.deeds.push(Deed { at, strand: parent, op: OpKind::Create, object: strand.into() });
             }
             Some(EventKind::Ended) => self.cut_to(strand, 0),
             Some(EventKind::Entered) => self.entered(strand, event.pc, event.value),
@@ -171,16 +174,43 @@ impl Recording {
 
     /// Puts others in place of the accesses; `begins` says where those for each old one begin.
     pub(crate) fn replace(&mut self, accesses: Vec<Access>, begins: &[usize]) {
-        for (_, number) in self.born.values_mut() {
-            *number = begins.get(*number).copied().unwrap_or(accesses.len());
+        for deed in &mut self.deeds {
+            deed.at = begins.get(deed.at).copied().unwrap_or(accesses.len());
         }
         self.accesses = accesses;
     }
 
-    /// The last access of a strand's creator before it was created.
-    pub(crate) fn creation(&self, strand: u16) -> Option<usize> {
-        let &(parent, accesses) = self.born.get(&strand)?;
-        self.accesses[..accesses.min(self.accesses.len())].iter().rposition(|access| access.strand == parent)
+    /// The same run with its accesses in another order, that of these numbers. Strands are created right after what their creators did before, and
+    /// joined right before what comes next; all else that is no access is left out, and is to make no difference.
+    pub(crate) fn in_order(&self, sequence: &[usize]) -> Option<Self> {
+        let mut places = vec![usize::MAX; self.accesses.len()];
+        for (place, &number) in sequence.iter().enumerate() {
+            *places.get_mut(number)? = place;
+        }
+        let mut run = Self { deeds: Vec::new(), ..self.clone() };
+        run.accesses = sequence.iter().map(|&number| self.accesses[number]).collect();
+        for deed in self.deeds.iter().filter(|deed| matches!(deed.op, OpKind::Create | OpKind::Join)) {
+            let (before, after) = self.accesses.split_at(deed.at.min(self.accesses.len()));
+            let own = |access: &Access| access.strand == deed.strand;
+            let at = match deed.op {
+                OpKind::Create => before.iter().rposition(own).map_or(0, |number| places[number] + 1),
+                _ => match after.iter().position(own) {
+                    Some(number) => places[before.len() + number],
+                    None => self.accesses.len(),
+                },
+            };
+            run.deeds.push(Deed { at, ..*deed });
+        }
+        run.deeds.sort_by_key(|deed| deed.at);
+        Some(run)
+    }
+
+    /// Notes what is no access. That a strand is created is told by itself.
+    fn deed(&mut self, event: &Event) {
+        let Some(op) = OpKind::from_code(event.op) else { return };
+        if !is_access(op) && op != OpKind::Create && self.accesses.len() < MAX_ACCESSES {
+            self.deeds.push(Deed { at: self.accesses.len(), strand: event.strand, op, object: event.addr });
+        }
     }
 
     /// The last piece of an access.
@@ -245,12 +275,10 @@ impl Recording {
             None => (state.block.take(), state.frame.take()),
         };
         let Some(&activation) = state.stack.last() else { return };
-        let after_all = std::mem::take(&mut state.after_all);
         self.accesses.push(Access {
             strand: event.strand,
             size: event.size_order as u8,
             goes_on,
-            after_all,
             op,
             activation,
             pc: event.pc,

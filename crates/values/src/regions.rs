@@ -10,18 +10,16 @@ use std::rc::Rc;
 use threadbare_invariants::Region;
 
 /// A stretch of a strand's run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// What it is.
-    pub region: Region,
-    /// The number of its first access.
-    pub first: usize,
-    /// The number of its last one.
-    pub last: usize,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// What it is, by its number.
+    pub(crate) region: usize,
+    /// The number of its first access; while a strand is looked at, its place among the strand's.
+    pub(crate) first: usize,
+    /// The same of its last one.
+    pub(crate) last: usize,
     /// Whether the strand came to its end.
-    pub whole: bool,
-    /// Where it begins in the source.
-    pub place: Place,
+    pub(crate) whole: bool,
 }
 
 /// A place in the source.
@@ -64,31 +62,130 @@ impl Told {
     }
 }
 
-/// All stretches of a run; `counts` says which accesses are looked at.
-pub fn regions(run: &Recording, program: &mut Program, counts: &[bool], block: usize) -> Vec<Found> {
-    let mut by_strand: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
-    let first_pieces = run.accesses.iter().enumerate().filter(|(_, access)| !access.goes_on);
-    for (number, access) in first_pieces.filter(|(number, _)| counts[*number]) {
-        by_strand.entry(access.strand).or_default().push(number);
+/// Stretches of strands that are kept, to be found again.
+const MOST_KNOWN: usize = 1 << 20;
+
+/// All regions of a program that its runs came to.
+#[derive(Debug, Default)]
+pub(crate) struct Regions {
+    list: Vec<(Region, Place)>,
+    numbers: HashMap<Region, usize>,
+    /// What the way of a strand consists of. Most runs have strands that go the same ways.
+    known: HashMap<u128, Rc<[Found]>>,
+    kept: usize,
+}
+
+impl Regions {
+    pub(crate) fn region(&self, number: usize) -> &Region {
+        &self.list[number].0
     }
-    let mut found = Vec::new();
-    for numbers in by_strand.values() {
-        let mut strand = Strand { run, program, numbers, found: &mut found };
+
+    /// Where a region begins.
+    pub(crate) fn place(&self, region: &Region) -> Option<&Place> {
+        self.numbers.get(region).map(|&number| &self.list[number].1)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn number(&mut self, region: Region, place: Place) -> usize {
+        let list = &mut self.list;
+        *self.numbers.entry(region).or_insert_with_key(|region| {
+            list.push((region.clone(), place));
+            list.len() - 1
+        })
+    }
+
+    /// All stretches of a run; `counts` says which accesses are looked at.
+    pub(crate) fn of(
+        &mut self,
+        run: &Recording,
+        program: &mut Program,
+        counts: &[bool],
+        block: usize,
+    ) -> Vec<Found> {
+        let mut by_strand: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+        let first_pieces = run.accesses.iter().enumerate().filter(|(_, access)| !access.goes_on);
+        for (number, access) in first_pieces.filter(|(number, _)| counts[*number]) {
+            by_strand.entry(access.strand).or_default().push(number);
+        }
+        let mut all = Vec::new();
+        for numbers in by_strand.values() {
+            let found = self.of_strand(run, program, numbers, block);
+            all.extend(found.iter().map(|found| Found {
+                first: numbers[found.first],
+                last: run.last_piece(numbers[found.last]),
+                ..*found
+            }));
+        }
+        all.sort_by_key(|found| (found.last, found.first));
+        all
+    }
+
+    fn of_strand(
+        &mut self,
+        run: &Recording,
+        program: &mut Program,
+        numbers: &[usize],
+        block: usize,
+    ) -> Rc<[Found]> {
+        let way = way(run, numbers);
+        if let Some(found) = self.known.get(&way) {
+            return Rc::clone(found);
+        }
+        let mut strand = Strand { run, program, numbers, regions: self, found: Vec::new() };
         strand.blocks(block);
         strand.functions();
+        let found: Rc<[Found]> = strand.found.into();
+        self.kept += found.len();
+        if self.kept > MOST_KNOWN {
+            self.known.clear();
+            self.kept = found.len();
+        }
+        self.known.insert(way, Rc::clone(&found));
+        found
     }
-    for found in &mut found {
-        found.last = run.last_piece(found.last);
+}
+
+/// Stands for the way of a strand: its instructions, and the functions they were in.
+fn way(run: &Recording, numbers: &[usize]) -> u128 {
+    let mut hash = (0x9e37_79b9_7f4a_7c15_u64, 0xc2b2_ae3d_27d4_eb4f_u64);
+    let mut word = |word: u64| {
+        hash.0 = (hash.0 ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
+        hash.1 = (hash.1.rotate_left(23) ^ word).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    };
+    let mut seen: HashMap<u32, u64> = HashMap::new();
+    let mut fresh = Vec::new();
+    for &number in numbers {
+        let access = &run.accesses[number];
+        let mut next = Some(access.activation);
+        while let Some(activation) = next.filter(|it| !seen.contains_key(it)) {
+            fresh.push(activation);
+            next = run.activations[activation as usize].parent;
+        }
+        while let Some(activation) = fresh.pop() {
+            seen.insert(activation, seen.len() as u64);
+            let it = run.activations[activation as usize];
+            word(
+                it.parent.and_then(|parent| seen.get(&parent)).map_or(0, |parent| parent + 1) << 1
+                    | u64::from(it.left),
+            );
+            word(it.call);
+        }
+        word(access.pc);
+        word(seen[&access.activation]);
     }
-    found.sort_by_key(|found| (found.last, found.first));
-    found
+    u128::from(hash.0) << 64 | u128::from(hash.1)
 }
 
 struct Strand<'a> {
     run: &'a Recording,
     program: &'a mut Program,
     numbers: &'a [usize],
-    found: &'a mut Vec<Found>,
+    regions: &'a mut Regions,
+    found: Vec<Found>,
 }
 
 impl Strand<'_> {
@@ -175,13 +272,9 @@ impl Strand<'_> {
         if first > 0 && beside(first - 1, &from, true) || last + 1 < count && beside(last + 1, &to, false) {
             return None;
         }
-        Some(Found {
-            region: Region::Block { file: top.file.clone(), first: top.line, last: bottom.line },
-            first: self.numbers[first],
-            last: self.numbers[last],
-            whole: true,
-            place: Place::of(top),
-        })
+        let region = Region::Block { file: top.file.clone(), first: top.line, last: bottom.line };
+        let region = self.regions.number(region, Place::of(top));
+        Some(Found { region, first, last, whole: true })
     }
 
     fn functions(&mut self) {
@@ -210,13 +303,8 @@ impl Strand<'_> {
     }
 
     fn function(&mut self, level: &Level, first: usize, last: usize, whole: bool) {
-        self.found.push(Found {
-            region: Region::Function(level.function.clone()),
-            first: self.numbers[first],
-            last: self.numbers[last],
-            whole,
-            place: Place::of(level),
-        });
+        let region = self.regions.number(Region::Function(level.function.clone()), Place::of(level));
+        self.found.push(Found { region, first, last, whole });
     }
 
     /// Functions that the compiler put into another one, each activation by itself.

@@ -1,25 +1,36 @@
 //! The points of a program with their variables, and the samples of its runs.
 
-use crate::array::{Array, FEW};
-use crate::known::{Known, One, Seen, Slot, View};
-use crate::location::{Home, LeftOut, Location};
-use crate::order::{Cut, Order};
+use crate::alike::Activation;
+use crate::array::Array;
+use crate::choose::Choice;
+use crate::counted::{Counted, Pace, hash};
+use crate::known::{Known, Raw, Slot, View};
+use crate::location::{LeftOut, Location};
+use crate::order::Order;
 use crate::places::Program;
 use crate::recording::Recording;
-use crate::regions::{Found, Place, regions};
+use crate::regions::{Found, Place, Regions};
 use crate::timeline::{after, making};
-use std::collections::{BTreeMap, HashMap};
+use crate::vain::Vain;
+use std::collections::HashSet;
+use std::fmt;
 use threadbare_invariants::{Point, PointId, Points, Region, Sample, Side, Type, Value, Variable};
 use threadbare_symbols::NoScalar;
 
-/// How many variables a point has at most. Those that strands touch most come first.
-pub const MAX_VARIABLES: usize = 16;
-
-/// How many of them are arrays: each is a length, a least and a greatest element, a sum and an order, too.
-const MAX_ARRAYS: usize = 4;
-
 /// So many activations of a region are sampled in a run; then the 128th, the 256th and so on.
 const ENOUGH: u64 = 64;
+/// After so many activations that showed nothing new a region is sampled every second time, then every third; every sixteenth time at the least.
+const CALM: u32 = 512;
+const LEAST: u32 = 16;
+/// The same for what it has in runs like the one that was made.
+const CALM_ALIKE: u32 = 256;
+const LEAST_ALIKE: u32 = 32;
+/// After so many runs of whose activations hardly one in fifty showed something new every second run is enough, then every third; every eighth at the least.
+const CALM_RUNS: u32 = 64;
+const LEAST_RUNS: u32 = 8;
+const HARDLY: u64 = 50;
+/// Samples of runs like those that were made that are recognised when they come again.
+const RECOGNISED: usize = 1 << 20;
 
 /// What is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,29 +50,61 @@ pub struct Samples {
     pub alike: Vec<Sample>,
 }
 
-/// What is known of a variable while it is not settled which ones are sampled.
-#[derive(Clone, Debug, Default)]
-struct Use {
-    shared: bool,
-    /// A run had more than one object with it.
-    several: bool,
-    accesses: u64,
+/// What a region has to do with samples.
+#[derive(Clone, Copy, Debug)]
+struct Sampled {
+    enter: PointId,
+    exit: PointId,
+    block: bool,
+    wanted: bool,
+    pace: Pace,
+    alike: Pace,
+    /// Of this run.
+    times: u64,
 }
 
 /// Makes samples of runs.
 #[derive(Debug)]
 pub struct Sampler {
     options: Options,
+    wanted: Wanted,
+    choice: Choice,
     points: Points,
-    uses: BTreeMap<usize, Use>,
+    regions: Regions,
+    /// By the numbers of the regions.
+    sampled: Vec<Sampled>,
     /// Which variables are sampled.
     slots: Vec<Slot>,
-    /// Where each region begins.
-    places: HashMap<Region, Place>,
-    /// The points of a region.
-    by_region: HashMap<Region, (PointId, PointId)>,
-    left_out: LeftOut,
     unsampled: u64,
+    /// What loops found in vain.
+    vain: Vain,
+    counted: Counted,
+    /// What runs like those so far had.
+    recognised: HashSet<u64>,
+    dice: u32,
+    /// How often runs are looked at.
+    runs: Pace,
+}
+
+/// Whether a region is wanted.
+type IsWanted = dyn Fn(&Region, &Place) -> bool;
+
+/// Says which regions are wanted.
+struct Wanted(Box<IsWanted>);
+
+impl fmt::Debug for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Wanted")
+    }
+}
+
+/// A run that is gone through.
+#[derive(Clone, Copy)]
+struct Run<'a> {
+    recording: &'a Recording,
+    number: u64,
+    known: &'a Known,
+    order: Option<&'a Order>,
 }
 
 impl Sampler {
@@ -69,87 +112,35 @@ impl Sampler {
     pub fn new(options: Options) -> Self {
         Self {
             options,
+            wanted: Wanted(Box::new(|_, _| true)),
+            choice: Choice::default(),
             points: Points::default(),
-            uses: BTreeMap::new(),
+            regions: Regions::default(),
+            sampled: Vec::new(),
             slots: Vec::new(),
-            places: HashMap::new(),
-            by_region: HashMap::new(),
-            left_out: LeftOut::default(),
             unsampled: 0,
+            vain: Vain::default(),
+            counted: Counted::default(),
+            recognised: HashSet::new(),
+            dice: 0x9e37_79b9,
+            runs: Pace::default(),
         }
+    }
+
+    /// Samples only regions that are wanted.
+    pub fn only(&mut self, wanted: impl Fn(&Region, &Place) -> bool + 'static) {
+        self.wanted = Wanted(Box::new(wanted));
     }
 
     /// Looks which variables the strands of a run share. Comes before the first [`Sampler::seal`].
     pub fn learn(&mut self, program: &mut Program, run: &Recording) {
-        let mut unnamed: HashMap<u64, (u16, bool, bool, NoScalar)> = HashMap::new();
-        let spots = program.spots(run);
-        let mut touched: HashMap<(usize, u64), (u16, bool, bool)> = HashMap::new();
-        for (access, spot) in run.accesses.iter().zip(spots) {
-            match spot {
-                Ok(number) => {
-                    let used = self.uses.entry(number).or_default();
-                    used.accesses += 1;
-                    let place = touched.entry((number, access.addr)).or_insert((access.strand, false, false));
-                    place.1 |= place.0 != access.strand;
-                    place.2 |= access.writes();
-                    used.shared |= place.1 && place.2;
-                }
-                Err(why) => {
-                    let spot = unnamed.entry(access.addr).or_insert((access.strand, false, false, why));
-                    spot.1 |= spot.0 != access.strand;
-                    spot.2 |= access.writes();
-                }
-            }
-        }
-        let mut objects: HashMap<usize, usize> = HashMap::new();
-        for (number, _) in touched.keys() {
-            *objects.entry(*number).or_insert(0) += 1;
-        }
-        for (number, objects) in objects {
-            self.uses.entry(number).or_default().several |= objects > 1;
-        }
-        let mut left_out = LeftOut::default();
-        for (_, shared, written, why) in unnamed.into_values() {
-            if shared && written {
-                left_out.count(why);
-            }
-        }
-        self.left_out.unnamed = self.left_out.unnamed.max(left_out.unnamed);
-        self.left_out.doubtful = self.left_out.doubtful.max(left_out.doubtful);
+        self.vain.learn(run);
+        self.choice.learn(program, run);
     }
 
     /// Settles which variables are sampled, of those whose names are wanted.
     pub fn seal(&mut self, program: &Program, wanted: &dyn Fn(&str) -> bool) {
-        let shared = self.uses.iter().filter(|(number, used)| {
-            used.shared && wanted(program.location(**number).name.trim_start_matches(':'))
-        });
-        let mut shared: Vec<(u64, usize)> = shared.map(|(number, used)| (used.accesses, *number)).collect();
-        for array in self.arrays(program, &shared) {
-            if array.text || array.elements.len() > FEW {
-                shared.retain(|(_, number)| !array.elements.contains(&Some(*number)));
-            }
-            self.slots.push(Slot::All(array));
-        }
-        shared.sort_by_key(|&(accesses, number)| (std::cmp::Reverse(accesses), number));
-        let room = MAX_VARIABLES - self.slots.len();
-        self.left_out.beyond = shared.len().saturating_sub(room) as u64;
-        for (_, variable) in shared.into_iter().take(room) {
-            let two = program.location(variable).home != Home::Fixed && self.uses[&variable].several;
-            self.slots.extend((0..=usize::from(two)).map(|nth| Slot::One(One { variable, nth })));
-        }
-    }
-
-    /// The arrays with shared elements that are sampled, those that are touched most first.
-    fn arrays(&self, program: &Program, shared: &[(u64, usize)]) -> Vec<Array> {
-        let accesses = |array: &Array| -> u64 {
-            let touched = shared.iter().filter(|(_, number)| array.elements.contains(&Some(*number)));
-            touched.map(|(accesses, _)| accesses).sum()
-        };
-        let whole = program.arrays().filter(|array| array.is_whole());
-        let mut ranked: Vec<(u64, &Array)> = whole.map(|array| (accesses(array), array)).collect();
-        ranked.retain(|(accesses, _)| *accesses > 0);
-        ranked.sort_by_key(|(accesses, _)| std::cmp::Reverse(*accesses));
-        ranked.into_iter().take(MAX_ARRAYS).map(|(_, array)| array.clone()).collect()
+        self.slots = self.choice.slots(program, wanted);
     }
 
     /// The points so far.
@@ -159,12 +150,12 @@ impl Sampler {
 
     /// What has no value.
     pub fn left_out(&self) -> LeftOut {
-        self.left_out
+        self.choice.left_out
     }
 
     /// How many variables are sampled.
     pub fn variables(&self) -> usize {
-        self.slots.iter().filter(|slot| !matches!(slot, Slot::One(One { nth: 1.., .. }))).count()
+        self.slots.iter().filter(|slot| !matches!(slot, Slot::One(one) if one.nth > 0)).count()
     }
 
     /// Activations that were not sampled because their place had told enough.
@@ -174,132 +165,307 @@ impl Sampler {
 
     /// Where a region begins in the source.
     pub fn place(&self, region: &Region) -> Option<&Place> {
-        self.places.get(region)
+        self.regions.place(region)
     }
 
-    /// The samples of a run.
-    pub fn samples(&mut self, program: &mut Program, run: &Recording, number: u64) -> Samples {
-        let spots = program.spots(run);
-        let mut counts: Vec<bool> = spots.iter().map(|spot| *spot != Err(NoScalar::Library)).collect();
-        // An access counts if one of its pieces does.
-        for number in (1..counts.len()).rev() {
-            let counted = counts[number] && run.accesses[number].goes_on;
-            counts[number - 1] |= counted;
-        }
-        let known = Known::new(program, run, &self.slots, &spots);
+    /// The samples of a run, one by one; those of runs like it if so asked.
+    pub fn samples(&mut self, program: &mut Program, run: &Recording, number: u64, alike: bool) -> Samples {
         let mut samples = Samples::default();
-        let order = Order::of(run);
-        let mut told: HashMap<Region, u64> = HashMap::new();
-        for found in regions(run, program, &counts, self.options.block) {
-            let times = told.entry(found.region.clone()).or_insert(0);
-            *times += 1;
-            if *times > ENOUGH && !times.is_power_of_two() {
-                self.unsampled += 1;
-                continue;
-            }
-            self.sample(program, run, number, &found, &known, order.as_ref(), &mut samples);
-        }
+        self.each(program, run, number, alike, |sampler, program, run, found| {
+            sampler.sample(program, run, found, &mut samples);
+        });
         samples
     }
 
-    fn points_of(&mut self, program: &Program, found: &Found) -> (PointId, PointId) {
-        if let Some(&known) = self.by_region.get(&found.region) {
-            return known;
+    /// Counts the samples of a run and of those like it. [`Sampler::counted`] has them.
+    pub fn count(&mut self, program: &mut Program, run: &Recording, number: u64) {
+        self.vain.learn(run);
+        let (mut new, mut all) = (0, 0);
+        self.each(program, run, number, true, |sampler, program, run, found| {
+            new += u64::from(sampler.count_one(program, run, found, true));
+            all += 1;
+        });
+        self.runs.note(new * HARDLY > all);
+        for looked in self.vain.put_into(run) {
+            self.each(program, &looked, number, true, |sampler, program, run, found| {
+                sampler.count_one(program, run, found, false);
+            });
         }
-        let variables: Vec<Variable> = self
-            .slots
-            .iter()
-            .map(|slot| match slot {
-                Slot::One(one) => {
-                    let location = program.location(one.variable);
-                    let second = if one.nth > 0 { "@2" } else { "" };
-                    Variable::shared(format!("{}{second}", location.name), location.class.clone())
-                }
-                Slot::All(array) => {
-                    let class = first_of(program, array).map_or(Type::Opaque, |it| array.class(it));
-                    Variable::shared(array.name.clone(), class)
-                }
-            })
-            .collect();
-        let mut add = |side| {
-            let point = Point { region: found.region.clone(), side, variables: variables.clone() };
-            self.points.add(point).expect("a region's variables are settled once")
-        };
-        let ids = (add(Side::Enter), add(Side::Exit));
-        self.by_region.insert(found.region.clone(), ids);
-        self.places.insert(found.region.clone(), found.place.clone());
-        ids
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all that is known of one activation")]
-    fn sample(
+    /// Whether the next run is worth looking at: less and less often, while runs show hardly anything new.
+    pub fn wants_more(&mut self) -> bool {
+        let dice = self.dice();
+        self.runs.looks(CALM_RUNS, LEAST_RUNS, dice)
+    }
+
+    /// What has been counted, each sample with how often it came: when it is much, or `all` of it. Those of one run need not come together.
+    pub fn counted(&mut self, all: bool) -> Vec<(Sample, u64)> {
+        if all || self.counted.is_full() { self.counted.drain() } else { Vec::new() }
+    }
+
+    /// Goes through the activations of a run.
+    fn each(
         &mut self,
-        program: &Program,
-        run: &Recording,
+        program: &mut Program,
+        recording: &Recording,
         number: u64,
-        found: &Found,
-        known: &Known,
-        order: Option<&Order>,
-        samples: &mut Samples,
+        alike: bool,
+        mut take: impl FnMut(&mut Self, &Program, Run<'_>, &Found),
     ) {
-        let (enter, exit) = self.points_of(program, found);
-        let values = |seen: &[Seen]| -> Vec<Value> {
-            let value = |(slot, seen): (&Slot, &Seen)| match (slot, seen) {
-                (Slot::One(one), Seen::One(Some(raw))) => program.location(one.variable).value(*raw),
-                (Slot::All(array), Seen::All(raw)) => {
-                    first_of(program, array).map_or(Value::Missing, |element| array.value(element, raw))
-                }
-                _ => Value::Missing,
-            };
-            self.slots.iter().zip(seen).map(value).collect()
-        };
-        let (first, last) = (&run.accesses[found.first], &run.accesses[found.last]);
-        let view = known.view(run, found);
-        let entry = view.at(making(found.first));
-        let strand = u32::from(first.strand);
-        let sample =
-            |point, event, values, entry| Sample { point, run: number, strand, event, values, entry };
-        samples.outer.push(sample(enter, first.event, values(&entry), Vec::new()));
-        let whole = found.whole && last.after.is_some();
-        for (entry, left) in order.map_or(Vec::new(), |order| alike(order, &view, found, whole)) {
-            samples.alike.push(sample(enter, first.event, values(&entry), Vec::new()));
-            let left = left.map(|left| sample(exit, last.event, values(&left), values(&entry)));
-            samples.alike.extend(left);
+        let spots = program.spots(recording);
+        let mut counts: Vec<bool> = spots.iter().map(|spot| *spot != Err(NoScalar::Library)).collect();
+        // An access counts if one of its pieces does.
+        for number in (1..counts.len()).rev() {
+            let counted = counts[number] && recording.accesses[number].goes_on;
+            counts[number - 1] |= counted;
         }
-        if !whole {
+        let found = self.regions.of(recording, program, &counts, self.options.block);
+        self.add_regions(program);
+        let known = Known::new(program, recording, &self.slots, &spots);
+        let order = alike.then(|| Order::of(recording, |number| known.tells(number))).flatten();
+        let run = Run { recording, number, known: &known, order: order.as_ref() };
+        self.sampled.iter_mut().for_each(|region| region.times = 0);
+        for found in found {
+            let region = &mut self.sampled[found.region];
+            region.times += 1;
+            if !region.wanted {
+                continue;
+            }
+            if region.times > ENOUGH && !region.times.is_power_of_two() {
+                self.unsampled += 1;
+                continue;
+            }
+            take(self, program, run, &found);
+        }
+    }
+
+    /// Makes the points of regions that are new.
+    fn add_regions(&mut self, program: &Program) {
+        if self.sampled.len() == self.regions.len() {
             return;
         }
-        let left = view.at(after(found.last));
-        samples.outer.push(sample(exit, last.event, values(&left), values(&entry)));
-        let own = view.own(making(found.first));
-        if own != entry {
-            samples.own.push(sample(exit, last.event, values(&left), values(&own)));
+        let variables: Vec<Variable> = self.slots.iter().map(|slot| variable(program, slot)).collect();
+        for number in self.sampled.len()..self.regions.len() {
+            let region = self.regions.region(number);
+            let mut add = |side| {
+                let point = Point { region: region.clone(), side, variables: variables.clone() };
+                self.points.add(point).expect("a region's variables are settled once")
+            };
+            self.sampled.push(Sampled {
+                enter: add(Side::Enter),
+                exit: add(Side::Exit),
+                block: matches!(region, Region::Block { .. }),
+                wanted: self.regions.place(region).is_none_or(|place| (self.wanted.0)(region, place)),
+                pace: Pace::default(),
+                alike: Pace::default(),
+                times: 0,
+            });
+        }
+    }
+
+    /// The next random bits.
+    fn dice(&mut self) -> u32 {
+        self.dice ^= self.dice << 13;
+        self.dice ^= self.dice >> 17;
+        self.dice ^= self.dice << 5;
+        self.dice
+    }
+
+    fn sample(&self, program: &Program, run: Run<'_>, found: &Found, samples: &mut Samples) {
+        let view = run.known.view(run.recording, found);
+        let make = |entry: &Raw, left: Option<&Raw>| self.make(program, run, found, entry, left);
+        let entry = view.at(making(found.first));
+        samples.outer.push(make(&entry, None));
+        let whole = is_whole(run.recording, found);
+        if whole {
+            let left = view.at(after(found.last));
+            samples.outer.push(make(&entry, Some(&left)));
+            let own = view.own(&entry);
+            if own != entry {
+                samples.own.push(make(&own, Some(&left)));
+            }
+        }
+        let Some(activation) = self.activation(run, found, &view) else { return };
+        for entry in activation.entries() {
+            samples.alike.push(make(&entry, None));
+        }
+        for (entry, left) in if whole { activation.pairs() } else { Vec::new() } {
+            samples.alike.push(make(&entry, None));
+            samples.alike.push(make(&entry, Some(&left)));
+        }
+    }
+
+    /// Counts an activation of a run that was `made`, or takes what is new of one that is only like it. Whether there was something new.
+    fn count_one(&mut self, program: &Program, run: Run<'_>, found: &Found, made: bool) -> bool {
+        let dice = self.dice();
+        if !self.sampled[found.region].pace.looks(CALM, LEAST, dice) {
+            self.unsampled += u64::from(made);
+            return false;
+        }
+        let view = run.known.view(run.recording, found);
+        let entry = view.at(making(found.first));
+        let take = if made { Self::count_sample } else { Self::recognise };
+        let mut new = take(self, program, run, found, &entry, None);
+        let whole = is_whole(run.recording, found);
+        if whole {
+            let left = view.at(after(found.last));
+            new |= take(self, program, run, found, &entry, Some(&left));
+            let own = view.own(&entry);
+            if own != entry {
+                new |= take(self, program, run, found, &own, Some(&left));
+            }
+        }
+        let dice = self.dice();
+        if new || self.sampled[found.region].alike.looks(CALM_ALIKE, LEAST_ALIKE, dice) {
+            let more = self.count_alike(program, run, found, &view, whole);
+            self.sampled[found.region].alike.note(more);
+            new |= more;
+        }
+        self.sampled[found.region].pace.note(new);
+        new
+    }
+
+    /// Counts what an activation has in runs like the one that was made, each sample once. Whether there was something new.
+    fn count_alike(
+        &mut self,
+        program: &Program,
+        run: Run<'_>,
+        found: &Found,
+        view: &View<'_>,
+        whole: bool,
+    ) -> bool {
+        let Some(activation) = self.activation(run, found, view) else { return false };
+        let entries = activation.entries();
+        let pairs = if whole { activation.pairs() } else { Vec::new() };
+        let mut new = false;
+        for entry in &entries {
+            new |= self.recognise(program, run, found, entry, None);
+        }
+        for (entry, left) in &pairs {
+            new |= self.recognise(program, run, found, entry, Some(left));
+            let own = view.own(entry);
+            if own != *entry {
+                new |= self.recognise(program, run, found, &own, Some(left));
+            }
+        }
+        new
+    }
+
+    fn activation<'a>(
+        &'a self,
+        run: Run<'a>,
+        found: &'a Found,
+        view: &'a View<'a>,
+    ) -> Option<Activation<'a>> {
+        Some(Activation {
+            run: run.recording,
+            order: run.order?,
+            known: run.known,
+            view,
+            found,
+            block: self.sampled[found.region].block,
+            vain: &self.vain,
+        })
+    }
+
+    /// Counts a sample; whether it was not there before.
+    fn count_sample(
+        &mut self,
+        program: &Program,
+        run: Run<'_>,
+        found: &Found,
+        entry: &Raw,
+        left: Option<&Raw>,
+    ) -> bool {
+        let hash = self.hash(found, entry, left);
+        if self.counted.again(hash) {
+            return false;
+        }
+        let sample = self.make(program, run, found, entry, left);
+        self.counted.add(hash, sample);
+        self.recognised.len() >= RECOGNISED || self.recognised.insert(hash)
+    }
+
+    /// Takes a sample that was not there before; whether it was one.
+    fn recognise(
+        &mut self,
+        program: &Program,
+        run: Run<'_>,
+        found: &Found,
+        entry: &Raw,
+        left: Option<&Raw>,
+    ) -> bool {
+        let hash = self.hash(found, entry, left);
+        let room = self.recognised.len() < RECOGNISED;
+        let new = if room { self.recognised.insert(hash) } else { !self.recognised.contains(&hash) };
+        if new && !self.counted.again(hash) {
+            let sample = self.make(program, run, found, entry, left);
+            self.counted.add(hash, sample);
+        }
+        new
+    }
+
+    fn hash(&self, found: &Found, entry: &Raw, left: Option<&Raw>) -> u64 {
+        let region = &self.sampled[found.region];
+        hash(if left.is_some() { region.exit } else { region.enter }, entry, left)
+    }
+
+    fn make(
+        &self,
+        program: &Program,
+        run: Run<'_>,
+        found: &Found,
+        entry: &Raw,
+        left: Option<&Raw>,
+    ) -> Sample {
+        let region = &self.sampled[found.region];
+        let values = |raw: &Raw| values(program, &self.slots, raw);
+        let at = |access: usize| &run.recording.accesses[access];
+        let (strand, number) = (u32::from(at(found.first).strand), run.number);
+        let (point, event, values, entry) = match left {
+            None => (region.enter, at(found.first).event, values(entry), Vec::new()),
+            Some(left) => (region.exit, at(found.last).event, values(left), values(entry)),
+        };
+        Sample { point, run: number, strand, event, values, entry }
+    }
+}
+
+/// Whether an activation came to its end, and what is there then is known.
+fn is_whole(run: &Recording, found: &Found) -> bool {
+    found.whole && run.accesses[found.last].after.is_some()
+}
+
+/// The variable of a slot.
+fn variable(program: &Program, slot: &Slot) -> Variable {
+    match slot {
+        Slot::One(one) => {
+            let location = program.location(one.variable);
+            let second = if one.nth > 0 { "@2" } else { "" };
+            Variable::shared(format!("{}{second}", location.name), location.class.clone())
+        }
+        Slot::All(array) => {
+            let class = first_of(program, array).map_or(Type::Opaque, |it| array.class(it));
+            Variable::shared(array.name.clone(), class)
         }
     }
 }
 
-/// What an activation has in runs like this one: the values at its entry and, if it came to its end, at its exit.
-fn alike(order: &Order, view: &View<'_>, found: &Found, whole: bool) -> Vec<(Vec<Seen>, Option<Vec<Seen>>)> {
-    let entries = order.moments(found.first, false);
-    let exits = if whole { order.moments(found.last, true) } else { Vec::new() };
-    let seen = |cut: &Cut<'_>| view.after_those(|access| cut.has(access));
-    let lefts: Vec<Vec<Seen>> = exits.iter().map(seen).collect();
-    let mut all: Vec<(Vec<Seen>, Option<Vec<Seen>>)> = Vec::new();
-    let mut add = |pair| {
-        if !all.contains(&pair) {
-            all.push(pair);
+/// What the bytes of all slots mean.
+fn values(program: &Program, slots: &[Slot], raw: &Raw) -> Vec<Value> {
+    let mut rest = &raw[..];
+    let value = |slot: &Slot| {
+        let (mine, more) = rest.split_at(slot.width().min(rest.len()));
+        rest = more;
+        match (slot, mine) {
+            (Slot::One(one), [Some(raw)]) => program.location(one.variable).value(*raw),
+            (Slot::All(array), raw) => {
+                first_of(program, array).map_or(Value::Missing, |element| array.value(element, raw))
+            }
+            _ => Value::Missing,
         }
     };
-    for cut in &entries {
-        let entry = seen(cut);
-        for (_, left) in exits.iter().zip(&lefts).filter(|(exit, _)| cut.leads_to(exit)) {
-            add((entry.clone(), Some(left.clone())));
-        }
-        if !whole {
-            add((entry, None));
-        }
-    }
-    all
+    slots.iter().map(value).collect()
 }
 
 /// An element of an array, which stands for all of them.

@@ -20,16 +20,34 @@ struct Entry {
     after: Option<u64>,
 }
 
+/// What a write left, until the next one.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// The write; none for what was there before the first.
+    number: Option<usize>,
+    /// What all accesses until the next write found; none if they differ, or nobody can tell.
+    value: Option<u64>,
+}
+
 /// The accesses to one place, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     entries: Vec<Entry>,
+    stretches: Vec<Stretch>,
 }
 
 impl Timeline {
     /// The next access: its number in the run, what it found and what it left, as far as that is known of the whole place.
     pub fn add(&mut self, number: usize, before: Option<u64>, after: Option<u64>) {
         self.entries.push(Entry { number, before, after });
+        match self.stretches.last_mut() {
+            None => self.stretches.push(Stretch { number: None, value: before }),
+            Some(last) if last.value != before => last.value = None,
+            Some(_) => {}
+        }
+        if after.is_none() || after != before {
+            self.stretches.push(Stretch { number: Some(number), value: after });
+        }
     }
 
     /// The same, and nothing before the first access: the place may have been something else then.
@@ -42,14 +60,11 @@ impl Timeline {
         self.entries.last()?.after
     }
 
-    /// What the place was when just these accesses had been made; none if nobody can tell.
+    /// What the place was when just these accesses had been made, of the writes to it none without all before it; none if nobody
+    /// can tell.
     pub(crate) fn after_those(&self, made: impl Fn(usize) -> bool) -> Option<u64> {
-        let Some(last) = self.entries.iter().rposition(|entry| made(entry.number)) else {
-            return self.entries.first()?.before;
-        };
-        let after = self.entries[last].after?;
-        let next = self.entries.get(last + 1);
-        next.is_none_or(|next| next.before == Some(after)).then_some(after)
+        let next = self.stretches.partition_point(|stretch| stretch.number.is_none_or(&made));
+        self.stretches.get(next.checked_sub(1)?)?.value
     }
 
     /// Whether any of the accesses has been made.
@@ -94,5 +109,20 @@ mod tests {
         // Somebody out of sight wrote between 5 and 9; nobody knows when.
         assert_eq!([at(12), at(18), at(19), at(30)], [None, Some(1), None, None]);
         assert_eq!(Timeline::default().at(4), None);
+    }
+
+    #[test]
+    fn a_value_is_what_the_last_write_left() {
+        let mut line = Timeline::default();
+        line.add(3, Some(7), Some(7));
+        line.add(5, Some(7), Some(8));
+        line.add(6, Some(8), Some(8));
+        line.add(9, Some(8), Some(9));
+        line.add(11, Some(4), Some(4));
+        let until = |last: usize| line.after_those(|number| number <= last);
+        // Somebody out of sight wrote after 9.
+        assert_eq!([until(0), until(4), until(6), until(12)], [Some(7), Some(7), Some(8), None]);
+        // Reads that have not been made change nothing.
+        assert_eq!(line.after_those(|number| number == 5), Some(8));
     }
 }

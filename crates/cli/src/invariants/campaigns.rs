@@ -94,6 +94,12 @@ impl Runs {
         turns.collect()
     }
 
+    /// Whether every order that makes a difference was run.
+    pub(crate) fn are_all(&self) -> bool {
+        let first = self.strategies.first().map(String::as_str);
+        self.complete && matches!(first, Some("dpor" | "dfs"))
+    }
+
     /// The schedule of a run, if it is kept.
     pub(crate) fn schedule_of(&self, number: usize) -> Option<String> {
         self.kept.get(&number).cloned()

@@ -18,6 +18,9 @@ const LOOKED_AT_IN_HASTE: usize = 24;
 /// Runs that are recorded at a time.
 const CHUNK: usize = 16;
 
+/// Where every order that makes a difference was run, a sample has nothing to do with chance: it counts for as many as chance would need.
+const WEIGHT_OF_ALL: u64 = 7;
+
 /// What came of the runs.
 pub(crate) struct Inferred {
     pub(crate) parts: Parts,
@@ -34,6 +37,8 @@ pub(crate) struct Inferred {
     pub(crate) modules: Vec<Module>,
     /// What came first in the runs.
     pub(crate) orders: Orders,
+    /// How many samples one of a passing run stands for.
+    weight: u64,
 }
 
 /// A failing run.
@@ -121,18 +126,17 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// The same with their samples.
+    /// The same with their samples, and with those of runs like them.
     fn samples(
         &mut self,
         sampler: &mut Sampler,
         program: &mut Program,
-        mut take: impl FnMut(usize, &Sampler, Samples) -> Result<(), Trouble>,
+        mut take: impl FnMut(Samples) -> Result<(), Trouble>,
     ) -> Result<(), Trouble> {
         self.each(usize::MAX, |number, recorded| {
             let Some(mut recorded) = recorded else { return Ok(()) };
             program.part(&mut recorded.recording);
-            let samples = sampler.samples(program, &recorded.recording, number as u64);
-            take(number, sampler, samples)
+            take(sampler.samples(program, &recorded.recording, number as u64, true))
         })
     }
 }
@@ -141,6 +145,10 @@ impl Source<'_> {
 pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result<Inferred, Trouble> {
     let mut source = Source { recorder: Recorder::new(runs), order: runs.order() };
     let mut sampler = Sampler::new(Options { block: wanted.block.into() });
+    if wanted.keep.is_none() && wanted.check.is_none() && wanted.dtrace.is_none() {
+        let regions = wanted.clone();
+        sampler.only(move |region, place| regions.regions(region, Some(place)));
+    }
     let mut program = None;
     let mut modules = Vec::new();
     // Half of what time there is goes to the choice of variables.
@@ -170,24 +178,29 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     source.recorder.deadline = runs.deadline;
     let (parts, failing) = (Parts::new(), Vec::new());
     let orders = Orders::default();
+    let weight = if runs.are_all() { WEIGHT_OF_ALL } else { 1 };
+    let (check, not_followed, dropped) = (None, 0, 0);
     let mut inferred =
-        Inferred { parts, sampler, failing, not_followed: 0, dropped: 0, check: None, modules, orders };
-    source.each(usize::MAX, |number, recorded| {
-        inferred.take(&mut program, runs.taken[number].failed, number, recorded);
-        Ok(())
-    })?;
-    if let Some(kept) = kept {
-        let mut check = kept.check(inferred.sampler.points());
-        source.samples(&mut inferred.sampler, &mut program, |_, _, samples| {
-            samples.outer.iter().chain(&samples.own).for_each(|sample| check.take(sample));
-            Ok(())
-        })?;
-        inferred.check = Some(check);
+        Inferred { parts, sampler, failing, not_followed, dropped, check, modules, orders, weight };
+    inferred.check = kept.map(|kept| kept.check(inferred.sampler.points()));
+    // What every order is inferred from has them all, and where time is short there are few runs anyway.
+    let all = runs.are_all() || runs.deadline.is_some() || inferred.check.is_some();
+    for chunk in source.order.chunks(CHUNK) {
+        if source.recorder.is_late() {
+            break;
+        }
+        let wanted = |number: &usize| all || runs.taken[*number].failed || inferred.sampler.wants_more();
+        let chunk: Vec<usize> = chunk.iter().copied().filter(wanted).collect();
+        for (&number, recorded) in chunk.iter().zip(source.recorder.record(&chunk)?) {
+            inferred.take(&mut program, runs.taken[number].failed, number, recorded);
+        }
     }
+    let counted = inferred.sampler.counted(true);
+    inferred.take_counted(counted);
     if let Some(file) = &wanted.dtrace {
         let points = inferred.sampler.points().clone();
         let mut writer = record::DtraceFile::create(file, &points)?;
-        source.samples(&mut inferred.sampler, &mut program, |_, _, samples| {
+        source.samples(&mut inferred.sampler, &mut program, |samples| {
             writer.write(&samples.outer)?;
             writer.write(&samples.alike)
         })?;
@@ -197,6 +210,21 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
 }
 
 impl Inferred {
+    fn take_counted(&mut self, counted: Vec<(Sample, u64)>) {
+        let weighed = counted.into_iter().map(|(sample, times)| (sample, times * self.weight));
+        self.parts.take_counted(self.sampler.points(), weighed);
+    }
+
+    /// Holds a run against the kept statements. Nothing is inferred then.
+    fn check_run(&mut self, program: &mut Program, failed: bool, number: usize, recorded: &Recorded) {
+        let runs = if failed { &mut self.parts.failing_runs } else { &mut self.parts.passing_runs };
+        *runs += 1;
+        let samples = self.sampler.samples(program, &recorded.recording, number as u64, false);
+        let Some(check) = &mut self.check else { return };
+        check.meet(self.sampler.points());
+        samples.outer.iter().chain(&samples.own).for_each(|sample| check.take(sample));
+    }
+
     fn take(&mut self, program: &mut Program, failed: bool, number: usize, recorded: Option<Recorded>) {
         let Some(mut recorded) = recorded else {
             self.not_followed += 1;
@@ -204,14 +232,21 @@ impl Inferred {
         };
         program.part(&mut recorded.recording);
         self.dropped += recorded.recording.dropped;
-        self.orders.take(program, &recorded.recording, failed);
-        let mut samples = self.sampler.samples(program, &recorded.recording, number as u64);
-        if !failed {
-            // What is told of a failing run is what its schedule shows.
-            samples.own.append(&mut samples.alike);
+        if self.check.is_some() {
+            return self.check_run(program, failed, number, &recorded);
         }
-        self.parts.take_views(self.sampler.points(), failed, &samples.outer, &samples.own);
-        if !failed || self.failing.len() >= KEPT_RUNS {
+        self.orders.take(program, &recorded.recording, failed);
+        if !failed {
+            self.sampler.count(program, &recorded.recording, number as u64);
+            self.parts.take_passing();
+            let counted = self.sampler.counted(false);
+            self.take_counted(counted);
+            return;
+        }
+        // What is told of a failing run is what its schedule shows.
+        let samples = self.sampler.samples(program, &recorded.recording, number as u64, false);
+        self.parts.take_views(self.sampler.points(), true, &samples.outer, &samples.own);
+        if self.failing.len() >= KEPT_RUNS {
             return;
         }
         let mut both = samples.outer;

@@ -255,21 +255,25 @@ fn wants(wanted: &Wanted, point: &Point, told: &Told, place: Option<&Place>) -> 
         Kind::Transition => told.transition,
         Kind::State => !told.transition,
     };
-    let any = |parts: &[String], text: &str| {
-        parts.is_empty() || parts.iter().any(|part| text.contains(part.as_str()))
-    };
-    let function = match (&point.region, place) {
-        (Region::Function(name), _) => name.as_str(),
-        (_, Some(place)) => place.function.as_str(),
-        _ => "",
-    };
-    let file = place.map_or("", |place| place.file.as_str());
-    let text = told.statement.to_string();
-    let around = wanted.around.as_ref().is_none_or(|around| around.has(&point.region, place));
-    kind && around
-        && any(&wanted.function, function)
-        && (any(&wanted.file, file))
-        && any(&wanted.variable, &text)
+    kind && wanted.regions(&point.region, place) && any(&wanted.variable, &told.statement.to_string())
+}
+
+fn any(parts: &[String], text: &str) -> bool {
+    parts.is_empty() || parts.iter().any(|part| text.contains(part.as_str()))
+}
+
+impl Wanted {
+    /// Whether anything that holds in a region is wanted.
+    pub(crate) fn regions(&self, region: &Region, place: Option<&Place>) -> bool {
+        let function = match (region, place) {
+            (Region::Function(name), _) => name.as_str(),
+            (_, Some(place)) => place.function.as_str(),
+            _ => "",
+        };
+        let file = place.map_or("", |place| place.file.as_str());
+        let around = self.around.as_ref().is_none_or(|around| around.has(region, place));
+        around && any(&self.function, function) && any(&self.file, file)
+    }
 }
 
 impl Invariant {

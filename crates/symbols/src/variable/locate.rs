@@ -63,25 +63,35 @@ pub(super) fn candidates<'a>(
                 });
                 own.chain(shared).flat_map(move |root| variables_at(&root, space, written))
             };
-            written.into_iter().flat_map(in_units).map(|die| (start, die)).collect()
+            let begins = |(skipped, piece, die): (u64, Option<u64>, Die<'a>)| {
+                let within = piece.is_none_or(|piece| address - start < piece);
+                Some((start.checked_sub(skipped).filter(|_| within)?, die))
+            };
+            written.into_iter().flat_map(in_units).filter_map(begins).collect()
         }
         None if space == Space::Linked => {
             let all = image.every_variable.get_or_init(|| every_variable(image, arena));
-            let after = all.partition_point(|(start, _)| *start <= address);
-            all[..after].iter().rev().take(4).cloned().collect()
+            let after = all.partition_point(|(variable, _)| variable.address <= address);
+            let near = all[..after].iter().rev().take(4);
+            let begins = |(variable, die): &(FixedVariable, Die<'a>)| {
+                let within = variable.piece.is_none_or(|piece| address - variable.address < piece);
+                Some((variable.address.checked_sub(variable.skipped).filter(|_| within)?, die.clone()))
+            };
+            near.filter_map(begins).collect()
         }
         // Without a symbol there is no saying where a block of thread-local storage ends.
         None => Vec::new(),
     }
 }
 
-fn variables_at<'a>(root: &Die<'a>, space: Space, start: u64) -> Vec<Die<'a>> {
+/// Those that begin at an address, or pieces of them: the bytes before the piece, and its own.
+fn variables_at<'a>(root: &Die<'a>, space: Space, start: u64) -> Vec<(u64, Option<u64>, Die<'a>)> {
     let variables = space.variables(root.scan());
     let first = variables.partition_point(|variable| variable.address < start);
     variables[first..]
         .iter()
         .take_while(|variable| variable.address == start)
-        .map(|variable| root.at(variable.die))
+        .map(|variable| (variable.skipped, variable.piece, root.at(variable.die)))
         .collect()
 }
 
@@ -117,12 +127,12 @@ fn units_naming(set: &UnitSet<'_>, space: Space, address: u64) -> Vec<usize> {
     units
 }
 
-fn every_variable<'a>(image: &ImageData<'a>, arena: &'a Arena) -> Vec<(u64, Die<'a>)> {
+fn every_variable<'a>(image: &ImageData<'a>, arena: &'a Arena) -> Vec<(FixedVariable, Die<'a>)> {
     let Some(set) = image.units(arena) else { return Vec::new() };
-    let mut all: Vec<(u64, Die<'a>)> = Vec::new();
+    let mut all: Vec<(FixedVariable, Die<'a>)> = Vec::new();
     for root in (0..set.len()).filter_map(|index| image.unit_root(arena, index)) {
-        all.extend(root.scan().variables.iter().map(|variable| (variable.address, root.at(variable.die))));
+        all.extend(root.scan().variables.iter().map(|variable| (*variable, root.at(variable.die))));
     }
-    all.sort_by_key(|(start, die)| (*start, UnitOffset(die.offset.0)));
+    all.sort_by_key(|(variable, die)| (variable.address, UnitOffset(die.offset.0)));
     all
 }

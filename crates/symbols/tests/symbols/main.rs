@@ -2,6 +2,7 @@
 
 mod heap;
 mod languages;
+mod pieces;
 mod program;
 mod robust;
 mod values;

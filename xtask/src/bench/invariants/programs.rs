@@ -12,8 +12,9 @@ pub(super) struct Paper {
 
 impl Paper {
     /// In the order of our columns.
-    pub(super) fn incorrect(&self) -> [Option<u32>; 5] {
-        [Some(self.one), Some(self.many), Some(self.hapset), Some(self.pcb), self.dpor]
+    pub(super) fn incorrect(&self) -> [Option<u32>; 6] {
+        let hapset = Some(self.hapset);
+        [Some(self.one), Some(self.many), hapset, hapset, Some(self.pcb), self.dpor]
     }
 }
 

@@ -1,0 +1,108 @@
+//! Which variables of a program are sampled: those that strands share, the ones that are touched most first.
+
+use crate::array::{Array, FEW};
+use crate::known::{One, Slot};
+use crate::location::{Home, LeftOut};
+use crate::places::Program;
+use crate::recording::Recording;
+use std::collections::{BTreeMap, HashMap};
+use threadbare_symbols::NoScalar;
+
+/// How many variables a point has at most. Those that strands touch most come first.
+pub const MAX_VARIABLES: usize = 16;
+
+/// How many of them are arrays: each is a length, a least and a greatest element, a sum and an order, too.
+const MAX_ARRAYS: usize = 4;
+
+/// What is known of a variable while it is not settled which ones are sampled.
+#[derive(Clone, Debug, Default)]
+struct Use {
+    shared: bool,
+    /// A run had more than one object with it.
+    several: bool,
+    accesses: u64,
+}
+
+/// What runs have shown of the variables.
+#[derive(Debug, Default)]
+pub(crate) struct Choice {
+    uses: BTreeMap<usize, Use>,
+    pub(crate) left_out: LeftOut,
+}
+
+impl Choice {
+    /// Looks which variables the strands of a run share.
+    pub(crate) fn learn(&mut self, program: &mut Program, run: &Recording) {
+        let mut unnamed: HashMap<u64, (u16, bool, bool, NoScalar)> = HashMap::new();
+        let spots = program.spots(run);
+        let mut touched: HashMap<(usize, u64), (u16, bool, bool)> = HashMap::new();
+        for (access, spot) in run.accesses.iter().zip(spots) {
+            match spot {
+                Ok(number) => {
+                    let used = self.uses.entry(number).or_default();
+                    used.accesses += 1;
+                    let place = touched.entry((number, access.addr)).or_insert((access.strand, false, false));
+                    place.1 |= place.0 != access.strand;
+                    place.2 |= access.writes();
+                    used.shared |= place.1 && place.2;
+                }
+                Err(why) => {
+                    let spot = unnamed.entry(access.addr).or_insert((access.strand, false, false, why));
+                    spot.1 |= spot.0 != access.strand;
+                    spot.2 |= access.writes();
+                }
+            }
+        }
+        let mut objects: HashMap<usize, usize> = HashMap::new();
+        for (number, _) in touched.keys() {
+            *objects.entry(*number).or_insert(0) += 1;
+        }
+        for (number, objects) in objects {
+            self.uses.entry(number).or_default().several |= objects > 1;
+        }
+        let mut left_out = LeftOut::default();
+        for (_, shared, written, why) in unnamed.into_values() {
+            if shared && written {
+                left_out.count(why);
+            }
+        }
+        self.left_out.unnamed = self.left_out.unnamed.max(left_out.unnamed);
+        self.left_out.doubtful = self.left_out.doubtful.max(left_out.doubtful);
+    }
+
+    /// The variables that are sampled, of those whose names are wanted.
+    pub(crate) fn slots(&mut self, program: &Program, wanted: &dyn Fn(&str) -> bool) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        let shared = self.uses.iter().filter(|(number, used)| {
+            used.shared && wanted(program.location(**number).name.trim_start_matches(':'))
+        });
+        let mut shared: Vec<(u64, usize)> = shared.map(|(number, used)| (used.accesses, *number)).collect();
+        for array in self.arrays(program, &shared) {
+            if array.text || array.elements.len() > FEW {
+                shared.retain(|(_, number)| !array.elements.contains(&Some(*number)));
+            }
+            slots.push(Slot::All(array));
+        }
+        shared.sort_by_key(|&(accesses, number)| (std::cmp::Reverse(accesses), number));
+        let room = MAX_VARIABLES - slots.len();
+        self.left_out.beyond = shared.len().saturating_sub(room) as u64;
+        for (_, variable) in shared.into_iter().take(room) {
+            let two = program.location(variable).home != Home::Fixed && self.uses[&variable].several;
+            slots.extend((0..=usize::from(two)).map(|nth| Slot::One(One { variable, nth })));
+        }
+        slots
+    }
+
+    /// The arrays with shared elements that are sampled, those that are touched most first.
+    fn arrays(&self, program: &Program, shared: &[(u64, usize)]) -> Vec<Array> {
+        let accesses = |array: &Array| -> u64 {
+            let touched = shared.iter().filter(|(_, number)| array.elements.contains(&Some(*number)));
+            touched.map(|(accesses, _)| accesses).sum()
+        };
+        let whole = program.arrays().filter(|array| array.is_whole());
+        let mut ranked: Vec<(u64, &Array)> = whole.map(|array| (accesses(array), array)).collect();
+        ranked.retain(|(accesses, _)| *accesses > 0);
+        ranked.sort_by_key(|(accesses, _)| std::cmp::Reverse(*accesses));
+        ranked.into_iter().take(MAX_ARRAYS).map(|(_, array)| array.clone()).collect()
+    }
+}
