@@ -72,10 +72,10 @@ impl Trouble {
     pub(crate) fn tell(&self) -> Exit {
         let style = Style::for_stream(&std::io::stderr());
         if !self.message.is_empty() {
-            eprintln!("{}: {}", style.bad("error"), said::clean(&self.message));
+            said::note(&format!("{}: {}", style.bad("error"), said::clean(&self.message)));
         }
         if let Some(help) = &self.help {
-            eprintln!("{}: {}", style.strong("help"), said::clean(help));
+            said::note(&format!("{}: {}", style.strong("help"), said::clean(help)));
         }
         self.exit
     }
@@ -84,16 +84,17 @@ impl Trouble {
 /// Ends with what the reader of the command line says: help that was asked for, or what is wrong.
 pub(crate) fn refuse(error: &clap::Error, program: &str) -> ExitCode {
     if !error.use_stderr() {
-        // A reader that went away is no error.
-        let _ = error.print();
-        return Exit::Clean.into();
+        return match said::written(error.print()) {
+            Ok(()) => Exit::Clean.into(),
+            Err(trouble) => trouble.tell().into(),
+        };
     }
     let text = error.render().to_string();
-    let said = text.split("\n\nFor more information").next().unwrap_or_default();
-    eprintln!(
-        "{}\nhelp: `{program} help` and `{program} COMMAND --help` show what there is",
-        said.trim_end()
-    );
+    let wrong = text.split("\n\nFor more information").next().unwrap_or_default();
+    let message = said::clean(wrong.trim_end());
+    said::note(&format!(
+        "{message}\nhelp: `{program} help` and `{program} COMMAND --help` show what there is"
+    ));
     Exit::Usage.into()
 }
 

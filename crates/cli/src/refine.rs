@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use threadbare_explore::files;
 use threadbare_explore::run::{Job, Request};
 use threadbare_explore::server::Target;
 use threadbare_explore::shrink::{self, Budget, Subject};
@@ -131,7 +132,7 @@ fn is_same(finding: &Finding, other: &Finding) -> bool {
 pub(crate) fn recall(store: &Store, findings: &mut Findings) {
     let ids: Vec<String> = findings.all().iter().map(|finding| finding.id.clone()).collect();
     for id in ids {
-        let read = std::fs::read(store.folder().join(format!("{id}.json"))).ok();
+        let read = files::read(&store.folder().join(format!("{id}.json"))).ok();
         let kept: Option<Finding> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let Some(finding) = findings.with_id(&id) else { continue };
         if let Some(kept) = kept.filter(|kept| kept.shrunk.is_some() && finding.shrunk.is_none()) {
@@ -149,7 +150,7 @@ pub(crate) fn found_before(
     known: Arc<[u64]>,
 ) -> Option<(String, Found)> {
     let path = store.folder().join(format!("{id}.{SCHEDULE}"));
-    let schedule = Schedule::parse(&std::fs::read_to_string(path).ok()?).ok()?;
+    let schedule = Schedule::parse(&files::read_text(&path).ok()?).ok()?;
     let mut job = Job::new(Arc::clone(target), Arc::new(AtomicBool::new(false)));
     job.set_known(&schedule.known.clone().into());
     let request = replay::request(&schedule);

@@ -285,7 +285,7 @@ impl Regress {
 
 /// The finding that lies beside a schedule.
 fn kept(schedule: &Path) -> Option<Finding> {
-    let text = std::fs::read_to_string(schedule.with_extension("json")).ok()?;
+    let text = threadbare_explore::files::read_text(&schedule.with_extension("json")).ok()?;
     serde_json::from_str(&text).ok()
 }
 

@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         why::add(&mut job, &request, &known, &facts, &mut finding, &places, PATIENCE)?;
     }
     match args.format {
-        Format::Json => said::data(&json(&finding, &facts))?,
+        Format::Json => said::json(&json(&finding, &facts))?,
         Format::Text => said::text(&words(&finding, &facts, args.trace))?,
     }
     Ok(if facts.verdict.is_failure() { Exit::Failure } else { Exit::Clean })
@@ -202,7 +202,8 @@ pub(crate) fn target(schedule: &Schedule, program: Option<&Path>) -> Result<Targ
     if Path::new(&schedule.cwd).is_dir() {
         target.cwd = PathBuf::from(&schedule.cwd);
     } else {
-        eprintln!("warning: the folder `{}` is gone; the run is made here", schedule.cwd.to_string_lossy());
+        let gone = schedule.cwd.to_string_lossy();
+        said::note(&format!("warning: the folder `{gone}` is gone; the run is made here"));
     }
     Ok(target)
 }

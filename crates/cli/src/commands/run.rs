@@ -6,6 +6,7 @@ use crate::futures::choice::{Choice, Chosen};
 use crate::futures::{self, outcome};
 use crate::options::{CampaignOptions, ReportFormat};
 use crate::regress::{self, Regress};
+use crate::said;
 use crate::{asked, embedded, hide, kept, output};
 use std::ffi::OsString;
 use std::os::unix::fs::FileTypeExt;
@@ -182,7 +183,7 @@ fn conduct_one(
     output::say(&output::of_campaign(&report, format, Screen::for_stream(&std::io::stdout())), format)?;
     if can_resume && report.ended_by == "interrupt" && report.runs > 0 {
         let style = Style::for_stream(&std::io::stderr());
-        eprintln!("{}: `threadbare run --resume` goes on with it", style.strong("help"));
+        said::note(&format!("{}: `threadbare run --resume` goes on with it", style.strong("help")));
     }
     Ok(Exit::of(report.has_failed(), report.says_nothing()))
 }
