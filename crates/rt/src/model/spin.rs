@@ -101,3 +101,21 @@ hook! {
         0
     }
 }
+
+hook! {
+    /// As `pthread_spin_lock`.
+    pthread_spin_init / 2 => on_init(lock: *mut c_void, _shared: c_int; pc) -> c_int {
+        super::makes(key(lock), pc);
+        word(lock).set(free_value());
+        0
+    }
+}
+
+hook! {
+    /// As `pthread_spin_lock`. Does nothing, as in glibc.
+    pthread_spin_destroy / 1 => on_destroy(lock: *mut c_void; pc) -> c_int {
+        super::destroys(key(lock), pc);
+        effect(Effect::Destroyed, key(lock), pc);
+        0
+    }
+}
