@@ -74,6 +74,7 @@ pub mod reads;
 pub mod record;
 pub mod recorded;
 pub mod report;
+pub mod rounds;
 pub mod sched;
 pub mod scout;
 pub mod segments;

@@ -81,7 +81,7 @@ hook! {
 hook! {
     /// As `pthread_spin_lock`.
     pthread_spin_trylock / 1 is SpinTryLock => on_trylock(lock: *mut c_void; pc) -> c_int {
-        engine::point(Op::new(OpKind::SpinTryLock, lock as u64, pc));
+        engine::sched::point_before_lock(Op::new(OpKind::SpinTryLock, lock as u64, pc));
         if matches!(ready(lock), Ready::Yes) {
             return take(lock, pc);
         }
