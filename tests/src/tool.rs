@@ -128,6 +128,21 @@ pub fn finish(command: &mut Command, patience: Duration) -> Outcome {
     collect(child, patience)
 }
 
+/// Runs a command whose reader goes away when it has seen the first bytes.
+///
+/// # Panics
+/// If it cannot be started.
+pub fn abandon(command: &mut Command) -> Outcome {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("cannot run {:?}: {error}", command.get_program()));
+    let _ = child.stdout.take().map(|mut stream| stream.read(&mut [0; 16]));
+    collect(child, PATIENCE)
+}
+
 /// Waits for a child whose streams are pipes.
 ///
 /// # Panics

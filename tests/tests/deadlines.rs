@@ -90,3 +90,33 @@ fn loops_that_wait_for_a_time_end() {
         }
     }
 }
+
+/// A failure that needs a wait to end early says so, with the wait's place and what leaves such runs out; others do not.
+#[test]
+fn a_failure_that_needs_an_early_deadline_says_so() {
+    let notes = |program: &Built, strategy: &str| -> Vec<String> {
+        let (code, json) = program.run(&["--runs", "1000", "--races", "off", "--strategy", strategy]);
+        assert_eq!(code, Some(1), "{strategy}: {json:#}");
+        let notes = json["findings"][0]["notes"].as_array().cloned().unwrap_or_default();
+        notes.iter().filter_map(|note| note.as_str().map(str::to_owned)).collect()
+    };
+    let is_one = |note: &String| note.contains("ended by its deadline while strand");
+    for (source, place) in [
+        ("programs/timed/sleep_sync.c", "sleep_sync.c:"),
+        ("programs/timed/sleep_sync.rs", "sleep_sync.rs:"),
+        ("deadlines/three-sleeps.c", "three-sleeps.c:"),
+    ] {
+        let program = built(source);
+        for strategy in ["portfolio", "random", "dpor"] {
+            let notes = notes(&program, strategy);
+            let told: Vec<&String> = notes.iter().filter(|note| is_one(note)).collect();
+            let last = told.last().unwrap_or_else(|| panic!("{source} {strategy}: {notes:?}"));
+            assert!(told[0].starts_with("the sleep of strand 0") && told[0].contains(place), "{notes:?}");
+            assert!(last.ends_with("`--deadlines in-order` leaves such runs out"), "{notes:?}");
+        }
+    }
+    for source in ["programs/lost-update/counter.c", "programs/condvar/if_not_while.c"] {
+        let notes = notes(&built(source), "portfolio");
+        assert!(!notes.iter().any(is_one), "{source}: {notes:?}");
+    }
+}

@@ -87,3 +87,13 @@ fn options_of_the_free_mode_are_refused_without_it() {
     assert_eq!(refused.code, Some(2), "{}", refused.describe());
     assert!(refused.describe().contains("--mode free"), "{}", refused.describe());
 }
+
+/// A run begins where the first thread is made, if that is before `main`: a fork would leave it behind.
+#[test]
+fn threads_of_constructors_are_kept() {
+    for name in ["lifecycle/constructor.c", "lifecycle/constructor.cc"] {
+        let out = tempfile::tempdir().unwrap();
+        let (runs, failed, findings) = free(name, out.path(), &["--runs", "40"]);
+        assert_eq!((runs, failed), (40, 0), "{name}: {findings:#?}");
+    }
+}

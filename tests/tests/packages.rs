@@ -36,6 +36,8 @@ fn main() -> ExitCode {
     trials.push(trial("buggy", "filters", filters));
     trials.push(trial("buggy", "run_and_build", run_and_build));
     trials.push(trial("buggy", "release", release));
+    trials.push(trial("buggy", "options_of_run", options_of_run));
+    trials.push(trial("buggy", "without_a_run", without_a_run));
     trials.push(trial("cc-mixed", "c_is_instrumented", c_is_instrumented));
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -54,6 +56,11 @@ struct Call {
 impl Call {
     fn new(package: &str, arguments: &[&str]) -> Result<Call, String> {
         let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
+        Call::into_folder(package, arguments, out)
+    }
+
+    /// Findings go to this folder.
+    fn into_folder(package: &str, arguments: &[&str], out: TempDir) -> Result<Call, String> {
         let (own, rest) =
             arguments.split_at(arguments.iter().position(|word| *word == "--").unwrap_or(arguments.len()));
         let mut command = Command::new(tool::cargo_threadbare());
@@ -239,6 +246,51 @@ fn c_is_instrumented() -> Result<(), String> {
         });
         if !found {
             return Err(call.complain(&format!("the lost update in the C part was not found as {kind}")));
+        }
+    }
+    Ok(())
+}
+
+/// Options of `threadbare run` hold for every test, and campaigns go on one by one.
+fn options_of_run() -> Result<(), String> {
+    let call = Call::new("buggy", &["test", "--until", "30%", "--shrink", "off", "--format", "json"])?;
+    call.expect_code(1)?;
+    if !call.outcome.stderr.contains("doctests are skipped") {
+        return Err(call.complain("that doctests are left out is said"));
+    }
+    for (name, campaign) in call.campaigns()? {
+        let ended = campaign["ended_by"].as_str().unwrap_or_default();
+        let bounded = campaign["verdict"] == "failure" || ["until", "complete"].contains(&ended);
+        if !bounded || !campaign["findings"][0]["shrunk"].is_null() {
+            return Err(call.complain(&format!("{name}: {campaign:#}")));
+        }
+    }
+    // In the same folder again: each test has a journal of its own.
+    let mut out = call.out;
+    for (options, runs) in [(&["--runs", "20"][..], 20), (&["--resume", "--runs", "50"], 50)] {
+        let all = [&["test", "--lib", "--keep-going", "--format", "json"], options, &["together"]].concat();
+        let call = Call::into_folder("buggy", &all, out)?;
+        call.expect_code(1)?;
+        let campaigns = call.campaigns()?;
+        if campaigns.len() != 2 || campaigns.iter().any(|(_, campaign)| campaign["runs"] != runs) {
+            return Err(call.complain(&format!("two campaigns of {runs} runs")));
+        }
+        out = call.out;
+    }
+    let free = ["test", "--lib", "--mode", "free", "--until-coverage", "50%", "--time", "20s", "tight"];
+    Call::new("buggy", &free)?.expect_code(0)
+}
+
+/// A test of which no run ends in its time has no verdict, in every format.
+fn without_a_run() -> Result<(), String> {
+    for (format, word) in
+        [("text", "no verdict"), ("json", "\"verdict\": \"none\""), ("junit", "errors=\"1\"")]
+    {
+        let options = ["test", "--lib", "--time", "1ms", "--format", format, "tight"];
+        let call = Call::new("buggy", &options)?;
+        call.expect_code(2)?;
+        if !call.outcome.stdout.contains(word) {
+            return Err(call.complain(&format!("no word of `{word}`")));
         }
     }
     Ok(())

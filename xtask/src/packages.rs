@@ -3,32 +3,42 @@
 use crate::steps::Outcome;
 use std::process::{Command, Stdio};
 
-/// A program and the Debian package it comes from.
+/// A program or a library, and the Debian package it comes from.
 pub(crate) struct Need {
+    /// What it is called.
     program: &'static str,
+    /// A command of the shell's that succeeds where it is; without one, the program tells its version.
+    is_there: Option<&'static str>,
     package: &'static str,
     /// Without it the chore cannot do its work at all.
     required: bool,
 }
 
+const fn program(program: &'static str, package: &'static str, required: bool) -> Need {
+    Need { program, is_there: None, package, required }
+}
+
 /// A C and C++ compiler.
-pub(crate) const COMPILERS: &[Need] = &[
-    Need { program: "gcc", package: "gcc", required: true },
-    Need { program: "g++", package: "g++", required: true },
-];
+pub(crate) const COMPILERS: &[Need] = &[program("gcc", "gcc", true), program("g++", "g++", true)];
 
 /// What the tests use besides: another compiler, build tools, the debugger.
 pub(crate) const TESTS: &[Need] = &[
-    Need { program: "make", package: "make", required: true },
-    Need { program: "cmake", package: "cmake", required: false },
-    Need { program: "clang-19", package: "clang-19", required: false },
-    Need { program: "gdb", package: "gdb", required: false },
-    Need { program: "valgrind", package: "valgrind", required: false },
+    program("make", "make", true),
+    program("cmake", "cmake", false),
+    program("clang-19", "clang-19", false),
+    // Debian has the libraries of clang's own sanitizers apart.
+    Need {
+        program: "libclang_rt.ubsan",
+        is_there: Some(r#"ls "$(clang-19 -print-resource-dir)"/lib/*/libclang_rt.ubsan_standalone*"#),
+        package: "libclang-rt-19-dev",
+        required: false,
+    },
+    program("gdb", "gdb", false),
+    program("valgrind", "valgrind", false),
 ];
 
 /// What looks up addresses besides us.
-pub(crate) const SYMBOL_TOOLS: &[Need] =
-    &[Need { program: "addr2line", package: "binutils", required: true }];
+pub(crate) const SYMBOL_TOOLS: &[Need] = &[program("addr2line", "binutils", true)];
 
 fn runs(program: &str, arguments: &[&str]) -> bool {
     Command::new(program)
@@ -40,10 +50,19 @@ fn runs(program: &str, arguments: &[&str]) -> bool {
         .is_ok_and(|status| status.success())
 }
 
+impl Need {
+    fn is_met(&self) -> bool {
+        match self.is_there {
+            Some(command) => runs("sh", &["-c", command]),
+            None => runs(self.program, &["--version"]),
+        }
+    }
+}
+
 /// Installs what is missing, or says what to install.
 pub(crate) fn ensure(lists: &[&[Need]]) -> Outcome {
     let needs = || lists.iter().copied().flatten();
-    let missing = || needs().filter(|need| !runs(need.program, &["--version"]));
+    let missing = || needs().filter(|need| !need.is_met());
     let packages: Vec<&str> = missing().map(|need| need.package).collect();
     if packages.is_empty() {
         return Ok(());

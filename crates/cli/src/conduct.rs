@@ -58,7 +58,7 @@ impl Observer for Terminal {
         {
             self.cost_told = true;
             self.line.clear();
-            eprintln!("{}: {hint}", Style::for_stream(&std::io::stderr()).strong("hint"));
+            said::note(&format!("{}: {hint}", Style::for_stream(&std::io::stderr()).strong("hint")));
         }
         self.line.show(&State {
             runs: progress.runs,
@@ -101,7 +101,7 @@ impl Observer for Terminal {
 
 /// Tells which program is about to be run, on whose word soever: arguments, folder and input with it.
 pub(crate) fn tell_target(what: &str, target: &Target) {
-    eprintln!("{}", said::clean(&target_words(what, target, std::env::current_dir().ok().as_deref())));
+    said::note(&said::clean(&target_words(what, target, std::env::current_dir().ok().as_deref())));
 }
 
 /// A folder that is not the present one comes first.
@@ -127,18 +127,16 @@ fn target_words(what: &str, target: &Target, here: Option<&Path>) -> String {
 
 /// A word as a shell would take it.
 pub(crate) fn shell_word(word: &OsStr) -> String {
-    let word = word.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.into_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
+    threadbare_report::text::shell_word(&word.to_string_lossy())
 }
 
 /// Tells something on standard error that is no end.
 pub(crate) fn warn(message: &str) {
-    eprintln!("{}: {}", Style::for_stream(&std::io::stderr()).warn("warning"), said::clean(message));
+    said::note(&format!(
+        "{}: {}",
+        Style::for_stream(&std::io::stderr()).warn("warning"),
+        said::clean(message)
+    ));
 }
 
 #[cfg(test)]

@@ -49,10 +49,10 @@ pub(crate) fn refused(error: &clap::Error) -> Trouble {
 pub(crate) fn tell(trouble: &Trouble) -> Exit {
     let style = Style::for_stream(&std::io::stderr());
     if !trouble.message().is_empty() {
-        eprintln!("{}: {}", style.bad("error"), said::clean(trouble.message()));
+        said::note(&format!("{}: {}", style.bad("error"), said::clean(trouble.message())));
     }
     if let Some(help) = trouble.help() {
-        eprintln!("{}: {}", style.strong("help"), said::clean(help));
+        said::note(&format!("{}: {}", style.strong("help"), said::clean(help)));
     }
     match trouble.fault() {
         Fault::Request => Exit::Usage,
@@ -63,15 +63,16 @@ pub(crate) fn tell(trouble: &Trouble) -> Exit {
 /// Ends with what the reader of the command line says: help that was asked for, or what is wrong.
 pub(crate) fn refuse(error: &clap::Error, program: &str) -> ExitCode {
     if !error.use_stderr() {
-        // A reader that went away is no error.
-        let _ = error.print();
-        return Exit::Clean.into();
+        return match said::written(error.print()) {
+            Ok(()) => Exit::Clean.into(),
+            Err(trouble) => tell(&trouble).into(),
+        };
     }
     let text = error.render().to_string();
-    let said = text.split("\n\nFor more information").next().unwrap_or_default();
-    eprintln!(
-        "{}\nhelp: `{program} help` and `{program} COMMAND --help` show what there is",
-        said.trim_end()
-    );
+    let wrong = text.split("\n\nFor more information").next().unwrap_or_default();
+    let message = said::clean(wrong.trim_end());
+    said::note(&format!(
+        "{message}\nhelp: `{program} help` and `{program} COMMAND --help` show what there is"
+    ));
     Exit::Usage.into()
 }

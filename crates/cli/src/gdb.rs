@@ -2,6 +2,7 @@
 
 use crate::conduct::cannot;
 use crate::exit::{Exit, Trouble};
+use crate::said;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
@@ -38,7 +39,7 @@ pub(crate) fn open(
                 Some(race) => ("race", race),
                 None => (facts.verdict.kind.name(), facts.verdict.message.as_str()),
             };
-            eprintln!("{} {message}", style.bad(format!("{kind}:")));
+            said::note(&format!("{} {message}", style.bad(format!("{kind}:"))));
             pid
         }
         Stopped::Not(ended) => {

@@ -4,6 +4,9 @@
 //! Results go to standard output, progress and diagnostics to standard error. Exit codes: 0 nothing found, 1 a
 //! failure was found or reproduced, 2 the request or the set-up is wrong, 3 Threadbare itself failed.
 
+// What is said goes through `said`: cleaned, and without a panic where nobody takes it.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod api;
 mod asked;
 mod commands;

@@ -20,20 +20,20 @@ pub(crate) struct NoiseOptions {
     pub(crate) noise: Option<NoiseKind>,
     /// How likely noise is where a place is passed for the first time, from 0 to 1 [default: 0.95].
     /// It falls with every pass.
-    #[arg(long, value_name = "P", value_parser = probability)]
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = probability)]
     pub(crate) noise_probability: Option<f64>,
     /// How long noise takes, as a multiple of the usual [default: 1].
-    #[arg(long, value_name = "X", value_parser = strength)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = strength)]
     pub(crate) noise_strength: Option<f64>,
     /// Make noise only in functions or files that have this in their name; `*` stands for anything.
     /// May be given several times [default: the program's own code, not the standard libraries].
     #[arg(long, value_name = "PATTERN")]
     pub(crate) noise_in: Vec<String>,
     /// The most of a strand's time that may be noise, such as 10% [default: no bound].
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, value_parser = share)]
     pub(crate) noise_share: Option<f64>,
     /// A signal that starts and stops noise, such as USR2; noise waits for the first one.
-    #[arg(long, value_name = "SIGNAL", value_parser = signal)]
+    #[arg(long, value_name = "SIGNAL", allow_hyphen_values = true, value_parser = signal)]
     pub(crate) noise_signal: Option<u64>,
     /// What decides where noise is made: `random` (chance alone), `model1` (functions that were not
     /// interrupted yet), `model2` (pairs of functions that did not meet yet) or `history` (both, and long
@@ -41,7 +41,7 @@ pub(crate) struct NoiseOptions {
     #[arg(long, value_name = "WHAT", value_parser = guide)]
     pub(crate) guide: Option<Guidance>,
     /// Stop when this share of what can be covered is: `95%`, or `model2:60%` for pairs of functions.
-    #[arg(long, value_name = "[MODEL:]PERCENT", value_parser = goal)]
+    #[arg(long, value_name = "[MODEL:]PERCENT", allow_hyphen_values = true, value_parser = goal)]
     pub(crate) until_coverage: Option<Goal>,
     /// Do not record the order of events: runs are faster, and failures cannot be replayed.
     #[arg(long)]

@@ -3,6 +3,7 @@
 use crate::exit::Trouble;
 use crate::options::ReportFormat;
 use crate::said;
+use std::borrow::Cow;
 use std::path::PathBuf;
 use threadbare_findings::Finding;
 use threadbare_report::sarif::Shown;
@@ -13,8 +14,21 @@ use threadbare_report::{CampaignReport, Screen, github, junit, sarif, tests, tex
 /// Writes a result to standard output.
 pub(crate) fn say(text: &str, format: ReportFormat) -> Result<(), Trouble> {
     match format {
-        ReportFormat::Text | ReportFormat::Github => said::text(text),
-        ReportFormat::Json | ReportFormat::Sarif | ReportFormat::Junit => said::data(text),
+        ReportFormat::Text => said::text(text),
+        ReportFormat::Github => said::commands(text),
+        ReportFormat::Json | ReportFormat::Sarif => said::json(text),
+        ReportFormat::Junit => said::xml(text),
+    }
+}
+
+/// The same for a file.
+pub(crate) fn cleaned(text: &str, format: ReportFormat) -> Cow<'_, str> {
+    match format {
+        ReportFormat::Text => said::clean(text).into(),
+        // Its maker leaves nothing in it that is more than text.
+        ReportFormat::Github => text.into(),
+        ReportFormat::Json | ReportFormat::Sarif => said::in_json(text),
+        ReportFormat::Junit => said::in_xml(text).into(),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use crate::conduct::cannot;
 use crate::exit::Trouble;
+use crate::said::{self, Pieces};
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use threadbare_abi::event::Event;
@@ -92,21 +93,21 @@ pub(crate) fn run(
         file: wanted.perfetto.as_deref().map(|path| TraceFile::new(path, &places)),
     };
     let ended = server.run(&request, follow, Some(&mut sinks))?;
-    if let Some(lines) = &mut sinks.lines {
-        lines.finish();
+    if let Some(lines) = sinks.lines.take() {
+        lines.finish()?;
     }
     let facts = server.facts(&request, &ended, false)?;
     if let Some(recorder) = sinks.recorder {
         let count = recorder.finish(&facts, schedule, program, &places)?;
         if let Some(path) = wanted.record.as_deref().map(Path::display) {
-            eprintln!("recorded {count} events in `{path}`: `threadbare trace {path}` shows them");
+            said::note(&format!("recorded {count} events in `{path}`: `threadbare trace {path}` shows them"));
         }
     }
     if let Some(file) = sinks.file {
         let path = file.path;
         file.finish(&facts, program)
             .map_err(|error| cannot(&format!("write the trace `{}`", path.display()), &error))?;
-        eprintln!("the trace is in `{}`; open it in ui.perfetto.dev", path.display());
+        said::note(&format!("the trace is in `{}`; open it in ui.perfetto.dev", path.display()));
     }
     Ok(facts)
 }
@@ -160,14 +161,14 @@ impl EventSink for Sinks<'_> {
 /// Prints events as they come.
 struct Lines<'a> {
     printer: TracePrinter<'a>,
-    out: StdoutLock<'static>,
+    out: Pieces,
 }
 
 impl<'a> Lines<'a> {
     fn new(places: &'a dyn Places) -> Lines<'a> {
         let stdout = io::stdout();
         let printer = TracePrinter::new(places, Style::for_stream(&stdout), width::of_stream(&stdout));
-        Lines { printer, out: stdout.lock() }
+        Lines { printer, out: Pieces::new() }
     }
 
     fn events(&mut self, events: &[Event]) {
@@ -176,18 +177,20 @@ impl<'a> Lines<'a> {
             self.printer.event(event, &mut lines);
         }
         // A reader that went away gets nothing more; the run still ends.
-        let _ = self.out.write_all(lines.as_bytes());
+        self.out.text(&lines);
+        self.out.flush();
     }
 
     fn restart(&mut self) {
         self.printer.restart();
-        let _ = self.out.write_all(b"-- the run is made again from its beginning --\n");
+        self.out.text("-- the run is made again from its beginning --\n");
     }
 
-    fn finish(&mut self) {
+    fn finish(mut self) -> Result<(), Trouble> {
         let mut lines = String::new();
         self.printer.finish(&mut lines);
-        let _ = self.out.write_all(lines.as_bytes());
+        self.out.text(&lines);
+        self.out.end()
     }
 }
 

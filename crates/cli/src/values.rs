@@ -6,6 +6,9 @@ use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::Search;
 
+/// Times that are added to the clock's must not go beyond its end.
+const MOST_TIME: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
+
 /// A time such as `30s`, `500ms`, `2m`, `1h` or `1.5` (seconds).
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -20,7 +23,9 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let number: f64 =
         number.trim().parse().map_err(|_| "expected a time such as 30s, 500ms, 2m or 1h".to_owned())?;
     match Duration::try_from_secs_f64(number * seconds) {
+        Ok(time) if time > MOST_TIME => Err("expected a time of at most 100 years".to_owned()),
         Ok(time) if !time.is_zero() => Ok(time),
+        Err(_) if number > 0.0 => Err("expected a time of at most 100 years".to_owned()),
         _ => Err("expected a time above 0".to_owned()),
     }
 }
@@ -65,6 +70,19 @@ pub(crate) fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     match text.parse::<NonZeroUsize>() {
         Ok(jobs) if jobs.get() <= MOST_JOBS => Ok(jobs),
         _ => Err(format!("expected a number of jobs from 1 to {MOST_JOBS}")),
+    }
+}
+
+/// A number between two, both of them included.
+pub(crate) fn between<T: TryFrom<u64>>(
+    low: u64,
+    high: u64,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.replace('_', "").parse().ok().filter(|number| (low..=high).contains(number));
+        let most = if high == u64::MAX { "on".to_owned() } else { format!("to {high}") };
+        let value = number.and_then(|number| T::try_from(number).ok());
+        value.ok_or_else(|| format!("expected a number from {low} {most}"))
     }
 }
 
@@ -150,6 +168,9 @@ mod tests {
         for bad in ["", "s", "0", "-1s", "1d", "1e400", "nan", "5 s x"] {
             assert!(duration(bad).is_err(), "{bad}");
         }
+        for long in ["9999999999999", "99999999999999999999999999h"] {
+            assert!(duration(long).is_err_and(|why| why.contains("100 years")), "{long}");
+        }
     }
 
     #[test]
@@ -167,6 +188,11 @@ mod tests {
         assert_eq!(jobs("8").map(NonZeroUsize::get), Ok(8));
         for bad in ["0", "-1", "100000", "x", ""] {
             assert!(jobs(bad).is_err_and(|why| why.contains("from 1 to")), "{bad}");
+        }
+        let few = between::<u8>(2, 64);
+        assert_eq!((few("2"), few("64")), (Ok(2), Ok(64)));
+        for bad in ["1", "65", "-3", "x", "", "300"] {
+            assert!(few(bad).is_err_and(|why| why.contains("from 2 to 64")), "{bad}");
         }
         assert_eq!(number("7_000"), Ok(7000));
         assert!(number("-1").is_err() && number("99999999999999999999").is_err());

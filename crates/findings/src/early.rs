@@ -1,7 +1,7 @@
 //! Waits that ended by their deadline while others could go on, in words: a failure that needs one is no failure of a quick machine.
 
 use crate::explain::place_text;
-use crate::places::{Places, shown};
+use crate::places::{Places, chain, shown};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
@@ -20,7 +20,7 @@ pub(crate) fn notes(facts: &RunFacts, strands: &Strands, places: &dyn Places) ->
     }
     let told = |early: &Early| {
         let what = if early.op == OpKind::Sleep { "sleep" } else { "timed wait" };
-        let frames = places.at(early.pc);
+        let frames = chain(places, early.pc, &[early.site]);
         let at = shown(&frames).map(|place| format!(" at {}", place_text(place))).unwrap_or_default();
         let (who, other) = (strands.name(StrandId(early.strand)), strands.name(StrandId(early.other)));
         format!(

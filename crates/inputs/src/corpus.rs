@@ -38,6 +38,9 @@ pub fn read(folder: &Path) -> Result<Vec<Vec<u8>>, String> {
     let metadata = fs::metadata(folder).map_err(|why| told(&why))?;
     let mut files = Vec::new();
     if metadata.is_file() {
+        if metadata.len() > LARGEST {
+            return Err(told(&std::io::Error::other(format!("it has more than {} KiB", LARGEST >> 10))));
+        }
         files.push(fs::read(folder).map_err(|why| told(&why))?);
     } else {
         collect(folder, DEPTH, &mut files).map_err(|why| told(&why))?;

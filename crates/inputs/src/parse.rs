@@ -161,13 +161,27 @@ fn read_kind(text: &str) -> Result<(Kind, bool), TemplateError> {
         "file" => return Ok((from_folder(text, what)?, true)),
         "grammar" => {
             let path = Path::new(what.trim());
-            let rules = std::fs::read_to_string(path)
+            let rules = read_grammar(path)
                 .map_err(|why| error(text, format!("the grammar cannot be read: {why}")))?;
             Kind::Grammar(Arc::new(Grammar::parse(&rules).map_err(|why| error(text, why))?))
         }
         _ => return Err(error(text, format!("there is no kind `{name}`; there are {KINDS}"))),
     };
     Ok((kind, false))
+}
+
+/// Grammars are written by people. A device, or a pipe, would never end.
+const LARGEST_GRAMMAR: u64 = 16 << 20;
+
+fn read_grammar(path: &Path) -> std::io::Result<String> {
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(std::io::Error::other("it is no file"));
+    }
+    if about.len() > LARGEST_GRAMMAR {
+        return Err(std::io::Error::other(format!("it has more than {} MiB", LARGEST_GRAMMAR >> 20)));
+    }
+    std::fs::read_to_string(path)
 }
 
 fn range(text: &str, what: &str) -> Result<(i64, i64), TemplateError> {

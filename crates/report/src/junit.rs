@@ -1,6 +1,7 @@
 //! Campaigns as JUnit XML, which most build servers read: a suite for each test binary, a case for each test.
 
 use crate::campaign::CampaignReport;
+use crate::columns::printable;
 use crate::screen::Screen;
 use crate::suite::{Checked, Fate, SuiteReport};
 use crate::tests::TestsReport;
@@ -9,12 +10,22 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 use threadbare_findings::{Finding, Severity};
 
+/// A name in one line: a reader of XML would make blanks of the others, and a workflow run would read them.
+fn line(text: &str) -> String {
+    printable(text).replace('\u{fffd}', "?")
+}
+
+/// The name of a program's file.
+fn program(path: &str) -> String {
+    line(&std::path::Path::new(path).file_name().unwrap_or_default().to_string_lossy())
+}
+
 /// The tests of packages.
 pub fn tests(report: &TestsReport) -> String {
     let mut suites: Vec<TestSuite> = Vec::new();
     for test in &report.tests {
-        let name = format!("{}::{}", test.package, test.binary);
-        let case = case(&test.name, &name, &test.campaign);
+        let name = line(&format!("{}::{}", test.package, test.binary));
+        let case = case(&line(&test.name), &name, &test.campaign);
         let same = |suite: &&mut TestSuite| suite.name.as_str() == name;
         match suites.iter_mut().find(same) {
             Some(suite) => _ = suite.add_test_case(case),
@@ -32,8 +43,8 @@ pub fn tests(report: &TestsReport) -> String {
 pub fn findings(list: &[Finding]) -> String {
     let mut suite = TestSuite::new("findings");
     for found in list {
-        let mut case = TestCase::new(found.id.as_str(), status(std::slice::from_ref(found)));
-        case.set_classname(&*found.kind);
+        let mut case = TestCase::new(line(&found.id), status(std::slice::from_ref(found)));
+        case.set_classname(line(&found.kind));
         add_output(&mut case, found);
         suite.add_test_case(case);
     }
@@ -42,16 +53,16 @@ pub fn findings(list: &[Finding]) -> String {
 
 /// Kept futures: each is a test. One that is gone, or that no run was made to have, is skipped, with the reason.
 pub fn suite(report: &SuiteReport) -> String {
-    let name = std::path::Path::new(&report.program).file_name().unwrap_or_default().to_string_lossy();
-    let mut suite = TestSuite::new(&*name);
+    let name = program(&report.program);
+    let mut suite = TestSuite::new(name.as_str());
     for checked in &report.futures {
         let found = |id: &String| report.findings.iter().find(|found| found.id == *id);
         let found = match &checked.fate {
             Fate::Made { finding, .. } => finding.as_ref().and_then(found),
             _ => None,
         };
-        let mut case = TestCase::new(checked.name.as_str(), of_future(checked, found));
-        case.set_classname(&*name);
+        let mut case = TestCase::new(line(&checked.name), of_future(checked, found));
+        case.set_classname(name.as_str());
         if let Some(found) = found {
             add_output(&mut case, found);
         }
@@ -70,7 +81,7 @@ fn of_future(checked: &Checked, found: Option<&Finding>) -> TestCaseStatus {
     let mut status = match &checked.fate {
         Fate::Made { outcome, .. } if checked.failed => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            status.set_type(outcome.as_str());
+            status.set_type(line(outcome));
             if let Some(found) = found {
                 status.set_description(finding(found, Screen::PLAIN, true));
             }
@@ -79,16 +90,16 @@ fn of_future(checked: &Checked, found: Option<&Finding>) -> TestCaseStatus {
         Fate::Made { .. } => return TestCaseStatus::success(),
         Fate::Gone { .. } | Fate::NotMade { .. } | Fate::Unreached { .. } => TestCaseStatus::skipped(),
     };
-    status.set_message(said);
+    status.set_message(line(&said));
     status
 }
 
 /// One campaign: the program is the test.
 pub fn campaign(report: &CampaignReport) -> String {
-    let name = std::path::Path::new(&report.program).file_name().unwrap_or_default().to_string_lossy();
+    let name = program(&report.program);
     let command: Vec<&str> = std::iter::once(&*name).chain(report.args.iter().map(String::as_str)).collect();
-    let mut suite = TestSuite::new(&*name);
-    suite.add_test_case(case(&command.join(" "), &name, report));
+    let mut suite = TestSuite::new(name.as_str());
+    suite.add_test_case(case(&line(&command.join(" ")), &name, report));
     whole(vec![suite])
 }
 
@@ -134,7 +145,7 @@ fn status(findings: &[Finding]) -> TestCaseStatus {
     };
     let text: Vec<String> = findings.iter().map(|found| finding(found, Screen::PLAIN, true)).collect();
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status.set_message(sentence(first)).set_type(&*first.kind).set_description(text.join("\n"));
+    status.set_message(line(&sentence(first))).set_type(line(&first.kind)).set_description(text.join("\n"));
     status
 }
 

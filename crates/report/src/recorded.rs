@@ -3,7 +3,9 @@
 //! One line an entry: its number, the strand, what it did, with what, and where. What orders strands names the entry that it comes after. No line
 //! is wider than the stream, and what goes last is the place.
 
+use crate::columns::printable;
 use crate::style::Style;
+use crate::text::shell_word;
 use crate::trace::PlaceText;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -32,13 +34,13 @@ impl<'a> Printer<'a> {
     /// What is said before the entries.
     pub fn head(&self) -> String {
         let Table { arg0, args, run, entries, strands, .. } = self.table;
-        let mut command = arg0.clone();
+        let mut command = shell_word(arg0);
         for arg in args {
-            let _ = write!(command, " {}", String::from_utf8_lossy(arg));
+            let _ = write!(command, " {}", shell_word(&String::from_utf8_lossy(arg)));
         }
         let verdict = match self.table.verdict() {
             VerdictKind::None => self.style.good("clean").to_string(),
-            kind => format!("{}: {}", self.style.bad(kind.name()), self.table.message),
+            kind => format!("{}: {}", self.style.bad(kind.name()), printable(&self.table.message)),
         };
         let named = strands.iter().map(|row| match row.name.is_empty() {
             true => row.path.clone(),

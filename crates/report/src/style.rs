@@ -22,6 +22,11 @@ impl Style {
         Style { colour: stream.is_terminal() && !no_color && !dumb }
     }
 
+    /// Whether it colours.
+    pub fn has_colour(self) -> bool {
+        self.colour
+    }
+
     /// A headline of something bad.
     pub fn bad<T>(self, text: T) -> Painted<T> {
         self.paint("1;31", text)

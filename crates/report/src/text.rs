@@ -10,7 +10,7 @@ pub mod words;
 
 use crate::campaign::{CampaignReport, Planner, Regressed};
 use crate::claim::Claim;
-use crate::columns::{pieces, printable, wrap};
+use crate::columns::{is_unsafe, pieces, printable, wrap};
 use crate::coverage;
 use crate::excerpt::{Sources, excerpts};
 use crate::lanes::lanes;
@@ -229,12 +229,30 @@ fn section(out: &mut String, write: impl FnOnce(&mut String)) {
 
 /// The command that replays a schedule.
 pub fn replay_command(schedule: &str) -> String {
+    format!("threadbare replay {}", shell_word(schedule))
+}
+
+/// A word as a shell takes it, in one line and without what would speak to a terminal.
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
-    if schedule.chars().all(plain) && !schedule.is_empty() {
-        format!("threadbare replay {schedule}")
-    } else {
-        format!("threadbare replay '{}'", schedule.replace('\'', "'\\''"))
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
     }
+    if !word.contains(is_unsafe) {
+        return format!("'{}'", word.replace('\'', "'\\''"));
+    }
+    let mut out = "$'".to_owned();
+    for c in word.chars() {
+        let _ = match c {
+            '\'' | '\\' => write!(out, "\\{c}"),
+            '\n' => write!(out, "\\n"),
+            c if is_unsafe(c) && c.is_ascii() => write!(out, "\\x{:02x}", u32::from(c)),
+            c if is_unsafe(c) => write!(out, "\\u{:04x}", u32::from(c)),
+            c => write!(out, "{c}"),
+        };
+    }
+    out.push('\'');
+    out
 }
 
 fn headline(out: &mut String, finding: &Finding, screen: Screen) {

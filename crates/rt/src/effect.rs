@@ -11,8 +11,8 @@
 /// Those who look on. Nothing outside the engine names one of them (`tests/tests/effects.rs`).
 mod observers {
     pub use crate::engine::{
-        coverage, deadlock, destroyed, leaks, locks, lost, race, record, recorded, spin, steps, values,
-        watch, words,
+        coverage, deadlock, destroyed, leaks, locks, lost, race, record, recorded, rounds, spin, steps,
+        values, watch, words,
     };
 }
 
@@ -398,7 +398,10 @@ fn atomic(done: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
         let op = Op { kind, order, size: size.into(), addr, pc };
         note_value(op, found, matches!(done, Atomic::Refused { .. }), value);
     }
-    if changes {
+    let lock = size == 4 && is_of_a_lock(done, addr, order);
+    if changes && lock {
+        sched::this().spin.clear();
+    } else if changes {
         sched::progress();
     } else {
         // SAFETY: a byte that only the single kernel thread writes.
@@ -411,6 +414,20 @@ fn atomic(done: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
     }
     if size == 4 {
         of_a_word(done, addr as usize, order, pc);
+    }
+}
+
+/// Whether a word is taken as a lock, or given back by who took it.
+#[inline(always)]
+fn is_of_a_lock(done: Atomic, addr: u64, order: Order) -> bool {
+    match done {
+        Atomic::Exchange(0, 1) if order.acquires() => {
+            rounds::takes_word(addr);
+            true
+        }
+        Atomic::Store(0) | Atomic::Exchange(_, 0) if order.releases() => rounds::gives_back(addr),
+        Atomic::Update(..) if order.releases() && spin::load(addr, 4) == 0 => rounds::gives_back(addr),
+        _ => false,
     }
 }
 

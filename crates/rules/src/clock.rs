@@ -4,16 +4,18 @@
 //! clock belongs to; so an access is named by its strand and event, and no strand counts epochs of its own.
 //!
 //! The first strands lie side by side. Behind them a clock is cut into pieces, and a piece of which nothing is known is not there:
-//! in a run with thousands of strands each knows of few others, and a clock must not cost as much as there are strands.
+//! in a run with thousands of strands each knows of few others, and a clock must not cost as much as there are strands. What a
+//! strand knows when it begins its creator knows too, and so does whoever joins it: clocks share the pieces in which they agree, so
+//! that strands that come and go one after another cost what they are, and not as much as all before them.
 
-use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 /// Strands that lie side by side, and strands of a piece.
 const NEAR: usize = 64;
 const PIECE: usize = 64;
 
-type Piece = Option<Box<[u64; PIECE]>>;
+type Piece = Option<Rc<[u64; PIECE]>>;
 
 /// For each strand, the last of its events that is known.
 #[derive(Debug, Default)]
@@ -59,7 +61,11 @@ impl Clock {
             if piece >= self.far.len() {
                 self.far.resize_with(piece + 1, || None);
             }
-            &mut self.far[piece].get_or_insert_with(|| Box::new([0; PIECE]))[at]
+            let piece = self.far[piece].get_or_insert_with(|| Rc::new([0; PIECE]));
+            if piece[at] >= event {
+                return;
+            }
+            &mut Rc::make_mut(piece)[at]
         };
         *time = (*time).max(event);
     }
@@ -86,9 +92,8 @@ impl Clock {
         for (mine, theirs) in self.far.iter_mut().zip(other) {
             let Some(theirs) = theirs else { continue };
             match mine {
-                Some(mine) => {
-                    mine.iter_mut().zip(theirs.iter()).for_each(|(mine, time)| *mine = (*mine).max(*time))
-                }
+                Some(mine) if Rc::ptr_eq(mine, theirs) => {}
+                Some(mine) => join_piece(mine, theirs),
                 None => *mine = Some(theirs.clone()),
             }
         }
@@ -118,6 +123,18 @@ impl Clock {
     pub fn clear(&mut self) {
         self.times.clear();
         self.far.clear();
+    }
+}
+
+/// The same of a piece: it stays shared if one of the two knows all that the other does.
+fn join_piece(mine: &mut Rc<[u64; PIECE]>, theirs: &Rc<[u64; PIECE]>) {
+    let pairs = || mine.iter().zip(theirs.iter());
+    let more = pairs().any(|(mine, theirs)| theirs > mine);
+    if more && pairs().all(|(mine, theirs)| theirs >= mine) {
+        *mine = theirs.clone();
+    } else if more {
+        let mine = Rc::make_mut(mine);
+        mine.iter_mut().zip(theirs.iter()).for_each(|(mine, time)| *mine = (*mine).max(*time));
     }
 }
 

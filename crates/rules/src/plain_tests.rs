@@ -251,9 +251,11 @@ fn all_races(steps: &[Step]) -> BTreeSet<(u32, u32)> {
         match *step {
             O { from, to } => {
                 clocks[from as usize][from as usize] = event;
-                for at in 0..8 {
-                    clocks[to as usize][at] = clocks[to as usize][at].max(clocks[from as usize][at]);
-                }
+                let known = clocks[from as usize];
+                clocks[to as usize]
+                    .iter_mut()
+                    .zip(known)
+                    .for_each(|(mine, theirs)| *mine = theirs.max(*mine));
             }
             A { strand, pc, bits, writes } => {
                 for &(when, other) in &past {

@@ -266,7 +266,7 @@ fn two_reads_of_one_object_do_not_go_back() {
     let seen = loads(C11, &program);
     assert!(seen.contains(&vec![0, 2]) && seen.contains(&vec![1, 1]));
     for back in [[1, 0], [2, 1], [2, 0]] {
-        assert!(!seen.contains(&back.to_vec()), "{back:?}");
+        assert!(!seen.contains(back.as_slice()), "{back:?}");
     }
 }
 

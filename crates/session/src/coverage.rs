@@ -12,6 +12,7 @@ use threadbare_coverage::tasks::{Seen, TaskTable};
 use threadbare_coverage::{Books, Campaign, Kept, Spot};
 use threadbare_explore::Earlier;
 use threadbare_explore::campaign::{Config, Summary};
+use threadbare_explore::files;
 use threadbare_explore::idioms::Found;
 use threadbare_explore::store::Store;
 use threadbare_findings::places::shown;
@@ -74,7 +75,7 @@ pub fn keep_iroots(
 /// Adds a campaign to the file; what went wrong.
 fn add(campaign: Campaign, store: &Store) -> Option<String> {
     let path = store.folder().join(FILE);
-    let (mut kept, warning) = match std::fs::read_to_string(&path).map(|text| Kept::parse(&text)) {
+    let (mut kept, warning) = match files::read_text(&path).map(|text| Kept::parse(&text)) {
         Ok(Ok(kept)) => (kept, None),
         Ok(Err(why)) => (Kept::default(), Some(format!("`{}` is made anew: {why}", path.display()))),
         Err(_) => (Kept::default(), None),
@@ -135,7 +136,7 @@ pub fn earlier(
         return None;
     }
     // A file that cannot be read is told of when it is written again.
-    let kept = Kept::parse(&std::fs::read_to_string(store.folder().join(FILE)).ok()?).ok()?;
+    let kept = Kept::parse(&files::read_text(&store.folder().join(FILE)).ok()?).ok()?;
     let identity = identity(config, program_id, label);
     let same = kept.campaigns.iter().filter(|campaign| campaign.identity.same_program(&identity));
     let tasks: Vec<_> = same.filter_map(|campaign| campaign.tasks.as_ref()).collect();

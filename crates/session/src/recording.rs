@@ -28,6 +28,8 @@ use threadbare_trace::strands::Strands;
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
+    /// Where that leads to.
+    place: PathBuf,
     /// The file until it is whole.
     draft: PathBuf,
     writer: io::Result<Writer<BufWriter<File>>>,
@@ -39,12 +41,13 @@ pub struct Recorder {
 impl Recorder {
     /// Begins a file.
     pub fn new(path: &Path, conflicting: Vec<u64>) -> Result<Recorder, Trouble> {
-        let mut name = path.file_name().unwrap_or_default().to_owned();
+        let place = place(path).map_err(|error| not_written(path, &error))?;
+        let mut name = place.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}", files::unforeseen()));
-        let draft = path.with_file_name(name);
+        let draft = place.with_file_name(name);
         let writer = begin(&draft).map_err(|error| not_written(path, &error))?;
         let taker = Taker::keeping(conflicting.iter().copied());
-        Ok(Recorder { path: path.to_owned(), draft, writer: Ok(writer), taker, conflicting })
+        Ok(Recorder { path: path.to_owned(), place, draft, writer: Ok(writer), taker, conflicting })
     }
 
     /// Takes events.
@@ -81,7 +84,7 @@ impl Recorder {
         self.push(&entries);
         let table = table(&self.taker, facts, schedule, program, places);
         let written = self.writer.and_then(|writer| writer.finish(table));
-        let kept = written.and_then(|(_, _, count)| fs::rename(&self.draft, &self.path).map(|()| count));
+        let kept = written.and_then(|(_, _, count)| fs::rename(&self.draft, &self.place).map(|()| count));
         match kept {
             Ok(count) => Ok(count),
             Err(error) => {
@@ -90,6 +93,16 @@ impl Recorder {
                 Err(not_written(&self.path, &error))
             }
         }
+    }
+}
+
+/// Where the whole file will be: what is there is replaced, so it must be a file, and a link stays one.
+fn place(path: &Path) -> io::Result<PathBuf> {
+    match fs::metadata(path) {
+        Ok(about) if about.is_file() => fs::canonicalize(path),
+        Ok(about) if about.is_dir() => Err(io::Error::other("it is a folder")),
+        Ok(_) => Err(io::Error::other("it is no file, and would be replaced by one")),
+        Err(_) => Ok(path.to_owned()),
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use threadbare_explore::files;
 use threadbare_explore::run::{Job, Request};
 use threadbare_explore::server::Target;
 use threadbare_explore::shrink::{self, Budget, Subject};
@@ -139,7 +140,7 @@ pub fn found_before(
     known: Arc<[u64]>,
 ) -> Option<(String, Found)> {
     let path = store.folder().join(format!("{id}.{SCHEDULE}"));
-    let schedule = Schedule::parse(&std::fs::read_to_string(path).ok()?).ok()?;
+    let schedule = Schedule::parse(&files::read_text(&path).ok()?).ok()?;
     let mut job = Job::new(Arc::clone(target), Arc::new(AtomicBool::new(false)));
     job.set_known(&schedule.known.clone().into());
     let request = follow::request(&schedule);

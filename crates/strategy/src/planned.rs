@@ -323,7 +323,10 @@ impl Planned {
         if view.current_enabled() && !view.yields(current) && !ends(current) && free(current, self) {
             return Pick::Run(current);
         }
-        if let Some(strand) = oldest(&|strand| free(strand, self) && !view.yields(strand) && !ends(strand)) {
+        let able = |strand: StrandId| free(strand, self) && !view.yields(strand) && !ends(strand);
+        // Those that give way have their turns: two that wait for a third one would give way to each other for ever.
+        let turn = view.yields(current).then(|| oldest(&|strand| strand > current && able(strand))).flatten();
+        if let Some(strand) = turn.or_else(|| oldest(&able)) {
             return Pick::Run(strand);
         }
         // A strand that gives way again and again waits for the others: if those sleep, the rest of the run is known.

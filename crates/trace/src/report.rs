@@ -284,6 +284,8 @@ pub struct Early {
     pub strand: u16,
     /// The instruction.
     pub pc: u64,
+    /// Where the program's own code has called it, or 0.
+    pub site: u64,
     /// The sort of wait.
     pub op: OpKind,
     /// Who could go on.
@@ -348,7 +350,8 @@ impl RunReport {
 
     /// The strand with this index, if the report has it.
     pub fn strand(&self, index: u16) -> Option<&StrandReport> {
-        self.strands.iter().find(|strand| strand.index == index)
+        let at = self.strands.binary_search_by_key(&index, |strand| strand.index);
+        at.ok().map(|at| &self.strands[at])
     }
 
     /// The module an address lies in, with its index.
@@ -448,7 +451,8 @@ impl RunReport {
             RecordTag::Stale => self.stale.extend(Stale::of_record(strand, [a, b, c], &text)),
             RecordTag::Early => {
                 let op = u8::try_from(b).ok().and_then(OpKind::from_code);
-                self.early.extend(op.map(|op| Early { strand, pc: a, op, other: c as u16 }));
+                let site = u64::from_str_radix(&text, 16).unwrap_or(0);
+                self.early.extend(op.map(|op| Early { strand, pc: a, site, op, other: c as u16 }));
             }
             RecordTag::Leak => {
                 let (blocks, frames) = text.split_once(',').unwrap_or((&text, ""));
@@ -474,12 +478,12 @@ impl RunReport {
     }
 
     fn entry(&mut self, index: u16) -> &mut StrandReport {
-        // Records of one strand follow each other, so the search is nearly always at the end.
-        let at = match self.strands.iter().rposition(|strand| strand.index == index) {
-            Some(at) => at,
-            None => {
-                self.strands.push(StrandReport { index, ..StrandReport::default() });
-                self.strands.len() - 1
+        // Strands are told in their order, so a new one is nearly always the last.
+        let at = match self.strands.binary_search_by_key(&index, |strand| strand.index) {
+            Ok(at) => at,
+            Err(at) => {
+                self.strands.insert(at, StrandReport { index, ..StrandReport::default() });
+                at
             }
         };
         &mut self.strands[at]

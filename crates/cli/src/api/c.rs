@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use threadbare_api::c::{self, Api, Limits};
 use threadbare_api::{LeftOut, Recipes, Test};
+use threadbare_explore::files;
 use threadbare_explore::server::Target;
 use threadbare_explore::surroundings;
 use threadbare_toolchain::cc::CompilerCall;
@@ -42,7 +43,8 @@ impl Header {
         out: &Path,
         recipes: Recipes,
     ) -> Result<Header, Trouble> {
-        let path = std::fs::canonicalize(header)
+        let path = files::open(header)
+            .and_then(|_| std::fs::canonicalize(header))
             .map_err(|error| cannot(&format!("read `{}`", header.display()), &error))?;
         let env = Environment::of_process();
         let runtime = embedded::place(&env)?;

@@ -4,7 +4,7 @@ use super::{Judging, Language, Results, Wishes, campaign};
 use crate::exit::{Exit, Trouble};
 use crate::generate::Atomic;
 use crate::options::{CampaignOptions, ReportFormat};
-use crate::{conduct, hide, said};
+use crate::{conduct, hide, said, values};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use threadbare_api::{LeftOut, Recipes, Test};
@@ -27,7 +27,7 @@ pub(crate) struct ApiOptions {
     #[command(flatten)]
     pub(crate) campaign: CampaignOptions,
     /// The most tests.
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = most)]
+    #[arg(long, value_name = "N", default_value_t = 60, allow_negative_numbers = true, value_parser = values::between::<usize>(1, u64::MAX))]
     pub(crate) max: usize,
     /// Only tests that call a function with this in its name; of a program, `*` stands for anything. May be given several times.
     #[arg(long, value_name = "PATTERN")]
@@ -40,15 +40,6 @@ pub(crate) struct ApiOptions {
     pub(crate) atomic: Atomic,
 }
 
-/// A number of tests.
-fn most(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) => Err("at least one test".to_owned()),
-        Ok(number) => Ok(number),
-        Err(error) => Err(format!("{error}")),
-    }
-}
-
 impl ApiOptions {
     /// The recipes.
     pub(crate) fn recipes(&self) -> Result<Recipes, Trouble> {
@@ -58,7 +49,7 @@ impl ApiOptions {
             None => return Ok(Recipes::default()),
         };
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(&path)
+        let text = threadbare_explore::files::read_text(&path)
             .map_err(|error| conduct::cannot(&format!("read `{shown}`"), &error))?;
         Recipes::read(&text).map_err(|(line, why)| {
             Trouble::usage(
@@ -112,7 +103,7 @@ impl ApiOptions {
         tidy(&folder, &results);
         let results = Results { atomic_fails, seed: self.campaign.seed, ..results };
         match self.campaign.format {
-            ReportFormat::Json => said::data(&results.to_json())?,
+            ReportFormat::Json => said::json(&results.to_json())?,
             _ => said::text(&results.to_text(Screen::for_stream(&std::io::stdout())))?,
         }
         Ok(Exit::of(results.has_failed(), results.rows.is_empty()))

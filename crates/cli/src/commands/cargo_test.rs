@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     if report.nothing_matched() {
         let style = Style::for_stream(&std::io::stderr());
         let warning = nothing_matched(report.ignored);
-        eprintln!("{}: {warning}", style.warn("warning"));
+        said::note(&format!("{}: {warning}", style.warn("warning")));
         report.notes.push(warning);
     }
     keep(&report, &store)?;
@@ -75,13 +75,13 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
     let mut report = TestsReport::new(plan.notes.clone());
     let mut used = Used::default();
     for note in &plan.notes {
-        eprintln!("{}: {note}", style.strong("note"));
+        said::note(&format!("{}: {note}", style.strong("note")));
     }
     for binary in &plan.binaries {
         report.ignored += binary.ignored.len() as u64;
         if !binary.cases.is_empty() {
             let shown = format!("{} {} ({})", binary.package, binary.name, binary.kind);
-            eprintln!("{} {shown}", style.strong("testing"));
+            said::note(&format!("{} {shown}", style.strong("testing")));
         }
         for case in &binary.cases {
             if interrupt::requested() {
@@ -89,7 +89,7 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
                 return Ok(report);
             }
             let result = one(split, binary, case, store, &mut used)?;
-            eprintln!("  {}", tests::line(&result, style));
+            said::note(&format!("  {}", tests::line(&result, style)));
             if split.campaign.format == ReportFormat::Text {
                 // At once: whoever ends this has what was found so far.
                 let found = tests::findings(&result, Screen::for_stream(&std::io::stdout()));
@@ -100,7 +100,7 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
         }
     }
     for unused in used.unused(&split.suppressions) {
-        eprintln!("{}: {unused}", style.warn("warning"));
+        said::note(&format!("{}: {unused}", style.warn("warning")));
         report.notes.push(unused);
     }
     Ok(report)

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         Format::Text => {
             said::text(&coverage::text(&programs, args.all, Screen::for_stream(&std::io::stdout())))?;
         }
-        Format::Json => said::data(&coverage::json(&programs, args.all))?,
+        Format::Json => said::json(&coverage::json(&programs, args.all))?,
     }
     Ok(Exit::Clean)
 }

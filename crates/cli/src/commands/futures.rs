@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     match args.campaign.format {
         ReportFormat::Json => {
             let elapsed_s = begun.elapsed().as_secs_f64();
-            said::data(&json::table(&table, &findings, elapsed_s, config.seed))?;
+            said::json(&json::table(&table, &findings, elapsed_s, config.seed))?;
         }
         _ => {
             said::text(&text::table(&table, Screen::for_stream(&std::io::stdout())))?;

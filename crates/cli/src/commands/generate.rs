@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "api")]
     all_paths: bool,
     /// Only calls with at most so many events between them [default: any that nothing keeps from running at the same time].
-    #[arg(long, value_name = "EVENTS", conflicts_with = "api")]
+    #[arg(long, value_name = "EVENTS", allow_negative_numbers = true, value_parser = crate::values::number, conflicts_with = "api")]
     margin: Option<u64>,
     /// Only a test of the two calls of this finding, a race: its id, or its file.
     #[arg(long, value_name = "FINDING", conflicts_with_all = ["function", "object", "check", "api"])]

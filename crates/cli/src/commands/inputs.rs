@@ -5,7 +5,7 @@ use crate::exit::{Exit, Trouble, chain};
 use crate::inputs::results::{Outcome, Repeated, Shown};
 use crate::inputs::{self, Plan, Stop, plot};
 use crate::options::{CampaignOptions, ReportFormat};
-use crate::{conduct, coverage, hide, said};
+use crate::{conduct, coverage, hide, said, values};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,19 +53,19 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value = "art1")]
     policy: Choose,
     /// Candidates at a time.
-    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=200))]
+    #[arg(long, value_name = "N", default_value_t = 7, allow_negative_numbers = true, value_parser = values::between::<u16>(1, 200))]
     candidates: u16,
     /// When it ends by itself.
     #[arg(long, value_enum, default_value = "limit")]
     stop: Stop,
     /// The most tests.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::between::<u64>(1, u64::MAX))]
     tests: Option<u64>,
     /// Force all iroots of an input, not only those that no test has shown.
     #[arg(long)]
     retest: bool,
     /// The highest idiom that is looked at.
-    #[arg(long, value_name = "1-6", default_value_t = IDIOMS as u8, value_parser = clap::value_parser!(u8).range(1..=6))]
+    #[arg(long, value_name = "1-6", default_value_t = IDIOMS as u8, allow_negative_numbers = true, value_parser = values::between::<u8>(1, 6))]
     idioms: u8,
     /// A template of what the program reads as its standard input.
     #[arg(long, value_name = "TEMPLATE")]
@@ -86,7 +86,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "repeat")]
     compare: bool,
     /// Make so many complete campaigns, with seeds one after another, and tell their means.
-    #[arg(long, value_name = "N", hide = true)]
+    #[arg(long, value_name = "N", hide = true, value_parser = values::between::<u64>(1, u64::MAX))]
     repeat: Option<u64>,
     /// The program and its arguments, each a template.
     #[arg(value_name = "PROG ARGS", required = true, trailing_var_arg = true)]
@@ -181,7 +181,7 @@ fn plan(args: &Args, template: Template) -> Result<Plan, Trouble> {
     let mut first: Vec<Input> = Vec::new();
     let otherwise = template.draw(&mut Rng::new(options.seed));
     for path in &args.regressions {
-        let text = std::fs::read_to_string(path)
+        let text = threadbare_explore::files::read_text(path)
             .map_err(|error| conduct::cannot(&format!("read `{}`", path.display()), &error))?;
         if !regressions::is_one(&text) {
             return Err(Trouble::usage(
@@ -271,7 +271,7 @@ fn say(outcomes: &[Outcome], template: &Template, format: ReportFormat) -> Resul
             [one] => serde_json::to_string_pretty(one),
             all => serde_json::to_string_pretty(&serde_json::json!({ "format_version": 1, "policies": all })),
         };
-        return said::data(&(json.unwrap_or_default() + "\n"));
+        return said::json(&(json.unwrap_or_default() + "\n"));
     }
     let screen = Screen::for_stream(&std::io::stdout());
     let texts: Vec<String> = outcomes.iter().map(|outcome| outcome.text(screen)).collect();
@@ -297,6 +297,6 @@ fn repeat(
             break;
         }
     }
-    said::data(&(serde_json::to_string_pretty(&Repeated::of(&outcomes)).unwrap_or_default() + "\n"))?;
+    said::json(&(serde_json::to_string_pretty(&Repeated::of(&outcomes)).unwrap_or_default() + "\n"))?;
     Ok(Exit::Clean)
 }

@@ -30,9 +30,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     if !args.out.exists() {
         if args.format == Format::Json {
-            said::data(&json(&[], &[]))?;
+            said::json(&json(&[], &[]))?;
         } else {
-            eprintln!("there is no folder `{}`: no campaign was made yet", args.out.display());
+            said::note(&format!("there is no folder `{}`: no campaign was made yet", args.out.display()));
         }
         return Ok(Exit::Clean);
     }
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let findings: Vec<Finding> = schedules.iter().filter_map(|schedule| read(schedule)).collect();
     let campaigns = campaigns(&args.out);
     if args.format == Format::Json {
-        said::data(&json(&campaigns, &findings))?;
+        said::json(&json(&campaigns, &findings))?;
         return Ok(Exit::Clean);
     }
     let campaigns = campaign_table(&campaigns);
@@ -171,7 +171,7 @@ fn read(schedule: &Path) -> Option<Finding> {
     match told {
         Ok(finding) => Some(finding),
         Err(error) => {
-            eprintln!("warning: `{}` is left out: {error}", path.display());
+            said::note(&format!("warning: `{}` is left out: {error}", path.display()));
             None
         }
     }

@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     };
     let Replayed { facts, finding } = replay.tell(facts, PATIENCE)?;
     match args.format {
-        Format::Json => said::data(&json(&finding, &facts))?,
+        Format::Json => said::json(&json(&finding, &facts))?,
         Format::Text => said::text(&words(&finding, &facts, args.trace))?,
     }
     Ok(if facts.verdict.is_failure() { Exit::Failure } else { Exit::Clean })

@@ -4,6 +4,7 @@ use crate::conduct::cannot;
 use crate::exit::{Exit, Trouble};
 use crate::options::{FOLDER, ReportFormat};
 use crate::output;
+use crate::said;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use threadbare_explore::files;
@@ -64,8 +65,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         kept.extend(last(&args.from)?);
     }
     if kept.is_empty() && args.format == ReportFormat::Text {
-        eprintln!("nothing was found by the last campaign in `{}`", args.from.display());
-        eprintln!("help: `threadbare list` shows what earlier ones have found");
+        said::note(&format!("nothing was found by the last campaign in `{}`", args.from.display()));
+        said::note("help: `threadbare list` shows what earlier ones have found");
     }
     let screen = match &args.out {
         Some(_) => Screen::PLAIN,
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     };
     let text = written(&kept, args.format, screen);
     match &args.out {
-        Some(file) => std::fs::write(file, text)
+        Some(file) => std::fs::write(file, output::cleaned(&text, args.format).as_bytes())
             .map_err(|error| cannot(&format!("write `{}`", file.display()), &error))?,
         None => output::say(&text, args.format)?,
     }

@@ -5,6 +5,7 @@ use crate::exit::{Exit, Trouble};
 use crate::futures::choice::{Choice, Chosen};
 use crate::futures::{self, outcome};
 use crate::options::{CampaignOptions, FOLDER, ReportFormat, RunOptions};
+use crate::said;
 use crate::{asked, hide, kept, output};
 use std::ffi::OsString;
 use std::os::unix::fs::FileTypeExt;
@@ -170,7 +171,7 @@ fn say(ran: &Ran, format: ReportFormat) -> Result<Exit, Trouble> {
     output::say(&output::of_campaign(report, format, Screen::for_stream(&std::io::stdout())), format)?;
     if ran.can_resume && report.ended_by == "interrupt" && report.runs > 0 {
         let style = Style::for_stream(&std::io::stderr());
-        eprintln!("{}: `threadbare run --resume` goes on with it", style.strong("help"));
+        said::note(&format!("{}: `threadbare run --resume` goes on with it", style.strong("help")));
     }
     Ok(Exit::of(report.has_failed(), report.says_nothing()))
 }

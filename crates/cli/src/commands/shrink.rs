@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, default_value = "30s", value_parser = crate::values::duration)]
     time: Duration,
     /// The most runs [default: no bound but the time].
-    #[arg(long, value_name = "N", value_parser = crate::values::runs)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = crate::values::runs)]
     runs: Option<u64>,
     /// The folder with the findings.
     #[arg(long, value_name = "DIR", default_value = FOLDER)]
@@ -52,15 +52,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let program = args.program.as_deref();
     let shrunken = shrink(&args.schedule, &args.out, program, budget, &mut Terminal::new())?;
     if !shrunken.smaller {
-        eprintln!("warning: no smaller run was found; the schedule is what it was");
+        said::note("warning: no smaller run was found; the schedule is what it was");
     }
     if !shrunken.finished && !interrupt::requested() {
-        eprintln!("note: there is more to try: `--time` gives it longer");
+        said::note("note: there is more to try: `--time` gives it longer");
     }
     let finding = shrunken.finding;
     match args.format {
         Format::Json => {
-            said::data(&format!("{}\n", serde_json::to_string_pretty(&finding).unwrap_or_default()))?;
+            said::json(&format!("{}\n", serde_json::to_string_pretty(&finding).unwrap_or_default()))?;
         }
         Format::Text => said::text(&text::finding(&finding, Screen::for_stream(&std::io::stdout()), true))?,
     }

@@ -2,9 +2,9 @@
 
 use crate::exit::{Exit, Trouble};
 use crate::options::Format;
-use crate::said;
+use crate::said::{self, Pieces};
 use std::fs::File;
-use std::io::{BufReader, BufWriter, ErrorKind, Write};
+use std::io::BufReader;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use threadbare_explore::files;
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FUNCTION or FILE[:LINE]")]
     at: Vec<String>,
     /// Only these events, by their numbers: 57, 100..200, 100.. or ..200.
-    #[arg(long, value_name = "RANGE", value_parser = range)]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, value_parser = range)]
     events: Option<RangeInclusive<u64>>,
     /// Only pairs of accesses to the same bytes, one a write, that nothing orders.
     #[arg(long, conflicts_with_all = ["strand", "object", "kind", "at", "events"])]
@@ -92,27 +92,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     };
     let table = recording.table().clone();
     let wanted = filter.of(&table).map_err(|unknown| nothing_such(&table, &unknown))?;
-    match print(&mut recording, &table, &wanted, args.format) {
-        // A reader that went away is no error.
-        Err(Stopped::Written(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(Exit::Clean),
-        Err(Stopped::Written(error)) => Err(Trouble::usage(
-            format!("the result could not be written: {error}"),
-            "standard output does not take it: give it another file, or room on its disk",
-        )),
-        Err(Stopped::Read(why)) => Err(refused(why)),
-        Ok(()) => Ok(Exit::Clean),
-    }
-}
-
-enum Stopped {
-    Read(Refused),
-    Written(std::io::Error),
-}
-
-impl From<std::io::Error> for Stopped {
-    fn from(error: std::io::Error) -> Stopped {
-        Stopped::Written(error)
-    }
+    let mut out = Pieces::new();
+    print(&mut recording, &table, &wanted, args.format, &mut out).map_err(refused)?;
+    out.end()?;
+    Ok(Exit::Clean)
 }
 
 fn print(
@@ -120,20 +103,22 @@ fn print(
     table: &Table,
     wanted: &Wanted,
     format: Format,
-) -> Result<(), Stopped> {
+    out: &mut Pieces,
+) -> Result<(), Refused> {
     let stdout = std::io::stdout();
     let mut printer = Printer::new(table, Style::for_stream(&stdout), width::of_stream(&stdout));
-    let mut out = BufWriter::new(stdout.lock());
     let json = matches!(format, Format::Json);
     match json {
         // One object, whose last field is written entry by entry.
-        true => write!(out, "{},\"entries\":[", head_json(table).to_string().trim_end_matches('}'))?,
-        false => out.write_all(said::clean(&printer.head()).as_bytes())?,
+        true => {
+            out.json(&format!("{},\"entries\":[", head_json(table).to_string().trim_end_matches('}')));
+        }
+        false => out.text(&printer.head()),
     }
     let mut shown = 0u64;
-    for (number, entry) in (1..).zip(recording.entries().map_err(Stopped::Read)?) {
-        let entry = entry.map_err(Stopped::Read)?;
-        if wanted.is_over(number) {
+    for (number, entry) in (1..).zip(recording.entries()?) {
+        let entry = entry?;
+        if wanted.is_over(number) || out.is_over() {
             break;
         }
         printer.see(number, &entry);
@@ -146,15 +131,14 @@ fn print(
         match json {
             true => {
                 let comma = if shown > 1 { "," } else { "" };
-                write!(out, "{comma}\n{}", entry_json(table, number, &entry))?;
+                out.json(&format!("{comma}\n{}", entry_json(table, number, &entry)));
             }
-            false => out.write_all(said::clean(&printer.line(number, &entry)).as_bytes())?,
+            false => out.text(&printer.line(number, &entry)),
         }
     }
     if json {
-        writeln!(out, "\n],\"shown\":{shown}}}")?;
+        out.json(&format!("\n],\"shown\":{shown}}}\n"));
     }
-    out.flush()?;
     Ok(())
 }
 
@@ -167,7 +151,7 @@ fn races(table: &Table, entries: &[Entry], format: Format) -> Result<Exit, Troub
         let pairs: Vec<_> = found.iter().map(|&(first, second)| [of(first), of(second)]).collect();
         let mut value = head_json(table);
         value["races"] = serde_json::json!(pairs);
-        said::data(&format!("{value}\n"))?;
+        said::json(&format!("{value}\n"))?;
         return Ok(exit);
     }
     let stdout = std::io::stdout();

@@ -121,7 +121,7 @@ impl Choice {
     /// The choices of an option: one, or with `@FILE` those of a file, one a line.
     pub(crate) fn all(option: &str) -> Result<Vec<Choice>, Trouble> {
         let Some(file) = option.strip_prefix('@') else { return Ok(vec![Choice::parse(option)?]) };
-        let text = std::fs::read_to_string(file)
+        let text = threadbare_explore::files::read_text(Path::new(file))
             .map_err(|error| crate::conduct::cannot(&format!("read the choices in `{file}`"), &error))?;
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         lines.map(Choice::parse).collect()

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use threadbare_explore::campaign::Config;
+use threadbare_explore::files;
 use threadbare_explore::futures::Progress;
 use threadbare_explore::store::Store;
 use threadbare_findings::{Finding, Suppressions, SymbolPlaces};
@@ -76,7 +77,7 @@ fn read(folder: &Path) -> Result<Vec<(String, Kept)>, Trouble> {
     paths.retain(|path| path.extension().is_some_and(|extension| extension == EXTENSION));
     paths.sort();
     let one = |path: PathBuf| {
-        let text = fs::read_to_string(&path).map_err(|error| refused(&path, &error))?;
+        let text = files::read_text(&path).map_err(|error| refused(&path, &error))?;
         let kept = Kept::parse(&text)
             .map_err(|why| Trouble::usage(format!("`{}` is no future: {why}", path.display()), WRITERS))?;
         Ok((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), kept))

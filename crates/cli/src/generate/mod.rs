@@ -78,7 +78,8 @@ pub(crate) fn finding(name: &Path, folder: &Path) -> Result<Finding, Trouble> {
     };
     let refused =
         |why: String| Trouble::usage(format!("there is no finding `{}`: {why}", name.display()), HELP);
-    let text = std::fs::read(&file).map_err(|error| refused(format!("`{}`: {error}", file.display())))?;
+    let text = threadbare_explore::files::read(&file)
+        .map_err(|error| refused(format!("`{}`: {error}", file.display())))?;
     let finding: Finding = serde_json::from_slice(&text).map_err(|error| refused(error.to_string()))?;
     match finding.accesses.len() {
         2 => Ok(finding),
@@ -303,7 +304,7 @@ pub(crate) fn of_program(
     let (elapsed, seed) = (began.elapsed().as_secs_f64(), bench.config.seed);
     let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings };
     match options.format {
-        ReportFormat::Json => said::data(&results.to_json())?,
+        ReportFormat::Json => said::json(&results.to_json())?,
         _ => {
             said::text(&text::all(&results, Screen::for_stream(&std::io::stdout())))?;
             say(&results.findings)?;
@@ -389,7 +390,7 @@ pub(crate) fn check(
         ReportFormat::Json => {
             let failed = failed > 0;
             let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings };
-            said::data(&results.to_json())?;
+            said::json(&results.to_json())?;
         }
         _ => said::text(&lines)?,
     }

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+use threadbare_explore::files;
 
 /// How the files' names end.
 pub(super) const EXTENSION: &str = "pair";
@@ -155,7 +156,7 @@ pub(super) fn read(folder: &Path, may_lack: bool) -> Result<Vec<(String, Kept)>,
     paths.sort();
     let mut all = Vec::new();
     for path in paths {
-        let text = fs::read_to_string(&path).map_err(|error| refused(&path, &error))?;
+        let text = files::read_text(&path).map_err(|error| refused(&path, &error))?;
         let kept = Kept::parse(&text)
             .map_err(|why| Trouble::usage(format!("`{}` is no test: {why}", path.display()), HELP))?;
         all.push((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), kept));

@@ -94,7 +94,7 @@ impl Corpus {
     /// Reads the corpus of a folder; one that cannot be read is begun anew.
     pub(super) fn open(store: &Store, template: &Template) -> Result<Corpus, Trouble> {
         let path = store.folder().join(FOLDER).join(FILE);
-        let entries = match std::fs::read_to_string(&path) {
+        let entries = match threadbare_explore::files::read_text(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(cannot(&format!("read `{}`", path.display()), &error)),
             Ok(text) => match serde_json::from_str::<Kept>(&text) {

@@ -150,7 +150,8 @@ fn is_same(object: &str, name: &str) -> bool {
 
 /// The finding's schedule as it is kept: the smallest that there is.
 fn schedule(store: &Store, found: &Found, finding: &Finding) -> Schedule {
-    let kept = std::fs::read_to_string(store.folder().join(format!("{}.{SCHEDULE}", finding.id)));
+    let kept =
+        threadbare_explore::files::read_text(&store.folder().join(format!("{}.{SCHEDULE}", finding.id)));
     kept.ok().and_then(|text| Schedule::parse(&text).ok()).unwrap_or_else(|| found.schedule.clone())
 }
 

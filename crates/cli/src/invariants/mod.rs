@@ -15,7 +15,7 @@ mod widen;
 use crate::conduct::{cannot, warn};
 use crate::exit::{Exit, Trouble};
 use crate::options::{CampaignOptions, ReportFormat};
-use crate::{hide, output};
+use crate::{hide, output, values};
 use around::Around;
 use clap::ValueEnum;
 use results::Results;
@@ -57,7 +57,7 @@ pub(crate) struct Wanted {
     #[arg(long, value_name = "TEXT")]
     pub(crate) variable: Vec<String>,
     /// The most accesses of a block of code.
-    #[arg(long, value_name = "N", default_value_t = BLOCK, value_parser = clap::value_parser!(u8).range(2..=64))]
+    #[arg(long, value_name = "N", default_value_t = BLOCK, allow_negative_numbers = true, value_parser = values::between::<u8>(2, 64))]
     pub(crate) block: u8,
     /// Only places around a finding: its lines, and the functions they are in. An id, or its file.
     #[arg(long, value_name = "FINDING", conflicts_with = "from")]

@@ -14,6 +14,7 @@ use std::time::Instant;
 use threadbare_abi::event::Event;
 use threadbare_abi::layout::Record;
 use threadbare_explore::again::observe;
+use threadbare_explore::files;
 use threadbare_explore::run::{EventSink, Job};
 use threadbare_explore::{Error, interrupt};
 use threadbare_invariants::daikon::{Reader, TraceWriter, write_decls};
@@ -199,7 +200,7 @@ fn refused(path: &Path, error: &std::io::Error) -> Trouble {
 /// What follows from a file of Daikon's.
 pub(crate) fn read_dtrace(file: &Path, wanted: &Wanted) -> Result<Results, Trouble> {
     let refused = |error: std::io::Error| cannot(&format!("read `{}`", file.display()), &error);
-    let input = BufReader::new(File::open(file).map_err(refused)?);
+    let input = BufReader::new(files::open(file).map_err(refused)?);
     let mut inference = Inference::new();
     let mut reader = Reader::new();
     reader.read(input, |points, sample| inference.take(points, sample)).map_err(|error| {

@@ -39,6 +39,31 @@ fn requests_that_make_no_sense() {
     ] {
         refused(&bench, &["run", option, "-5", "--", "./bank"], why);
     }
+    for (args, why) in [
+        (&["invariants", "--block", "-3", "--", "./bank"][..], "from 2 to 64"),
+        (&["generate", "--max", "-3", "--", "./bank"], "from 1 on"),
+        (&["generate", "--max", "0", "--", "./bank"], "from 1 on"),
+        (&["generate", "--margin", "-3", "--", "./bank"], "from 0 to"),
+        (&["inputs", "--candidates", "-3", "--", "./bank"], "from 1 to 200"),
+        (&["inputs", "--tests", "-3", "--", "./bank"], "from 1 on"),
+        (&["inputs", "--tests", "0", "--", "./bank"], "from 1 on"),
+        (&["inputs", "--idioms", "-1", "--", "./bank"], "from 1 to 6"),
+        (&["trace", "--events", "-3", "run.trace"], "no event's number"),
+        (&["shrink", "--runs", "-5", "x"], "a number of runs"),
+        (&["run", "--time", "99999999999999999999", "--", "./bank"], "at most 100 years"),
+    ] {
+        refused(&bench, args, why);
+    }
+    // Programs that the newer commands cannot use are told as `run` tells them.
+    bench.write("text", "int main(void) { return 0; }");
+    for command in ["invariants", "futures", "generate"] {
+        refused(&bench, &[command, "--", "./nowhere"], "not found");
+        refused(&bench, &[command, "--", "."], "is not a file");
+        refused(&bench, &[command, "--", "/bin/sh"], "was not built with threadbare");
+        refused(&bench, &[command, "--", "./text"], "is not");
+    }
+    refused(&bench, &["inputs", "--", "./nowhere", "{n:int(0..3)}"], "not found");
+    refused(&bench, &["inputs", "--", "/bin/sh", "{n:int(0..3)}"], "was not built with threadbare");
 }
 
 #[test]
@@ -54,8 +79,30 @@ fn files_that_are_something_else() {
         refused(&bench, &[command, file], "it is a device");
         refused(&bench, &[command, "./pipe"], "it is a pipe");
     }
-    refused(&bench, &["run", "--suppressions", "/dev/zero", "--", "./bank"], "it is a device");
-    refused(&bench, &["run", "--suppressions", "pipe", "--", "./bank"], "it is a pipe");
+    for (file, why) in [("/dev/zero", "it is a device"), ("./pipe", "it is a pipe"), (".", "it is a folder")]
+    {
+        for args in [
+            &["run", "--suppressions", file, "--", "./bank"][..],
+            &["run", "--future", &format!("@{file}"), "--", "./bank"],
+            &["trace", file],
+            &["shrink", file],
+            &["futures", "--of", file],
+            &["invariants", "--check", file, "--", "./bank"],
+            &["invariants", "--from", file],
+            &["generate", "--recipe", file, "--api", "bank.c", "--", "bank.c"],
+            &["generate", "--api", file, "--", "bank.c"],
+            &["inputs", "--regressions", file, "--", "./bank", "{n:int(0..3)}"],
+        ] {
+            refused(&bench, args, why);
+        }
+        refused(&bench, &["inputs", "--", "./bank", &format!("{{n:grammar({file})}}")], "it is no file");
+    }
+    // What stands in a folder of kept things.
+    for name in ["a.future", "a.pair", "a.c"] {
+        assert!(bench.command("mkfifo", &[name]).status().unwrap().success());
+    }
+    refused(&bench, &["futures", "--check", ".", "--", "./bank"], "it is a pipe");
+    refused(&bench, &["generate", "--check", ".", "--", "./bank"], "it is a pipe");
     assert_eq!(std::fs::read_to_string(bench.path("bank.c")).unwrap(), source);
 }
 
@@ -63,14 +110,133 @@ fn files_that_are_something_else() {
 fn a_result_that_cannot_be_written_is_told() {
     let bench = Workbench::with_bank(BANK);
     assert_eq!(bench.tool(&["run", "--", "./bank"]).code(), 1);
-    for args in [&["report"][..], &["list"], &["coverage"], &["report", "--format", "json"]] {
-        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let full = || std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let schedule = schedule_of(&bench);
+    assert_eq!(bench.tool(&["replay", &schedule, "--record", "run.trace"]).code(), 1);
+    for args in [
+        &["report"][..],
+        &["report", "--format", "json"],
+        &["list"],
+        &["coverage"],
+        &["run", "--", "./bank"],
+        &["replay", &schedule],
+        &["replay", &schedule, "--trace"],
+        &["trace", "run.trace"],
+        &["trace", "run.trace", "--format", "json"],
+        &["futures", "--", "./bank"],
+        &["runtime-path"],
+        &["--help"],
+        &["run", "--help"],
+        &["--version"],
+    ] {
         let mut command = bench.command(env!("CARGO_BIN_EXE_threadbare"), args);
-        let output = command.stdout(full).output().unwrap();
+        let output = command.stdout(full()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
         assert!(text.contains("could not be written") && text.contains("help: "), "{args:?}: {text}");
     }
+    // What is told besides changes nothing, whether it is taken or not.
+    for (args, code) in [(&["replay", &schedule][..], 1), (&["list", "--out", "nowhere"], 0), (&["fly"], 2)] {
+        let mut command = bench.command(env!("CARGO_BIN_EXE_threadbare"), args);
+        assert_eq!(command.stderr(full()).output().unwrap().status.code(), Some(code), "{args:?}");
+    }
+}
+
+/// A schedule of the folder's findings.
+fn schedule_of(bench: &Workbench) -> String {
+    let files = std::fs::read_dir(bench.path(".threadbare")).unwrap().map(|entry| entry.unwrap().path());
+    let mut schedules = files.filter(|path| path.extension().is_some_and(|end| end == "schedule"));
+    schedules.next().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_recording_replaces_files_only() {
+    let bench = Workbench::with_bank(BANK);
+    assert_eq!(bench.tool(&["run", "--", "./bank"]).code(), 1);
+    let schedule = schedule_of(&bench);
+    assert!(bench.command("mkfifo", &["pipe"]).status().unwrap().success());
+    for (place, why) in [("pipe", "it is no file"), (".", "it is a folder")] {
+        let said = bench.tool(&["replay", &schedule, "--record", place]);
+        assert_eq!(said.code(), 2, "{}", said.stderr());
+        assert!(said.stderr().contains(why) && said.stderr().contains("help: "), "{}", said.stderr());
+    }
+    let kind = std::fs::symlink_metadata(bench.path("pipe")).unwrap().file_type();
+    assert!(std::os::unix::fs::FileTypeExt::is_fifo(&kind));
+    // A link stays one, and what it leads to is replaced.
+    bench.write("old.trace", "");
+    std::os::unix::fs::symlink("old.trace", bench.path("link")).unwrap();
+    assert_eq!(bench.tool(&["replay", &schedule, "--record", "link"]).code(), 1);
+    assert!(std::fs::symlink_metadata(bench.path("link")).unwrap().is_symlink());
+    assert_eq!(bench.tool(&["trace", "old.trace"]).code(), 0);
+}
+
+/// Names, labels, lines and messages of a program that mean to speak to whoever reads of it.
+#[test]
+fn nothing_of_a_program_speaks_to_the_terminal() {
+    const NAME: &str = "./ev\u{1b}[31m\u{9b}il\n::error::x";
+    const EVIL: &str = r#"
+#define _GNU_SOURCE
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+static int balance;
+static void *deposit(void *unused) {
+    pthread_setname_np(pthread_self(), "\033[31m\302\233J\rZ");
+    int old = balance;
+    balance = old + 1;
+    return unused;
+}
+#line 5 "\033]0;pwn\007\302\2332J\342\200\256x.c"
+int main(void) {
+    pthread_t strands[2];
+    for (int i = 0; i < 2; i++) pthread_create(&strands[i], 0, deposit, 0);
+    for (int i = 0; i < 2; i++) pthread_join(strands[i], 0);
+    fprintf(stderr, "err \033[2J\302\2335m\r\b\n::error::x\n::warning file=a::b\n");
+    if (balance != 2) __assert_fail("\033[2J\302\233bad\n::error file=x::y", "\033]0;q\007.c", 3, "\033main");
+    return 0;
+}
+"#;
+    let bench = Workbench::new();
+    bench.write("evil.c", EVIL);
+    bench.ok(&["cc", "-g", "-O1", "-pthread", "evil.c", "-o", NAME]);
+    let quiet = |args: &[&str], codes: &[i32]| {
+        let said = bench.tool(args);
+        assert!(codes.contains(&said.code()), "{args:?}: {}", said.stderr());
+        for text in [said.stdout(), said.stderr()] {
+            let bad = |c: char| c.is_control() && c != '\n' && c != '\t' || c == '\u{202e}';
+            assert!(!text.contains(bad), "{args:?}: {text:?}");
+            let commands = ["::error::x", "::error file=x", "::warning file=a"];
+            let obeyed =
+                text.lines().find(|line| commands.iter().any(|it| line.trim_start().starts_with(it)));
+            assert_eq!(obeyed, None, "{args:?}: {text}");
+        }
+    };
+    let argument = "\u{1b}[2J\u{9b}\n::error::x";
+    for format in ["text", "json", "sarif", "junit", "github"] {
+        quiet(&["run", "--races", "off", "--format", format, "--", NAME, argument], &[1]);
+        quiet(&["report", "--format", format], &[0]);
+    }
+    let schedule = schedule_of(&bench);
+    quiet(&["replay", &schedule], &[1]);
+    quiet(&["replay", &schedule, "--trace"], &[1]);
+    quiet(&["replay", &schedule, "--record", "run.trace"], &[1]);
+    quiet(&["shrink", "--time", "100ms", &schedule], &[1]);
+    quiet(&["run", "--resume", "--runs", "30"], &[0, 1]);
+    quiet(&["list", "--out", "no\u{1b}[2J\u{9b}where"], &[0]);
+    quiet(&["report", "--from", "no\u{1b}[2J\u{9b}where"], &[2]);
+    quiet(&["fl\u{1b}[2J\u{9b}y"], &[2]);
+    for format in ["text", "json"] {
+        for args in [&["list"][..], &["coverage"], &["trace", "run.trace"], &["replay", &schedule]] {
+            quiet(&[args, &["--format", format]].concat(), &[0, 1]);
+        }
+        for command in ["futures", "invariants", "generate"] {
+            quiet(&[command, "--runs", "20", "--format", format, "--", NAME, argument], &[0, 1]);
+        }
+    }
+    // A file is read by somebody later.
+    bench.ok(&["report", "--out", "report.txt"]);
+    let written = std::fs::read_to_string(bench.path("report.txt")).unwrap();
+    assert!(!written.contains(|c: char| c.is_control() && c != '\n' && c != '\t'), "{written:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::workbench::{BANK, Said, Workbench, sound_bank};
 use std::process::Stdio;
+use threadbare_tests::tool;
 
 #[test]
 fn a_bug_is_found_and_told() {
@@ -210,9 +211,12 @@ fn a_program_that_hangs_before_main_keeps_nobody() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let bench = Workbench::with_bank(&sound_bank());
-    let mut command =
-        bench.command(env!("CARGO_BIN_EXE_threadbare"), &["run", "--runs", "5", "--", "./bank"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
+    let program = env!("CARGO_BIN_EXE_threadbare");
+    let ended = tool::abandon(&mut bench.command(program, &["run", "--runs", "5", "--", "./bank"]));
+    assert_eq!(ended.code, Some(0), "{}", ended.describe());
+    // The same where the other stream is the one that nobody reads.
+    let mut command = bench.command(program, &["list", "--out", "nowhere"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }

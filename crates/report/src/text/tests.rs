@@ -152,6 +152,19 @@ fn numbers_are_readable() {
 }
 
 #[test]
+fn a_word_is_one_line_of_a_shells() {
+    for (word, told) in [
+        ("./bank", "./bank"),
+        ("a b", "'a b'"),
+        ("it's", "'it'\\''s'"),
+        ("", "''"),
+        ("x\n::error::it's \x1b[2J\u{9b}\\", "$'x\\n::error::it\\'s \\x1b[2J\\u009b\\\\'"),
+    ] {
+        assert_eq!(shell_word(word), told);
+    }
+}
+
+#[test]
 fn a_place_is_told_once() {
     let headline = |message: &str, file: &str| {
         let mut finding = assertion();

@@ -154,6 +154,7 @@ fn class_of(kind: OpKind) -> Option<ObjectClass> {
         }
         OpKind::BarrierWait => Some(ObjectClass::Barrier),
         OpKind::SemWait | OpKind::SemTryWait | OpKind::SemPost => Some(ObjectClass::Sem),
+        OpKind::SpinLock | OpKind::SpinTryLock | OpKind::SpinUnlock => Some(ObjectClass::Spin),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use super::live::live;
 use super::sched::{ATTENTION, attention, engine};
 use super::strand::{State, Strand};
 use super::wait::{Wait, Wake};
-use super::{deadlock, ending, record, report, stops, strand};
+use super::{deadlock, ending, frames, record, report, stops, strand};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
 use threadbare_abi::object::ObjectClass;
@@ -162,6 +162,8 @@ fn tell_early(waiting: &Strand) {
         e.early += 1;
         let Op { pc, kind, .. } = waiting.op;
         let values = [pc, kind as u64, u64::from(other.0)];
-        report::add(RecordTag::Early, waiting.id.0, values, format_args!(""));
+        // A wait inside precompiled code: where the program's own code has called it.
+        let site = frames::call_site_of(waiting, waiting.id == e.current).unwrap_or(0);
+        report::add(RecordTag::Early, waiting.id.0, values, format_args!("{site:x}"));
     }
 }

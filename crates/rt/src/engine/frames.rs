@@ -143,6 +143,36 @@ pub fn call_site() -> Option<u64> {
     }
 }
 
+/// The same of the running strand with the stack pointer that it had when a signal met it; `None` if that is not on its stack.
+pub fn call_site_above(strand: &Strand, sp: usize) -> Option<u64> {
+    // SAFETY: the running strand's next free entry, and where it was.
+    unsafe { site(strand, TOP, sp) }
+}
+
+/// The same of a strand that may have stopped.
+pub fn call_site_of(strand: &Strand, running: bool) -> Option<u64> {
+    if running {
+        return call_site_above(strand, crate::arch::stack_pointer());
+    }
+    // SAFETY: the strand's next free entry, and where it has stopped.
+    unsafe { site(strand, strand.frames, strand.sp) }
+}
+
+/// # Safety
+/// `top` is null or a strand's next free entry, and `sp` the lowest place that it uses of its stack.
+unsafe fn site(strand: &Strand, top: *mut FrameEntry, sp: usize) -> Option<u64> {
+    let on_stack = |at: usize| at >= strand.stack.0 && at < strand.stack.1;
+    // SAFETY: entries down to the sentinel were written by `enter`; what lies above `sp` on the stack is mapped.
+    unsafe {
+        let mut entry = if top.is_null() || !on_stack(sp) { return None } else { top.sub(1) };
+        while (*entry).sp < sp {
+            entry = entry.sub(1);
+        }
+        let calls = (*entry).sp & !UNTOLD;
+        on_stack(calls).then(|| (calls as *const u64).read())
+    }
+}
+
 /// The innermost callers of the running strand; 0 behind the last one.
 pub fn innermost<const N: usize>() -> [u64; N] {
     let mut found = [0; N];

@@ -74,6 +74,7 @@ pub mod reads;
 pub mod record;
 pub mod recorded;
 pub mod report;
+pub mod rounds;
 pub mod sched;
 pub mod scout;
 pub mod segments;
@@ -113,7 +114,9 @@ pub use sched::{ATTENTION, attention, point, yield_point};
 pub use segments::outside;
 pub use start::{controlled, cpus, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
-pub use verdict::{crashed, end_run, ends_now, exits, fail_run, fatal, fatal_about, note_verdict, warn_once};
+pub use verdict::{
+    crashed, crashed_with, end_run, ends_now, exits, fail_run, fatal, fatal_about, note_verdict, warn_once,
+};
 pub use wait::{
     ObjectClass, ObjectId, Ready, Wake, acquire, interrupt, notify, requeue, retract, retract_from, sleep_on,
     waiting, wake_all, wake_one,

@@ -9,7 +9,8 @@ use super::segments::close_segment;
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
 use super::{
-    addressable, coverage, frames, idle, loops, reads, record, spin, steps, stores, strand, values, watch,
+    addressable, coverage, frames, idle, loops, reads, record, rounds, spin, steps, stores, strand, values,
+    watch,
 };
 use crate::arch;
 use alloc::vec::Vec;
@@ -403,6 +404,29 @@ pub fn yield_point(pc: u64) {
 #[inline(always)]
 pub fn progress() {
     this().spin.clear();
+    rounds::changes();
+}
+
+/// The same after an operation, unless all it does is to take a lock.
+#[inline(always)]
+pub fn progress_but_for(kind: OpKind) {
+    this().spin.clear();
+    if !rounds::takes(kind) {
+        rounds::changes();
+    }
+}
+
+/// A point before a lock that may be taken: the strand gives way if it has done so in vain for long.
+#[inline(always)]
+pub fn point_before_lock(op: Op) {
+    let polite = rounds::comes_to(&op);
+    if polite {
+        rounds::set_polite(true);
+    }
+    point(op);
+    if polite {
+        rounds::set_polite(false);
+    }
 }
 
 /// Runs the program's signal handlers that are due on the running strand; true if one ran.

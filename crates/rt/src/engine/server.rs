@@ -66,7 +66,7 @@ unsafe extern "C" fn wrapped_main(argc: c_int, argv: *mut *mut c_char, envp: *mu
     // SAFETY: set above.
     let Some(main) = (unsafe { IN_PLACE.or(PROGRAM_MAIN) }) else { super::fatal("main is missing") };
     if !super::controlled() {
-        if super::start::free() {
+        if super::start::free() && !crate::free::on() {
             crate::free::server::serve();
         }
         // SAFETY: what libc would have called.

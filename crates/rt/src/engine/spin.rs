@@ -19,7 +19,7 @@ use super::loops::{self, Nature, Purpose};
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::{State, Strand};
 use super::wait::{ObjectId, Wait};
-use super::{lenient, lists, local, me, steps, strand};
+use super::{lenient, lists, local, me, rounds, steps, strand};
 use crate::arch;
 use core::sync::atomic::Ordering;
 use threadbare_abi::op::{Op, OpKind};
@@ -241,6 +241,7 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
     if e.strands.len() < 2 || e.follow.active || e.recorded {
         return;
     }
+    rounds::finds(pc, addr, value);
     let track = &mut sched::this().spin;
     let place = Place { pc, addr, value, size: size.min(8), again: false, key: 0, context: 0 };
     let used = track.used as usize;

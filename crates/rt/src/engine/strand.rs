@@ -5,6 +5,7 @@ use super::frames::{self, FrameEntry};
 use super::local::Foreign;
 use super::part;
 use super::race::Ignored;
+use super::rounds;
 use super::spin::SpinTrack;
 use super::unseen::Inside;
 use super::wait::Wait;
@@ -53,6 +54,8 @@ pub struct Strand {
     pub state: State,
     /// It asked to give way, and nobody else has moved since.
     pub yields: bool,
+    /// What it did since it took a lock.
+    pub rounds: rounds::Rounds,
     /// It has ended (its model state says so too).
     pub ended: bool,
     /// Another strand has touched its stack.
@@ -131,6 +134,7 @@ impl Strand {
             frames: frames::base_of(id.index()),
             state: State::Ready,
             yields: false,
+            rounds: rounds::Rounds::default(),
             ended: false,
             pinned: 0,
             part: part::Inside::default(),

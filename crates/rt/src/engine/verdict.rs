@@ -4,7 +4,8 @@ use super::live::live;
 use super::sched::{Phase, Stop, engine};
 use super::segments::close_segment;
 use super::{
-    controlled, debug, follow, guidance, leaks, learn, modules, record, report, snapshot, steps, strand,
+    controlled, debug, follow, frames, guidance, leaks, learn, modules, record, report, snapshot, steps,
+    strand,
 };
 use crate::sys::{Text, nr, syscall3, syscall6};
 use core::fmt::{self, Write};
@@ -136,6 +137,11 @@ pub fn end_run() {
 
 /// The program got a fatal signal: tells it and dies of it.
 pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
+    crashed_with(signal, addr, pc, None, stack_overflow)
+}
+
+/// The same, with the stack pointer that the strand had where the signal met it.
+pub fn crashed_with(signal: i32, addr: u64, pc: u64, sp: Option<usize>, stack_overflow: bool) -> ! {
     const SIG_UNBLOCK: usize = 1;
     // The runtime may look at what the program is about to access: the fault is the program's then, and at the same
     // place whoever came first.
@@ -148,6 +154,11 @@ pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
         _ if modules::place(pc) >> 48 == own => op.pc,
         _ => pc,
     };
+    // In precompiled code (an abort, most of all) the strand is where the program's own code has called it.
+    let site = sp.and_then(|sp| frames::call_site_above(strand(engine().current), sp));
+    if let Some(site) = site.filter(|&site| modules::place(site) >> 48 != modules::place(pc) >> 48) {
+        strand(engine().current).op.pc = site;
+    }
     if signal == SIGXCPU {
         // The driver's word that the run's time is over; it tells that better itself.
         fail_run(VerdictKind::Timeout, 0, addr, pc, format_args!(""));
@@ -155,7 +166,7 @@ pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
     if stack_overflow {
         note_verdict(VerdictKind::Crash, signal, addr, pc, format_args!("stack overflow"));
     } else {
-        let name = signal_name(signal);
+        let name = SignalName(signal);
         match signal {
             // An abort has no address; if it is of an exception that nobody caught, that began elsewhere.
             6 => note_verdict(
@@ -190,7 +201,23 @@ pub fn crashed(signal: i32, addr: u64, pc: u64, stack_overflow: bool) -> ! {
 }
 
 /// The name of a signal.
-pub fn signal_name(signal: i32) -> &'static str {
+#[derive(Clone, Copy, Debug)]
+pub struct SignalName(pub i32);
+
+impl fmt::Display for SignalName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            // The first two are libc's own.
+            34..=64 => write!(f, "SIGRTMIN+{}", self.0 - 34),
+            signal => match usual_name(signal) {
+                "" => write!(f, "signal {signal}"),
+                name => f.write_str(name),
+            },
+        }
+    }
+}
+
+fn usual_name(signal: i32) -> &'static str {
     match signal {
         1 => "SIGHUP",
         2 => "SIGINT",
@@ -215,8 +242,7 @@ pub fn signal_name(signal: i32) -> &'static str {
         29 => "SIGIO",
         30 => "SIGPWR",
         31 => "SIGSYS",
-        34..=64 => "a real-time signal",
-        _ => "a signal",
+        _ => "",
     }
 }
 

@@ -7,7 +7,7 @@
 use super::sched::{self, Stop, engine, reschedule};
 use super::segments;
 use super::strand::State;
-use super::{addressable, coverage, deadlock, due, lists, me, spin, steps, strand};
+use super::{addressable, coverage, deadlock, due, lists, me, rounds, spin, steps, strand};
 use alloc::vec::Vec;
 use threadbare_abi::event::ChoiceKind;
 pub use threadbare_abi::object::{ObjectClass, ObjectId};
@@ -83,6 +83,10 @@ pub fn acquire(op: Op, key: ObjectId, deadline: Option<u64>, ready: &mut dyn FnM
     if sched::this().spin.is_alone() {
         spin::comes_to_wait();
     }
+    let polite = rounds::comes(&op);
+    if polite {
+        rounds::set_polite(true);
+    }
     let mut chosen = false;
     loop {
         match ready() {
@@ -93,12 +97,18 @@ pub fn acquire(op: Op, key: ObjectId, deadline: Option<u64>, ready: &mut dyn FnM
                 let patience = due::patience(deadline);
                 strand(me()).wait = Wait { key, deadline, patience, acquire: true, ..Wait::NONE };
                 reschedule(Stop::Preempted);
+                if polite {
+                    rounds::set_polite(false);
+                }
                 match core::mem::replace(&mut strand(me()).wait, Wait::NONE).outcome {
                     Wake::Go => chosen = true,
                     ended => return ended,
                 }
             }
             Ready::No(holder) => {
+                if polite {
+                    rounds::set_polite(false);
+                }
                 if deadline.is_some_and(|d| d <= due::now()) {
                     strand(me()).wait = Wait::NONE;
                     return Wake::TimedOut;
@@ -112,7 +122,7 @@ pub fn acquire(op: Op, key: ObjectId, deadline: Option<u64>, ready: &mut dyn FnM
     }
     strand(me()).wait = Wait::NONE;
     addressable::check_taken(op);
-    sched::progress();
+    sched::progress_but_for(op.kind);
     Wake::Go
 }
 

@@ -5,7 +5,7 @@
 
 use super::tell::{self, Verdict};
 use super::{noise, thread};
-use crate::engine::verdict::signal_name;
+use crate::engine::verdict::SignalName;
 use crate::sys::{c_int, c_void, nr, syscall3, syscall6};
 use threadbare_abi::verdict::VerdictKind;
 
@@ -81,7 +81,7 @@ unsafe extern "C" fn caught(signal: c_int, info: *mut c_void, context: *mut c_vo
         tell::note(verdict, format_args!(""));
         tell::end();
     }
-    let name = signal_name(signal);
+    let name = SignalName(signal);
     let verdict = Verdict { kind: VerdictKind::Crash, code: signal, addr, pc, strand, cycle: &[] };
     if signal == SIGABRT {
         tell::note(verdict, format_args!("{name}: the program aborted"));

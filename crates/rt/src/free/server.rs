@@ -1,12 +1,22 @@
 //! The fork server of free runs, and their beginning.
 
 use super::{ON, access, cover, crash, functions, guide, noise, record, sharing, thread, turns};
-use crate::engine::{learn, live, modules, orphans, report, server as control, shared};
+use crate::engine::{self, learn, live, modules, orphans, report, server as control, shared, start};
 use crate::sys::{c_int, nr, syscall3};
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Plan};
 use threadbare_abi::noise::{Noise, NoiseKind, flags};
 use threadbare_abi::protocol::Reply;
+
+/// A thread is about to be created. If that is in a constructor, runs begin here and not at `main`: a fork takes only the thread along
+/// that forks, and the program would wait for the others in vain. What constructors do from here on is made in every run.
+pub fn before_create() {
+    if start::free() && !super::on() {
+        // A library's constructors come before those by which the program's own code says so.
+        engine::mark_instrumented();
+        serve();
+    }
+}
 
 /// Serves until the driver is gone; returns only in a child, which then runs the program.
 pub fn serve() {

@@ -47,6 +47,7 @@ pub unsafe extern "C" fn on_thrd_create(
         // SAFETY: libc's own function with what the program gave.
         unsafe { crate::real!(thrd_create: fn(*mut pthread_t, Start, *mut c_void) -> c_int)(thr, start, arg) }
     };
+    free::server::before_create();
     if free::on() { free::thread::create(start, arg, thr, pc, &mut make) } else { make(start, arg) }
 }
 

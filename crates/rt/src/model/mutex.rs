@@ -272,7 +272,7 @@ hook! {
 
 /// Takes the mutex if it is free; a weak try may fail all the same.
 pub(super) fn try_lock(mutex: *mut c_void, weak: bool, pc: u64) -> c_int {
-    engine::point(Op::new(OpKind::MutexTryLock, mutex as u64, pc));
+    engine::sched::point_before_lock(Op::new(OpKind::MutexTryLock, mutex as u64, pc));
     // SAFETY: the program passes a mutex.
     let mutex = unsafe { Mutex::at(mutex) };
     if mutex.kind.get() == DESTROYED {

@@ -263,7 +263,7 @@ hook! {
 hook! {
     /// As `pthread_rwlock_rdlock`.
     pthread_rwlock_tryrdlock / 1 is ReadTryLock => on_tryrdlock(lock: *mut c_void; pc) -> c_int {
-        engine::point(Op::new(OpKind::ReadTryLock, lock as u64, pc));
+        engine::sched::point_before_lock(Op::new(OpKind::ReadTryLock, lock as u64, pc));
         let lock = at(lock);
         if matches!(lock.ready_to_read(), Ready::Yes) { lock.take_read(pc) } else { lock.busy(pc) }
     }
@@ -272,7 +272,7 @@ hook! {
 hook! {
     /// As `pthread_rwlock_rdlock`.
     pthread_rwlock_trywrlock / 1 is WriteTryLock => on_trywrlock(lock: *mut c_void; pc) -> c_int {
-        engine::point(Op::new(OpKind::WriteTryLock, lock as u64, pc));
+        engine::sched::point_before_lock(Op::new(OpKind::WriteTryLock, lock as u64, pc));
         let lock = at(lock);
         if matches!(lock.ready_to_write(), Ready::Yes) { lock.take_write(pc) } else { lock.busy_for_writers(pc) }
     }

@@ -81,7 +81,7 @@ hook! {
 hook! {
     /// As `pthread_spin_lock`.
     pthread_spin_trylock / 1 is SpinTryLock => on_trylock(lock: *mut c_void; pc) -> c_int {
-        engine::point(Op::new(OpKind::SpinTryLock, lock as u64, pc));
+        engine::sched::point_before_lock(Op::new(OpKind::SpinTryLock, lock as u64, pc));
         if matches!(ready(lock), Ready::Yes) {
             return take(lock, pc);
         }
@@ -98,6 +98,24 @@ hook! {
         effect(Effect::Release(Mode::Alone, was), key(lock), pc);
         word(lock).set(free_value());
         engine::notify(key(lock));
+        0
+    }
+}
+
+hook! {
+    /// As `pthread_spin_lock`.
+    pthread_spin_init / 2 => on_init(lock: *mut c_void, _shared: c_int; pc) -> c_int {
+        super::makes(key(lock), pc);
+        word(lock).set(free_value());
+        0
+    }
+}
+
+hook! {
+    /// As `pthread_spin_lock`. Does nothing, as in glibc.
+    pthread_spin_destroy / 1 => on_destroy(lock: *mut c_void; pc) -> c_int {
+        super::destroys(key(lock), pc);
+        effect(Effect::Destroyed, key(lock), pc);
         0
     }
 }

@@ -172,8 +172,6 @@ fn first(class: ObjectClass, call: &Call) -> ObjectId {
 states! {
     Init |call| first(ObjectClass::Mutex, call) => mtx_init;
     Init |call| first(ObjectClass::Cond, call) => cnd_init;
-    Init |call| first(ObjectClass::Spin, call) => pthread_spin_init;
-    Destroy |call| first(ObjectClass::Spin, call) => pthread_spin_destroy;
     Io |_| ObjectId::DESCRIPTORS => socket socketpair eventfd epoll_create epoll_create1 memfd_create pipe pipe2 tmpfile tmpfile64 opendir
         mkstemp mkstemp64 mkostemp mkostemp64 mkstemps mkstemps64 mkostemps mkostemps64 inotify_init inotify_init1 shm_open mq_open
         posix_openpt getpt popen pidfd_open userfaultfd fanotify_init;

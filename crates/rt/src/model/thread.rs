@@ -263,6 +263,7 @@ pub unsafe extern "C" fn on_create(
             )
         }
     };
+    free::server::before_create();
     if free::on() { free::thread::create(start, arg, thread, pc, &mut make) } else { make(start, arg) }
 }
 

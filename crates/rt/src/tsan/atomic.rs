@@ -25,6 +25,8 @@ fn before(kind: OpKind, addr: u64, size: u32, mo: i32, pc: u64) {
         // SAFETY: a byte that only the single kernel thread writes.
         if unsafe { learn::GATE } == 0 && ATTENTION.load(Ordering::Relaxed) == 0 {
             sched::publish(Op { kind, order: order(mo), size, addr, pc });
+        } else if kind == OpKind::AtomicCas {
+            sched::point_before_lock(Op { kind, order: order(mo), size, addr, pc });
         } else {
             sched::point(Op { kind, order: order(mo), size, addr, pc });
         }

@@ -25,6 +25,12 @@ pub struct Tight(AtomicU32);
 
 impl Tight {
     /// Adds one.
+    ///
+    /// ```
+    /// let count = buggy::Tight::default();
+    /// count.add();
+    /// assert_eq!(count.get(), 1);
+    /// ```
     pub fn add(&self) {
         self.0.fetch_add(1, SeqCst);
     }

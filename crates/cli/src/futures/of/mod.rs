@@ -102,7 +102,7 @@ pub(crate) fn of(asked: &Asked<'_>) -> Result<Exit, Trouble> {
     }
     .with_command(&target, &bench.config);
     match asked.options.format {
-        ReportFormat::Json => said::data(&answer.json())?,
+        ReportFormat::Json => said::json(&answer.json())?,
         _ => said::text(&answer.text())?,
     }
     Ok(Exit::Failure)

@@ -22,6 +22,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use threadbare_explore::again::{Taken, Taker};
 use threadbare_explore::campaign::Config;
+use threadbare_explore::files;
 use threadbare_explore::pairs::Progress;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
@@ -114,7 +115,7 @@ pub(super) fn read(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.retain(|path| {
         let is_source = path.extension().is_some_and(|it| it == EXTENSION);
-        is_source && fs::read_to_string(path).is_ok_and(|text| text.contains("kept_test"))
+        is_source && files::read_text(path).is_ok_and(|text| text.contains("kept_test"))
     });
     paths.retain(|path| SUPPORT.iter().all(|(name, _)| path.file_name().is_none_or(|it| it != *name)));
     paths.sort();

@@ -111,7 +111,7 @@ unsafe extern "C" fn caught(signal: c_int, info: *mut SigInfo, context: *mut c_v
     let by_instruction = told.code > 0;
     if signal == SIGXCPU && told.code == SI_USER && told.sender() == *DRIVER.get() {
         // The driver's word that the run's time is over is not for the program.
-        engine::crashed(signal, 0, pc, false);
+        engine::crashed_with(signal, 0, pc, Some(sp), false);
     }
     let addr = if by_instruction { told.address() } else { 0 };
     if by_instruction && (signal == SIGSEGV || signal == SIGBUS) && overflows(addr as usize, sp) {
@@ -122,7 +122,7 @@ unsafe extern "C" fn caught(signal: c_int, info: *mut SigInfo, context: *mut c_v
         // SAFETY: the kernel's frame, on our stack; the handler is the program's.
         Handler::Function(function) => unsafe { hand_over(signal, &*info, &mut *context, function as usize) },
         Handler::Ignore if !by_instruction => {}
-        _ => engine::crashed(signal, addr, pc, false),
+        _ => engine::crashed_with(signal, addr, pc, Some(sp), false),
     }
 }
 

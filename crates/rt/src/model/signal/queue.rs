@@ -256,7 +256,8 @@ fn act(mut info: SigInfo) -> bool {
             return false;
         }
         _ => {
-            let pc = engine::strand(engine::me()).op.pc;
+            // The call at which the strand is, not what comes behind it.
+            let pc = engine::strand(engine::me()).op.pc.saturating_sub(1);
             engine::crashed(signal, 0, pc, false)
         }
     };
