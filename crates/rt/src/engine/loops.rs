@@ -177,7 +177,7 @@ pub fn decide(key: u64, rounds: u32) -> Option<Purpose> {
 }
 
 /// Whether a planner decides.
-fn is_planned(plan: &Plan) -> bool {
+pub fn is_planned(plan: &Plan) -> bool {
     StrategyId::from_code(plan.strategy).is_some_and(StrategyId::is_planner)
 }
 

@@ -7,11 +7,16 @@
 //!
 //! Locks are libc's, and words that a program takes by an exchange of 0 for 1, as Rust's do.
 
+use super::loops;
 use super::sched::{self, engine};
 use threadbare_abi::op::{Op, OpKind};
 
-/// Rounds in vain after which a strand gives way.
-const ENOUGH: u16 = 8;
+/// Rounds in vain after which a strand gives way where a driver plans: a plan says itself how far it goes.
+const ENOUGH_PLANNED: u16 = 8;
+/// The same for strategies that draw: a poll with a bound is to run out, too.
+const ENOUGH: u16 = 64;
+/// The same in the few runs in which whoever gives way does so in vain: see [`loops::is_hasty`].
+const ENOUGH_HASTY: u16 = 1024;
 /// Other locks between two rounds; with more of them another lock is looked at.
 const BETWEEN: u16 = 16;
 
@@ -70,7 +75,15 @@ pub fn comes_to(op: &Op) -> bool {
     let vain = !rounds.changed && rounds.word == 0 && rounds.found == rounds.before;
     rounds.vain = if vain { rounds.vain.saturating_add(1) } else { 0 };
     (rounds.before, rounds.found, rounds.changed, rounds.left) = (rounds.found, 0, false, BETWEEN);
-    rounds.vain >= ENOUGH && engine().enabled.len() > 1
+    rounds.vain >= ENOUGH_PLANNED && rounds.vain >= enough() && engine().enabled.len() > 1
+}
+
+fn enough() -> u16 {
+    match &engine().plan {
+        plan if loops::is_planned(plan) => ENOUGH_PLANNED,
+        _ if engine().hasty => ENOUGH_HASTY,
+        _ => ENOUGH,
+    }
 }
 
 /// The running strand has found a value.
