@@ -330,8 +330,8 @@ fn schedules_that_cannot_be_replayed() {
     refused(&bench, &["replay", "cut.schedule"], "cut off");
     bench.write("edited.schedule", &text.replacen("steps:\n0+", "steps:\n0+1", 1));
     refused(&bench, &["replay", "edited.schedule"], "checksum");
-    bench.write("later.schedule", &text.replacen("schedule 3", "schedule 4", 1));
-    refused(&bench, &["replay", "later.schedule"], "format version 4");
+    bench.write("later.schedule", &text.replacen("schedule 4", "schedule 5", 1));
+    refused(&bench, &["replay", "later.schedule"], "format version 5");
 
     bench.ok(&["cc", "-g", "-O0", "-pthread", "bank.c", "-o", "bank"]);
     let schedule = schedules[0].to_str().unwrap();
