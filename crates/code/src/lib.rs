@@ -9,6 +9,14 @@
 //! there. Not followed: code that changes itself, `longjmp`, locks that other modules give back on their own.
 //!
 //! Files with `x86_64` in their path know the machine; the others do not.
+//!
+//! `x86_64/` decodes functions into graphs, `flow` follows
+//! values through registers and slots (each value named by what makes it, so that equal names are equal addresses) with
+//! the locks that are surely held, callees first, by `summary`; `inherit` adds the locks that all callers hold. `terms`
+//! lists for each read of shared data the writes that may reach it, and strikes out only what no run can have;
+//! `tests/referee/hooks.c` checks that against runs. What was not followed is a typed list (`gap`). Kept by build id
+//! (`cache`). `reach` asks what it takes to come to a place: branches by dominators, within the functions of the
+//! shortest chain of calls; it reads their graphs again from the file.
 
 mod address;
 mod analysis;

@@ -3,6 +3,9 @@
 //! The run follows its own choices strictly and streams its points; the runtime looks out for the moments the driver
 //! names (where the earlier access of a race was made, where the block was allocated, where the strands were created).
 //! A run that cannot be followed, and one that turns out to be another, leaves the facts as they are.
+//!
+//! **Details by a second run** instead of stacks kept with every access: the access path stores two words and allocates
+//! nothing.
 
 use crate::error::Error;
 use crate::run::{EventSink, Follow, Request};

@@ -8,6 +8,9 @@
 //! - No file grows beyond the bound on files (`RLIMIT_FSIZE`), and there are no core files.
 //! - Processes that a run leaves behind are ended by the server (the runtime's `engine/orphans.rs`).
 //! - If the system runs out of memory all the same, it is told to take the runs first.
+//!
+//! **Heap bytes are counted by the runtime**, not limited by the kernel: the runtime reserves far more addresses than
+//! it touches, and the allocation that is one too many is the same in every run.
 
 use rustix::process::Pid;
 use threadbare_abi::layout::MEMORY;

@@ -23,6 +23,10 @@
 //! `rff` is three members, one for each of its manners: bugs that need a certain pair, bugs that need a strand to stand still for
 //! long, and bugs that need many strands half-way at once are different ones, and a run can ask for a pair in each manner.
 //! The others are for what constraints on pairs keep out of sight.
+//!
+//! **`rff` is three members of the portfolio**, one for each manner of going on where constraints leave the choice
+//! open: asking for a pair and holding a strand back for long do not exclude each other, so one run can do both, where
+//! a mere mixture would need two.
 
 use crate::advice::{Assignment, Lessons};
 use crate::fuzz::{Fuzz, News};

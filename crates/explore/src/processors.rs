@@ -7,6 +7,8 @@
 //! Campaigns know nothing of each other, and yet their jobs must not all sit on the first processor. A job claims a place on a
 //! processor by a socket with an abstract name, which only one process can have and which goes with the process: the first
 //! place of each processor is taken before the second of any.
+//!
+//! **A job is bound to one processor**: its thread, its fork server and the runs work in turns.
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind as name, socket_with};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

@@ -2,6 +2,9 @@
 //!
 //! The event stream tells when a strand *comes to* a point; it may be stopped there, and does the operation when it goes
 //! on. A reader wants the order of the effects, so an operation is told when its strand is seen to go on behind it.
+//!
+//! **A picture of a run shows operations where they were done** (`findings::done`): the stream tells when a strand
+//! comes to a point, and a strand may be stopped there while others go on.
 
 use std::collections::HashMap;
 use threadbare_abi::event::{ChoiceKind, Event};

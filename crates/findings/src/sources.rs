@@ -1,4 +1,6 @@
 //! The source around a finding's places, kept with the finding: a report made later, or elsewhere, shows what ran.
+//!
+//! **The source around a finding's places is kept with it**: a report made later, or elsewhere, shows what ran.
 
 use crate::finding::{Finding, SourceText};
 use crate::places::{Place, Places, shown};

@@ -12,6 +12,10 @@
 //! Entries are taken together where one can say the same: bytes of one strand's accesses at an instruction, strands that did the same to
 //! the same bytes. Of points only matters what conflicts with them: a write says what a read does, and that several have written says
 //! all. So memory that strands share, or only read, has one entry in the end, in the cell's own word.
+//!
+//! **The shadow keeps every different access**, not the last one: a read that two others came after is still known when
+//! somebody writes. Atomics are noted, too, for the plain accesses that meet them. What is made again is recognised by
+//! one word of the cell.
 
 use crate::marks::{self, Chain, Chains, Entry};
 

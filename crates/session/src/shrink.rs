@@ -1,4 +1,7 @@
 //! The smallest schedule that still shows a finding, in the place of the one that is kept.
+//!
+//! **The shrunk schedule takes the finding's name**, the first one stays as `ID.schedule.original`: everything that
+//! reads schedules gets the small one.
 
 use crate::follow;
 use crate::observer::Observer;

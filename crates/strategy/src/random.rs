@@ -13,6 +13,12 @@
 //! four, as under `uniform`.
 //!
 //! The first parameter, the stickiness, makes every run of the second manner: a switch at one point of that many.
+//!
+//! **Deadlines fire early in one run of four** under `random` and `uniform`, the earliest first: often enough to find
+//! code that trusts a sleep, rarely enough that a generous timeout does not drown everything else.
+//!
+//! **`random` is several manners, one drawn for each run**: a uniform walk alone hardly ever keeps a strand waiting for
+//! long, and most bugs need that.
 
 use crate::rng::{Rng, mix};
 use crate::uniform::Uniform;

@@ -17,6 +17,11 @@
 //!
 //! **Runs like a run.** Accesses that do not depend on each other may come in another order, and other values are there then. They are
 //! sampled, too ([`order`], [`alike`]): so one run of each order that makes a difference is enough.
+//!
+//! What was there before an access is read when the strand goes on from its point, what was there after it at the strand's next event, before
+//! anyone else goes on. An access to more than eight bytes comes in pieces; one to a stack with the frame that it is in, found by the return
+//! address that the function gave to its hook, which `symbols/stack.rs` holds against the unwind table. `vain.rs` has the looks of waiting
+//! loops that planners leave out. Samples that came before are counted, not made (`counted.rs`).
 
 mod alike;
 mod array;

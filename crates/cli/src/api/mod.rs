@@ -1,5 +1,8 @@
 //! Tests for an API without a program: made, built into one program, each judged by campaigns, the failing ones made
 //! smaller and kept as source.
+//!
+//! The program is asked first for what the calls give one at a time, in every order (one run with deadlines in order: a call that
+//! waits is seen when virtual time jumps). Then each test is a campaign, and what fails is kept (`judge` has the rules).
 
 mod c;
 mod judge;

@@ -6,6 +6,13 @@
 //! program has it.
 //!
 //! A run that learnt of shared memory shows nothing here: some of its writes were out of sight.
+//!
+//! A wish for a pair is planned by a run in which both were made (`wish`): of all writes to those bytes each
+//! comes before the write or after the read, which is one or two holds a strand, before the outermost lock
+//! (`sections`). A hold is a step that waits for another, each named by strand, instruction and number; the strategy
+//! `ordered` keeps them and leaves the rest to another strategy. `simulate` goes through the run's steps under the
+//! holds first: where that gets stuck, the circle of waits is the reason that users read. What was not made is left to
+//! `dpor`. `cli::futures::join` puts pairs and the code's terms together.
 
 mod goal;
 mod reads;

@@ -11,6 +11,10 @@
 //! - A run that shows something new is written after its findings are, so a finding that the journal knows is there.
 //! - One campaign at a time writes a journal: it holds a lock on the file, which ends with the process.
 //! - A journal that cannot be written any more (a full disk, its bound) keeps what it has; the campaign goes on.
+//!
+//! A log of runs instead of snapshots of the books is one small format, nothing to keep in step with a new adviser,
+//! and no run is lost between snapshots. It costs bytes (20 a run for small programs, packed by `journal::pack`), so a
+//! journal has a bound.
 
 mod frame;
 mod log;

@@ -4,6 +4,15 @@
 //! `paired`: two strands stand before their calls, everyone else is held, and the two run on in many orders. Each of them is a run of the whole program, so what it shows is true of it.
 //!
 //! A run that learnt of shared memory is not looked at: some of its accesses were out of sight.
+//!
+//! With `FUNCTIONS`, steps tell which functions
+//! a strand has come into (`planner::functions`). `crates/pairs` makes calls of them, inlined functions included, finds
+//! accesses of two strands to the same bytes that no creation, join or barrier orders, and with them the calls that may
+//! meet (`meet`); locks that one call has from beginning to end and the other takes keep them apart. `choose` is a
+//! cover: every conflict, and every two that a pair brings together, is in one test. The code's part is
+//! `code::terms::dependence`, lifted over calls. A test is runs of the strategy `paired`: strands come to their calls
+//! as the run did that showed them (a schedule prefix), or in other ways, are held there, and run on alone in orders
+//! that `trials` lists; `atomic` compares what they left. Nothing is rebuilt, so a finding needs no second look.
 
 mod atomic;
 mod closely;

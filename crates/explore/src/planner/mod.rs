@@ -3,6 +3,15 @@
 //! A planner makes plans, one at a time, and learns from what came of each; the strategy `planned` in the process carries
 //! them out. Runs differ in what they know of the program (which instructions touch shared memory, which loops wait), and
 //! a plan is good only for what was known when it was made: when a run has learnt something new, the planner begins anew.
+//!
+//! Planners read what each step of a run did (`engine/steps.rs`,
+//! `abi::step`), work out which steps depend on each other and which pairs could have come otherwise, and give the
+//! strategy `planned` the whole beginning of the next run, with the strands that are to stay back after it. Their
+//! epochs have one run. What a planner's end shows is its *promise*, and every reason why it does not is typed
+//! (`planner::claim`): its own, the campaign's (runs showed more classes than the planner made
+//! orders), or what the runtime tells with an instruction (`abi::step::Doubt`); the cli gives it its place in the
+//! source. A planner begins anew when a run has learnt of shared memory or of a loop that waits, since plans count
+//! decisions.
 
 mod claim;
 mod dfs;

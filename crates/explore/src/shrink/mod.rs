@@ -7,6 +7,14 @@
 //!
 //! The order of what is tried depends on the schedule and the program only, so with the same number of runs the result is
 //! the same.
+//!
+//! It works when the runs of a campaign are over, on a server of its own. A schedule becomes a *plan*: stretches that end at a count of the strand's own events, so that taking one out leaves the others
+//! their meaning. The runtime follows it loosely (`engine/lenient.rs`) and notes every decision (`abi::decision`): who
+//! stood before what, who could go on. `reduce` leaves things out of the plan; `bound` makes all runs with fewer
+//! preemptions, by level, from the decisions of earlier ones, with `state` telling which decisions have the same
+//! future. Each run is judged by what it shows (`goal`), and its own segments are the next plan and, in the end, the
+//! strict schedule. `decide` tries pairs of dependent operations the other way round; `findings::decide` and
+//! `findings::pattern` put the pair into words from the streams of the failing run and the passing one.
 
 mod acts;
 mod bound;

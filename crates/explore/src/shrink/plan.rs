@@ -1,4 +1,7 @@
 //! Plans for runs that follow them loosely, made from schedules and changed a little.
+//!
+//! **Shrinking counts a strand's own events**, not positions in the run: a stretch means the same whatever came before
+//! it.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

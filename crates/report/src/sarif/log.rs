@@ -1,6 +1,9 @@
 //! The part of SARIF 2.1.0 that findings need, typed.
 //!
 //! Names and meanings are the standard's (OASIS, section 3). What is not here is optional there.
+//!
+//! **SARIF is typed by hand** (`report::sarif::log`): the crates for it are made from the whole schema at build time
+//! and need more than they declare; the part that findings use is a page.
 
 use serde::Serialize;
 use std::collections::BTreeMap;

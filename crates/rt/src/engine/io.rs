@@ -1,6 +1,9 @@
 //! Strands that wait for file descriptors.
 //!
 //! The kernel is asked without blocking after every call that may have made a descriptor ready, and at idle.
+//!
+//! **Readiness of descriptors is part of the schedule** where it may come from outside (`engine::outside`,
+//! `engine::blocks_here`), so that a replay waits where the run waited.
 
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::State;

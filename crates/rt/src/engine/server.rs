@@ -1,4 +1,7 @@
 //! The fork server: started just before `main`, or at the program's `check` (`scout.rs`), it forks one child for every run.
+//!
+//! **A run that needed more carriers than the pool had is made again** with a larger pool, so that stack addresses are
+//! the same in every run (`engine/server.rs`).
 
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::{

@@ -26,6 +26,17 @@
 //!
 //! Code here runs on many kernel threads at once, so nothing of [`crate::engine`]'s state may be used except what the
 //! shared memory holds. Waits for an own lock are bounded: its holder may have been stopped by a signal.
+//!
+//! Events take a number each while they hold a lease of their object (`free/record.rs`). What fails is made again on a
+//! controlled server by the strategy `recorded`, whose guide is the recording (`strategy::recorded`, `explore::free`):
+//! the strand goes on whose next recorded event comes first. That run's segments are the schedule, so replay, details
+//! and races are those of any controlled run.
+//!
+//! What runs cover goes round: the campaign's books (`explore::task_ledger`) give every run the table of all that is
+//! covered, in shared memory (`abi::tasks`, `explore::tasks`); the strands add to it, and the driver takes it back as a
+//! union. An earlier campaign's functions are found again by module and offset, as soon as the modules are known. A
+//! function is the program's own also where a library's has taken in its code (`symbols/own_code.rs`): in optimised
+//! Rust the code of most strands is in such a one.
 
 pub mod access;
 pub mod calls;

@@ -2,6 +2,8 @@
 //!
 //! A child that the program forks goes on with the forking strand alone and takes no part in the run; a program it
 //! executes is not controlled at all. Both are said once. Waiting for a child is waiting for its process descriptor.
+//!
+//! **The child of the program's own `fork`** keeps the models but makes no choices, and nothing of it is recorded.
 
 mod execute;
 mod spawn;

@@ -3,6 +3,8 @@
 //! Each is a point, then the operation itself with a real atomic instruction: other processes may share the memory,
 //! and in a bare run other kernel threads do. Orders are kept for the event; the instruction is always sequentially
 //! consistent. Safe before init, in a signal (single kernel thread), after fork.
+//!
+//! **Real atomic instructions** even under control, because other processes may share the memory.
 
 use crate::effect::{Atomic, Effect, effect};
 use crate::engine::sched::{self, ATTENTION};

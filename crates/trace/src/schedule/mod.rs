@@ -44,6 +44,8 @@
 //! steps; with no steps it is the whole run, for runs that are too long to list or were killed. Such a run depends on what
 //! its strategy was told (`estimates:`, `guide:`), and, like one that ended because it made too many points, on the
 //! instructions known to be points (`known:`).
+//!
+//! A schedule has segments, not an entry for each point: shorter to paste, and independent of which instructions are points.
 
 mod parse;
 mod text;

@@ -1,4 +1,14 @@
 //! Kept tests: a pair of calls as a source file that a person can read, edit, keep and run again, in the program's own image in place of `main`.
+//!
+//! A kept test (`cli::generate::kept`) is written from runs of the live one that are made again.
+//! `explore::pairs::closely` makes one with every access a point: what the calls touch, what was there before, which
+//! blocks. `explore::trap` makes it once more under `ptrace`, with breakpoints at the two entries for the arguments,
+//! until both strands stand before their calls (`WatchKind::Step`); there the memory is read. `state` follows pointers
+//! by types (`symbols::types`) from arguments and touched variables to *things*, so what two pointers share is one
+//! thing; `values` and `ctypes` write them in C. The file and `threadbare-kept.c` become a shared object that is
+//! preloaded: with the runtime it announces itself (`threadbare_rt_in_place_of_main`), without it it interposes
+//! `__libc_start_main`. What was not recorded is a page that is not there, and a fault in it ends the run with code 77,
+//! which the driver takes as no finding.
 
 mod arguments;
 mod ctypes;

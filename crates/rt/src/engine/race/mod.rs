@@ -3,6 +3,44 @@
 //! Every strand has a vector clock; what orders strands joins clocks: locks and all other models (`objects`),
 //! atomics (`atomic`), code that nobody sees (`hidden`). Every plain access is compared with the marks that earlier ones
 //! left in the shadow (`plain`); what neither orders is a race, and is told (`tell`). The run goes on.
+//!
+//! - *The clock is the run's event count.* An access is named by its strand and event; a strand's vector clock holds
+//!   for each strand the last event of it that happens before (`rules::clock`). No strand counts epochs of its own.
+//! - *Marks.* Every 8 bytes that strands touch have a cell (`engine/shadow.rs`) with the last write and the last read:
+//!   event, strand, bytes, low half of the pc (`rules::marks`). Where two do not do (strands that read at the same
+//!   time, neighbours in one cell) a cell has a chain of as many as it takes, so nothing is forgotten. `rules::plain`
+//!   compares an access with the marks, tells what nothing orders (`tell.rs`, once a run for each pair of
+//!   instructions), and drops marks that say no more than the new one. What a strand does again at one instruction
+//!   before others hear of it keeps its first mark: the same come after it.
+//! - *Objects.* Locks, semaphores, barriers, futex wakes, annotations have a clock each; all descriptors share one, as
+//!   do all signals (`objects.rs`). An atomic object keeps the clock that its release sequence publishes;
+//!   read-modify-writes carry it on, fences and relaxed operations have clocks in the strand (`atomic.rs`).
+//! - *Stores that may still be seen.* With a memory model other than `sc` an atomic object keeps its last stores, each
+//!   with what it published and who saw it (`rules::stores`); a load, right before it is made, chooses among those that
+//!   the clocks do not hide (`choice.rs`), and a store its place among them. The newest is the plain choice and is not
+//!   recorded; another one is a segment with the strand's event count in its stretch, so that a schedule that does not
+//!   speak of a load means the newest. A run that draws the newest everywhere keeps no stores. Planners are told of
+//!   every such choice, and count execution graphs (`explore::planner::graph`).
+//! - *From the second strand on.* What came before it is ordered by its creation, so nothing is lost. A strand's stack
+//!   is its own until another strand touches it.
+//!
+//! *Hidden synchronisation.* Precompiled code (Rust's std, libstdc++) synchronises without a call to us. The rule is to
+//! order more than need be, never less:
+//!
+//! - An atomic operation that finds another value than the last one seen there met an unseen writer, and acquires from
+//!   every strand; so does the first load of a word, unless instrumented code has written it (the shadow's marks tell)
+//!   or it still has the value it had when `main` began (`pristine.rs`).
+//! - A futex wait on a word that only unseen code uses (a condition variable of std) publishes what the strand did, and
+//!   its end comes after everything so far. A wait on a lock whose fast path is in sight acquires the word
+//!   (`hidden.rs`).
+//! - What leaves no trace at all (`std::thread::park` that finds its token, `Once::wait`, slow paths of std's locks
+//!   that find them free) is found by name in the program's symbol table, and a call of ours is put at its entry
+//!   (`engine/unseen.rs`, `arch/x86_64_entry.rs`).
+//! - A libc call is an access of the caller, and a `free` a write, only if instrumented code makes it itself
+//!   (`tsan/strings/`).
+//!
+//! **A race does not end its run**, a memory error does: behind a race the program goes on as its machine code does,
+//! behind an access to memory it does not have nothing it does means anything.
 
 pub mod atomic;
 pub mod hidden;
