@@ -19,14 +19,13 @@
 //! 6. *Small programs are finished.* When few runs of an epoch show a combination that is new, `dpor` gets as many runs as all
 //!    members have had: if the program is small, it comes to an end with them, and nothing is left to look for. An order that it
 //!    cannot make is no reason to leave it: what it says in the end is another matter.
+//! 7. *Long campaigns are even.* After [`LONG`] runs without an end, who brings new pairs is no longer who finds: the bug that is left is one that
+//!    new pairs do not lead to. No member has less than [`FLOOR_LATER`] of the runs then, and planners, which bring something new with every run and
+//!    have not come to an end, have smaller turns.
 //!
 //! `rff` is three members, one for each of its manners: bugs that need a certain pair, bugs that need a strand to stand still for
-//! long, and bugs that need many strands half-way at once are different ones, and a run can ask for a pair in each manner.
-//! The others are for what constraints on pairs keep out of sight.
-//!
-//! **`rff` is three members of the portfolio**, one for each manner of going on where constraints leave the choice
-//! open: asking for a pair and holding a strand back for long do not exclude each other, so one run can do both, where
-//! a mere mixture would need two.
+//! long, and bugs that need many strands half-way at once are different ones, and a run can ask for a pair in each manner, where a mere
+//! mixture would need two. The others are for what constraints on pairs keep out of sight.
 
 use crate::advice::{Assignment, Lessons};
 use crate::fuzz::{Fuzz, News};
@@ -71,6 +70,9 @@ const OPENING: [usize; 4] = [7, 2, 1, 2];
 const TRUST: f64 = 16.0;
 /// The part of all runs that a member gets at least.
 const FLOOR: f64 = 0.02;
+/// Runs after which a campaign is long, and what a member gets at least from then on.
+const LONG: u64 = 4096;
+const FLOOR_LATER: f64 = 0.06;
 /// What a run of [`LONG_AGO`] runs before counts, against one of now.
 const FADE: f64 = 0.8;
 const LONG_AGO: f64 = 64.0;
@@ -84,6 +86,7 @@ const FIRST_ORDERS: u64 = 16;
 const LEAST_ORDERS: u64 = 8;
 /// The part of the runs so far that a later turn has.
 const PART: u64 = 4;
+const PART_LATER: u64 = 16;
 /// Runs after which the program may turn out to be small.
 const LOOK: u64 = 32;
 /// Of so many runs of an epoch at most one shows something new if the program is small.
@@ -334,7 +337,16 @@ impl Portfolio {
         }
         let next = if self.made < IN_TURNS { self.made + 2 * LEAST_PAIRS } else { self.made * 2 };
         self.look_for_pairs = next;
-        Some(Plans::Pairs((self.made / PART).max(LEAST_PAIRS)))
+        Some(Plans::Pairs(self.part().max(LEAST_PAIRS)))
+    }
+
+    fn is_long(&self) -> bool {
+        self.made >= LONG
+    }
+
+    /// The runs of a planner's turn.
+    fn part(&self) -> u64 {
+        self.made / if self.is_long() { PART_LATER } else { PART }
     }
 
     fn next_orders(&mut self) -> Plans {
@@ -344,11 +356,11 @@ impl Portfolio {
         if self.small && self.made >= self.look_whether_small {
             // The members go on when it has had as many.
             self.look_whether_small = self.made * 4;
-            return Plans::Orders(self.made);
+            return Plans::Orders(if self.is_long() { self.part() } else { self.made });
         }
         if self.made >= self.look {
             self.look = self.made * 2;
-            return Plans::Orders((self.made / PART).max(LEAST_ORDERS));
+            return Plans::Orders(self.part().max(LEAST_ORDERS));
         }
         Plans::None
     }
@@ -385,9 +397,10 @@ impl Portfolio {
         };
         let rate = |it: &Member| (it.gain + TRUST * promise(it)) / (it.runs + TRUST);
         let total: f64 = self.members.iter().map(rate).sum();
-        let free = 1.0 - FLOOR * self.members.len() as f64;
+        let floor = if self.is_long() { FLOOR_LATER } else { FLOOR };
+        let free = 1.0 - floor * self.members.len() as f64;
         for member in &mut self.members {
-            member.share = FLOOR + free * rate(member) / total;
+            member.share = floor + free * rate(member) / total;
         }
     }
 }
@@ -434,6 +447,19 @@ mod tests {
         assert_eq!(counts.len(), MEMBERS.len());
         // 640 runs: nobody below the floor, but for the rounding of turns.
         assert!(counts.values().all(|&count| count >= 11), "{counts:?}");
+    }
+
+    #[test]
+    fn long_campaigns_are_even() {
+        // Somebody goes on bringing pairs; of the runs after the first 4,096 nobody has less than 6 of 100 nevertheless.
+        let of = |epochs| runs_of(epochs, |spec| u64::from(spec.to_string() == "rff:1"));
+        let (early, late) = (of(LONG / 64), of(4 * LONG / 64));
+        for (name, count) in &late {
+            let since = count - early.get(name).copied().unwrap_or(0);
+            let planner = name == "dpor" || name == "hapset";
+            assert!(planner || since * 100 >= 3 * LONG * 5, "{name}: {since} of {}", 3 * LONG);
+        }
+        assert!(late["rff:1"] > late["stall"], "{late:?}");
     }
 
     #[test]
