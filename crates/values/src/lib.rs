@@ -29,6 +29,7 @@ mod places;
 mod recording;
 mod regions;
 mod sampler;
+mod spans;
 mod timeline;
 mod vain;
 
@@ -38,4 +39,5 @@ pub use places::{Level, Program};
 pub use recording::{Access, Activation, MAX_ACCESSES, Recording};
 pub use regions::Place;
 pub use sampler::{Options, Sampler, Samples};
+pub use spans::{Reach, Span, Spans};
 pub use timeline::Timeline;

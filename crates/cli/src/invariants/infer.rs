@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use threadbare_invariants::{Broken, Check, KEPT_RUNS, Kept, Parts, Sample, Shown, Watch};
 use threadbare_trace::report::Module;
-use threadbare_values::{Options, Program, Sampler, Samples};
+use threadbare_values::{Options, Program, Sampler, Samples, Spans};
 
 /// Runs of a program that the variables are chosen by.
 const LOOKED_AT: usize = 64;
@@ -37,6 +37,8 @@ pub(crate) struct Inferred {
     pub(crate) modules: Vec<Module>,
     /// What came first in the runs.
     pub(crate) orders: Orders,
+    /// Where functions touch variables.
+    pub(crate) spans: Spans,
     /// How many samples one of a passing run stands for.
     weight: u64,
 }
@@ -177,11 +179,11 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     });
     source.recorder.deadline = runs.deadline;
     let (parts, failing) = (Parts::new(), Vec::new());
-    let orders = Orders::default();
+    let (orders, spans) = (Orders::default(), Spans::default());
     let weight = if runs.are_all() { WEIGHT_OF_ALL } else { 1 };
     let (check, not_followed, dropped) = (None, 0, 0);
     let mut inferred =
-        Inferred { parts, sampler, failing, not_followed, dropped, check, modules, orders, weight };
+        Inferred { parts, sampler, failing, not_followed, dropped, check, modules, orders, spans, weight };
     inferred.check = kept.map(|kept| kept.check(inferred.sampler.points()));
     // What every order is inferred from has them all, and where time is short there are few runs anyway.
     let all = runs.are_all() || runs.deadline.is_some() || inferred.check.is_some();
@@ -236,6 +238,7 @@ impl Inferred {
             return self.check_run(program, failed, number, &recorded);
         }
         self.orders.take(program, &recorded.recording, failed);
+        self.spans.take(program, &recorded.recording, failed);
         if !failed {
             self.sampler.count(program, &recorded.recording, number as u64);
             self.parts.take_passing();
