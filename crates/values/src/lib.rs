@@ -38,6 +38,6 @@ pub use location::{Home, LeftOut, Location};
 pub use places::{Level, Program};
 pub use recording::{Access, Activation, MAX_ACCESSES, Recording};
 pub use regions::Place;
-pub use sampler::{Options, Sampler, Samples};
+pub use sampler::{Options, Sampler, Samples, Seen};
 pub use spans::{Reach, Span, Spans};
 pub use timeline::Timeline;

@@ -6,7 +6,8 @@
 
 use crate::places::Program;
 use crate::recording::{Access, Recording};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::{FxHashMap as HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use threadbare_abi::op::OpKind;
 
 /// Passing runs, and failing ones, that are looked at, and accesses of each.
@@ -33,8 +34,8 @@ pub enum Reach {
     Whole,
 }
 
-/// A function around an access: its activation, and which it is of those that were put into each other.
-type Node = (u32, usize);
+/// A function around an access: its activation, which it is of those that were put into each other, and its number.
+type Node = (u32, usize, usize);
 
 /// An access to a variable, seen from each function around it.
 #[derive(Clone, Debug)]
@@ -43,8 +44,8 @@ struct Touch {
     /// How many strands its strand has created and joined.
     part: usize,
     variable: usize,
-    /// Outermost first: the function, by its number, and the line.
-    around: Vec<(Node, usize, u32)>,
+    /// Outermost first: the function and the line.
+    around: Vec<(Node, u32)>,
 }
 
 /// What runs showed.
@@ -76,7 +77,7 @@ impl Spans {
         *taken += 1;
         let spots = program.spots(run);
         let mut touches = Vec::new();
-        let mut parts: HashMap<u16, usize> = HashMap::new();
+        let mut parts: HashMap<u16, usize> = HashMap::default();
         let mut deeds = run.deeds.iter().peekable();
         for (number, (access, spot)) in run.accesses.iter().zip(spots).enumerate().take(MOST) {
             while let Some(deed) = deeds.next_if(|deed| deed.at <= number) {
@@ -92,7 +93,7 @@ impl Spans {
         self.runs.push(touches);
     }
 
-    fn around(&mut self, program: &mut Program, run: &Recording, access: &Access) -> Vec<(Node, usize, u32)> {
+    fn around(&mut self, program: &mut Program, run: &Recording, access: &Access) -> Vec<(Node, u32)> {
         let mut steps = Vec::new();
         let (mut activation, mut pc) = (access.activation, access.pc);
         loop {
@@ -104,7 +105,7 @@ impl Spans {
                 if number == next {
                     self.functions.push(key);
                 }
-                steps.push(((activation, level), number, function.line));
+                steps.push(((activation, level, number), function.line));
             }
             pc = it.call;
             let Some(parent) = it.parent else { break };
@@ -150,8 +151,9 @@ impl Spans {
 fn wanted(touches: &[&Touch], reach: Reach) -> Vec<Inside> {
     let mut inside: BTreeMap<Node, Inside> = BTreeMap::new();
     for touch in touches {
-        for (depth, &(node, function, line)) in touch.around.iter().enumerate() {
-            let it = inside.entry(node).or_insert(Inside { function, lines: (line, line), accesses: 0, depth });
+        for (depth, &(node, line)) in touch.around.iter().enumerate() {
+            let fresh = Inside { function: node.2, lines: (line, line), accesses: 0, depth };
+            let it = inside.entry(node).or_insert(fresh);
             it.accesses += 1;
             it.lines = (it.lines.0.min(line), it.lines.1.max(line));
         }
@@ -163,8 +165,8 @@ fn wanted(touches: &[&Touch], reach: Reach) -> Vec<Inside> {
         }
         Reach::Inner => {
             let around = touches.iter().filter_map(|touch| {
-                let inner = touch.around.iter().rev().find(|(node, ..)| inside[node].accesses > 1);
-                inner.map(|(node, ..)| *node)
+                let inner = touch.around.iter().rev().find(|(node, _)| inside[node].accesses > 1);
+                inner.map(|(node, _)| *node)
             });
             around.collect()
         }

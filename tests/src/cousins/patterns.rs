@@ -273,7 +273,7 @@ impl Pattern {
                         Store(1, "first", Some("set_two")),
                     ],
                 )],
-                vec![Load("one", 0, None), Load("two", 1, None), Check("one + two == 3")],
+                vec![Load("one", 0, None), Load("two", 1, None), Check("one == 1 && two == 2")],
             ),
         }
     }

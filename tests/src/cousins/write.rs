@@ -93,8 +93,8 @@ impl Page {
             (false, Home::Globals) => {
                 for (name, value) in &all {
                     self.line(match self.dress.language {
-                        Language::C => format!("static {kind} {name} = {value};"),
-                        _ => format!("static {kind} {name}{{{value}}};"),
+                        Language::C => format!("static {kind} the_{name} = {value};"),
+                        _ => format!("static {kind} the_{name}{{{value}}};"),
                     });
                 }
             }
@@ -168,7 +168,8 @@ impl Page {
     fn name(&self, var: Var) -> String {
         let name = self.plot.numbers[var].0;
         match (self.rust(), self.dress.home) {
-            (false, Home::Globals) => name.to_owned(),
+            // Locals have the bare names.
+            (false, Home::Globals) => format!("the_{name}"),
             (true, Home::Globals) => name.to_uppercase(),
             (false, Home::Fields) => format!("shared.{name}"),
             (true, Home::Fields) => format!("SHARED.{name}"),
@@ -257,7 +258,11 @@ impl Page {
 
     fn steps(&mut self, steps: &[Step]) {
         let mut indent = "    ".to_owned();
-        let object = if self.heap() { "object" } else { "" };
+        let object = match (self.heap(), self.rust()) {
+            (false, _) => "",
+            (true, false) => "object",
+            (true, true) => "&object",
+        };
         let keyword = if self.rust() { "let" } else { "int" };
         for step in steps {
             let label = |label: &Option<&str>| label.map_or(String::new(), |label| format!(" //~ {label}"));
