@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int limit;
+int limit;
 
 static void *worker(void *arg) {
     pthread_mutex_lock(&lock);

@@ -41,8 +41,11 @@ pub fn programs() -> Vec<Program> {
 /// Those of `tests/invariants` that have labels; they fail all in one way, and do not say so.
 fn unexpecting() -> Vec<Program> {
     let folder = tool::root().join("tests/invariants");
-    let mut paths: Vec<_> =
-        std::fs::read_dir(&folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(&folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
     paths.sort();
     let read = |path: &std::path::PathBuf| {
         let source = std::fs::read_to_string(path).ok().filter(|source| source.contains("//~ "))?;
@@ -101,7 +104,8 @@ pub fn ask(program: &Program, folder: &Path) -> Result<Told, String> {
     let outcome = tool::finish(&mut command, tool::PATIENCE);
     let told: Value = serde_json::from_str(&outcome.stdout)
         .map_err(|error| format!("{}: {error}: {}", program.name, outcome.describe()))?;
-    let source = std::fs::read_to_string(&program.path).map_err(|error| format!("{}: {error}", program.name))?;
+    let source =
+        std::fs::read_to_string(&program.path).map_err(|error| format!("{}: {error}", program.name))?;
     Ok(judge(program, &source, &told))
 }
 
@@ -147,7 +151,8 @@ fn is_within(it: &Value, file: &str, spans: &[Span]) -> bool {
     let (Some(first), Some(last)) = lines else { return false };
     let within = |span: &&Span| span.lines.0 <= first && last <= span.lines.1;
     let caused = |span: &Span| {
-        it["lines"].is_null() && !span.causes.is_empty() || span.causes.iter().any(|line| (first..=last).contains(line))
+        it["lines"].is_null() && !span.causes.is_empty()
+            || span.causes.iter().any(|line| (first..=last).contains(line))
     };
     at.rsplit('/').next() == Some(file) && spans.iter().filter(within).any(caused)
 }
@@ -201,7 +206,8 @@ pub fn summary(all: &[Told]) -> String {
     let mended = |of: &mut dyn Iterator<Item = bool>| of.filter(|mended| *mended).count();
     let of_placed = mended(&mut placed.iter().map(|told| told.mended));
     let of_all = mended(&mut failing.iter().map(|told| told.mended));
-    let part = |of: usize, all: usize| format!("{of} of {all} ({:.0}%)", 100.0 * of as f64 / all.max(1) as f64);
+    let part =
+        |of: usize, all: usize| format!("{of} of {all} ({:.0}%)", 100.0 * of as f64 / all.max(1) as f64);
     format!(
         "{} placed, {PLACED}% wanted; mended {} of those, {MENDED}% wanted, {} of all; {} did not fail",
         part(placed.len(), failing.len()),

@@ -95,7 +95,11 @@ impl Dress {
             level: dice.one(&[0, 1, 2]),
             home: dice.one(&[Home::Globals, Home::Fields, Home::Heap, Home::Elements]),
             // Rust has no plain accesses that strands share.
-            access: if language == Language::Rust && access == Access::Plain { Access::Atomic } else { access },
+            access: if language == Language::Rust && access == Access::Plain {
+                Access::Atomic
+            } else {
+                access
+            },
             distraction: dice.one(&[
                 Distraction::None,
                 Distraction::Counter,

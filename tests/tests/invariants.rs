@@ -221,7 +221,7 @@ fn breaks_at(file: &str, text: &str, label: &str) {
         let first = all.iter().take_while(|it| {
             // The text shows a statement once.
             seen.insert(it["text"].as_str());
-            seen.len() <= 8
+            seen.len() <= 10
         });
         let there = first.into_iter().find(|it| {
             let at = &it["first_broken"]["place"];

@@ -12,7 +12,7 @@ use crate::order::{Clock, Order};
 use crate::recording::Recording;
 use crate::regions::Found;
 use crate::vain::{Vain, only_reads};
-use rustc_hash::{FxHashSet as HashSet};
+use rustc_hash::FxHashSet as HashSet;
 use threadbare_abi::op::OpKind;
 
 /// Pairs of an entry and an exit that are looked at, of one activation.

@@ -5,7 +5,7 @@ use crate::known::{One, Slot};
 use crate::location::{Home, LeftOut};
 use crate::places::Program;
 use crate::recording::Recording;
-use rustc_hash::{FxHashMap as HashMap};
+use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use threadbare_symbols::NoScalar;
 

@@ -6,7 +6,7 @@ use crate::places::{Program, Spot};
 use crate::recording::{Access, Recording};
 use crate::regions::Found;
 use crate::timeline::{Moment, Timeline};
-use rustc_hash::{FxHashMap as HashMap};
+use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use threadbare_abi::op::OpKind;
 use threadbare_symbols::NoScalar;

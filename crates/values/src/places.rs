@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::location::{Home, Location};
 use crate::recording::{Access, Recording};
-use rustc_hash::{FxHashMap as HashMap};
+use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;

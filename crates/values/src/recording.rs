@@ -1,6 +1,6 @@
 //! A run's stream of accesses, read.
 
-use rustc_hash::{FxHashMap as HashMap};
+use rustc_hash::FxHashMap as HashMap;
 use threadbare_abi::event::{Event, EventKind};
 use threadbare_abi::op::OpKind;
 use threadbare_symbols::StackFrame;

@@ -6,7 +6,7 @@
 
 use crate::places::Program;
 use crate::recording::{Access, Recording};
-use rustc_hash::{FxHashMap as HashMap};
+use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use threadbare_abi::op::OpKind;
 
@@ -98,7 +98,8 @@ impl Spans {
         let (mut activation, mut pc) = (access.activation, access.pc);
         loop {
             let it = run.activations[activation as usize];
-            for (level, function) in program.chain(pc).iter().enumerate().rev().filter(|(_, level)| level.own) {
+            for (level, function) in program.chain(pc).iter().enumerate().rev().filter(|(_, level)| level.own)
+            {
                 let key = (function.file.clone(), function.function.clone());
                 let next = self.functions.len();
                 let number = *self.numbers.entry(key.clone()).or_insert(next);
@@ -121,7 +122,8 @@ impl Spans {
         let is_named = |variable: usize| {
             let name = self.names.get(&variable).map_or("", String::as_str);
             names.iter().any(|of| {
-                name.strip_prefix(of.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+                name.strip_prefix(of.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
             })
         };
         for run in &self.runs {

@@ -165,8 +165,26 @@ impl Pattern {
             Pattern::Greatest => plot(
                 &[("most", 0)],
                 vec![
-                    (1, vec![Load("now", 0, Some("look")), If("now < 5"), Distract, Store(0, "5", Some("put")), End]),
-                    (1, vec![Load("now", 0, Some("see")), If("now < 9"), Distract, Store(0, "9", Some("set")), End]),
+                    (
+                        1,
+                        vec![
+                            Load("now", 0, Some("look")),
+                            If("now < 5"),
+                            Distract,
+                            Store(0, "5", Some("put")),
+                            End,
+                        ],
+                    ),
+                    (
+                        1,
+                        vec![
+                            Load("now", 0, Some("see")),
+                            If("now < 9"),
+                            Distract,
+                            Store(0, "9", Some("set")),
+                            End,
+                        ],
+                    ),
                 ],
                 vec![Load("most", 0, None), Check("most == 9")],
             ),
@@ -186,7 +204,12 @@ impl Pattern {
                     ),
                     (
                         1,
-                        vec![Load("x", 0, Some("get_x")), Load("y", 1, Some("get_y")), Distract, Check("x == y")],
+                        vec![
+                            Load("x", 0, Some("get_x")),
+                            Load("y", 1, Some("get_y")),
+                            Distract,
+                            Check("x == y"),
+                        ],
                     ),
                 ],
                 vec![],
@@ -233,7 +256,11 @@ impl Pattern {
             ),
             Pattern::TooEarly => Plot {
                 meanwhile: vec![Distract, Load("seen", 0, Some("read")), Check("seen == 42")],
-                ..plot(&[("result", -1)], vec![(1, vec![Distract, Store(0, "42", Some("write")), Distract])], vec![])
+                ..plot(
+                    &[("result", -1)],
+                    vec![(1, vec![Distract, Store(0, "42", Some("write")), Distract])],
+                    vec![],
+                )
             },
             Pattern::UseBeforeSet => Plot {
                 meanwhile: vec![Store(0, "64", Some("set")), Distract],

@@ -22,7 +22,8 @@ pub(super) fn source(pattern: Pattern, dress: Dress) -> String {
     page.text
 }
 
-const C_HEAD: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n";
+const C_HEAD: &str =
+    "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n";
 const CXX_HEAD: &str = "#include <atomic>\n#include <cassert>\n#include <mutex>\n#include <thread>\n";
 const RUST_HEAD: &str = "#![allow(unused, static_mut_refs)]\nuse std::sync::atomic::{AtomicI32, Ordering::SeqCst};\nuse std::sync::{Arc, Mutex};\nuse std::thread;\n";
 
@@ -126,7 +127,8 @@ impl Page {
                 }
                 self.line("}");
                 if !self.heap() {
-                    let fields: Vec<String> = all.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+                    let fields: Vec<String> =
+                        all.iter().map(|(name, value)| format!("{name}: {value}")).collect();
                     self.line(format!("static SHARED: Shared = Shared {{ id: 7, {} }};", fields.join(", ")));
                 }
             }
@@ -243,9 +245,10 @@ impl Page {
                     format!("static int get_{name}(struct shared *object) {{"),
                     format!("static void set_{name}(struct shared *object, int value) {{"),
                 ),
-                (false, false) => {
-                    (format!("static int get_{name}(void) {{"), format!("static void set_{name}(int value) {{"))
-                }
+                (false, false) => (
+                    format!("static int get_{name}(void) {{"),
+                    format!("static void set_{name}(int value) {{"),
+                ),
             };
             self.line(get);
             self.access("    ", var, Into::Return, &format!(" //~ get_{name}"));
@@ -281,9 +284,15 @@ impl Page {
                     self.line(format!("{indent}set_{name}({object}{comma}{value});{mark}"));
                 }
                 Step::Load(local, var, mark) => self.access(&indent, *var, Into::Local(local), &label(mark)),
-                Step::Store(var, value, mark) => self.access(&indent, *var, Into::Number(value), &label(mark)),
+                Step::Store(var, value, mark) => {
+                    self.access(&indent, *var, Into::Number(value), &label(mark))
+                }
                 Step::If(condition) => {
-                    let text = if self.rust() { format!("if {condition} {{") } else { format!("if ({condition}) {{") };
+                    let text = if self.rust() {
+                        format!("if {condition} {{")
+                    } else {
+                        format!("if ({condition}) {{")
+                    };
                     self.line(format!("{indent}{text}"));
                     indent.push_str("    ");
                 }
@@ -333,8 +342,13 @@ impl Page {
     }
 
     fn main(&mut self) {
-        let starts: Vec<usize> =
-            self.plot.strands.iter().enumerate().flat_map(|(number, (count, _))| vec![number; *count]).collect();
+        let starts: Vec<usize> = self
+            .plot
+            .strands
+            .iter()
+            .enumerate()
+            .flat_map(|(number, (count, _))| vec![number; *count])
+            .collect();
         let (language, heap) = (self.dress.language, self.heap());
         self.line(match language {
             Language::C => "int main(void) {",
@@ -381,7 +395,8 @@ impl Page {
         if self.rust() {
             let fields: Vec<String> =
                 numbers.iter().map(|(name, value)| format!("{name}: {}", self.value(*value))).collect();
-            return self.line(format!("    let object = Arc::new(Shared {{ id: 7, {} }});", fields.join(", ")));
+            return self
+                .line(format!("    let object = Arc::new(Shared {{ id: 7, {} }});", fields.join(", ")));
         }
         self.line(if self.dress.language == Language::C {
             "    struct shared *object = calloc(1, sizeof *object);"

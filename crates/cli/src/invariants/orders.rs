@@ -76,7 +76,9 @@ impl Orders {
             if line.is_none() {
                 continue;
             }
-            if let Some(lock) = locked[at].filter(|lock| program.chain(*lock).first().is_some_and(|it| it.own)) {
+            if let Some(lock) =
+                locked[at].filter(|lock| program.chain(*lock).first().is_some_and(|it| it.own))
+            {
                 self.locked.insert(access.pc, lock);
             }
             firsts.entry(access.pc).or_insert(First { at, strand: access.strand });

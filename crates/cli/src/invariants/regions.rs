@@ -131,7 +131,8 @@ pub(super) fn tried(
     let mut tried = tried?;
     for it in tried.iter_mut().filter(|it| it.kind == "atomic" && it.outcome == "removes") {
         let source = trials.source.lines(&it.file);
-        it.diff = widen::diff(&it.file, &source, (it.first_line, it.last_line)).filter(|_| it.together.is_empty());
+        it.diff =
+            widen::diff(&it.file, &source, (it.first_line, it.last_line)).filter(|_| it.together.is_empty());
     }
     Ok(tried)
 }
@@ -149,7 +150,12 @@ struct Trials<'a> {
 
 impl Trials<'_> {
     /// Tries them all up to what takes the failures away: blocks, orders, then what may have to be atomic together.
-    fn all(&mut self, regions: Vec<Region>, orders: Vec<Order>, together: Vec<Region>) -> Result<Vec<Tried>, Trouble> {
+    fn all(
+        &mut self,
+        regions: Vec<Region>,
+        orders: Vec<Order>,
+        together: Vec<Region>,
+    ) -> Result<Vec<Tried>, Trouble> {
         let mut tried: Vec<Tried> = Vec::new();
         let mended = |tried: &[Tried]| tried.last().is_some_and(|it| it.outcome == "removes");
         for region in regions {
@@ -177,7 +183,8 @@ impl Trials<'_> {
     }
 
     fn atomic(&mut self, region: &Region) -> Result<Option<Tried>, Trouble> {
-        let parts: Vec<_> = region.lines.iter().flat_map(|lines| self.source.stretches(&self.code, lines)).collect();
+        let parts: Vec<_> =
+            region.lines.iter().flat_map(|lines| self.source.stretches(&self.code, lines)).collect();
         if parts.is_empty() || parts.len() > STRETCHES {
             return Ok(None);
         }

@@ -146,7 +146,8 @@ impl Results {
             invariants: broken(inferred, wanted),
             ..Self::default()
         };
-        results.add_told(&inferred.parts.passing, wanted, &place, &|region| inferred.sampler.is_single(region));
+        results
+            .add_told(&inferred.parts.passing, wanted, &place, &|region| inferred.sampler.is_single(region));
         results.add_checked(inferred);
         results
     }

@@ -139,7 +139,8 @@ impl Page {
         let what = match &it.before {
             Some((first, second)) => format!("{first} before {second}"),
             None => {
-                let rest = it.together.iter().map(|with| (with.file.as_str(), with.first_line, with.last_line));
+                let rest =
+                    it.together.iter().map(|with| (with.file.as_str(), with.first_line, with.last_line));
                 let all = std::iter::once((it.file.as_str(), first, last)).chain(rest);
                 all.map(lines).collect::<Vec<_>>().join(" and ")
             }

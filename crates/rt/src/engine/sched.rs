@@ -313,7 +313,8 @@ fn published_slow(id: StrandId) {
     }
 }
 
-/// Runs signal handlers that are due. They make points of their own; the strand stands before `op` again after them.
+/// Runs signal handlers that are due. They make points of their own; the strand stands before `op` again after them. Then waits, if `op` is to come after
+/// another place.
 pub fn attend_before(op: Op) {
     let attention = ATTENTION.load(Ordering::Relaxed);
     if attention & (attention::SIGNAL | attention::PART) != 0 {
