@@ -3,10 +3,12 @@
 //!
 //! A program of the corpus says in `//@` comments what is expected of it; [`corpus::Program`] lists the directives.
 
+pub mod blame;
 pub mod campaign;
 pub mod claims;
 pub mod compile;
 pub mod corpus;
+pub mod cousins;
 pub mod exclusion;
 pub mod extent;
 pub mod litmus;

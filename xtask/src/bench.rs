@@ -3,6 +3,7 @@
 //! The machine may be noisy, so each side is measured several times, in turns, and the best of each side is compared:
 //! noise only ever takes speed away.
 
+pub(crate) mod causes;
 pub(crate) mod claims;
 pub(crate) mod code;
 pub(crate) mod coverage;

@@ -18,6 +18,9 @@ usage: cargo xtask <chore>
   test --full    the same with every run that the project promises: 1,000 of each correct program with every
                  strategy, 200 of each racy one with ThreadSanitizer
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
+  bench causes   whether the broken invariant is told at the labelled lines, and whether the region inferred from it mends the
+                 program; [COUNT] cousins of the labelled programs, 60 unless told otherwise, [--seed N], [--more],
+                 names of programs narrow it
   bench claims   what the default says of programs whose bugs it once claimed not to be there; [SEEDS] of each, 40
                  unless told otherwise, names of programs narrow it
   bench coverage what coverage costs, and how often its intervals hold on real programs
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         ["test", "--full"] => test::run_tests(true),
         ["bench"] | ["bench", "engine"] => bench::engine(),
         ["bench", "search", words @ ..] => search::search(words),
+        ["bench", "causes", words @ ..] => bench::causes::causes(words),
         ["bench", "claims", words @ ..] => bench::claims::claims(words),
         ["bench", "coverage"] => bench::coverage::coverage(),
         ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),

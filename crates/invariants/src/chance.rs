@@ -15,7 +15,7 @@
 //! | `x < y`, `x == y`, flags that differ | either is as likely: `(1/2)^n` | d >= 2, if they are not one variable now and then |
 //! | integers that differ | `(1-1/r)^n` | d is at least half of r, or 16 |
 //! | `x == y + c` | as orders, c is free: `(1/2)^(n-1)` | d >= 2 |
-//! | `x == a*y + b` | two are free: `(1/2)^(n-2)` | d >= 3 |
+//! | `x == a*y + b` | two are free: `(1/2)^(n-2)` | d >= 3; 2 if a is -1: a sum that stays |
 //! | `z == a*x + b*y + c` | three are free: `(1/2)^(n-3)` | d >= 4; 5 if a factor is not 1 or -1 |
 //! | `sorted(x)` | `(1/2)^n` | d >= 2 |
 //! | `flag ==> s` | that of s, for the samples with the flag | |
@@ -80,6 +80,7 @@ pub(crate) fn chance(
             let plain = terms.iter().all(|term| term.0.abs() == 1);
             match terms.len() {
                 2 if plain && terms[0].0 == -terms[1].0 => at_least(2, half(1.0)),
+                2 if plain => at_least(2, half(2.0)),
                 2 => at_least(3, half(2.0)),
                 _ => at_least(if plain { 4 } else { 5 }, half(3.0)),
             }

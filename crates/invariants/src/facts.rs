@@ -38,6 +38,14 @@ pub(crate) struct Facts {
     recent: usize,
 }
 
+/// Where facts of some samples differ from those of all.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Apart {
+    slots: Vec<usize>,
+    pairs: Vec<usize>,
+    flat: bool,
+}
+
 impl Facts {
     /// Whether both know the same.
     pub(crate) fn same(&self, other: &Self, layout: &Layout) -> bool {
@@ -81,20 +89,62 @@ impl Facts {
         }
     }
 
-    /// Takes a sample.
-    pub(crate) fn take<'a>(&mut self, layout: &Layout, row: &Row, text: &impl Fn(usize) -> Option<&'a str>) {
+    /// Takes a sample. Whether it says something new.
+    pub(crate) fn take<'a>(
+        &mut self,
+        layout: &Layout,
+        row: &Row,
+        text: &impl Fn(usize) -> Option<&'a str>,
+    ) -> bool {
+        let patterns = self.patterns.len();
         self.count(layout, row, 1);
+        let mut new = self.narrow || self.patterns.len() != patterns;
         for (at, (unary, slot)) in self.unary.iter_mut().zip(&layout.slots).enumerate() {
             if row.present.has(at) {
-                unary.take(slot.kind, row.cells[at], || text(at));
+                new |= unary.take(slot.kind, row.cells[at], || text(at));
             }
         }
-        self.pairs.take(layout, row, &self.unary);
+        new |= self.pairs.take(layout, row, &self.unary);
+        new | self.take_flat(row)
+    }
+
+    /// Where these facts, of some of the samples of others, are not theirs. The flat of some rows is within that of all, so of one dimension
+    /// they are one. None if they are not to be compared.
+    pub(crate) fn apart(&self, all: &Self) -> Option<Apart> {
+        let same = |(mine, theirs): (&Pattern, &Pattern)| mine.present == theirs.present;
+        let comparable = !self.narrow
+            && !all.narrow
+            && self.patterns.len() == all.patterns.len()
+            && self.patterns.iter().zip(&all.patterns).all(same);
+        comparable.then(|| Apart {
+            slots: (0..self.unary.len()).filter(|&slot| self.unary[slot] != all.unary[slot]).collect(),
+            pairs: self.pairs.apart(&all.pairs),
+            flat: self.patterns.iter().zip(&all.patterns).any(|(a, b)| a.hull.freedom() != b.hull.freedom()),
+        })
+    }
+
+    /// Takes a sample that says nothing new of others, where these facts are apart from theirs.
+    pub(crate) fn take_apart<'a>(
+        &mut self,
+        layout: &Layout,
+        row: &Row,
+        text: &impl Fn(usize) -> Option<&'a str>,
+        apart: &Apart,
+    ) {
+        self.count(layout, row, 1);
+        for &slot in apart.slots.iter().filter(|slot| row.present.has(**slot)) {
+            self.unary[slot].take(layout.slots[slot].kind, row.cells[slot], || text(slot));
+        }
+        self.pairs.take_some(layout, row, &apart.pairs);
+        if apart.flat {
+            self.take_flat(row);
+        }
+    }
+
+    fn take_flat(&mut self, row: &Row) -> bool {
         let at = if self.narrow { 0 } else { self.recent };
         let Pattern { columns, hull, .. } = &mut self.patterns[at];
-        if !hull.is_full() {
-            hull.take(|column| row.cells[usize::from(columns[column])]);
-        }
+        !hull.is_full() && hull.take(|column| row.cells[usize::from(columns[column])])
     }
 
     /// The pattern of a mask; made if it is new.

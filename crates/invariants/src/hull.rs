@@ -59,11 +59,11 @@ impl Hull {
         self.seen && self.equations.is_empty()
     }
 
-    /// Takes a row; `row(column)` is its value.
+    /// Takes a row; `row(column)` is its value. Whether it was outside.
     #[inline]
-    pub(crate) fn take(&mut self, row: impl Fn(usize) -> i128 + Copy) {
+    pub(crate) fn take(&mut self, row: impl Fn(usize) -> i128 + Copy) -> bool {
         if self.columns == 0 {
-            return;
+            return false;
         }
         let known = self.seen && self.equations.iter().all(|equation| equation.residue(row) == 0);
         if !known {
@@ -74,6 +74,12 @@ impl Hull {
             self.set_witness(row);
         }
         self.settle();
+        !known
+    }
+
+    /// How many columns are free; none while there is no row.
+    pub(crate) fn freedom(&self) -> Option<usize> {
+        self.seen.then_some(self.pivots.len())
     }
 
     /// Takes a row of plain numbers modulo the prime.

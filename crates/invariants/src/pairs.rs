@@ -36,7 +36,9 @@ impl Span {
         Self { low: f64::INFINITY, high: f64::NEG_INFINITY, scale: 0.0 }
     }
 
-    fn take(&mut self, x: f64, y: f64) {
+    /// Whether that changes anything.
+    fn take(&mut self, x: f64, y: f64) -> bool {
+        let before = self.clone();
         let difference = x - y;
         // Infinities and what is not a number have no difference, so there is none for the pair.
         if difference.is_finite() {
@@ -44,6 +46,7 @@ impl Span {
         } else {
             *self = Self::LOST;
         }
+        before != *self
     }
 
     fn merge(&mut self, other: &Self) {
@@ -125,7 +128,8 @@ impl Pairs {
     }
 
     #[inline]
-    pub(crate) fn take(&mut self, layout: &Layout, row: &Row, unary: &[Unary]) {
+    pub(crate) fn take(&mut self, layout: &Layout, row: &Row, unary: &[Unary]) -> bool {
+        let mut new = false;
         let whole = row.present == Mask::first(row.cells.len());
         let mut at = 0;
         while let Some(&Open { x, y, pair }) = self.open.get(at) {
@@ -136,6 +140,7 @@ impl Pairs {
             }
             let bit = seen::between(row.cells[x], row.cells[y]);
             if self.seen[pair] & bit == 0 {
+                new = true;
                 let kind = layout.slots[x].kind;
                 self.seen[pair] = closed(kind, self.seen[pair] | bit);
                 if self.seen[pair] == closed(kind, u8::MAX) {
@@ -151,13 +156,45 @@ impl Pairs {
             let over = span.is_lost() && *seen == closed(Kind::Float, u8::MAX);
             if !over && row.present.has(x) && row.present.has(y) {
                 let (a, b) = (real(row.cells[x]), real(row.cells[y]));
-                *seen = closed(Kind::Float, *seen | seen::of(a.partial_cmp(&b)));
-                span.take(a, b);
+                let more = closed(Kind::Float, *seen | seen::of(a.partial_cmp(&b)));
+                new |= std::mem::replace(seen, more) != more;
+                new |= span.take(a, b);
             }
         }
         self.looks += 1;
         if self.looks == SWEEP {
             self.sweep(unary);
+        }
+        new
+    }
+
+    /// The pairs of which both do not know the same.
+    pub(crate) fn apart(&self, other: &Self) -> Vec<usize> {
+        let spans = self.spans.iter().zip(&other.spans).filter(|(mine, theirs)| mine != theirs);
+        let mut apart: Vec<usize> = spans.map(|(mine, _)| mine.0 as usize).collect();
+        apart.extend((0..self.seen.len()).filter(|&at| self.seen[at] != other.seen[at]));
+        apart.sort_unstable();
+        apart.dedup();
+        apart
+    }
+
+    /// Takes a sample for some pairs only.
+    pub(crate) fn take_some(&mut self, layout: &Layout, row: &Row, pairs: &[usize]) {
+        for &pair in pairs {
+            let (x, y) = layout.pairs[pair];
+            let (x, y) = (usize::from(x), usize::from(y));
+            if !(row.present.has(x) && row.present.has(y)) {
+                continue;
+            }
+            let kind = layout.slots[x].kind;
+            let seen = &mut self.seen[pair];
+            if kind != Kind::Float {
+                *seen = closed(kind, *seen | seen::between(row.cells[x], row.cells[y]));
+            } else if let Ok(at) = self.spans.binary_search_by_key(&pair, |&(of, _)| of as usize) {
+                let (a, b) = (real(row.cells[x]), real(row.cells[y]));
+                *seen = closed(Kind::Float, *seen | seen::of(a.partial_cmp(&b)));
+                self.spans[at].1.take(a, b);
+            }
         }
     }
 
@@ -166,8 +203,10 @@ impl Pairs {
         self.looks = 0;
         let seen = &self.seen;
         self.open.retain(|open| {
-            seen[open.pair as usize] != LESS | MORE
-                || !too_far(&unary[usize::from(open.x)], &unary[usize::from(open.y)])
+            let seen = seen[open.pair as usize];
+            // It may have been closed by the way.
+            seen != LESS | SAME | MORE && seen != LESS | MORE
+                || seen == LESS | MORE && !too_far(&unary[usize::from(open.x)], &unary[usize::from(open.y)])
         });
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Passing and failing runs are inferred apart. A statement that the passing runs all keep, and not by chance, and that failing runs break, is a likely
 //! cause. Such statements are ranked: what the code does to shared variables before what they are, if three of ten failing runs break it;
-//! then by the share of failing runs that do, and by how near the break is to the failure.
+//! then by the share of failing runs that do, and by how near the break is to the failure. Who asks may know of a statement that it is
+//! aside: of what its place does not touch, or of a place that comes when all is over.
 
 use crate::inference::{Inference, LoadError};
 use crate::point::{Point, Points, Sample};
@@ -170,13 +171,13 @@ impl Parts {
         Ok(Self { passing, failing, passing_runs, failing_runs, between, kept })
     }
 
-    /// What passing runs keep and failing runs break, the likeliest cause first.
-    pub fn broken(&self, shown: Option<Shown<'_>>) -> Vec<Broken> {
+    /// What passing runs keep and failing runs break, the likeliest cause first; what is `aside`, by how far, behind the rest.
+    pub fn broken(&self, shown: Option<Shown<'_>>, aside: impl Fn(&Broken) -> u8) -> Vec<Broken> {
         let mut all: Vec<Broken> = self.passing.in_order().flat_map(|state| self.broken_at(state)).collect();
         if let Some(shown) = shown {
             show(&mut all, shown);
         }
-        all.sort_by_cached_key(rank);
+        all.sort_by_cached_key(|broken| rank(broken, aside(broken)));
         all
     }
 
@@ -249,7 +250,7 @@ fn show(all: &mut [Broken], shown: Shown<'_>) {
 type Rank = (u8, Reverse<u64>, (bool, bool), u32, u8, bool, u32, String);
 
 /// The better cause first.
-fn rank(broken: &Broken) -> Rank {
+fn rank(broken: &Broken, aside: u8) -> Rank {
     // Tenths, so that a run more or less decides nothing.
     let share = broken.broken_in * 10 / broken.looked_at.max(1);
     let near = broken.before_failure.map_or(u32::MAX, |events| 64 - events.leading_zeros());
@@ -259,9 +260,8 @@ fn rank(broken: &Broken) -> Rank {
     // What variables are when the failure is seen restates it, in every failing run; what code does to them is a cause, though other code
     // may fail in other runs.
     let order = match (broken.told.transition, share) {
-        (_, 0..OFTEN) => 2,
-        (false, _) => 1,
-        (true, _) => 0,
+        (_, 0..OFTEN) => u8::MAX,
+        (transition, _) => 2 * aside + u8::from(!transition),
     };
     (
         order,

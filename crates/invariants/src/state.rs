@@ -4,7 +4,7 @@
 //! only, those are all samples, and nothing is kept for it; when that ends, the facts so far are copied. The same for a flag that has always been
 //! like another one, as most are like what they were at the entry.
 
-use crate::facts::Facts;
+use crate::facts::{Apart, Facts};
 use crate::layout::{Layout, Row};
 use crate::point::{Point, Sample};
 use crate::sketch::Sketch;
@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 /// Rows that came lately are recognised by their hashes: a row that comes again changes nothing but counts.
 const RECENT: usize = 512;
 
+/// Rows after which the facts of a flag are held against those of all, for the first time and again.
+const LOOKS: u32 = 256;
+const LOOKS_AGAIN: u32 = 4096;
+
 /// What is kept for a flag.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Split {
@@ -22,7 +26,47 @@ enum Split {
     /// It has always been like an earlier flag with facts of its own, the first such one.
     Like(u16),
     /// The facts where it is false and where it is true.
-    Own(Box<[Facts; 2]>),
+    Own(Box<[Side; 2]>),
+}
+
+/// The facts where a flag has one of its values.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Side {
+    facts: Facts,
+    /// Where they are not those of all samples: what says nothing new of all says nothing new elsewhere.
+    #[serde(skip)]
+    apart: Option<Apart>,
+    /// Rows since that was looked at.
+    #[serde(skip)]
+    rows: u32,
+}
+
+impl Side {
+    fn new(facts: Facts) -> Self {
+        Self { facts, apart: None, rows: 0 }
+    }
+
+    /// Takes a row that is one of its own; `new` if it says something new of all, whose facts have it already.
+    fn take<'a>(
+        &mut self,
+        layout: &Layout,
+        row: &Row,
+        text: &impl Fn(usize) -> Option<&'a str>,
+        all: &Facts,
+        new: bool,
+    ) {
+        match &self.apart {
+            Some(apart) if !new => self.facts.take_apart(layout, row, text, apart),
+            _ => {
+                self.facts.take(layout, row, text);
+            }
+        }
+        self.rows += 1;
+        if self.rows >= if self.apart.is_some() { LOOKS_AGAIN } else { LOOKS } {
+            self.rows = 0;
+            self.apart = self.facts.apart(all);
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,7 +91,7 @@ impl PartialEq for State {
             && self.sketch == other.sketch
             && self.splits.iter().zip(&other.splits).all(|pair| match pair {
                 (Split::Own(mine), Split::Own(theirs)) => {
-                    mine.iter().zip(theirs.iter()).all(|(a, b)| same(a, b))
+                    mine.iter().zip(theirs.iter()).all(|(a, b)| same(&a.facts, &b.facts))
                 }
                 (Split::Like(mine), Split::Like(theirs)) => mine == theirs,
                 (mine, theirs) => matches!((mine, theirs), (Split::One, Split::One)),
@@ -95,7 +139,7 @@ impl State {
         self.all.count(&self.layout, row, times);
         for (flag, split) in self.layout.flags.iter().zip(&mut self.splits) {
             if let (Split::Own(sides), Some(is)) = (split, row.get(usize::from(*flag))) {
-                sides[is as usize].count(&self.layout, row, times);
+                sides[is as usize].facts.count(&self.layout, row, times);
             }
         }
     }
@@ -104,12 +148,18 @@ impl State {
         self.part(row);
         let layout = &self.layout;
         let text = |slot: usize| layout.text(slot, sample);
+        let new = self.all.take(layout, row, &text);
         for (&flag, split) in layout.flags.iter().zip(&mut self.splits) {
-            if let (Split::Own(sides), Some(is)) = (split, row.get(usize::from(flag))) {
-                sides[is as usize].take(layout, row, &text);
+            let Split::Own(sides) = split else { continue };
+            let is = row.get(usize::from(flag)).map(|is| is as usize);
+            for (at, side) in sides.iter_mut().enumerate() {
+                if is == Some(at) {
+                    side.take(layout, row, &text, &self.all, new);
+                } else if new {
+                    side.apart = None;
+                }
             }
         }
-        self.all.take(layout, row, &text);
     }
 
     /// Gives facts of their own to flags that stop being constant, or like others, with a row that is to come.
@@ -156,7 +206,7 @@ impl State {
     }
 
     /// The facts of a flag as its own.
-    fn sides(&self, at: usize) -> Box<[Facts; 2]> {
+    fn sides(&self, at: usize) -> Box<[Side; 2]> {
         match &self.splits[at] {
             Split::Own(sides) => sides.clone(),
             Split::Like(other) => self.sides(usize::from(*other)),
@@ -165,7 +215,7 @@ impl State {
                 if let Some(only) = self.only(usize::from(self.layout.flags[at])) {
                     sides[only as usize] = self.all.clone();
                 }
-                Box::new(sides)
+                Box::new(sides.map(Side::new))
             }
         }
     }
@@ -189,7 +239,7 @@ impl State {
         match &self.splits[flag] {
             Split::One => None,
             Split::Like(other) => self.given(usize::from(*other), is),
-            Split::Own(sides) => Some(&sides[usize::from(is)]),
+            Split::Own(sides) => Some(&sides[usize::from(is)].facts),
         }
     }
 
@@ -219,7 +269,8 @@ impl State {
             } else {
                 let mut sides = self.sides(at);
                 for (mine, theirs) in sides.iter_mut().zip(other.sides(at).iter()) {
-                    mine.merge(theirs, &self.layout);
+                    mine.facts.merge(&theirs.facts, &self.layout);
+                    mine.apart = None;
                 }
                 Split::Own(sides)
             });
@@ -241,7 +292,7 @@ impl State {
                 Split::Like(other) => {
                     usize::from(*other) < at && matches!(self.splits[usize::from(*other)], Split::Own(_))
                 }
-                Split::Own(sides) => sides.iter().all(|facts| facts.is_sound(&self.layout)),
+                Split::Own(sides) => sides.iter().all(|side| side.facts.is_sound(&self.layout)),
             })
             && self
                 .layout
@@ -252,7 +303,7 @@ impl State {
             self.all.reopen(&self.layout);
             for split in &mut self.splits {
                 if let Split::Own(sides) = split {
-                    sides.iter_mut().for_each(|facts| facts.reopen(&self.layout));
+                    sides.iter_mut().for_each(|side| side.facts.reopen(&self.layout));
                 }
             }
         }

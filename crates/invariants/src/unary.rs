@@ -26,18 +26,19 @@ impl<T> Default for Few<T> {
 }
 
 impl<T: Ord + Clone> Few<T> {
+    /// Adds a value; whether that changes anything.
     #[inline]
-    pub(crate) fn add(&mut self, value: &T) {
+    pub(crate) fn add(&mut self, value: &T) -> bool {
         if self.many {
-            return;
+            return false;
         }
-        if let Err(at) = self.values.binary_search(value) {
-            if self.values.len() == MAX_ONE_OF {
-                self.overflow();
-            } else {
-                self.values.insert(at, value.clone());
-            }
+        let Err(at) = self.values.binary_search(value) else { return false };
+        if self.values.len() == MAX_ONE_OF {
+            self.overflow();
+        } else {
+            self.values.insert(at, value.clone());
         }
+        true
     }
 
     fn overflow(&mut self) {
@@ -49,7 +50,9 @@ impl<T: Ord + Clone> Few<T> {
         if other.many {
             self.overflow();
         }
-        other.values.iter().for_each(|value| self.add(value));
+        for value in &other.values {
+            self.add(value);
+        }
     }
 
     /// The values, in order, if they are few.
@@ -84,28 +87,32 @@ impl Ints {
     }
 
     #[inline]
-    fn take(&mut self, value: i128) {
-        if self.step != 1 {
-            self.widen(value.abs_diff(self.min));
+    fn take(&mut self, value: i128) -> bool {
+        let mut new = self.step != 1 && self.widen(value.abs_diff(self.min));
+        let within = self.min <= value && value <= self.max && (value != 0 || self.zero);
+        if !within || self.always & !value != 0 || value & !self.ever != 0 {
+            self.min = self.min.min(value);
+            self.max = self.max.max(value);
+            self.always &= value;
+            self.ever |= value;
+            self.zero |= value == 0;
+            new = true;
         }
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
-        self.always &= value;
-        self.ever |= value;
-        self.zero |= value == 0;
-        self.few.add(&value);
+        new | self.few.add(&value)
     }
 
     #[inline]
-    fn widen(&mut self, difference: u128) {
+    fn widen(&mut self, difference: u128) -> bool {
         let fits = match (u64::try_from(difference), u64::try_from(self.step)) {
             (Ok(0), _) => true,
             (Ok(difference), Ok(step)) if step != 0 => difference % step == 0,
             _ => false,
         };
-        if !fits {
-            self.step = gcd(self.step, difference);
+        if fits {
+            return false;
         }
+        let step = gcd(self.step, difference);
+        std::mem::replace(&mut self.step, step) != step
     }
 
     fn merge(&mut self, other: &Self) {
@@ -143,9 +150,10 @@ impl Reals {
         Self { min: f64::INFINITY, max: f64::NEG_INFINITY, zero: false, strange: false, few: Few::default() }
     }
 
-    fn take(&mut self, cell: i128) {
+    fn take(&mut self, cell: i128) -> bool {
         let value = real(cell);
-        self.few.add(&cell);
+        let before = (self.min.to_bits(), self.max.to_bits(), self.zero, self.strange);
+        let new = self.few.add(&cell);
         if value.is_nan() {
             self.strange = true;
         } else {
@@ -153,6 +161,7 @@ impl Reals {
             self.max = self.max.max(value);
             self.zero |= value == 0.0;
         }
+        new | (before != (self.min.to_bits(), self.max.to_bits(), self.zero, self.strange))
     }
 
     fn merge(&mut self, other: &Self) {
@@ -179,15 +188,23 @@ pub(crate) enum Unary {
 }
 
 impl Unary {
-    /// Takes a cell; `text` gives its string if it stands for one.
+    /// Takes a cell; `text` gives its string if it stands for one. Whether that changes anything.
     #[inline]
-    pub(crate) fn take<'a>(&mut self, kind: Kind, cell: i128, text: impl FnOnce() -> Option<&'a str>) {
+    pub(crate) fn take<'a>(
+        &mut self,
+        kind: Kind,
+        cell: i128,
+        text: impl FnOnce() -> Option<&'a str>,
+    ) -> bool {
         match self {
             Self::Ints(ints) => ints.take(cell),
             Self::Reals(reals) => reals.take(cell),
             Self::Texts(few) => add_text(few, text()),
-            Self::Order(all) => *all |= cell as u8,
-            Self::Silent => {}
+            Self::Order(all) => {
+                let more = *all | cell as u8;
+                std::mem::replace(all, more) != more
+            }
+            Self::Silent => false,
             Self::Unseen => {
                 *self = match kind {
                     Kind::Int | Kind::Flag | Kind::Enum | Kind::Pointer => Self::Ints(Ints::new(cell)),
@@ -203,7 +220,8 @@ impl Unary {
                     }
                     Kind::Order => Self::Order(cell as u8),
                     Kind::Sequence => Self::Silent,
-                }
+                };
+                true
             }
         }
     }
@@ -237,14 +255,17 @@ impl Unary {
     }
 }
 
-fn add_text(few: &mut Few<String>, text: Option<&str>) {
+fn add_text(few: &mut Few<String>, text: Option<&str>) -> bool {
     match text {
         Some(text) if text.len() <= MAX_TEXT => {
             // Looking first saves making a string for each sample.
-            if few.get().is_some_and(|values| !values.iter().any(|known| known == text)) {
-                few.add(&text.to_owned());
-            }
+            let new = few.get().is_some_and(|values| !values.iter().any(|known| known == text));
+            new && few.add(&text.to_owned())
         }
-        _ => few.overflow(),
+        _ => {
+            let new = few.get().is_some();
+            few.overflow();
+            new
+        }
     }
 }

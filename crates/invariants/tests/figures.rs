@@ -13,7 +13,7 @@ fn block(file: &str, first: u32, last: u32) -> Region {
 /// What comes first, and what holds instead.
 fn first(program: &Program, shown: &Run) -> Broken {
     let shown = Shown { points: &program.points, samples: &shown.samples, failure: shown.event + 5 };
-    let broken = program.parts.broken(Some(shown));
+    let broken = program.parts.broken(Some(shown), |_| 0);
     for line in &broken {
         println!("{} {} {:?}", line.point, line.told.statement, line.first);
     }
@@ -82,7 +82,7 @@ fn figure_5_mended() {
         // What fails, fails elsewhere.
         program.end(&run, number % 2 == 1);
     }
-    assert_eq!(program.parts.broken(None), []);
+    assert_eq!(program.parts.broken(None, |_| 0), []);
 }
 
 /// Figures 2, 6 and 7: a pointer that another strand changes between its test and its use.
@@ -239,7 +239,7 @@ fn ranking_goes_by_runs_then_by_nearness() {
         }
     }
     let shown = Shown { points: &program.points, samples: &failing.samples, failure: failing.event + 1 };
-    let broken = program.parts.broken(Some(shown));
+    let broken = program.parts.broken(Some(shown), |_| 0);
     let statements: Vec<String> =
         broken.iter().take(2).map(|broken| broken.told.statement.to_string()).collect();
     assert_eq!(statements, ["::b == orig(::b)", "::a == orig(::a)"]);

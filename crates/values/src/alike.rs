@@ -12,7 +12,7 @@ use crate::order::{Clock, Order};
 use crate::recording::Recording;
 use crate::regions::Found;
 use crate::vain::{Vain, only_reads};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use threadbare_abi::op::OpKind;
 
 /// Pairs of an entry and an exit that are looked at, of one activation.
@@ -90,7 +90,7 @@ impl Activation<'_> {
 }
 
 fn distinct<T: std::hash::Hash + Eq + Clone>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut known = HashSet::new();
+    let mut known = HashSet::default();
     all.filter(|it| known.insert(it.clone())).collect()
 }
 

@@ -5,7 +5,8 @@ use crate::known::{One, Slot};
 use crate::location::{Home, LeftOut};
 use crate::places::Program;
 use crate::recording::Recording;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use threadbare_symbols::NoScalar;
 
 /// How many variables a point has at most. Those that strands touch most come first.
@@ -33,9 +34,9 @@ pub(crate) struct Choice {
 impl Choice {
     /// Looks which variables the strands of a run share.
     pub(crate) fn learn(&mut self, program: &mut Program, run: &Recording) {
-        let mut unnamed: HashMap<u64, (u16, bool, bool, NoScalar)> = HashMap::new();
+        let mut unnamed: HashMap<u64, (u16, bool, bool, NoScalar)> = HashMap::default();
         let spots = program.spots(run);
-        let mut touched: HashMap<(usize, u64), (u16, bool, bool)> = HashMap::new();
+        let mut touched: HashMap<(usize, u64), (u16, bool, bool)> = HashMap::default();
         for (access, spot) in run.accesses.iter().zip(spots) {
             match spot {
                 Ok(number) => {
@@ -53,7 +54,7 @@ impl Choice {
                 }
             }
         }
-        let mut objects: HashMap<usize, usize> = HashMap::new();
+        let mut objects: HashMap<usize, usize> = HashMap::default();
         for (number, _) in touched.keys() {
             *objects.entry(*number).or_insert(0) += 1;
         }

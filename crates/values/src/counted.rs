@@ -1,7 +1,7 @@
 //! Samples that came before are counted, not made again: most activations of most runs show what others have shown.
 
 use crate::known::Raw;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use threadbare_invariants::{PointId, Sample};
 
 /// So many different samples are kept until they are taken.

@@ -6,7 +6,8 @@ use crate::places::{Program, Spot};
 use crate::recording::{Access, Recording};
 use crate::regions::Found;
 use crate::timeline::{Moment, Timeline};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use threadbare_abi::op::OpKind;
 use threadbare_symbols::NoScalar;
 
@@ -52,6 +53,7 @@ pub(crate) type Raw = Vec<Option<u64>>;
 /// A variable in one run.
 #[derive(Clone, Debug)]
 struct Held {
+    variable: usize,
     home: Home,
     size: u64,
     /// How many of its objects are told apart.
@@ -76,7 +78,7 @@ pub(crate) struct Known {
 
 impl Known {
     pub(crate) fn new(program: &Program, run: &Recording, slots: &[Slot], spots: &[Spot]) -> Self {
-        let mut places: HashMap<usize, usize> = HashMap::new();
+        let mut places: HashMap<usize, usize> = HashMap::default();
         let mut held: Vec<Held> = Vec::new();
         let mut ones = Vec::new();
         for one in slots.iter().flat_map(Slot::all) {
@@ -87,7 +89,8 @@ impl Known {
             let at = *places.entry(one.variable).or_insert_with(|| {
                 let location = program.location(one.variable);
                 let size = u64::from(location.size);
-                held.push(Held { home: location.home, size, most: 1, lines: BTreeMap::new() });
+                let (variable, home) = (one.variable, location.home);
+                held.push(Held { variable, home, size, most: 1, lines: BTreeMap::new() });
                 held.len() - 1
             });
             if held[at].home != Home::Fixed {
@@ -181,6 +184,13 @@ impl Known {
         View { known: self, sources }
     }
 
+    /// The variables that an activation touches.
+    pub(crate) fn touched_in(&self, found: &Found) -> impl Iterator<Item = usize> {
+        let next = |number: &usize| Some(self.next[*number]).filter(|next| *next <= found.last);
+        let numbers = std::iter::successors(Some(found.first), next);
+        numbers.filter_map(|number| Some(self.held[self.touched[number]?.0].variable))
+    }
+
     /// What the variable that an access touches was when just these accesses had been made.
     pub(crate) fn found_by(&self, number: usize, made: impl Fn(usize) -> bool) -> Option<u64> {
         self.timelines[self.touched[number]?.1].after_those(made)
@@ -195,7 +205,7 @@ impl Known {
 /// Of each access the next one of its strand; after the last there is none.
 fn next(run: &Recording) -> Vec<usize> {
     let mut next = vec![usize::MAX; run.accesses.len()];
-    let mut last: HashMap<u16, usize> = HashMap::new();
+    let mut last: HashMap<u16, usize> = HashMap::default();
     for (number, access) in run.accesses.iter().enumerate() {
         if let Some(last) = last.insert(access.strand, number) {
             next[last] = number;

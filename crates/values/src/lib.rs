@@ -34,6 +34,7 @@ mod places;
 mod recording;
 mod regions;
 mod sampler;
+mod spans;
 mod timeline;
 mod vain;
 
@@ -42,5 +43,6 @@ pub use location::{Home, LeftOut, Location};
 pub use places::{Level, Program};
 pub use recording::{Access, Activation, MAX_ACCESSES, Recording};
 pub use regions::Place;
-pub use sampler::{Options, Sampler, Samples};
+pub use sampler::{Options, Sampler, Samples, Seen};
+pub use spans::{Reach, Span, Spans};
 pub use timeline::Timeline;

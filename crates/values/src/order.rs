@@ -11,7 +11,8 @@
 //! is not:** what is told here has a run that shows it.
 
 use crate::recording::{Access, Deed, Recording};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 use threadbare_abi::op::OpKind;
 
 /// Longer runs are taken as they are.
@@ -70,7 +71,7 @@ struct Progress {
 
 impl Progress {
     fn new(run: &Recording) -> Self {
-        let mut strands: HashMap<u16, usize> = HashMap::new();
+        let mut strands: HashMap<u16, usize> = HashMap::default();
         let begun = run.deeds.iter().filter(|deed| deed.op == OpKind::Create).map(|deed| deed.object as u16);
         let deeds = run.deeds.iter().map(|deed| deed.strand).chain(begun);
         for strand in run.accesses.iter().map(|access| access.strand).chain(deeds) {
@@ -80,10 +81,10 @@ impl Progress {
         let nothing: Clock = vec![0; strands.len()].into();
         Self {
             now: vec![nothing.clone(); strands.len()],
-            given: HashMap::new(),
+            given: HashMap::default(),
             unnamed: nothing.clone(),
             asked: vec![Default::default(); strands.len()],
-            bytes: HashMap::new(),
+            bytes: HashMap::default(),
             all: nothing,
             strands,
         }
@@ -220,7 +221,7 @@ impl Order {
         let first = if early { &self.bases[access] } else { &self.clocks[access] };
         let (strand, place) = self.own[access];
         let mut cuts: Vec<Clock> = vec![first.clone()];
-        let mut known: HashSet<Clock> = HashSet::from([first.clone()]);
+        let mut known: HashSet<Clock> = HashSet::from_iter([first.clone()]);
         let mut at = 0;
         while at < cuts.len() && cuts.len() < MOST_CUTS {
             for (other, telling) in self.telling.iter().enumerate().filter(|(other, _)| *other != strand) {
@@ -294,7 +295,7 @@ mod tests {
     }
 
     fn deed(at: usize, strand: u16, op: OpKind) -> Deed {
-        Deed { at, strand, op, object: 64 }
+        Deed { at, strand, op, object: 64, pc: 0 }
     }
 
     /// For each cut at an access, which accesses have been made.
@@ -357,7 +358,7 @@ mod tests {
         // Strand 0 writes, creates 1, writes, joins it and writes.
         let run =
             || vec![access(0, 16, WRITE), access(1, 32, WRITE), access(0, 24, WRITE), access(0, 40, WRITE)];
-        let other = |at, op| Deed { at, strand: 0, op, object: 1 };
+        let other = |at, op| Deed { at, strand: 0, op, object: 1, pc: 0 };
         let deeds = || vec![other(1, OpKind::Create), other(3, OpKind::Join)];
         assert_eq!(seen(run(), deeds(), 0, false), sets([&[0]]));
         assert_eq!(seen(run(), deeds(), 2, false), sets([&[0, 2], &[0, 1, 2]]));

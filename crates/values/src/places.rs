@@ -3,7 +3,8 @@
 use crate::array::Array;
 use crate::location::{Home, Location};
 use crate::recording::{Access, Recording};
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use threadbare_symbols::{Class, NoScalar, Pc, Scalar, StackFrame, Symbols};
@@ -56,12 +57,12 @@ impl Program {
     pub fn new(symbols: Symbols) -> Self {
         Self {
             symbols,
-            chains: HashMap::new(),
-            globals: HashMap::new(),
-            fields: HashMap::new(),
-            contexts: HashMap::new(),
-            locals: HashMap::new(),
-            numbers: HashMap::new(),
+            chains: HashMap::default(),
+            globals: HashMap::default(),
+            fields: HashMap::default(),
+            contexts: HashMap::default(),
+            locals: HashMap::default(),
+            numbers: HashMap::default(),
             locations: Vec::new(),
             arrays: BTreeMap::new(),
         }
@@ -90,7 +91,7 @@ impl Program {
     /// for all others to the same bytes of the same block; where two say different things, none is believed.
     pub(crate) fn spots(&mut self, run: &Recording) -> Vec<Spot> {
         let contexts = self.contexts(run);
-        let mut agreed: HashMap<(u64, u64, u64, u8), Spot> = HashMap::new();
+        let mut agreed: HashMap<(u64, u64, u64, u8), Spot> = HashMap::default();
         let mut spots = Vec::with_capacity(run.accesses.len());
         for access in &run.accesses {
             let spot = match (access.block, access.frame) {

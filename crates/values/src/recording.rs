@@ -1,6 +1,6 @@
 //! A run's stream of accesses, read.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use threadbare_abi::event::{Event, EventKind};
 use threadbare_abi::op::OpKind;
 use threadbare_symbols::StackFrame;
@@ -78,6 +78,8 @@ pub(crate) struct Deed {
     pub(crate) op: OpKind,
     /// The object, or the other strand.
     pub(crate) object: u64,
+    /// Its instruction (return address); 0 where that is not known.
+    pub(crate) pc: u64,
 }
 
 /// What a run's accesses did, in the order in which they were made.
@@ -144,7 +146,8 @@ impl Recording {
                     self.names.insert(strand, name);
                 }
                 let at = self.accesses.len();
-                self.deeds.push(Deed { at, strand: parent, op: OpKind::Create, object: strand.into() });
+                let (op, object) = (OpKind::Create, strand.into());
+                self.deeds.push(Deed { at, strand: parent, op, object, pc: 0 });
             }
             Some(EventKind::Ended) => self.cut_to(strand, 0),
             Some(EventKind::Entered) => self.entered(strand, event.pc, event.value),
@@ -209,8 +212,38 @@ impl Recording {
     fn deed(&mut self, event: &Event) {
         let Some(op) = OpKind::from_code(event.op) else { return };
         if !is_access(op) && op != OpKind::Create && self.accesses.len() < MAX_ACCESSES {
-            self.deeds.push(Deed { at: self.accesses.len(), strand: event.strand, op, object: event.addr });
+            let (at, strand) = (self.accesses.len(), event.strand);
+            self.deeds.push(Deed { at, strand, op, object: event.addr, pc: event.pc });
         }
+    }
+
+    /// Whether the strand of an access had joined all others by then.
+    pub(crate) fn is_alone(&self, number: usize) -> bool {
+        let (mut created, mut joined) = (0, 0);
+        for deed in self.deeds.iter().take_while(|deed| deed.at <= number) {
+            created += usize::from(deed.op == OpKind::Create);
+            joined += usize::from(deed.op == OpKind::Join && deed.strand == self.accesses[number].strand);
+        }
+        created > 0 && joined >= created
+    }
+
+    /// For each access the instruction at which its strand took the first of the locks that it holds then.
+    pub fn locked_since(&self) -> Vec<Option<u64>> {
+        let mut held: HashMap<u16, Vec<(u64, u64)>> = HashMap::default();
+        let mut deeds = self.deeds.iter().peekable();
+        let mut all = Vec::with_capacity(self.accesses.len());
+        for (number, access) in self.accesses.iter().enumerate() {
+            while let Some(deed) = deeds.next_if(|deed| deed.at <= number) {
+                let mine = held.entry(deed.strand).or_default();
+                match deed.op {
+                    OpKind::MutexLock => mine.push((deed.object, deed.pc)),
+                    OpKind::MutexUnlock => mine.retain(|(lock, _)| *lock != deed.object),
+                    _ => {}
+                }
+            }
+            all.push(held.get(&access.strand).and_then(|held| held.first()).map(|(_, pc)| *pc));
+        }
+        all
     }
 
     /// The last piece of an access.
@@ -323,6 +356,28 @@ mod tests {
         assert!(run.activations[run.accesses[0].activation as usize].left);
         assert!(!run.activations[run.accesses[2].activation as usize].left);
         assert_eq!(run.accesses.iter().map(|access| access.after).collect::<Vec<_>>(), [Some(6), None, None]);
+    }
+
+    #[test]
+    fn locks_and_joins_are_known_at_each_access() {
+        let mut run = Recording::new();
+        let at = |strand, of: Event| Event { strand, ..of };
+        let deed = |op: OpKind, pc| Event { op: op as u8, ..event(EventKind::Point, pc, 0, 0) };
+        let made = || event(EventKind::Made, 0x99, 1, 4);
+        for next in [
+            Event { strand: 1, addr: 0, ..event(EventKind::Created, 0, 1, 0) },
+            at(0, deed(OpKind::MutexLock, 0x40)),
+            at(0, made()),
+            at(0, deed(OpKind::MutexUnlock, 0x48)),
+            at(0, Event { addr: 1, ..deed(OpKind::Join, 0x50) }),
+            at(1, made()),
+            at(0, made()),
+        ] {
+            run.event(&next);
+        }
+        assert_eq!(run.locked_since(), [Some(0x40), None, None]);
+        let alone: Vec<bool> = (0..3).map(|number| run.is_alone(number)).collect();
+        assert_eq!(alone, [false, false, true], "who waits for the other has it still beside it");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! The stretches of a run that have an entry and an exit: functions, and blocks of accesses.
 //!
 //! A block is named by lines, so it must be all that the strand does on them: from the first access on its first line to
-//! the last on its last one. What goes round a loop is no block; a loop inside a function that the block calls is.
+//! the last on its last one. What goes round a loop is no block; a loop inside a function that the block calls is. An access that is alone on its line
+//! is looked at by itself, if so asked: it has an entry and no exit.
 
 use crate::places::{Level, Program, shared_levels};
 use crate::recording::Recording;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use threadbare_invariants::Region;
 
@@ -73,11 +76,22 @@ pub(crate) struct Regions {
     /// What the way of a strand consists of. Most runs have strands that go the same ways.
     known: HashMap<u128, Rc<[Found]>>,
     kept: usize,
+    /// Regions that are more than one access.
+    wide: HashSet<usize>,
 }
 
 impl Regions {
+    /// Whether a region is never more than one access.
+    pub(crate) fn is_single(&self, region: &Region) -> bool {
+        self.numbers.get(region).is_some_and(|number| !self.wide.contains(number))
+    }
+
     pub(crate) fn region(&self, number: usize) -> &Region {
         &self.list[number].0
+    }
+
+    pub(crate) fn find(&self, region: &Region) -> Option<usize> {
+        self.numbers.get(region).copied()
     }
 
     /// Where a region begins.
@@ -104,7 +118,7 @@ impl Regions {
         run: &Recording,
         program: &mut Program,
         counts: &[bool],
-        block: usize,
+        block: RangeInclusive<usize>,
     ) -> Vec<Found> {
         let mut by_strand: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
         let first_pieces = run.accesses.iter().enumerate().filter(|(_, access)| !access.goes_on);
@@ -113,7 +127,7 @@ impl Regions {
         }
         let mut all = Vec::new();
         for numbers in by_strand.values() {
-            let found = self.of_strand(run, program, numbers, block);
+            let found = self.of_strand(run, program, numbers, block.clone());
             all.extend(found.iter().map(|found| Found {
                 first: numbers[found.first],
                 last: run.last_piece(numbers[found.last]),
@@ -129,7 +143,7 @@ impl Regions {
         run: &Recording,
         program: &mut Program,
         numbers: &[usize],
-        block: usize,
+        block: RangeInclusive<usize>,
     ) -> Rc<[Found]> {
         let way = way(run, numbers);
         if let Some(found) = self.known.get(&way) {
@@ -156,7 +170,7 @@ fn way(run: &Recording, numbers: &[usize]) -> u128 {
         hash.0 = (hash.0 ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
         hash.1 = (hash.1.rotate_left(23) ^ word).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     };
-    let mut seen: HashMap<u32, u64> = HashMap::new();
+    let mut seen: HashMap<u32, u64> = HashMap::default();
     let mut fresh = Vec::new();
     for &number in numbers {
         let access = &run.accesses[number];
@@ -225,20 +239,36 @@ impl Strand<'_> {
         }
     }
 
-    fn blocks(&mut self, most: usize) {
+    fn blocks(&mut self, size: RangeInclusive<usize>) {
         let mut told = Told::default();
         for first in 0..self.numbers.len() {
             if told.enough(self.run.accesses[self.numbers[first]].pc) {
                 continue;
             }
+            if *size.start() == 1 {
+                let single = self.own(first).and_then(|within| self.block(first, first, within));
+                self.found.extend(single);
+            }
             let mut within = Some(self.activation(first));
-            for last in first + 1..self.numbers.len().min(first + most) {
+            for last in first + 1..self.numbers.len().min(first + size.end()) {
                 within = within.and_then(|within| self.common(within, self.activation(last)));
                 let Some(within) = within else { break };
                 if let Some(found) = self.block(first, last, within) {
                     self.found.push(found);
                 }
             }
+        }
+    }
+
+    /// The innermost function around an access that is the program's own.
+    fn own(&mut self, at: usize) -> Option<u32> {
+        let mut within = self.activation(at);
+        loop {
+            let step = self.step(at, within)?;
+            if self.program.chain(step.pc).iter().any(|level| level.own) {
+                return Some(within);
+            }
+            within = self.run.activations[within as usize].parent?;
         }
     }
 
@@ -252,7 +282,8 @@ impl Strand<'_> {
         let (from, to) = (self.program.chain(begin.pc), self.program.chain(end.pc));
         let level = (0..shared_levels(&from, &to)).rev().find(|&level| from[level].own)?;
         let (top, bottom) = (&from[level], &to[level]);
-        let backwards = top.line > bottom.line || top.line == bottom.line && begin.pc >= end.pc;
+        let single = first == last;
+        let backwards = top.line > bottom.line || top.line == bottom.line && begin.pc >= end.pc && !single;
         if backwards || top.file != bottom.file {
             return None;
         }
@@ -274,7 +305,11 @@ impl Strand<'_> {
         }
         let region = Region::Block { file: top.file.clone(), first: top.line, last: bottom.line };
         let region = self.regions.number(region, Place::of(top));
-        Some(Found { region, first, last, whole: true })
+        if !single {
+            self.regions.wide.insert(region);
+        }
+        // What one access leaves is what it does, whoever came before it.
+        Some(Found { region, first, last, whole: !single })
     }
 
     fn functions(&mut self) {
@@ -304,6 +339,7 @@ impl Strand<'_> {
 
     fn function(&mut self, level: &Level, first: usize, last: usize, whole: bool) {
         let region = self.regions.number(Region::Function(level.function.clone()), Place::of(level));
+        self.regions.wide.insert(region);
         self.found.push(Found { region, first, last, whole });
     }
 

@@ -12,7 +12,8 @@ use crate::recording::Recording;
 use crate::regions::{Found, Place, Regions};
 use crate::timeline::{after, making};
 use crate::vain::Vain;
-use std::collections::HashSet;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use threadbare_invariants::{Point, PointId, Points, Region, Sample, Side, Type, Value, Variable};
 use threadbare_symbols::NoScalar;
@@ -37,6 +38,14 @@ const RECOGNISED: usize = 1 << 20;
 pub struct Options {
     /// The most accesses of a block.
     pub block: usize,
+    /// Accesses by themselves, too.
+    pub single: bool,
+}
+
+impl Options {
+    fn least(self) -> usize {
+        if self.single { 1 } else { 2 }
+    }
 }
 
 /// The samples of a run.
@@ -48,6 +57,15 @@ pub struct Samples {
     pub own: Vec<Sample>,
     /// Entries and exits, each right after its entry, in runs like this one.
     pub alike: Vec<Sample>,
+}
+
+/// What strands do in a region.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The variables that they touch there themselves, by name.
+    pub touched: BTreeSet<String>,
+    /// Nobody else was there any more when they came to it: all strands had been joined.
+    pub alone: bool,
 }
 
 /// What a region has to do with samples.
@@ -84,6 +102,8 @@ pub struct Sampler {
     dice: u32,
     /// How often runs are looked at.
     runs: Pace,
+    /// By the numbers of regions, what strands do there.
+    seen: HashMap<usize, Seen>,
 }
 
 /// Whether a region is wanted.
@@ -121,9 +141,10 @@ impl Sampler {
             unsampled: 0,
             vain: Vain::default(),
             counted: Counted::default(),
-            recognised: HashSet::new(),
+            recognised: HashSet::default(),
             dice: 0x9e37_79b9,
             runs: Pace::default(),
+            seen: HashMap::default(),
         }
     }
 
@@ -168,11 +189,27 @@ impl Sampler {
         self.regions.place(region)
     }
 
+    /// Whether a region is never more than one access.
+    pub fn is_single(&self, region: &Region) -> bool {
+        self.regions.is_single(region)
+    }
+
+    /// What failing runs show of a region, by its number.
+    fn seen(&mut self, region: usize) -> &mut Seen {
+        self.seen.entry(region).or_insert_with(|| Seen { touched: BTreeSet::new(), alone: true })
+    }
+
+    /// What strands do in a region of runs that were sampled one by one.
+    pub fn seen_in(&self, region: &Region) -> Option<&Seen> {
+        self.seen.get(&self.regions.find(region)?)
+    }
+
     /// The samples of a run, one by one; those of runs like it if so asked.
     pub fn samples(&mut self, program: &mut Program, run: &Recording, number: u64, alike: bool) -> Samples {
         let mut samples = Samples::default();
         self.each(program, run, number, alike, |sampler, program, run, found| {
             sampler.sample(program, run, found, &mut samples);
+            sampler.see(program, run, found);
         });
         samples
     }
@@ -220,7 +257,7 @@ impl Sampler {
             let counted = counts[number] && recording.accesses[number].goes_on;
             counts[number - 1] |= counted;
         }
-        let found = self.regions.of(recording, program, &counts, self.options.block);
+        let found = self.regions.of(recording, program, &counts, self.options.least()..=self.options.block);
         self.add_regions(program);
         let known = Known::new(program, recording, &self.slots, &spots);
         let order = alike.then(|| Order::of(recording, |number| known.tells(number))).flatten();
@@ -270,6 +307,18 @@ impl Sampler {
         self.dice ^= self.dice >> 17;
         self.dice ^= self.dice << 5;
         self.dice
+    }
+
+    fn see(&mut self, program: &Program, run: Run<'_>, found: &Found) {
+        let alone = run.recording.is_alone(found.first);
+        let seen = self.seen(found.region);
+        seen.alone &= alone;
+        for variable in run.known.touched_in(found) {
+            let name = &program.location(variable).name;
+            if !seen.touched.contains(name) {
+                seen.touched.insert(name.clone());
+            }
+        }
     }
 
     fn sample(&self, program: &Program, run: Run<'_>, found: &Found, samples: &mut Samples) {

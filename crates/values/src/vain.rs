@@ -6,7 +6,8 @@
 
 use crate::order::Order;
 use crate::recording::{Access, Deed, Recording};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use threadbare_abi::op::OpKind;
 

@@ -13,7 +13,7 @@ static atomic_int next[3] = {1, 2, NONE};
 static int slow_has[2], fast_has;
 
 static int pop(void) {
-    int top = atomic_load(&head);
+    int top = atomic_load(&head); //~ top
     while (top != NONE)
         if (atomic_compare_exchange_strong(&head, &top, atomic_load(&next[top]))) //~ pop
             break;

@@ -11,7 +11,7 @@ static atomic_int wants[2], turn, inside;
 
 static void *work(void *arg) {
     int me = (int)(long)arg, other = 1 - me;
-    atomic_store(&turn, other);
+    atomic_store(&turn, other); //~ turn
     atomic_store(&wants[me], 1); //~ want
     while (atomic_load(&wants[other]) && atomic_load(&turn) == other) { //~ look
     }

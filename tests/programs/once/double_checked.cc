@@ -19,7 +19,7 @@ static Settings &settings() {
     if (!instance) {
         std::lock_guard guard(lock);
         if (!instance) {
-            instance = new Settings;
+            instance = new Settings; //~ publish
             instance.load()->workers = 8; //~ fill
         }
     }

@@ -9,7 +9,7 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 static VALUE: AtomicU32 = AtomicU32::new(0);
 
 fn value() -> u32 {
-    if !STARTED.swap(true, SeqCst) {
+    if !STARTED.swap(true, SeqCst) { //~ first
         VALUE.store(6 * 7, SeqCst); //~ fill
     }
     VALUE.load(SeqCst) //~ read

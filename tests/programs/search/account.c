@@ -22,14 +22,14 @@ static void change(int to) {
 }
 
 static void *deposit(void *unused) {
-    change(look() + 50);
+    change(look() + 50); //~ deposits
     return unused;
 }
 
 static void *withdraw(void *unused) {
-    int now = look();
+    int now = look(); //~ looks
     if (now >= 30)
-        change(now - 30);
+        change(now - 30); //~ changes
     return unused;
 }
 

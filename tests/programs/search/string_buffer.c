@@ -41,8 +41,8 @@ static void cut(struct buffer *buffer, int from, int to) {
 
 static void *append(void *unused) {
     pthread_mutex_lock(&target.lock);
-    int length = length_of(&source);
-    copy_out(&source, 0, length, target.text + target.length);
+    int length = length_of(&source); //~ measures
+    copy_out(&source, 0, length, target.text + target.length); //~ copies
     target.length += length;
     pthread_mutex_unlock(&target.lock);
     return unused;

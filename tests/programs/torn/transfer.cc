@@ -22,10 +22,10 @@ struct Account {
 int main() {
     Account a, b;
     std::thread transfer([&] {
-        a.add(-30);
-        b.add(30);
+        a.add(-30); //~ takes
+        b.add(30); //~ gives
     });
-    int sum = a.read() + b.read();
+    int sum = a.read() + b.read(); //~ sums
     transfer.join();
     assert(sum == 200); //~ here
 }

@@ -6,6 +6,7 @@ use crate::options::CampaignOptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use threadbare_abi::layout::PointMode;
 use threadbare_explore::again::{Taken, Taker};
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress};
 use threadbare_explore::server::Target;
@@ -150,6 +151,16 @@ pub(crate) fn make(
         config.ends_complete = false;
         if config.runs != Some(0) {
             campaign(&config, store, suppressions, &mut runs, &mut learnt)?;
+        }
+    }
+    // Who fails right after it created a strand never lets it come first: nothing has shown yet that they share anything.
+    if !alone && runs.counts().1 == 0 && config.points == PointMode::Shared && !interrupt::requested() {
+        config.points = PointMode::All;
+        config.runs = Some(options.runs.unwrap_or(MORE_RUNS).min(MORE_RUNS));
+        config.time = options.time.map(|time| time.saturating_sub(began.elapsed()));
+        if config.time != Some(Duration::ZERO) {
+            campaign(&config, store, suppressions, &mut runs, &mut learnt)?;
+            runs.config.points = PointMode::All;
         }
     }
     runs.known = learnt.into_iter().collect();

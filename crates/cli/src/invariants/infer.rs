@@ -7,9 +7,9 @@ use super::record::{self, Recorded, Recorder};
 use crate::exit::Trouble;
 use std::collections::BTreeMap;
 use std::time::Instant;
-use threadbare_invariants::{Broken, Check, KEPT_RUNS, Kept, Parts, Sample, Shown, Watch};
+use threadbare_invariants::{Broken, Check, KEPT_RUNS, Kept, Operand, Parts, Sample, Shown, Watch};
 use threadbare_trace::report::Module;
-use threadbare_values::{Options, Program, Sampler, Samples};
+use threadbare_values::{Options, Program, Sampler, Samples, Spans};
 
 /// Runs of a program that the variables are chosen by.
 const LOOKED_AT: usize = 64;
@@ -37,6 +37,8 @@ pub(crate) struct Inferred {
     pub(crate) modules: Vec<Module>,
     /// What came first in the runs.
     pub(crate) orders: Orders,
+    /// Where functions touch variables.
+    pub(crate) spans: Spans,
     /// How many samples one of a passing run stands for.
     weight: u64,
 }
@@ -68,7 +70,7 @@ impl Inferred {
         let points = self.sampler.points();
         let shown = self.failing.first();
         let shown = shown.map(|run| Shown { points, samples: &run.samples, failure: run.failure });
-        let mut all = self.parts.broken(shown);
+        let mut all = self.parts.broken(shown, |broken| self.aside(broken));
         for run in self.failing.iter().skip(1) {
             let mut watch = Watch::new();
             let open = all.iter_mut().filter(|broken| broken.first.is_none());
@@ -86,6 +88,15 @@ impl Inferred {
         all
     }
 
+    /// How far a statement is from what may be a cause: 1 if it is of variables that its place does not touch itself, and so of what others do; 2 if its
+    /// place comes when all other strands are over, and can only show what they did.
+    fn aside(&self, broken: &Broken) -> u8 {
+        let Some(seen) = self.sampler.seen_in(&broken.point.region) else { return 0 };
+        let touched = |operand: &&Operand| seen.touched.iter().any(|name| is_of(name, &operand.name));
+        let foreign = !broken.told.statement.operands().iter().all(touched);
+        if seen.alone { 2 } else { u8::from(foreign) }
+    }
+
     /// More of the first break of a statement.
     pub(crate) fn first_break(&self, broken: &Broken) -> Option<FirstBreak> {
         let first = broken.first.as_ref()?;
@@ -100,6 +111,12 @@ impl Inferred {
             came_between: broken.told.transition && run.own.iter().any(same),
         })
     }
+}
+
+/// Whether a variable is what an operand is of, or a part of it.
+fn is_of(variable: &str, operand: &str) -> bool {
+    let operand = operand.strip_suffix("@2").unwrap_or(operand);
+    variable.strip_prefix(operand).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 /// All runs, as often as they are needed.
@@ -144,8 +161,11 @@ impl Source<'_> {
 /// Infers from runs.
 pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result<Inferred, Trouble> {
     let mut source = Source { recorder: Recorder::new(runs), order: runs.order() };
-    let mut sampler = Sampler::new(Options { block: wanted.block.into() });
-    if wanted.keep.is_none() && wanted.check.is_none() && wanted.dtrace.is_none() {
+    let shown_only = wanted.keep.is_none() && wanted.check.is_none() && wanted.dtrace.is_none();
+    // An access by itself tells what it must not find: what failing runs break.
+    let single = shown_only && runs.counts().0 > 0;
+    let mut sampler = Sampler::new(Options { block: wanted.block.into(), single });
+    if shown_only {
         let regions = wanted.clone();
         sampler.only(move |region, place| regions.regions(region, Some(place)));
     }
@@ -177,11 +197,11 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     });
     source.recorder.deadline = runs.deadline;
     let (parts, failing) = (Parts::new(), Vec::new());
-    let orders = Orders::default();
+    let (orders, spans) = (Orders::default(), Spans::default());
     let weight = if runs.are_all() { WEIGHT_OF_ALL } else { 1 };
     let (check, not_followed, dropped) = (None, 0, 0);
     let mut inferred =
-        Inferred { parts, sampler, failing, not_followed, dropped, check, modules, orders, weight };
+        Inferred { parts, sampler, failing, not_followed, dropped, check, modules, orders, spans, weight };
     inferred.check = kept.map(|kept| kept.check(inferred.sampler.points()));
     // What every order is inferred from has them all, and where time is short there are few runs anyway.
     let all = runs.are_all() || runs.deadline.is_some() || inferred.check.is_some();
@@ -236,6 +256,7 @@ impl Inferred {
             return self.check_run(program, failed, number, &recorded);
         }
         self.orders.take(program, &recorded.recording, failed);
+        self.spans.take(program, &recorded.recording, failed);
         if !failed {
             self.sampler.count(program, &recorded.recording, number as u64);
             self.parts.take_passing();

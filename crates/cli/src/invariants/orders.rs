@@ -53,6 +53,8 @@ pub(crate) struct Orders {
     lines: HashMap<u64, Option<Line>>,
     writes: BTreeSet<u64>,
     pairs: BTreeSet<(u64, u64)>,
+    /// Of instructions that are made under a lock, where that is taken.
+    locked: HashMap<u64, u64>,
 }
 
 impl Orders {
@@ -64,6 +66,7 @@ impl Orders {
         }
         let mut firsts: HashMap<u64, First> = HashMap::new();
         let mut cells: HashMap<u64, Vec<(u64, u16)>> = HashMap::new();
+        let locked = run.locked_since();
         for (at, access) in run.accesses.iter().enumerate() {
             let line = self.lines.entry(access.pc).or_insert_with(|| {
                 let chain = program.chain(access.pc);
@@ -72,6 +75,11 @@ impl Orders {
             });
             if line.is_none() {
                 continue;
+            }
+            if let Some(lock) =
+                locked[at].filter(|lock| program.chain(*lock).first().is_some_and(|it| it.own))
+            {
+                self.locked.insert(access.pc, lock);
             }
             firsts.entry(access.pc).or_insert(First { at, strand: access.strand });
             if access.writes() {
@@ -104,10 +112,12 @@ impl Orders {
                 self.passing.iter().find_map(|run| Some(run.get(&other)?.at.abs_diff(run.get(&one)?.at)));
             let writes = |pc: u64| self.writes.contains(&pc);
             let rank = (Reverse(often), !writes(one), writes(other), near.unwrap_or(usize::MAX));
-            let order = Order { first: first.clone(), second: second.clone(), pcs: (vec![one], vec![other]) };
+            let order = Order { first: first.clone(), second: second.clone(), pcs: (Vec::new(), Vec::new()) };
             let known = likely.entry((first, second)).or_insert((rank, order));
             known.0 = known.0.min(rank);
-            for (list, pc) in [(&mut known.1.pcs.0, one), (&mut known.1.pcs.1, other)] {
+            // Who waits for the other is not to hold a lock that the other needs.
+            let waits = self.locked.get(&other).copied().unwrap_or(other);
+            for (list, pc) in [(&mut known.1.pcs.0, one), (&mut known.1.pcs.1, waits)] {
                 if !list.contains(&pc) {
                     list.push(pc);
                 }
@@ -156,6 +166,7 @@ mod tests {
             lines: [(WRITE, Some(line(10))), (READ, Some(line(20)))].into(),
             writes: [WRITE].into(),
             pairs: [(WRITE, READ), (READ, WRITE)].into(),
+            locked: HashMap::new(),
         }
     }
 

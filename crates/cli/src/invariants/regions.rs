@@ -2,7 +2,8 @@
 //! put in order, and the campaign is made once more.
 //!
 //! A region is a block of lines that a broken transition is about, the smallest ones first. While a strand is in it, nobody
-//! else goes on. Of an order, who comes to the second place waits until somebody has made the first. Whether that takes the failures
+//! else goes on. Of an order, who comes to the second place waits until somebody has made the first. Where neither helps, the lines of all functions
+//! that touch the variables of the likeliest statements are made atomic together; if that helps, those that it does not need are left out. Whether that takes the failures
 //! away is found by runs, not by reasoning; and it is told when it does not, or when strands wait for each other then.
 
 use super::campaigns::Runs;
@@ -26,6 +27,7 @@ use threadbare_explore::{Search, interrupt};
 use threadbare_findings::Suppressions;
 use threadbare_report::progress::ProgressLine;
 use threadbare_symbols::{Module, Pc, Symbols};
+use threadbare_values::{Reach, Span};
 
 /// Runs of a region, and of the program as it is, unless the user says otherwise.
 const RUNS: u64 = 500;
@@ -36,6 +38,9 @@ const LOOKED_AT: usize = 24;
 const MOST: usize = 10;
 /// Orders that are tried.
 const ORDERS: usize = 4;
+/// Statements whose variables are put together, and functions that are.
+const TOGETHER: usize = 3;
+const FUNCTIONS: usize = 8;
 /// Stretches of code that the runtime takes.
 const STRETCHES: usize = 128;
 /// Verdicts of strands that wait for each other, or do not come to an end.
@@ -50,6 +55,9 @@ pub(crate) struct Tried {
     pub(crate) last_line: u32,
     pub(crate) function: String,
     pub(crate) variables: Vec<String>,
+    /// Further lines that were made atomic with these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) together: Vec<Lines>,
     /// Of an order, the place that comes first, and the one that waits for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<(String, String)>,
@@ -67,11 +75,18 @@ pub(crate) struct Tried {
     pub(crate) complete: bool,
 }
 
-/// Lines that may have to be atomic.
+/// Lines of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Lines {
+    pub(crate) file: String,
+    pub(crate) first_line: u32,
+    pub(crate) last_line: u32,
+    pub(crate) function: String,
+}
+
+/// Lines that may have to be atomic, and what for.
 struct Region {
-    file: String,
-    lines: (u32, u32),
-    function: String,
+    lines: Vec<Lines>,
     variables: BTreeSet<String>,
 }
 
@@ -86,7 +101,8 @@ pub(super) fn tried(
     let regions = candidates(results);
     let mut orders = inferred.orders.likely();
     orders.truncate(ORDERS);
-    if regions.is_empty() && orders.is_empty() || interrupt::requested() {
+    let together = together(inferred, results);
+    if regions.is_empty() && orders.is_empty() && together.is_empty() || interrupt::requested() {
         return Ok(Vec::new());
     }
     let config = Config {
@@ -100,80 +116,143 @@ pub(super) fn tried(
         taker: None,
         ..runs.config.clone()
     };
-    let code = futures::code(&config)?;
-    let lines = Lines::new(runs, inferred);
     // What these runs show is not the program's, and is not kept.
     let folder = store.folder().join("invariants").join("regions");
-    let scratch = Store::open(&folder)?;
-    let tried = all(&config, &scratch, regions, orders, &runs.known, |region| lines.stretches(&code, region));
+    let mut trials = Trials {
+        scratch: Store::open(&folder)?,
+        code: futures::code(&config)?,
+        source: Source::new(runs, inferred),
+        without: None,
+        config,
+        known: &runs.known,
+    };
+    let tried = trials.all(regions, orders, together);
     let _ = std::fs::remove_dir_all(&folder);
     let mut tried = tried?;
     for it in tried.iter_mut().filter(|it| it.kind == "atomic" && it.outcome == "removes") {
-        let source = lines.source(&it.file);
-        it.diff = widen::diff(&it.file, &source, (it.first_line, it.last_line));
+        let source = trials.source.lines(&it.file);
+        it.diff =
+            widen::diff(&it.file, &source, (it.first_line, it.last_line)).filter(|_| it.together.is_empty());
     }
     Ok(tried)
 }
 
-/// Tries them all, regions first, up to one that takes the failures away.
-fn all(
-    config: &Config,
-    scratch: &Store,
-    regions: Vec<Region>,
-    orders: Vec<Order>,
-    known: &[u64],
-    stretches: impl Fn(&Region) -> Vec<(u64, u64)>,
-) -> Result<Vec<Tried>, Trouble> {
-    let without = campaign(config, scratch)?;
-    let mut tried: Vec<Tried> = Vec::new();
-    for region in regions {
-        if interrupt::requested() {
-            break;
+/// Campaigns with something made atomic or put in order.
+struct Trials<'a> {
+    config: Config,
+    scratch: Store,
+    code: Code,
+    source: Source,
+    known: &'a [u64],
+    /// The program as it is.
+    without: Option<Made>,
+}
+
+impl Trials<'_> {
+    /// Tries them all up to what takes the failures away: blocks, orders, then what may have to be atomic together.
+    fn all(
+        &mut self,
+        regions: Vec<Region>,
+        orders: Vec<Order>,
+        together: Vec<Region>,
+    ) -> Result<Vec<Tried>, Trouble> {
+        let mut tried: Vec<Tried> = Vec::new();
+        let mended = |tried: &[Tried]| tried.last().is_some_and(|it| it.outcome == "removes");
+        for region in regions {
+            tried.extend(self.atomic(&region)?);
+            if mended(&tried) {
+                return Ok(tried);
+            }
         }
-        let parts = stretches(&region);
+        for order in orders {
+            tried.extend(self.order(order)?);
+            if mended(&tried) {
+                return Ok(tried);
+            }
+        }
+        for region in together {
+            tried.extend(self.atomic(&region)?);
+            if mended(&tried) {
+                let fewer = self.fewer(region)?;
+                tried.pop_if(|_| fewer.is_some());
+                tried.extend(fewer);
+                break;
+            }
+        }
+        Ok(tried)
+    }
+
+    fn atomic(&mut self, region: &Region) -> Result<Option<Tried>, Trouble> {
+        let parts: Vec<_> =
+            region.lines.iter().flat_map(|lines| self.source.stretches(&self.code, lines)).collect();
         if parts.is_empty() || parts.len() > STRETCHES {
-            continue;
+            return Ok(None);
         }
         let parts = Arc::new(Parts { atomic: parts, ..Parts::default() });
-        let with = campaign(&Config { parts, ..config.clone() }, scratch)?;
-        tried.push(Tried {
+        let Some(made) = self.campaign(parts)? else { return Ok(None) };
+        let [Lines { file, first_line, last_line, function }, together @ ..] = &region.lines[..] else {
+            return Ok(None);
+        };
+        Ok(Some(Tried {
             kind: "atomic",
-            file: region.file,
-            first_line: region.lines.0,
-            last_line: region.lines.1,
-            function: region.function,
-            variables: region.variables.into_iter().collect(),
-            before: None,
-            ..with.against(&without)
-        });
-        if tried.last().is_some_and(|it| it.outcome == "removes") {
-            break;
-        }
+            file: file.clone(),
+            first_line: *first_line,
+            last_line: *last_line,
+            function: function.clone(),
+            variables: region.variables.iter().cloned().collect(),
+            together: together.to_vec(),
+            ..made
+        }))
     }
-    // Lines that are one step leave nothing for an order to mend.
-    let mended = tried.last().is_some_and(|it| it.outcome == "removes");
-    for order in orders.into_iter().filter(|_| !mended) {
-        if interrupt::requested() || order.pcs.0.len() + order.pcs.1.len() > STRETCHES {
-            break;
+
+    fn order(&mut self, order: Order) -> Result<Option<Tried>, Trouble> {
+        if order.pcs.0.len() + order.pcs.1.len() > STRETCHES {
+            return Ok(None);
         }
         // Both places have to be points from the first run on.
-        let parts = Arc::new(Parts { before: order.pcs, known: known.to_vec(), ..Parts::default() });
-        let with = campaign(&Config { parts, ..config.clone() }, scratch)?;
+        let parts = Arc::new(Parts { before: order.pcs, known: self.known.to_vec(), ..Parts::default() });
+        let Some(made) = self.campaign(parts)? else { return Ok(None) };
         let place = |line: &Line| format!("{}:{}", line.file, line.line);
-        tried.push(Tried {
+        Ok(Some(Tried {
             kind: "order",
             before: Some((place(&order.first), place(&order.second))),
             file: order.first.file,
             first_line: order.first.line,
             last_line: order.second.line,
             function: order.first.function,
-            ..with.against(&without)
-        });
-        if tried.last().is_some_and(|it| it.outcome == "removes") {
-            break;
-        }
+            ..made
+        }))
     }
-    Ok(tried)
+
+    /// Leaves out what is not needed of lines that take the failures away together. None if all are.
+    fn fewer(&mut self, mut region: Region) -> Result<Option<Tried>, Trouble> {
+        let mut smallest = None;
+        for at in (0..region.lines.len()).rev() {
+            if region.lines.len() == 1 {
+                break;
+            }
+            let mut lines = region.lines.clone();
+            lines.remove(at);
+            let fewer = Region { lines, variables: region.variables.clone() };
+            if let Some(tried) = self.atomic(&fewer)?.filter(|it| it.outcome == "removes") {
+                smallest = Some(tried);
+                region = fewer;
+            }
+        }
+        Ok(smallest)
+    }
+
+    /// Makes a campaign, and before the first one that of the program as it is. None if it is to end.
+    fn campaign(&mut self, parts: Arc<Parts>) -> Result<Option<Tried>, Trouble> {
+        if interrupt::requested() {
+            return Ok(None);
+        }
+        let with = campaign(&Config { parts, ..self.config.clone() }, &self.scratch)?;
+        if self.without.is_none() {
+            self.without = Some(campaign(&self.config, &self.scratch)?);
+        }
+        Ok(self.without.as_ref().map(|without| with.against(without)))
+    }
 }
 
 /// What came of a campaign.
@@ -220,44 +299,74 @@ fn candidates(results: &Results) -> Vec<Region> {
     let broken = results.invariants.iter().filter(|it| it.broken && it.kind == "transition");
     let mut regions: Vec<Region> = Vec::new();
     for it in broken.take(LOOKED_AT) {
-        let Some(lines) = it.lines else { continue };
+        let Some((first_line, last_line)) = it.lines else { continue };
         let file = it.place.rsplit_once(':').map_or(it.place.as_str(), |(file, _)| file).to_owned();
-        match regions.iter_mut().find(|region| region.file == file && region.lines == lines) {
+        let lines = vec![Lines { file, first_line, last_line, function: it.function.clone() }];
+        match regions.iter_mut().find(|region| region.lines == lines) {
             Some(region) => region.variables.extend(variables(it)),
-            None => regions.push(Region {
-                file,
-                lines,
-                function: it.function.clone(),
-                variables: variables(it).collect(),
-            }),
+            None => regions.push(Region { lines, variables: variables(it).collect() }),
         }
     }
     regions.truncate(MOST);
-    regions.sort_by_key(|region| region.lines.1 - region.lines.0);
+    regions.sort_by_key(|region| region.lines[0].last_line - region.lines[0].first_line);
     regions
+}
+
+/// All that functions do to the variables of the likeliest statement, and then of the first few: what is nearest around it, then the whole.
+fn together(inferred: &Inferred, results: &Results) -> Vec<Region> {
+    let mut texts = BTreeSet::new();
+    let broken = results.invariants.iter().filter(|it| it.broken && texts.insert(it.text.as_str()));
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut regions: Vec<Region> = Vec::new();
+    for it in broken.take(TOGETHER) {
+        let before = names.len();
+        names.extend(variables(it));
+        if names.len() == before {
+            continue;
+        }
+        for reach in [Reach::Inner, Reach::Whole] {
+            let spans = inferred.spans.of(&names, reach).into_iter();
+            let lines: Vec<Lines> = spans.map(Lines::from).take(FUNCTIONS).collect();
+            if !lines.is_empty() && regions.iter().all(|region| region.lines != lines) {
+                regions.push(Region { lines, variables: names.clone() });
+            }
+        }
+    }
+    regions
+}
+
+impl From<Span> for Lines {
+    fn from(span: Span) -> Self {
+        let Span { file, lines: (first_line, last_line), function } = span;
+        Self { file, first_line, last_line, function }
+    }
 }
 
 /// What a statement is about.
 fn variables(it: &Invariant) -> impl Iterator<Item = String> {
     let names = it.first_broken.iter().flat_map(|first| first.values.keys());
-    names.map(|name| name.trim_start_matches("orig(").trim_end_matches(')').to_owned())
+    // `orig(sum(::cells@2))` is about `::cells`.
+    names.map(|name| {
+        let inner = name.rsplit('(').next().unwrap_or(name).trim_end_matches(')');
+        inner.split('@').next().unwrap_or(inner).to_owned()
+    })
 }
 
 /// Which code belongs to which lines.
-struct Lines {
+struct Source {
     symbols: Symbols,
     base: u64,
 }
 
-impl Lines {
-    fn new(runs: &Runs, inferred: &Inferred) -> Lines {
+impl Source {
+    fn new(runs: &Runs, inferred: &Inferred) -> Self {
         let base = inferred.modules.first().map_or(0, |module| module.base);
         let size = inferred.modules.first().map_or(0, |module| module.size);
-        Lines { symbols: Symbols::new([Module::new(runs.target.program.as_path(), base, size)]), base }
+        Self { symbols: Symbols::new([Module::new(runs.target.program.as_path(), base, size)]), base }
     }
 
     /// The return addresses of hooks and calls in these lines, as stretches that no other such address is in.
-    fn stretches(&self, code: &Code, region: &Region) -> Vec<(u64, u64)> {
+    fn stretches(&self, code: &Code, lines: &Lines) -> Vec<(u64, u64)> {
         let mut stretches: Vec<(u64, u64)> = Vec::new();
         for function in code.functions.iter().filter(|function| function.instrumented) {
             let accesses = function.accesses.iter().map(|access| access.place);
@@ -265,7 +374,7 @@ impl Lines {
             let places: BTreeSet<u64> = accesses.chain(calls).collect();
             let mut open: Option<(u64, u64)> = None;
             for place in places.into_iter().map(|place| self.base.wrapping_add(place)) {
-                if self.is_in(place, region) {
+                if self.is_in(place, lines) {
                     open = Some((open.map_or(place, |(first, _)| first), place));
                 } else {
                     stretches.extend(open.take());
@@ -277,14 +386,14 @@ impl Lines {
     }
 
     /// The lines of a source file, as far as it is there.
-    fn source(&self, file: &str) -> Vec<String> {
+    fn lines(&self, file: &str) -> Vec<String> {
         (1..).map_while(|line| self.symbols.source_line(Path::new(file), line)).collect()
     }
 
-    fn is_in(&self, pc: u64, region: &Region) -> bool {
+    fn is_in(&self, pc: u64, lines: &Lines) -> bool {
         self.symbols.frames(Pc::Return(pc)).iter().any(|frame| {
-            let line = frame.line.is_some_and(|line| (region.lines.0..=region.lines.1).contains(&line));
-            line && frame.file.as_deref().is_some_and(|file| self.symbols.shown_path(file) == region.file)
+            let line = frame.line.is_some_and(|line| (lines.first_line..=lines.last_line).contains(&line));
+            line && frame.file.as_deref().is_some_and(|file| self.symbols.shown_path(file) == lines.file)
         })
     }
 }

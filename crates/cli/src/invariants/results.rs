@@ -146,7 +146,8 @@ impl Results {
             invariants: broken(inferred, wanted),
             ..Self::default()
         };
-        results.add_told(&inferred.parts.passing, wanted, &place);
+        results
+            .add_told(&inferred.parts.passing, wanted, &place, &|region| inferred.sampler.is_single(region));
         results.add_checked(inferred);
         results
     }
@@ -154,14 +155,21 @@ impl Results {
     /// What follows from a stream that nobody knows the runs of.
     pub(crate) fn from_stream(inference: &Inference, wanted: &Wanted) -> Self {
         let mut results = Self { format_version: FORMAT_VERSION, verdict: "clean", ..Self::default() };
-        results.add_told(inference, wanted, &|_| None);
+        results.add_told(inference, wanted, &|_| None, &|_| false);
         results
     }
 
-    fn add_told(&mut self, inference: &Inference, wanted: &Wanted, place: &dyn Fn(&Region) -> Option<Place>) {
+    /// Adds what holds; of accesses by themselves only what is broken is told.
+    fn add_told(
+        &mut self,
+        inference: &Inference,
+        wanted: &Wanted,
+        place: &dyn Fn(&Region) -> Option<Place>,
+        is_single: &dyn Fn(&Region) -> bool,
+    ) {
         let known: BTreeSet<(String, String)> =
             self.invariants.iter().map(|it| (it.name.clone(), it.text.clone())).collect();
-        for point in inference.tell() {
+        for point in inference.tell().iter().filter(|point| !is_single(&point.point.region)) {
             let place = place(&point.point.region);
             let told = point.told.iter().filter(|told| wants(wanted, &point.point, told, place.as_ref()));
             let new = told.map(|told| Invariant::new(&point.point, told, place.as_ref()));

@@ -138,8 +138,12 @@ impl Page {
         let (first, last) = (it.first_line, it.last_line);
         let what = match &it.before {
             Some((first, second)) => format!("{first} before {second}"),
-            None if first == last => format!("{} line {first}", it.file),
-            None => format!("{} lines {first}-{last}", it.file),
+            None => {
+                let rest =
+                    it.together.iter().map(|with| (with.file.as_str(), with.first_line, with.last_line));
+                let all = std::iter::once((it.file.as_str(), first, last)).chain(rest);
+                all.map(lines).collect::<Vec<_>>().join(" and ")
+            }
         };
         let failures = if it.runs_failed == 1 { "failure" } else { "failures" };
         let came = match it.outcome {
@@ -226,6 +230,10 @@ fn words(it: &Invariant) -> String {
 fn pairs(values: &BTreeMap<String, String>) -> String {
     let all: Vec<String> = values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     all.join(", ")
+}
+
+fn lines((file, first, last): (&str, u32, u32)) -> String {
+    if first == last { format!("{file} line {first}") } else { format!("{file} lines {first}-{last}") }
 }
 
 fn counted(number: u64, what: &str) -> String {

@@ -313,11 +313,23 @@ fn published_slow(id: StrandId) {
     }
 }
 
-/// Runs signal handlers that are due. They make points of their own; the strand stands before `op` again after them.
+/// Runs signal handlers that are due. They make points of their own; the strand stands before `op` again after them. Then waits, if `op` is to come after
+/// another place.
 pub fn attend_before(op: Op) {
-    if ATTENTION.load(Ordering::Relaxed) & attention::SIGNAL != 0 {
+    let attention = ATTENTION.load(Ordering::Relaxed);
+    if attention & (attention::SIGNAL | attention::PART) != 0 {
+        attend_before_slow(op, attention);
+    }
+}
+
+#[cold]
+fn attend_before_slow(op: Op, attention: u32) {
+    if attention & attention::SIGNAL != 0 {
         attend_signals();
         strand(engine().current).op = op;
+    }
+    if attention & attention::PART != 0 {
+        crate::model::before::wait(op);
     }
 }
 

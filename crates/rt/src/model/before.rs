@@ -60,10 +60,11 @@ pub fn comes() {
 /// The running strand stands before an operation, and waits if it is the second.
 #[cold]
 pub fn wait(op: Op) {
-    if !places().1.contains(&op.pc) {
+    let posted = &raw const POSTED as u64;
+    if op.addr == posted || !places().1.contains(&op.pc) {
         return;
     }
-    let wait = Op::new(OpKind::SemWait, &raw const POSTED as u64, op.pc);
+    let wait = Op::new(OpKind::SemWait, posted, op.pc);
     loop {
         let ready = &mut || if value().get() > 0 { Ready::Yes } else { Ready::No(StrandId::NONE) };
         if engine::acquire(wait, key(), None, ready) == Wake::Go {
