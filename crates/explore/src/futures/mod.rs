@@ -7,6 +7,7 @@
 //!
 //! A run that learnt of shared memory shows nothing here: some of its writes were out of sight.
 
+pub(crate) mod gates;
 mod goal;
 mod reads;
 pub(crate) mod sections;
