@@ -68,7 +68,9 @@ impl Grammar {
 
     /// Whether it is a sentence of the grammar.
     pub fn accepts(&self, sentence: &[u8]) -> bool {
-        Reader { grammar: self, sentence, known: HashMap::new(), looks: LOOKS }.ends(0, 0).contains(&sentence.len())
+        Reader { grammar: self, sentence, known: HashMap::new(), looks: LOOKS }
+            .ends(0, 0)
+            .contains(&sentence.len())
     }
 
     fn expand(&self, rule: usize, depth: u32, rng: &mut Rng, sentence: &mut Vec<u8>) {
@@ -124,7 +126,9 @@ impl Reader<'_> {
         self.looks = self.looks.saturating_sub(1);
         match word {
             _ if self.looks == 0 => BTreeSet::new(),
-            Word::Plain(bytes) if self.sentence[at..].starts_with(bytes) => BTreeSet::from([at + bytes.len()]),
+            Word::Plain(bytes) if self.sentence[at..].starts_with(bytes) => {
+                BTreeSet::from([at + bytes.len()])
+            }
             Word::Plain(_) => BTreeSet::new(),
             Word::Rule(rule) => self.ends(*rule, at),
         }

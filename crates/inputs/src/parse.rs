@@ -349,8 +349,7 @@ mod tests {
         template.arg("{f:file(size={n:int(1..9)}, {b:bytes(1..2)}\n)}").unwrap();
         template.arg("{f}").unwrap();
         template.arg("{w:file(string(1..3, ab))}").unwrap();
-        let input =
-            Input(vec![Value::Int(7), Value::Bytes(vec![0, 255]), Value::Bytes(b"aba".to_vec())]);
+        let input = Input(vec![Value::Int(7), Value::Bytes(vec![0, 255]), Value::Bytes(b"aba".to_vec())]);
         assert!(template.takes(&input));
         let rendered = template.render(&input, "/in");
         assert_eq!(rendered.args[0], rendered.args[1]);

@@ -41,7 +41,8 @@ impl Gates {
                 *sum += by;
             }
             let own = event.op.kind == OpKind::Once;
-            if own && let Some(&(path, end)) = made.get(&event.op.addr)
+            if own
+                && let Some(&(path, end)) = made.get(&event.op.addr)
                 && path != event.path
             {
                 gates.after.insert(at, end);

@@ -103,7 +103,8 @@ impl State<'_> {
         if let Some((semaphore, -1)) = counts(&self.trace.events[event])
             && self.counts.get(&semaphore).is_some_and(|&count| count <= 0)
         {
-            let posts = |at: &usize| !self.made[*at] && counts(&self.trace.events[*at]) == Some((semaphore, 1));
+            let posts =
+                |at: &usize| !self.made[*at] && counts(&self.trace.events[*at]) == Some((semaphore, 1));
             let post = (0..self.made.len()).find(posts).unwrap_or(event);
             return Some((Why::After(pc(post)), post));
         }

@@ -5,8 +5,8 @@
 //! after. So a wish is a few holds for each strand, however long the run is: the read waits for the write, the write for what has to come
 //! before it, and whatever would come in between waits for the read.
 
-use super::reads::{Access, Mark, Reads};
 use super::gates::Gates;
+use super::reads::{Access, Mark, Reads};
 use super::sections::Sections;
 use super::simulate::{Anything, Hold, Stuck, simulate};
 use crate::planner::trace::Trace;

@@ -181,9 +181,7 @@ impl Chooser {
     pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
         let steps = planner::steps(lessons);
         if self.found.runs == 0 {
-            let own = |step: &&Step| {
-                step.kind == StepKind::Choice as u8 && step.op == ChoiceKind::Own as u8
-            };
+            let own = |step: &&Step| step.kind == StepKind::Choice as u8 && step.op == ChoiceKind::Own as u8;
             self.found.own = steps.iter().filter(own).map(|step| step.addr).collect();
         }
         self.trace = (!lessons.news && lessons.steps_lost == 0).then(|| Trace::read(&steps));

@@ -122,7 +122,8 @@ impl Profile {
         let events = &self.reference.trace.events;
         let other = events[event].index;
         let until = (0..event).rev().find(|&at| events[at].index == other)?;
-        let makes = |at: &usize| events[*at].op.kind == OpKind::Create && events[*at].op.addr == u64::from(other);
+        let makes =
+            |at: &usize| events[*at].op.kind == OpKind::Create && events[*at].op.addr == u64::from(other);
         // Who makes the other strand, or somebody before it, has to have done so.
         let made = (0..until).rev().find(makes).unwrap_or(0);
         let held = (made..events.len()).find(|&at| u32::from(events[at].index) == strand && at > made)?;

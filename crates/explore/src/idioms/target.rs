@@ -12,8 +12,10 @@ type Guide = Arc<[u64]>;
 
 /// Runs that try one iroot.
 const TRIES: u32 = 4;
-/// Of them, those that are made although they do not seem to lead anywhere: of the simplest idiom, which others are made of, and of others.
-const BLIND: [u32; 2] = [2, 1];
+/// Of them, those that are made although a strand would read what leads it elsewhere; of one dependency, all of them may be.
+const DOUBTFUL: u32 = 2;
+/// Of them, those that are made although they do not seem to lead anywhere.
+const BLIND: u32 = 1;
 /// Runs that it is planned by.
 const PROFILES: usize = 2;
 /// Orders that are gone through for one plan.
@@ -25,6 +27,7 @@ pub(super) struct Target {
     instances: Vec<(Arc<Profile>, Vec<Instance>)>,
     planned: HashSet<Guide>,
     tries: u32,
+    doubtful: u32,
     blind: u32,
 }
 
@@ -65,11 +68,16 @@ impl Target {
         if self.tries >= TRIES {
             return None;
         }
-        let (plan, blind) = self.search(iroot, &MANNERS, ways);
+        let (plan, _) = self.search(iroot, &MANNERS, Some(ways));
         if plan.is_some() {
             return plan;
         }
-        let blind = blind.filter(|_| self.blind < BLIND[usize::from(iroot.idiom > 1)])?;
+        let (plan, blind) = self.search(iroot, &MANNERS, None);
+        if plan.is_some() {
+            self.doubtful += 1;
+            return plan.filter(|_| iroot.idiom == 1 || self.doubtful <= DOUBTFUL);
+        }
+        let blind = blind.filter(|_| self.blind < BLIND)?;
         self.blind += 1;
         self.planned.insert(Arc::clone(&blind));
         Some(blind)
@@ -78,7 +86,7 @@ impl Target {
     /// A plan in which the two strands come before all others; one for each iroot.
     pub(super) fn plan_first(&mut self, iroot: &Iroot, ways: &Ways) -> Option<Guide> {
         let untried = self.tries == 0;
-        self.search(iroot, &FIRST, ways).0.filter(|_| untried)
+        self.search(iroot, &FIRST, Some(ways)).0.filter(|_| untried)
     }
 
     /// The first plan that seems to lead somewhere, and one that does not.
@@ -86,7 +94,7 @@ impl Target {
         &mut self,
         iroot: &Iroot,
         manners: &[Manner],
-        ways: &Ways,
+        ways: Option<&Ways>,
     ) -> (Option<Guide>, Option<Guide>) {
         let mut left = SIMULATED;
         let mut blind = None;
@@ -105,7 +113,7 @@ impl Target {
                         continue;
                     }
                     left -= 1;
-                    if profile.seems_possible(iroot, instance, &holds, Some(ways)) {
+                    if profile.seems_possible(iroot, instance, &holds, ways) {
                         self.planned.insert(Arc::clone(&guide));
                         return (Some(guide), blind);
                     }
