@@ -192,6 +192,43 @@ fn a_needle_is_found_by_few_tests() {
     );
 }
 
+/// A file that is a template, and one that is a sentence: what is made smaller is still one.
+#[test]
+fn files_are_made_of_templates_and_grammars() {
+    let program = Built::input("settings.c", &[]);
+    let (code, json) = program
+        .json(&["inputs", "--seed", "1"], &["{f:file(size={n:int(0..49)} mode={m:one-of(flat,deep)})}"]);
+    let input = &json["findings"][0]["input"];
+    assert_eq!((code, input["n"].as_i64(), input["m"].as_str()), (Some(1), Some(13), Some("deep")), "{json}");
+    let rules = "all = size=<digit><digit> mode=<mode><rest>\ndigit = 0 | 1 | 2 | 3\nmode = flat | deep\nrest = | !<rest>\n";
+    fs::write(program.folder.path().join("rules"), rules).expect("a file");
+    let (code, json) = program.json(&["inputs", "--out", "other"], &["{f:file(grammar(rules))}"]);
+    assert_eq!(code, Some(1), "{json}");
+    assert_eq!(json["findings"][0]["input"]["f"].as_str(), Some("size=13 mode=deep"), "{json}");
+}
+
+/// What a program asks for itself is its input, the same in every order of its strands.
+#[test]
+fn choices_of_the_program_are_an_input() {
+    let program = Built::input("chooses.c", &[]);
+    let (code, json) = program.json(&["inputs", "--seed", "2"], &[]);
+    assert_eq!(code, Some(1), "{json}");
+    let finding = &json["findings"][0];
+    assert_eq!(finding["input"]["choices"], serde_json::json!([7, 1]), "{json}");
+    let mut replay = tool::command(["replay"]);
+    replay.current_dir(program.folder.path()).arg(finding["schedule"].as_str().expect("a path"));
+    let replayed = tool::finish(&mut replay, tool::PATIENCE);
+    assert_eq!(replayed.code, Some(1), "{}", replayed.describe());
+}
+
+/// Freed by one strand while another has it still: of one input in fifty.
+#[test]
+fn use_after_free_is_forced() {
+    let program = Built::input("frees.c", &[]);
+    let (code, json) = program.json(&["inputs"], &["{n:int(0..49)}"]);
+    assert_eq!((code, json["findings"][0]["kind"].as_str()), (Some(1), Some("use-after-free")), "{json}");
+}
+
 #[test]
 fn policies_are_compared_in_a_picture() {
     let program = Built::input("p2.c", &[]);

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -148,6 +148,8 @@ pub struct Plan {
     pub model: u32,
     /// The groups of [`crate::fault::Faults`] that may happen.
     pub faults: u32,
+    /// What the program's own choices come from: 0 for the run's seed, 1 for the first option of each, others a seed of their own.
+    pub choices: u64,
 }
 
 /// Flags of a [`Plan`].

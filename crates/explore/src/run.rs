@@ -219,6 +219,7 @@ impl Server {
             memory: self.limits.memory,
             model: request.model as u32,
             faults: request.faults.0,
+            choices: self.choices,
         });
     }
 

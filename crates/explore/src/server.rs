@@ -59,6 +59,8 @@ pub struct Target {
     pub reset: bool,
     /// Whether its compiler tells of every access to variables on the stack.
     pub stacks_told: bool,
+    /// What the program's own choices come from: see [`threadbare_abi::layout::Plan::choices`].
+    pub choices: u64,
 }
 
 impl Target {
@@ -78,6 +80,7 @@ impl Target {
             free: false,
             reset: false,
             stacks_told: true,
+            choices: 0,
         }
     }
 
@@ -109,6 +112,8 @@ pub struct Server {
     pub(crate) cancel: Arc<AtomicBool>,
     dead: bool,
     pub(crate) limits: Limits,
+    /// What the program's own choices come from.
+    pub(crate) choices: u64,
     /// Memory that is left is looked for.
     pub(crate) leaks: bool,
     /// Processes that the last run left behind.
@@ -219,6 +224,7 @@ impl Server {
             cancel,
             dead: false,
             limits: target.limits,
+            choices: target.choices,
             leaks: target.leaks != Leaks::Off,
             left_behind: 0,
             processors: if target.free { processors::count() } else { 1 },

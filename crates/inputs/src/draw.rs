@@ -38,6 +38,7 @@ impl Kind {
                 Value::Bytes(bytes)
             }
             Kind::Grammar(grammar) => Value::Bytes(grammar.draw(rng)),
+            Kind::Own => Value::Int(rng.within(1, i64::from(u32::MAX))),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! `\n`, `\t`, `\<`, `\|` and `\\` stand for these characters. An empty line or one that begins with `#` says nothing.
 
 use crate::rng::Rng;
+use std::collections::{BTreeSet, HashMap};
 
 /// A part of an alternative.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +19,8 @@ pub struct Grammar {
     shortest: Vec<usize>,
 }
 
+/// Steps after which a text counts as no sentence.
+const LOOKS: u32 = 1 << 20;
 /// Rules within rules before the shortest way is taken.
 const DEPTH: u32 = 12;
 
@@ -63,6 +66,13 @@ impl Grammar {
         sentence
     }
 
+    /// Whether it is a sentence of the grammar.
+    pub fn accepts(&self, sentence: &[u8]) -> bool {
+        Reader { grammar: self, sentence, known: HashMap::new(), looks: LOOKS }
+            .ends(0, 0)
+            .contains(&sentence.len())
+    }
+
     fn expand(&self, rule: usize, depth: u32, rng: &mut Rng, sentence: &mut Vec<u8>) {
         let list = &self.rules[rule];
         let chosen = match depth < DEPTH {
@@ -74,6 +84,53 @@ impl Grammar {
                 Word::Plain(bytes) => sentence.extend_from_slice(bytes),
                 Word::Rule(next) => self.expand(*next, depth + 1, rng, sentence),
             }
+        }
+    }
+}
+
+/// Reads a sentence.
+struct Reader<'a> {
+    grammar: &'a Grammar,
+    sentence: &'a [u8],
+    /// Where a sentence of a rule that begins at a place may end.
+    known: HashMap<(usize, usize), BTreeSet<usize>>,
+    looks: u32,
+}
+
+impl Reader<'_> {
+    /// Where a sentence of the rule that begins there may end. A rule that begins with itself is gone through until nothing is added.
+    fn ends(&mut self, rule: usize, start: usize) -> BTreeSet<usize> {
+        if let Some(known) = self.known.get(&(rule, start)) {
+            return known.clone();
+        }
+        self.known.insert((rule, start), BTreeSet::new());
+        loop {
+            let mut found = BTreeSet::new();
+            for alternative in &self.grammar.rules[rule] {
+                let mut places = BTreeSet::from([start]);
+                for word in alternative {
+                    places = places.into_iter().flat_map(|at| self.after(word, at)).collect();
+                }
+                found.extend(places);
+            }
+            let known = self.known.entry((rule, start)).or_default();
+            let before = known.len();
+            known.extend(found);
+            if known.len() == before || self.looks == 0 {
+                return known.clone();
+            }
+        }
+    }
+
+    fn after(&mut self, word: &Word, at: usize) -> BTreeSet<usize> {
+        self.looks = self.looks.saturating_sub(1);
+        match word {
+            _ if self.looks == 0 => BTreeSet::new(),
+            Word::Plain(bytes) if self.sentence[at..].starts_with(bytes) => {
+                BTreeSet::from([at + bytes.len()])
+            }
+            Word::Plain(_) => BTreeSet::new(),
+            Word::Rule(rule) => self.ends(*rule, at),
         }
     }
 }
@@ -147,7 +204,15 @@ mod tests {
             let sentence = String::from_utf8(grammar.draw(&mut rng)).unwrap();
             assert!(sentence.chars().all(|c| "12()+".contains(c)), "{sentence}");
             assert_eq!(sentence.matches('(').count(), sentence.matches(')').count());
+            assert!(grammar.accepts(sentence.as_bytes()), "{sentence}");
         }
+        for wrong in ["", "1+", "(1", "12", "1+2)", "3"] {
+            assert!(!grammar.accepts(wrong.as_bytes()), "{wrong}");
+        }
+        // A rule that begins with itself.
+        let grammar = Grammar::parse("sum = <sum>+<term> | <term>\nterm = 1 | \n").unwrap();
+        assert!(["1", "", "1+1+1", "+1", "1+"].iter().all(|text| grammar.accepts(text.as_bytes())));
+        assert!(!grammar.accepts(b"11"));
     }
 
     #[test]

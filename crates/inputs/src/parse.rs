@@ -12,6 +12,8 @@
 //! | `corpus(DIR)` | what is in a file of the folder, or a mutation of it |
 //! | `grammar(FILE)` | a sentence of a grammar |
 //! | `file(DIR)`, `file(0..20)` | the name of a file with what `corpus(DIR)` or `bytes(0..20)` gives |
+//! | `file(grammar(FILE))` | the name of a file with what another kind gives |
+//! | `file(size={n:int(1..9)})` | the name of a file with this text, a template itself |
 
 use crate::corpus;
 use crate::grammar::Grammar;
@@ -52,6 +54,10 @@ impl Template {
 
     fn parts(&mut self, text: &str, any_bytes: bool) -> Result<Vec<Part>, TemplateError> {
         self.texts.push(text.to_owned());
+        self.pieces(text, any_bytes)
+    }
+
+    fn pieces(&mut self, text: &str, any_bytes: bool) -> Result<Vec<Part>, TemplateError> {
         let mut parts = Vec::new();
         let mut plain = Vec::new();
         let mut rest = text;
@@ -65,8 +71,8 @@ impl Template {
                 if !plain.is_empty() {
                     parts.push(Part::Plain(std::mem::take(&mut plain)));
                 }
-                let hole = self.hole(&rest[1..end], any_bytes)?;
-                parts.push(Part::Hole(hole));
+                let part = self.hole(&rest[1..end], any_bytes)?;
+                parts.push(part);
                 rest = &rest[end + 1..];
             } else if next == '}' {
                 return Err(error(text, "a `}` has no `{`; `}}` stands for a brace"));
@@ -81,7 +87,8 @@ impl Template {
         Ok(parts)
     }
 
-    fn hole(&mut self, text: &str, any_bytes: bool) -> Result<usize, TemplateError> {
+    /// What is between braces.
+    fn hole(&mut self, text: &str, any_bytes: bool) -> Result<Part, TemplateError> {
         let (name, kind) = match text.split_once(':') {
             Some((name, kind)) => (name.trim(), Some(kind.trim())),
             None => (text.trim(), None),
@@ -90,14 +97,20 @@ impl Template {
         if name.is_empty() || !name.chars().all(good) {
             return Err(error(text, "a hole is `{NAME:KIND(WHAT)}`, with a name of letters and digits"));
         }
-        let known = self.holes.iter().position(|hole| hole.name == name);
-        match (known, kind) {
+        let hole = self.holes.iter().position(|hole| hole.name == name).map(Part::Hole);
+        let file = self.files.iter().position(|(file, _)| *file == name).map(Part::File);
+        match (hole.or(file), kind) {
             (Some(known), None) => Ok(known),
             (Some(_), Some(_)) => {
                 Err(error(text, format!("there are two holes `{name}`; the second is `{{{name}}}`")))
             }
             (None, None) => Err(error(text, format!("`{name}` has no kind, such as `{{{name}:int(0..9)}}`"))),
             (None, Some(kind)) => {
+                if let Some(content) = text_of_file(kind) {
+                    let parts = self.pieces(content, true)?;
+                    self.files.push((name.to_owned(), parts));
+                    return Ok(Part::File(self.files.len() - 1));
+                }
                 let (kind, in_file) = read_kind(kind)?;
                 let bytes = matches!(kind, Kind::Bytes { .. } | Kind::Corpus(_));
                 if bytes && !in_file && !any_bytes {
@@ -105,7 +118,7 @@ impl Template {
                     return Err(error(text, why));
                 }
                 self.holes.push(Hole { name: name.to_owned(), kind, in_file });
-                Ok(self.holes.len() - 1)
+                Ok(Part::Hole(self.holes.len() - 1))
             }
         }
     }
@@ -155,6 +168,12 @@ fn read_kind(text: &str) -> Result<(Kind, bool), TemplateError> {
         }
         "bytes" => bytes(text, what)?,
         "corpus" => from_folder(text, what)?,
+        "file" if KINDS.split(", ").any(|kind| is_kind(what, kind)) && !Path::new(what.trim()).exists() => {
+            return match read_kind(what.trim())? {
+                (kind, false) => Ok((kind, true)),
+                (_, true) => Err(error(text, "a file has no file in it")),
+            };
+        }
         "file" if what.contains("..") && !Path::new(what.trim()).exists() => {
             return Ok((bytes(text, what)?, true));
         }
@@ -168,6 +187,17 @@ fn read_kind(text: &str) -> Result<(Kind, bool), TemplateError> {
         _ => return Err(error(text, format!("there is no kind `{name}`; there are {KINDS}"))),
     };
     Ok((kind, false))
+}
+
+/// Whether a text is `KIND(…)`.
+fn is_kind(text: &str, kind: &str) -> bool {
+    text.trim().strip_prefix(kind).is_some_and(|rest| rest.starts_with('(') && rest.ends_with(')'))
+}
+
+/// The text of a file that is a template itself.
+fn text_of_file(kind: &str) -> Option<&str> {
+    let text = kind.strip_prefix("file(")?.strip_suffix(')')?;
+    text.contains('{').then_some(text)
 }
 
 /// Grammars are written by people. A device, or a pipe, would never end.
@@ -304,10 +334,27 @@ mod tests {
             ("{x:file(/nowhere/at/all)}", "/nowhere/at/all"),
             ("{x:grammar(/nowhere/at/all)}", "grammar cannot be read"),
             ("{x:flag()}", "needs its text"),
+            ("{x:file(file(0..3))}", "no file in it"),
+            ("{x:file(n={n:number(1..3)})}", "there is no kind `number`"),
+            ("{x:file(n={n:int(1..3)})}{x:int(1..2)}", "two holes `x`"),
         ] {
             assert!(wrong(text).contains(why), "{text}: {}", wrong(text));
         }
         assert!(Template::default().variable("{x:int(0..1)}").is_err());
+    }
+
+    #[test]
+    fn a_file_may_be_of_any_kind_or_a_template() {
+        let mut template = Template::default();
+        template.arg("{f:file(size={n:int(1..9)}, {b:bytes(1..2)}\n)}").unwrap();
+        template.arg("{f}").unwrap();
+        template.arg("{w:file(string(1..3, ab))}").unwrap();
+        let input = Input(vec![Value::Int(7), Value::Bytes(vec![0, 255]), Value::Bytes(b"aba".to_vec())]);
+        assert!(template.takes(&input));
+        let rendered = template.render(&input, "/in");
+        assert_eq!(rendered.args[0], rendered.args[1]);
+        assert_eq!(rendered.files[0].1, b"size=7, \x00\xff\n");
+        assert_eq!(rendered.files[2].1, b"aba");
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl Template {
                 Kind::OneOf(words) => {
                     words.iter().position(|(word, _)| *word == unquoted(text)).map(Value::Choice)
                 }
+                Kind::Own => None,
                 Kind::Flag(_) => Some(Value::Choice(usize::from(text == "true"))),
                 _ => Some(Value::Bytes(bytes(text))),
             };

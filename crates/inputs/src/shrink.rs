@@ -34,6 +34,8 @@ fn smaller(kind: &Kind, value: &Value) -> Vec<Value> {
             }
             list
         }
+        // The number itself says nothing but this.
+        (Kind::Own, Value::Int(number)) => (*number > 1).then_some(Value::Int(1)).into_iter().collect(),
         (Kind::OneOf(_) | Kind::Flag(_), Value::Choice(index)) => (0..*index).map(Value::Choice).collect(),
         (_, Value::Bytes(bytes)) => {
             let mut list = Vec::new();

@@ -50,6 +50,8 @@ pub enum Kind {
     Corpus(Arc<[Vec<u8>]>),
     /// A sentence of a grammar.
     Grammar(Arc<Grammar>),
+    /// What the program itself asks for, by a number that all of its choices come from: 1 for the first option of each.
+    Own,
 }
 
 /// The value of a hole.
@@ -82,6 +84,8 @@ pub enum Part {
     Plain(Vec<u8>),
     /// The hole with this number.
     Hole(usize),
+    /// The name of the file with this number.
+    File(usize),
 }
 
 /// What an input may be.
@@ -95,6 +99,8 @@ pub struct Template {
     pub stdin: Option<Vec<Part>>,
     /// Variables of the environment.
     pub env: Vec<(String, Vec<Part>)>,
+    /// Files that are templates themselves: a name for the template, and what is in the file.
+    pub files: Vec<(String, Vec<Part>)>,
     /// The texts it was read from.
     pub texts: Vec<String>,
 }
@@ -140,6 +146,24 @@ impl Kind {
 }
 
 impl Template {
+    /// The name of the hole for what the program itself asks for.
+    pub const OWN: &'static str = "choices";
+
+    /// What the program itself asks for belongs to the input.
+    pub fn choose_own(&mut self) {
+        self.texts.push(Template::OWN.to_owned());
+        self.holes.push(Hole { name: Template::OWN.to_owned(), kind: Kind::Own, in_file: false });
+    }
+
+    /// The number that the program's own choices come from, if they belong to the input.
+    pub fn own(&self, input: &Input) -> Option<u64> {
+        let at = self.holes.iter().position(|hole| hole.kind == Kind::Own)?;
+        match input.0.get(at)? {
+            Value::Int(number) => Some(number.unsigned_abs()),
+            _ => None,
+        }
+    }
+
     /// Whether there is nothing to choose.
     pub fn is_fixed(&self) -> bool {
         self.holes.is_empty()
@@ -161,7 +185,9 @@ impl Template {
                     Kind::Text { shortest, longest, .. } | Kind::Bytes { shortest, longest },
                     Value::Bytes(bytes),
                 ) => (shortest..=longest).contains(&&bytes.len()),
-                (Kind::Corpus(_) | Kind::Grammar(_), Value::Bytes(_)) => true,
+                (Kind::Corpus(_), Value::Bytes(_)) => true,
+                (Kind::Grammar(grammar), Value::Bytes(bytes)) => grammar.accepts(bytes),
+                (Kind::Own, Value::Int(number)) => *number > 0,
                 _ => false,
             })
     }
@@ -188,18 +214,17 @@ impl Template {
     ) -> Vec<u8> {
         let mut text = Vec::new();
         for part in parts {
-            match part {
-                Part::Plain(plain) => text.extend_from_slice(plain),
-                Part::Hole(hole) => {
-                    let value = self.value(*hole, &input.0[*hole]);
-                    if self.holes[*hole].in_file {
-                        let name = Rendered::name_of(&value);
-                        text.extend_from_slice(format!("{folder}/{name}").as_bytes());
-                        files.push((name, value));
-                    } else {
-                        text.extend(value);
-                    }
-                }
+            let (content, in_file) = match part {
+                Part::Plain(plain) => (plain.clone(), false),
+                Part::Hole(hole) => (self.value(*hole, &input.0[*hole]), self.holes[*hole].in_file),
+                Part::File(file) => (self.render_parts(&self.files[*file].1, input, folder, files), true),
+            };
+            if in_file {
+                let name = Rendered::name_of(&content);
+                text.extend_from_slice(format!("{folder}/{name}").as_bytes());
+                files.push((name, content));
+            } else {
+                text.extend(content);
             }
         }
         text

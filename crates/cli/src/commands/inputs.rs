@@ -26,7 +26,8 @@ Examples:
   threadbare inputs --policy art2 --stop distance --format json -- ./prog '{x:int(0..9)}'
 
 A hole is {NAME:KIND(WHAT)}: int(LOW..HIGH), one-of(A,B), flag(TEXT), string(0..20),
-bytes(0..20), corpus(DIR), grammar(FILE), file(DIR) or file(0..20).";
+bytes(0..20), corpus(DIR), grammar(FILE), file(DIR), file(0..20), file(grammar(FILE))
+or file(TEMPLATE). Without a hole the program's own choices are its input.";
 
 /// How the next input is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -73,6 +74,9 @@ pub(crate) struct Args {
     /// A template of a variable of the environment. May be given several times.
     #[arg(long, value_name = "NAME=TEMPLATE")]
     env: Vec<String>,
+    /// What the program itself asks for (`choose`, `any`) belongs to the input; so it does where nothing has a hole.
+    #[arg(long)]
+    choices: bool,
     /// Begin with the values of a file of proptest's regressions, by the names of the holes.
     #[arg(long, value_name = "FILE")]
     regressions: Vec<PathBuf>,
@@ -162,11 +166,8 @@ fn template(args: &Args) -> Result<Template, Trouble> {
     for text in &args.env {
         template.variable(text).map_err(wrong)?;
     }
-    if template.is_fixed() {
-        return Err(Trouble::usage(
-            "there is nothing to choose: no argument, `--stdin` or `--env` has a hole",
-            "write `{x:int(-100..100)}` where a number may be; `threadbare run` tests one input",
-        ));
+    if template.is_fixed() || args.choices {
+        template.choose_own();
     }
     Ok(template)
 }

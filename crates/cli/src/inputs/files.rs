@@ -38,6 +38,7 @@ pub(super) fn target(
     let folder = folder(store);
     let Rendered { args, stdin, env, mut files } = template.render(input, &folder.to_string_lossy());
     let mut target = base.clone();
+    target.choices = template.own(input).unwrap_or(0);
     if let Some(content) = stdin {
         let name = Rendered::name_of(&content);
         target.stdin = Some(folder.join(&name));

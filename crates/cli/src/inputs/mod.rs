@@ -200,6 +200,12 @@ impl AtWork<'_> {
             let Some(input) = self.draw() else { return Ok(false) };
             let profile = self.runner.profile(&input)?;
             self.traces.insert(profile.trace);
+            if let Some(number) = self.plan.template.own(&input) {
+                if profile.own.is_empty() && self.plan.template.holes.len() == 1 {
+                    return Err(asks_nothing());
+                }
+                self.outcome.own.insert(number, profile.own.clone());
+            }
             let id = self.inputs.len() as u64;
             let new = profile.predicted.iter().any(|iroot| !self.outcome.all.found.predicted.contains(iroot));
             alike = if new { 0 } else { alike + 1 };
@@ -255,7 +261,7 @@ impl AtWork<'_> {
             self.outcome.fruitful.push(input.clone());
         }
         self.outcome.take_test(&found, tested.iroots);
-        let words = self.plan.template.words(&input);
+        let words = self.outcome.words(&self.plan.template, &input);
         self.outcome.tests.push(TestRow {
             input: input.clone(),
             words,
@@ -269,6 +275,14 @@ impl AtWork<'_> {
         }
         Ok(())
     }
+}
+
+/// Nothing has a hole, and the program has no choices of its own.
+fn asks_nothing() -> Trouble {
+    Trouble::usage(
+        "there is nothing to choose: no argument, `--stdin` or `--env` has a hole, and the program asks for no choices",
+        "write `{x:int(-100..100)}` where a number may be, or ask for values by `threadbare::choose` or `any`; `threadbare run` tests one input",
+    )
 }
 
 /// The iroots of all inputs together.

@@ -29,6 +29,8 @@ pub(super) struct Profile {
     pub(super) tested: bool,
     /// Stands for all that the runs did.
     pub(super) trace: u64,
+    /// What the program itself chose.
+    pub(super) own: Vec<u64>,
 }
 
 /// Nobody listens.
@@ -105,7 +107,8 @@ impl<'a> Runner<'a> {
         let found = summary.idioms.unwrap_or_default();
         let failed = summary.first_failure.is_some();
         let trace = trace(&found);
-        Ok(Profile { predicted: found.predicted, failed, tested: false, trace })
+        let Found { predicted, own, .. } = found;
+        Ok(Profile { predicted, failed, tested: false, trace, own })
     }
 
     /// Forces the iroots of an input that are not settled.
@@ -145,7 +148,7 @@ impl<'a> Runner<'a> {
             return Ok(());
         }
         self.save(&finding);
-        let words = self.plan.template.words(input);
+        let words = outcome.words(&self.plan.template, input);
         outcome.findings.push(Shown::new(finding, input.clone(), words, test));
         Ok(())
     }

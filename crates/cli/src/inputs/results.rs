@@ -3,6 +3,7 @@
 use super::{All, Plan, Stop};
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 use threadbare_explore::idioms::Found;
@@ -100,6 +101,8 @@ pub(crate) struct Outcome {
     pub(crate) ignores: bool,
     /// Inputs that had something new.
     pub(crate) fruitful: Vec<Input>,
+    /// What the program itself chose, by the number that it came from.
+    pub(crate) own: BTreeMap<u64, Vec<u64>>,
     pub(crate) warnings: Vec<String>,
 }
 
@@ -122,7 +125,23 @@ impl Outcome {
             fell_back: false,
             ignores: false,
             fruitful: Vec::new(),
+            own: BTreeMap::new(),
             warnings: Vec::new(),
+        }
+    }
+
+    /// An input in words; what the program itself chose as far as that was seen.
+    pub(crate) fn words(&self, template: &Template, input: &Input) -> String {
+        let words = template.words(input);
+        let Some(number) = template.own(input) else { return words };
+        let (name, told) = (Template::OWN, self.own.get(&number).filter(|own| !own.is_empty()));
+        match (told, number) {
+            (Some(own), _) => {
+                let own: Vec<String> = own.iter().map(u64::to_string).collect();
+                words.replace(&format!("{name}={number}"), &format!("{name}={}", own.join(",")))
+            }
+            (None, 1) => words.replace(&format!("{name}=1"), &format!("{name}=first")),
+            (None, _) => words,
         }
     }
 
@@ -140,7 +159,7 @@ impl Outcome {
             .tests
             .iter()
             .map(|test| {
-                json!({"input": values(template, &test.input), "predicted": test.predicted, "new": test.new,
+                json!({"input": self.values(template, &test.input), "predicted": test.predicted, "new": test.new,
                     "runs": test.runs, "findings": test.findings})
             })
             .collect();
@@ -177,7 +196,7 @@ impl Outcome {
     fn finding(&self, template: &Template, shown: &Shown) -> Json {
         let mut json = serde_json::to_value(&shown.finding).unwrap_or_default();
         if let Some(object) = json.as_object_mut() {
-            object.insert("input".to_owned(), Json::Object(values(template, &shown.input)));
+            object.insert("input".to_owned(), Json::Object(self.values(template, &shown.input)));
             object.insert("alone".to_owned(), Json::Bool(shown.alone));
             object.insert("test".to_owned(), Json::from(shown.test));
             object.insert("inputs".to_owned(), Json::from(shown.inputs));
@@ -269,6 +288,18 @@ impl Outcome {
         if self.tests.len() > MOST {
             let _ = writeln!(out, "  {} more in `--format json`", self.tests.len() - MOST);
         }
+    }
+}
+
+impl Outcome {
+    /// The values of an input by name.
+    fn values(&self, template: &Template, input: &Input) -> Map<String, Json> {
+        let mut map = values(template, input);
+        let own = template.own(input).and_then(|number| self.own.get(&number));
+        if let Some(own) = own {
+            map.insert(Template::OWN.to_owned(), Json::from(own.clone()));
+        }
+        map
     }
 }
 

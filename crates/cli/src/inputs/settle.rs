@@ -74,7 +74,7 @@ impl Runner<'_> {
         let store = self.store;
         if let Some(finding) = self.shows(&least, &id, runs, store)? {
             self.save(&finding);
-            let words = self.plan.template.words(&least);
+            let words = outcome.words(&self.plan.template, &least);
             outcome.findings[at].replace(finding, least, words);
         }
         Ok(())

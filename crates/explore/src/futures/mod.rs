@@ -14,6 +14,7 @@
 //! holds first: where that gets stuck, the circle of waits is the reason that users read. What was not made is left to
 //! `dpor`. `cli::futures::join` puts pairs and the code's terms together.
 
+pub(crate) mod gates;
 mod goal;
 mod reads;
 pub(crate) mod sections;

@@ -3,7 +3,9 @@
 //! It is a guess, since strands may do something else when they see other values, and since of several ways only one is gone. Where it does
 //! not come to its goal it tells who waits for whom.
 
-use super::sections::{Does, Sections};
+use super::gates::counts;
+use super::sections::Does;
+use super::wish::Reference;
 use crate::planner::trace::Trace;
 use std::collections::HashMap;
 use threadbare_abi::op::OpKind;
@@ -44,9 +46,30 @@ pub struct Waits {
 /// Who waits for whom, from the first to one that was there before.
 pub type Stuck = Vec<Waits>;
 
+/// What else may keep a step from being made.
+pub(crate) trait Gate {
+    /// Whether the step may be made now.
+    fn lets(&self, event: usize) -> bool;
+    /// It is made.
+    fn make(&mut self, event: usize);
+}
+
+/// Nothing does.
+pub(crate) struct Anything;
+
+impl Gate for Anything {
+    fn lets(&self, _: usize) -> bool {
+        true
+    }
+    fn make(&mut self, _: usize) {}
+}
+
 struct State<'a> {
     trace: &'a Trace,
-    sections: &'a Sections,
+    reference: &'a Reference,
+    gate: &'a mut dyn Gate,
+    /// Counts of semaphores that are known.
+    counts: HashMap<u64, i64>,
     /// What each event waits for.
     holds: HashMap<usize, Vec<usize>>,
     /// Events of each strand, and how many of them are made.
@@ -74,7 +97,21 @@ impl State<'_> {
         if let Some(&until) = self.holds.get(&event).into_iter().flatten().find(unmade) {
             return Some((Why::Held(pc(until)), until));
         }
-        let Does::Takes(lock, shared) = self.sections.does[event] else { return None };
+        if let Some(&end) = self.reference.gates.after.get(&event).filter(unmade) {
+            return Some((Why::After(pc(end)), end));
+        }
+        if let Some((semaphore, -1)) = counts(&self.trace.events[event])
+            && self.counts.get(&semaphore).is_some_and(|&count| count <= 0)
+        {
+            let posts =
+                |at: &usize| !self.made[*at] && counts(&self.trace.events[*at]) == Some((semaphore, 1));
+            let post = (0..self.made.len()).find(posts).unwrap_or(event);
+            return Some((Why::After(pc(post)), post));
+        }
+        if !self.gate.lets(event) {
+            return Some((Why::After(pc(event)), event));
+        }
+        let Does::Takes(lock, shared) = self.reference.sections.does[event] else { return None };
         let holders = self.locks.get(&lock)?;
         let (_, taken, _) = holders.iter().find(|(by, _, theirs)| *by != path && !(shared && *theirs))?;
         Some((Why::Lock(pc(*taken)), *taken))
@@ -83,8 +120,14 @@ impl State<'_> {
     fn make(&mut self, strand: usize, event: usize) {
         self.strands[strand].2 += 1;
         self.made[event] = true;
+        self.gate.make(event);
+        if let Some((semaphore, by)) = counts(&self.trace.events[event])
+            && let Some(count) = self.counts.get_mut(&semaphore)
+        {
+            *count += by;
+        }
         let path = self.strands[strand].0;
-        match self.sections.does[event] {
+        match self.reference.sections.does[event] {
             Does::Nothing => {}
             Does::Takes(lock, shared) => self.locks.entry(lock).or_default().push((path, event, shared)),
             Does::Gives(lock) => {
@@ -120,11 +163,12 @@ impl State<'_> {
 
 /// Goes through the run until the goals are made; who waits for whom if that does not come to be.
 pub(crate) fn simulate(
-    trace: &Trace,
-    sections: &Sections,
+    reference: &Reference,
     holds: &[Hold],
     goals: &[usize],
+    gate: &mut dyn Gate,
 ) -> Result<(), Stuck> {
+    let trace = &reference.trace;
     let mut strands: Vec<(u64, Vec<usize>, usize)> = Vec::new();
     for (at, event) in trace.events.iter().enumerate() {
         match strands.iter_mut().find(|(path, ..)| *path == event.path) {
@@ -143,13 +187,21 @@ pub(crate) fn simulate(
     for hold in holds {
         waits.entry(hold.held).or_default().push(hold.until);
     }
-    let mut state = State { trace, sections, holds: waits, strands, made, locks: HashMap::new() };
+    let counts = reference.gates.counts.clone();
+    let locks = HashMap::new();
+    let mut state = State { trace, reference, gate, counts, holds: waits, strands, made, locks };
+    // Who could not go on by what is in memory goes on as soon as he can: it may not stay like that.
+    let mut waiting = vec![false; state.strands.len()];
     while goals.iter().any(|&goal| !state.made[goal]) {
         let can = |&at: &usize| state.next(at).is_some_and(|event| state.obstacle(event).is_none());
-        let Some(strand) = (0..state.strands.len()).find(can) else {
+        let first = (0..state.strands.len()).filter(|&at| waiting[at]).find(can);
+        let Some(strand) = first.or_else(|| (0..state.strands.len()).find(can)) else {
             let open = goals.iter().copied().find(|&goal| !state.made[goal]).unwrap_or_default();
             return Err(state.cycle(open));
         };
+        for (at, waits) in waiting.iter_mut().enumerate() {
+            *waits = state.next(at).is_some_and(|event| !state.gate.lets(event));
+        }
         if let Some(event) = state.next(strand) {
             state.make(strand, event);
         }

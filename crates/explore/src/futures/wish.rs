@@ -5,9 +5,10 @@
 //! after. So a wish is a few holds for each strand, however long the run is: the read waits for the write, the write for what has to come
 //! before it, and whatever would come in between waits for the read.
 
+use super::gates::Gates;
 use super::reads::{Access, Mark, Reads};
 use super::sections::Sections;
-use super::simulate::{Hold, Stuck, simulate};
+use super::simulate::{Anything, Hold, Stuck, simulate};
 use crate::planner::trace::Trace;
 use std::collections::BTreeMap;
 
@@ -53,6 +54,7 @@ pub(crate) struct Reference {
     pub(crate) trace: Trace,
     pub(crate) reads: Reads,
     pub(crate) sections: Sections,
+    pub(crate) gates: Gates,
 }
 
 /// Why a strand's own order is against a wish.
@@ -87,8 +89,8 @@ pub(crate) const MANNERS: [Manner; 4] = [
 
 impl Reference {
     pub(crate) fn of(trace: Trace) -> Reference {
-        let (reads, sections) = (Reads::of(&trace), Sections::of(&trace));
-        Reference { trace, reads, sections }
+        let (reads, sections, gates) = (Reads::of(&trace), Sections::of(&trace), Gates::of(&trace));
+        Reference { trace, reads, sections, gates }
     }
 
     fn path(&self, access: usize) -> u64 {
@@ -253,7 +255,7 @@ impl Reference {
     /// Whether strands that hold back like this come to the reads; why not.
     pub(crate) fn try_holds(&self, holds: &[Hold], goals: &[usize]) -> Result<(), Stuck> {
         let events: Vec<usize> = goals.iter().map(|&access| self.reads.accesses[access].event).collect();
-        simulate(&self.trace, &self.sections, holds, &events)
+        simulate(self, holds, &events, &mut Anything)
     }
 }
 

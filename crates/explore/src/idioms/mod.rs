@@ -9,6 +9,7 @@
 
 mod plan;
 mod target;
+mod values;
 pub(crate) mod view;
 
 use crate::advice::{Advice, Assignment, Lessons};
@@ -19,10 +20,13 @@ use plan::Profile;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use target::Target;
+use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::flags;
+use threadbare_abi::step::{Step, StepKind};
 use threadbare_idioms::local::Local;
 use threadbare_idioms::{Iroot, Limits, predict, shown};
 use threadbare_strategy::{Spec, StrategyId, ordered};
+use values::Ways;
 
 /// What a campaign is to do about iroots.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +58,7 @@ pub struct Found {
     /// Those that were tried and did not come true.
     pub infeasible: BTreeSet<Iroot>,
     /// Those that were predicted at first and count so no longer: one of their dependencies is infeasible, or no order of the steps of the runs that predicted them
-    /// has them, because strands would wait for each other; a run has tried that all the same, in vain.
+    /// has them, because strands would wait for each other, or would read values with which they were seen to go other ways; a run has tried that all the same, in vain.
     pub struck: BTreeSet<Iroot>,
     /// Runs that were looked at.
     pub runs: u64,
@@ -66,6 +70,8 @@ pub struct Found {
     pub places: BTreeSet<u64>,
     /// How many accesses it had.
     pub accesses: u64,
+    /// What the program itself chose in it, in its order.
+    pub own: Vec<u64>,
 }
 
 impl Found {
@@ -104,6 +110,8 @@ pub(crate) struct Chooser {
     /// Iroots that were shown and not forced, with the runs that they are planned by.
     shown: BTreeMap<Iroot, Target>,
     seen: HashSet<u64>,
+    /// Where strands went by what they read.
+    ways: Ways,
     next: Option<Next>,
     looked: u64,
     /// A run that was looked at did not fail: those that do have not come to their end.
@@ -124,6 +132,7 @@ impl Chooser {
             open: VecDeque::new(),
             shown: BTreeMap::new(),
             seen: HashSet::new(),
+            ways: Ways::default(),
             next: Some(Next::Look),
             looked: 0,
             passed: false,
@@ -170,8 +179,12 @@ impl Chooser {
 
     /// A run has ended, and is not in the books yet.
     pub(crate) fn witness(&mut self, comparable: bool, lessons: &mut Lessons) {
-        self.trace =
-            (!lessons.news && lessons.steps_lost == 0).then(|| Trace::read(&planner::steps(lessons)));
+        let steps = planner::steps(lessons);
+        if self.found.runs == 0 {
+            let own = |step: &&Step| step.kind == StepKind::Choice as u8 && step.op == ChoiceKind::Own as u8;
+            self.found.own = steps.iter().filter(own).map(|step| step.addr).collect();
+        }
+        self.trace = (!lessons.news && lessons.steps_lost == 0).then(|| Trace::read(&steps));
         if matches!(self.next, Some(Next::Look)) {
             self.inner.witness(comparable, lessons);
         }
@@ -201,6 +214,7 @@ impl Chooser {
 
     /// Takes what a run showed and predicts.
     fn see(&mut self, run: u64, trace: Trace) -> BTreeSet<Iroot> {
+        self.ways.learn(&trace);
         let reference = Reference::of(trace);
         let view = view::of(&reference);
         let limits = &self.order.limits;
@@ -270,12 +284,12 @@ impl Chooser {
                 self.found.struck.insert(iroot);
             }
             if let Some(target) = self.targets.get_mut(&iroot) {
-                if let Some(guide) = target.plan(&iroot) {
+                if let Some(guide) = target.plan(&iroot, &self.ways) {
                     return Some(Next::Force(iroot, guide));
                 }
-                let seemed = target.seemed_possible();
+                let seems_possible = target.seems_possible(&iroot, &self.ways);
                 self.targets.remove(&iroot);
-                if seemed {
+                if seems_possible {
                     self.found.infeasible.insert(iroot);
                 } else {
                     self.found.predicted.remove(&iroot);
@@ -286,7 +300,7 @@ impl Chooser {
         }
         while let Some((iroot, mut target)) = self.shown.pop_first() {
             if !self.forced.contains(&iroot)
-                && let Some(guide) = target.plan_first(&iroot)
+                && let Some(guide) = target.plan_first(&iroot, &self.ways)
             {
                 return Some(Next::Force(iroot, guide));
             }

@@ -3,9 +3,11 @@
 //! For each dependency e → f the step of f waits for the step of e, the strand of e stays before its next access to those bytes until f is
 //! made, and what the strand of f does to them before f comes before e. Of the writes of other strands each comes before all of it or after all of it.
 
-use crate::futures::simulate::{Hold, simulate};
+use super::values::{Memory, Ways};
+use crate::futures::simulate::{Anything, Hold, simulate};
 use crate::futures::wish::Reference;
 use std::collections::BTreeMap;
+use threadbare_abi::op::OpKind;
 use threadbare_idioms::local::Local;
 use threadbare_idioms::{Instance, Iroot, Run};
 
@@ -15,6 +17,8 @@ pub(super) struct Manner {
     /// Before the outermost lock, or right before the access.
     outside: bool,
     others: Others,
+    /// Who is held comes to that place before the other strand begins: what it reads on the way is not changed yet.
+    early: bool,
 }
 
 /// When the writes of other strands come.
@@ -28,16 +32,22 @@ enum Others {
     After,
 }
 
-pub(super) const MANNERS: [Manner; 4] = [
-    Manner { outside: true, others: Others::Later },
-    Manner { outside: true, others: Others::Earlier },
-    Manner { outside: false, others: Others::Later },
-    Manner { outside: false, others: Others::Earlier },
+const fn manner(outside: bool, others: Others, early: bool) -> Manner {
+    Manner { outside, others, early }
+}
+
+pub(super) const MANNERS: [Manner; 6] = [
+    manner(true, Others::Later, false),
+    manner(true, Others::Earlier, false),
+    manner(false, Others::Later, false),
+    manner(false, Others::Earlier, false),
+    manner(true, Others::Later, true),
+    manner(false, Others::Later, true),
 ];
 
 /// The two strands come first of all: whatever the others would make good afterwards is not there yet.
 pub(super) const FIRST: [Manner; 2] =
-    [Manner { outside: true, others: Others::After }, Manner { outside: false, others: Others::After }];
+    [manner(true, Others::After, false), manner(false, Others::After, false)];
 
 /// A run to plan by.
 #[derive(Debug)]
@@ -78,6 +88,10 @@ impl Profile {
             let (first, second) = (accesses[first], accesses[second]);
             holds.push(Hold { held: before(second), until: step(first) });
         }
+        if manner.early {
+            let (first, second) = (accesses[0], accesses[1]);
+            holds.extend(self.comes_first(strand(first), before(second)));
+        }
         if iroot.idiom == 6 {
             return holds;
         }
@@ -101,6 +115,19 @@ impl Profile {
             holds.push(Hold { held: end, until: last });
         }
         holds
+    }
+
+    /// A strand stays at its beginning until another has come to an event.
+    fn comes_first(&self, strand: u32, event: usize) -> Option<Hold> {
+        let events = &self.reference.trace.events;
+        let other = events[event].index;
+        let until = (0..event).rev().find(|&at| events[at].index == other)?;
+        let makes =
+            |at: &usize| events[*at].op.kind == OpKind::Create && events[*at].op.addr == u64::from(other);
+        // Who makes the other strand, or somebody before it, has to have done so.
+        let made = (0..until).rev().find(makes).unwrap_or(0);
+        let held = (made..events.len()).find(|&at| u32::from(events[at].index) == strand && at > made)?;
+        Some(Hold { held, until })
     }
 
     fn keep_others_away(
@@ -142,13 +169,22 @@ impl Profile {
         }
     }
 
-    /// Whether strands that hold back like this come to the instance's accesses, as far as can be told.
-    pub(super) fn seems_possible(&self, iroot: &Iroot, instance: &Instance, holds: &[Hold]) -> bool {
+    /// Whether strands that hold back like this come to the instance's accesses, as far as can be told; by what they would read, too, if it is known where they go then.
+    pub(super) fn seems_possible(
+        &self,
+        iroot: &Iroot,
+        instance: &Instance,
+        holds: &[Hold],
+        ways: Option<&Ways>,
+    ) -> bool {
         // Of a deadlock only what is taken is made.
         let made = if iroot.idiom == 6 { &[0, 2][..] } else { &[0, 1, 2, 3][..] };
         let accesses = instance.accesses();
         let goals = made.iter().filter_map(|&at| Some(self.run.accesses[*accesses.get(at)?].step));
         let goals: Vec<usize> = goals.collect();
-        simulate(&self.reference.trace, &self.reference.sections, holds, &goals).is_ok()
+        match ways.map(|ways| Memory::new(&self.reference.trace, ways, &goals)) {
+            Some(mut memory) => simulate(&self.reference, holds, &goals, &mut memory).is_ok(),
+            None => simulate(&self.reference, holds, &goals, &mut Anything).is_ok(),
+        }
     }
 }

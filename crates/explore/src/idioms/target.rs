@@ -1,6 +1,7 @@
 //! An iroot that is to come true: which plans for it there are, and which were made.
 
 use super::plan::{FIRST, MANNERS, Manner, Profile};
+use super::values::Ways;
 use std::collections::HashSet;
 use std::sync::Arc;
 use threadbare_idioms::{Instance, Iroot};
@@ -11,12 +12,14 @@ type Guide = Arc<[u64]>;
 
 /// Runs that try one iroot.
 const TRIES: u32 = 4;
+/// Of them, those that are made although a strand would read what leads it elsewhere; of one dependency, all of them may be.
+const DOUBTFUL: u32 = 2;
 /// Of them, those that are made although they do not seem to lead anywhere.
 const BLIND: u32 = 1;
 /// Runs that it is planned by.
 const PROFILES: usize = 2;
 /// Orders that are gone through for one plan.
-const SIMULATED: usize = 12;
+const SIMULATED: usize = 18;
 
 /// An iroot that was not shown.
 #[derive(Debug, Default)]
@@ -24,9 +27,8 @@ pub(super) struct Target {
     instances: Vec<(Arc<Profile>, Vec<Instance>)>,
     planned: HashSet<Guide>,
     tries: u32,
+    doubtful: u32,
     blind: u32,
-    /// A plan seemed to lead somewhere.
-    seemed: bool,
 }
 
 impl Target {
@@ -45,20 +47,35 @@ impl Target {
         }
     }
 
-    /// Whether some order of a run's steps would have it.
-    pub(super) fn seemed_possible(&self) -> bool {
-        self.seemed
+    /// Whether some order of a run's steps would have it, by what is known of them now. What a strand reads does not count where there is one dependency
+    /// only: with another number of rounds of a loop it may be.
+    pub(super) fn seems_possible(&self, iroot: &Iroot, ways: &Ways) -> bool {
+        let ways = (iroot.idiom > 1).then_some(ways);
+        let mut left = SIMULATED;
+        self.instances.iter().any(|(profile, instances)| {
+            instances.iter().any(|instance| {
+                MANNERS.iter().take(left).any(|&manner| {
+                    left = left.saturating_sub(1);
+                    let holds = profile.holds(iroot, instance, manner);
+                    profile.seems_possible(iroot, instance, &holds, ways)
+                })
+            })
+        })
     }
 
     /// The next plan: the guide of `ordered`.
-    pub(super) fn plan(&mut self, iroot: &Iroot) -> Option<Guide> {
+    pub(super) fn plan(&mut self, iroot: &Iroot, ways: &Ways) -> Option<Guide> {
         if self.tries >= TRIES {
             return None;
         }
-        let (plan, blind) = self.search(iroot, &MANNERS);
+        let (plan, _) = self.search(iroot, &MANNERS, Some(ways));
         if plan.is_some() {
-            self.seemed = true;
             return plan;
+        }
+        let (plan, blind) = self.search(iroot, &MANNERS, None);
+        if plan.is_some() {
+            self.doubtful += 1;
+            return plan.filter(|_| iroot.idiom == 1 || self.doubtful <= DOUBTFUL);
         }
         let blind = blind.filter(|_| self.blind < BLIND)?;
         self.blind += 1;
@@ -67,13 +84,18 @@ impl Target {
     }
 
     /// A plan in which the two strands come before all others; one for each iroot.
-    pub(super) fn plan_first(&mut self, iroot: &Iroot) -> Option<Guide> {
+    pub(super) fn plan_first(&mut self, iroot: &Iroot, ways: &Ways) -> Option<Guide> {
         let untried = self.tries == 0;
-        self.search(iroot, &FIRST).0.filter(|_| untried)
+        self.search(iroot, &FIRST, Some(ways)).0.filter(|_| untried)
     }
 
     /// The first plan that seems to lead somewhere, and one that does not.
-    fn search(&mut self, iroot: &Iroot, manners: &[Manner]) -> (Option<Guide>, Option<Guide>) {
+    fn search(
+        &mut self,
+        iroot: &Iroot,
+        manners: &[Manner],
+        ways: Option<&Ways>,
+    ) -> (Option<Guide>, Option<Guide>) {
         let mut left = SIMULATED;
         let mut blind = None;
         for (profile, instances) in &self.instances {
@@ -91,7 +113,7 @@ impl Target {
                         continue;
                     }
                     left -= 1;
-                    if profile.seems_possible(iroot, instance, &holds) {
+                    if profile.seems_possible(iroot, instance, &holds, ways) {
                         self.planned.insert(Arc::clone(&guide));
                         return (Some(guide), blind);
                     }

@@ -73,6 +73,11 @@ pub(super) fn of(reference: &Reference) -> Run {
             };
             run.accesses.push(access(does, next.pc, next.addr, next.addr + next.size.min(LONGEST)));
         }
+        // Who frees memory writes to all of it: nobody may come after that.
+        for op in event.touches.iter().map(|touch| touch.op).filter(|op| op.kind == OpKind::Free) {
+            let end = op.addr + u64::from(op.size).min(LONGEST);
+            run.accesses.push(access(Does::Write, op.pc, op.addr, end));
+        }
     }
     for event in trace.blocked().filter(|event| event.op.kind.takes_lock()) {
         let (strand, place) = (u32::from(event.index), event.op.pc);

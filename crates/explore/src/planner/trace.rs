@@ -19,7 +19,7 @@ use threadbare_trace::order::{GRAIN, SIGNALS, depends, grains, is_large};
 pub(crate) struct Touch {
     pub(crate) op: Op,
     /// For whom it could not have been acquired before: flags of a step.
-    pub(super) shut: u32,
+    pub(crate) shut: u32,
 }
 
 /// What all waits with a deadline concern when they begin and when they end by it.
@@ -90,7 +90,7 @@ impl Event {
     }
 
     /// Whether the object could not have been acquired in this way before.
-    pub(super) fn shut(&self, addr: u64, mode: u32) -> bool {
+    pub(crate) fn shut(&self, addr: u64, mode: u32) -> bool {
         self.touches.iter().any(|touch| touch.op.addr == addr && touch.shut & mode != 0)
     }
 
@@ -278,6 +278,8 @@ impl Trace {
                     }
                 }
                 StepKind::Wake => trace.wake(step, &mut wakers, &last),
+                // Of any value there is nothing to plan.
+                StepKind::Choice if step.op == ChoiceKind::Own as u8 && step.before == 0 => {}
                 StepKind::Choice => {
                     if let Some(event) = trace.events.last_mut() {
                         if step.op == ChoiceKind::Spurious as u8 {

@@ -20,11 +20,16 @@ struct State {
     /// A planner chooses.
     planned: bool,
     rng: Rng,
+    /// What choices come from, as the plan has it.
+    choices: u64,
+    /// Where choices are an input: those of each strand, by its path, so that they are the same in every order.
+    streams: Vec<(u64, Rng)>,
     /// The labels that were reached.
     reached: Vec<CString>,
 }
 
-static mut STATE: State = State { planned: false, rng: Rng::new(0), reached: Vec::new() };
+static mut STATE: State =
+    State { planned: false, rng: Rng::new(0), choices: 0, streams: Vec::new(), reached: Vec::new() };
 
 fn state() -> &'static mut State {
     let at = &raw mut STATE;
@@ -38,7 +43,27 @@ pub fn begin(plan: &Plan) {
     let s = state();
     s.planned = StrategyId::from_code(plan.strategy).is_some_and(StrategyId::is_planner);
     s.rng = Rng::new(mix(plan.seed ^ SALT));
+    s.choices = plan.choices;
+    s.streams.clear();
     s.reached.clear();
+}
+
+/// Every choice is the first option.
+const FIRST: u64 = 1;
+
+/// What the strand's choices come from, where they are an input.
+fn stream(s: &mut State) -> &mut Rng {
+    let path = this().path.0;
+    let at = s.streams.iter().position(|(other, _)| *other == path).unwrap_or_else(|| {
+        s.streams.push((path, Rng::new(mix(s.choices ^ mix(path)))));
+        s.streams.len() - 1
+    });
+    &mut s.streams[at].1
+}
+
+/// Small values, and all others.
+fn any(rng: &mut Rng) -> u64 {
+    rng.next() >> rng.below(64)
 }
 
 /// One of so many options.
@@ -49,6 +74,8 @@ pub fn choose(options: u32, pc: u64) -> u32 {
     }
     let taken = match follow::own(u64::from(options)) {
         Some(option) => option as u32,
+        None if s.choices == FIRST => 0,
+        None if s.choices != 0 => stream(s).below(options),
         None if s.planned => e.strategy.choose(options),
         None => s.rng.below(options),
     };
@@ -64,9 +91,10 @@ pub fn draw(pc: u64) -> u64 {
     }
     let value = match follow::own(0) {
         Some(value) => value,
+        None if s.choices == FIRST => 0,
+        None if s.choices != 0 => any(stream(s)),
         None if s.planned => 0,
-        // Small values, and all others.
-        None => s.rng.next() >> s.rng.below(64),
+        None => any(&mut s.rng),
     };
     steps::doubt(Doubt::Values, pc);
     note(value, 0, pc);
@@ -89,7 +117,7 @@ fn note(taken: u64, options: u64, pc: u64) {
         let op = Op { addr: taken, pc, ..this.op };
         record::push_choice(ChoiceKind::Own, this.id, op, options);
     }
-    if attention & attention::STEPS != 0 && options != 0 {
+    if attention & attention::STEPS != 0 {
         steps::chose(ChoiceKind::Own, taken, options);
     }
 }

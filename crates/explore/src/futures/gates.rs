@@ -1,0 +1,58 @@
+//! What a step has to wait for besides locks: semaphores that others post, and an initialisation that another strand makes once.
+
+use crate::planner::trace::{Event, Trace};
+use std::collections::HashMap;
+use threadbare_abi::op::OpKind;
+use threadbare_abi::step::flags::SHUT;
+
+/// The gates of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Gates {
+    /// Counts of semaphores when the first of the steps was made, of those whose count is known.
+    pub(crate) counts: HashMap<u64, i64>,
+    /// For a step that found an initialisation made by another strand: the step that ended it.
+    pub(crate) after: HashMap<usize, usize>,
+}
+
+/// What a step does to a semaphore: its address, and by how much.
+pub(crate) fn counts(event: &Event) -> Option<(u64, i64)> {
+    let by = match event.op.kind {
+        OpKind::SemWait if !event.by_deadline => -1,
+        OpKind::SemTryWait if event.before != event.after => -1,
+        OpKind::SemPost => 1,
+        _ => return None,
+    };
+    Some((event.op.addr, by))
+}
+
+impl Gates {
+    pub(crate) fn of(trace: &Trace) -> Gates {
+        let mut gates = Gates::default();
+        let mut sums: HashMap<u64, i64> = HashMap::new();
+        // Who made an initialisation, and its last step.
+        let mut made: HashMap<u64, (u64, usize)> = HashMap::new();
+        for (at, event) in trace.events.iter().enumerate() {
+            if let Some((semaphore, by)) = counts(event) {
+                let sum = sums.entry(semaphore).or_default();
+                // It was empty then, so what it began with is what was taken of it.
+                if by > 0 && event.shut(semaphore, SHUT) {
+                    gates.counts.entry(semaphore).or_insert(-*sum);
+                }
+                *sum += by;
+            }
+            let own = event.op.kind == OpKind::Once;
+            if own
+                && let Some(&(path, end)) = made.get(&event.op.addr)
+                && path != event.path
+            {
+                gates.after.insert(at, end);
+            }
+            for touch in event.touches.iter().filter(|touch| touch.op.kind == OpKind::Once) {
+                if touch.shut & SHUT != 0 {
+                    made.insert(touch.op.addr, (event.path, at));
+                }
+            }
+        }
+        gates
+    }
+}
