@@ -17,3 +17,4 @@ pub mod referee;
 pub mod sanitizer;
 pub mod tool;
 pub mod transcript;
+pub mod variants;
