@@ -20,7 +20,7 @@ use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
 use threadbare_abi::op::{OpKind, Order};
 use threadbare_strategy::rng::mix;
 
-/// At how many passes of a place noise is made in a run, where there are more.
+/// At how many passes of a place noise is made in a run, where there are more; twice as many where no lock guards what is touched.
 const FEW: u64 = 2;
 /// The same in the middle of something, of the passes of each strand.
 const SOME: u64 = 8;
@@ -35,6 +35,8 @@ const LONGEST: u64 = 3_200_000;
 const PATIENT: u64 = 24_000_000;
 /// The rank of a strand that is in the middle of something; one more if others can see what it has left half done.
 const MIDDLE: u32 = 3;
+/// The rank of one that may block with a lock in its hands: all others are to come as far.
+const LOCKED: u32 = MIDDLE + 2;
 /// What spinning is shorter by than sleeping.
 const SPIN_SHARE: u64 = 8;
 static mut NOISE: Noise = Noise::OFF;
@@ -119,9 +121,8 @@ fn weigh(at: At, before: Before) -> Draw {
         }
         Read | ReadRange | AtomicLoad if again && written => Draw { shift: 0, rank: MIDDLE },
         Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE - (changed == Change::Seen) as u32, rank: 1 },
-        // It may block with a lock in its hands.
-        AtomicCas if holds => Draw { shift: 0, rank: MIDDLE },
-        op if holds && may_block(op) => Draw { shift: 0, rank: MIDDLE },
+        AtomicCas if holds => Draw { shift: 0, rank: LOCKED },
+        op if holds && may_block(op) => Draw { shift: 0, rank: LOCKED },
         CondWait | CondTimedWait => Draw { shift: 0, rank: 2 },
         Write | ReadWrite | WriteRange | AtomicStore | AtomicRmw | AtomicCas | MutexLock | ReadLock
         | WriteLock | SpinLock => Draw {
@@ -223,10 +224,13 @@ fn draw(me: &mut Thread, at: At) {
     let noise = wanted();
     let random = me.rng.next();
     let Draw { shift, rank } = if hot { Draw { shift: 0, rank: 0 } } else { weigh(at, before) };
-    let evenly = match !hot && (rank >= MIDDLE || before.again) {
-        true => noise.probability * SOME / heat.by_one,
-        false => noise.probability * FEW / heat.by_all,
+    let (passes, heat) = match () {
+        _ if hot || at.over || before.unlocks => (FEW, heat.by_all),
+        _ if rank >= MIDDLE || before.again && shift == 0 => (SOME, heat.by_one),
+        _ if before.guarded => (FEW, heat.by_all),
+        _ => (2 * FEW, heat.by_all),
     };
+    let evenly = noise.probability * passes / heat;
     let likely = (noise.probability >> shift).min(evenly).min(ALWAYS);
     if random & (ALWAYS - 1) >= guide::likely(me, &noise, likely, random >> 40) {
         return;
@@ -237,7 +241,7 @@ fn draw(me: &mut Thread, at: At) {
         _ if hot => SHORTEST * noise.strength / 1000,
         usual => usual.max((PATIENT * noise.strength / 1000) >> turns::spent()),
     };
-    make(me, &noise, at, random >> 16, Sleep { rank, most, locked: before.holds });
+    make(me, &noise, at, random >> 16, Sleep { rank, most, locked: before.holds, patient: !hot });
 }
 
 fn make(me: &mut Thread, noise: &Noise, at: At, random: u64, sleep: Sleep) {

@@ -43,9 +43,10 @@ pub struct Past {
     /// How often in a row it has looked at that and at nothing else, and whether it begins anew.
     looks: u32,
     begins: bool,
-    /// The object it changed a moment ago and the lock that it held then, 0 for none; and events until that does not count.
+    /// The object it changed a moment ago, the lock that it held then, 0 for none, and where; and events until that does not count.
     changed: u64,
     changed_under: u64,
+    changed_at: u64,
     fades: u8,
     /// Locks it holds, as far as that is known; 0 for none.
     held: [u64; HELD],
@@ -137,7 +138,7 @@ impl Past {
             again: at.addr != 0 && found.is_some_and(|slot| self.recent[slot].1 != place),
             shared: others & SHARED != 0,
             written: others & WRITTEN != 0,
-            changed: self.change(strand, at.addr),
+            changed: self.change(strand, at.addr, place, takes),
             guarded: lock != 0 && others & UNGUARDED == 0,
             holds: lock != 0,
             unlocks,
@@ -153,7 +154,8 @@ impl Past {
         }
         self.fades = self.fades.saturating_sub(1);
         if changing && !takes && !unlocks && at.op != OpKind::Create {
-            (self.changed, self.changed_under, self.fades) = (at.addr, self.first_held(), FADES);
+            (self.changed, self.changed_under, self.changed_at) = (at.addr, self.first_held(), place);
+            self.fades = FADES;
         }
         before
     }
@@ -161,15 +163,19 @@ impl Past {
     /// The strand is about to create another, by whatever library: what it has is that one's as well.
     pub fn creates(&mut self) {
         self.fresh = [(0, 0); FRESH];
-        (self.changed, self.changed_under, self.fades) = (CREATED, 0, FADES);
+        (self.changed, self.changed_under, self.changed_at) = (CREATED, 0, 0);
+        self.fades = FADES;
     }
 
     /// What the strand changed a moment ago, other than the object itself.
-    fn change(&self, strand: u16, addr: u64) -> Change {
+    fn change(&self, strand: u16, addr: u64, place: u64, takes: bool) -> Change {
         match self.changed {
-            _ if self.fades == 0 => Change::None,
+            // The same place once more is a loop.
+            _ if self.fades == 0 || self.changed_at == place => Change::None,
             0 => Change::None,
             CREATED => Change::Seen,
+            // What a lock guards has nothing to do with what none does, as a rule.
+            _ if self.changed_under != 0 && !takes && self.first_held() == 0 => Change::None,
             changed if changed == addr || self.changed_under == addr => Change::None,
             changed if look(changed, strand) & SHARED != 0 => Change::Seen,
             changed if !self.is_fresh(changed) => Change::Presumed,

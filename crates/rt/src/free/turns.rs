@@ -30,7 +30,7 @@ const PROCESS_CPU: c_int = 2;
 
 /// Sleeps of the run so far.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
-/// Those that lasted until their time was over.
+/// Patient ones that lasted until their time was over.
 static SPENT: AtomicU32 = AtomicU32::new(0);
 
 /// How often a sleeper was let go.
@@ -45,6 +45,8 @@ pub struct Sleep {
     pub most: u64,
     /// It has a lock in its hands.
     pub locked: bool,
+    /// That is long, and less is left for others if it takes so long.
+    pub patient: bool,
 }
 
 /// A strand's part in it.
@@ -78,7 +80,7 @@ pub fn polls(me: &mut Thread) {
     me.past.epoch = EPOCH.load(Ordering::Relaxed);
 }
 
-/// How many sleeps of the run have lasted until their time was over, as far as it is of use as a shift.
+/// How many patient sleeps of the run have lasted until their time was over, as far as it is of use as a shift.
 pub fn spent() -> u32 {
     SPENT.load(Ordering::Relaxed).min(32)
 }
@@ -91,7 +93,7 @@ pub fn works(me: &mut Thread) {
 
 /// Sleeps before this operation on an object until it is the strand's turn, or the others have worked for that long.
 pub fn sleep(me: &Thread, op: OpKind, addr: u64, sleep: Sleep, random: u32) {
-    let Sleep { rank, most, locked } = sleep;
+    let Sleep { rank, most, locked, patient } = sleep;
     let bound = if locked { u64::MAX } else { OVERTAKEN.load(Ordering::Relaxed) };
     me.turn.due.store(TURNS.load(Ordering::Relaxed).saturating_add(bound), Ordering::Relaxed);
     let object = if addr == 0 { 0 } else { addr >> 2 << 1 | past::changes(op) as u64 };
@@ -112,7 +114,7 @@ pub fn sleep(me: &Thread, op: OpKind, addr: u64, sleep: Sleep, random: u32) {
         slept = now() - began;
         let over = slept >= most * PATIENCE || slept >= most && had_time(me, epoch, worked + most);
         if over {
-            SPENT.fetch_add(1, Ordering::Relaxed);
+            SPENT.fetch_add(patient as u32, Ordering::Relaxed);
             break;
         }
     }
