@@ -19,3 +19,4 @@ pub mod referee;
 pub mod sanitizer;
 pub mod tool;
 pub mod transcript;
+pub mod variants;

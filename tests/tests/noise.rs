@@ -8,6 +8,7 @@ use threadbare_tests::campaign;
 use threadbare_tests::compile::{self, Compiler};
 use threadbare_tests::corpus::{self, Language, Program};
 use threadbare_tests::tool;
+use threadbare_tests::variants::{self, Variant};
 
 fn builds() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("noise")
@@ -95,5 +96,39 @@ fn threads_of_constructors_are_kept() {
         let out = tempfile::tempdir().unwrap();
         let (runs, failed, findings) = free(name, out.path(), &["--runs", "40"]);
         assert_eq!((runs, failed), (40, 0), "{name}: {findings:#?}");
+    }
+}
+
+/// Cousins of the experiments that were the worst of those that the generator made, each for a reason of its own: a check and an act with busy
+/// work before them, accesses through functions, a pair of changes with other locks taken in between, strands that poll under a spin lock, a parameter passed by C++'s
+/// `std::thread`, spinning philosophers. `cargo xtask bench noise variants` measures all.
+#[test]
+fn noise_does_not_know_its_programs() {
+    const WORST: [usize; 6] = [0, 9, 12, 25, 34, 45];
+    const RUNS: u64 = 10;
+    let all = variants::variants(variants::OF_EACH, variants::SEED);
+    let worst: Vec<Variant> = WORST.iter().map(|&number| all[number].clone()).collect();
+    let folder = tempfile::tempdir().unwrap();
+    for (language, wrapper, file) in
+        [(Language::C, "cc", "c.c"), (Language::Cxx, "c++", "cxx.cc"), (Language::Rust, "rustc", "rust.rs")]
+    {
+        let source = folder.path().join(file);
+        let program = source.with_extension("");
+        std::fs::write(&source, variants::source(&worst, language)).unwrap();
+        let mut build = tool::command([wrapper, "-g"]);
+        build.args(variants::flags(language)).arg(&source).arg("-o").arg(&program);
+        let built = tool::finish(&mut build, tool::PATIENCE);
+        assert_eq!(built.code, Some(0), "{}", built.describe());
+        for variant in worst.iter().filter(|variant| variant.language == language) {
+            let mut campaign = tool::command(["run", "--mode", "free", "--keep-going", "--races", "off"]);
+            campaign.args(["--format", "json", "--runs", &RUNS.to_string()]);
+            campaign.arg("--out").arg(folder.path().join(variant.number.to_string()));
+            campaign.arg("--").arg(&program).arg(variant.number.to_string());
+            let outcome = tool::finish(&mut campaign, tool::PATIENCE);
+            let report: Value = serde_json::from_str(&outcome.stdout)
+                .unwrap_or_else(|error| panic!("{error}: {}", outcome.describe()));
+            let failed = report["runs_failed"].as_u64().unwrap();
+            assert!(failed >= 2, "{failed} of {RUNS} runs failed: {}", variant.describe());
+        }
     }
 }

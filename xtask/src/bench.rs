@@ -13,6 +13,7 @@ pub(crate) mod noise;
 pub(crate) mod orders;
 pub(crate) mod replays;
 pub(crate) mod symbols;
+pub(crate) mod variants;
 
 use crate::packages;
 use crate::steps::{Outcome, build_tool, cargo, command, root, run};

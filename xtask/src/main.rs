@@ -30,6 +30,8 @@ usage: cargo xtask <chore>
                  [RUNS] of each experiment, 200 unless told otherwise
   bench noise replays
                  recorded failing runs of these experiments, each replayed; [FAILURES], 200 unless told otherwise
+  bench noise variants
+                 the default noise on generated cousins of these experiments; [RUNS] of each, 40 unless told otherwise, [SEED]
   bench inputs   the three tables of the paper on choosing inputs, and programs where one input in fifty leads to the bug;
                  [TESTS] complete tests of each, 1,000 unless told otherwise
   bench invariants
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         ["bench", "claims", words @ ..] => bench::claims::claims(words),
         ["bench", "coverage"] => bench::coverage::coverage(),
         ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),
+        ["bench", "noise", "variants", words @ ..] => bench::variants::variants(words),
         ["bench", "inputs", words @ ..] => bench::inputs::inputs(words),
         ["bench", "invariants", words @ ..] => bench::invariants::invariants(words),
         ["bench", "noise", words @ ..] => bench::noise::noise(words),

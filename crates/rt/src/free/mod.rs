@@ -14,6 +14,7 @@
 //! | `sharing` | which plain accesses are shared |
 //! | `noise` | whether, and what |
 //! | `past` | what a strand did lately |
+//! | `heat` | how often places are passed |
 //! | `turns` | who sleeps, and who goes on first |
 //! | `cover` | which functions are interrupted, and by what |
 //! | `functions` | the functions by number, and what is known of them |
@@ -45,6 +46,7 @@ pub mod crash;
 pub mod frames;
 pub mod functions;
 pub mod guide;
+pub mod heat;
 pub mod noise;
 pub mod past;
 pub mod record;

@@ -1,8 +1,8 @@
 //! The noise maker: at an event it does nothing, or delays the strand.
 //!
-//! Noise is likely between two events of one call of a function, where code takes for granted that nothing happens, and less
-//! likely before the first. How likely falls with the number of times a place was passed, so that code that runs rarely is
-//! disturbed often and a hot loop is not slowed down without end.
+//! Places are drawn, not events: what is passed once is as likely to be disturbed as what is passed thousands of times, so the chance of an event
+//! is that of its place by the passes that a strand makes there (`heat`). Noise is likely where a strand is in the middle of something,
+//! and where code takes for granted that nothing happens: between two events of one call of a function; less likely before the first.
 //!
 //! What comes of a sleep is a matter of who is let go first: see `turns`.
 //!
@@ -12,34 +12,37 @@
 use super::cover::{self, Gap};
 use super::past::{Before, Change};
 use super::thread::{self, Thread};
-use super::{guide, sharing, turns};
+use super::turns::Sleep;
+use super::{guide, heat, sharing, turns};
 use crate::sys::{c_int, nr, syscall3, timespec};
-use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use threadbare_abi::noise::{ALWAYS, Noise, NoiseKind, flags};
 use threadbare_abi::op::{OpKind, Order};
 use threadbare_strategy::rng::mix;
 
-/// Passes of a place after which noise there is half as likely.
-const HALF: u64 = 24;
-/// The least of the probability that stays, as a shift.
-const FLOOR: u32 = 9;
+/// At how many passes of a place noise is made in a run, where there are more; twice as many where no lock guards what is touched.
+const FEW: u64 = 2;
+/// The same in the middle of something, of the passes of each strand.
+const SOME: u64 = 8;
+/// Passes of a place by a strand from which on it is busy work.
+const HOT: u64 = 48;
 /// Before the first event of a call noise is less likely, by this shift.
 const OUTSIDE: u32 = 2;
 /// The shortest and the longest usual noise, in nanoseconds.
 const SHORTEST: u64 = 400_000;
 const LONGEST: u64 = 3_200_000;
+/// How long noise may last elsewhere than in busy work, while others are at work, in nanoseconds; half of that after each one that lasted so long.
+const PATIENT: u64 = 24_000_000;
 /// The rank of a strand that is in the middle of something; one more if others can see what it has left half done.
 const MIDDLE: u32 = 3;
+/// The rank of one that may block with a lock in its hands: all others are to come as far.
+const LOCKED: u32 = MIDDLE + 2;
 /// What spinning is shorter by than sleeping.
 const SPIN_SHARE: u64 = 8;
-const PLACES: usize = 1 << 14;
-
 static mut NOISE: Noise = Noise::OFF;
 static SEED: AtomicU64 = AtomicU64::new(0);
 /// Whether noise is made at this time.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
-/// How often each place was passed.
-static PASSED: [AtomicU16; PLACES] = [const { AtomicU16::new(0) }; PLACES];
 
 /// The run's noise.
 pub fn wanted() -> Noise {
@@ -97,8 +100,11 @@ struct Draw {
 
 fn weigh(at: At, before: Before) -> Draw {
     use OpKind::*;
-    let Before { inside, again, shared, written, changed, guarded, unlocks, fresh } = before;
-    if !inside || fresh {
+    let Before { inside, again, shared, written, changed, guarded, holds, unlocks, fresh } = before;
+    if at.over {
+        return Draw { shift: if inside { 1 } else { OUTSIDE }, rank: if inside { 2 } else { 0 } };
+    }
+    if fresh || !inside && !again && !holds && changed == Change::None {
         return Draw { shift: OUTSIDE, rank: 0 };
     }
     // Nobody can come in between this and what was done before.
@@ -110,12 +116,13 @@ fn weigh(at: At, before: Before) -> Draw {
     }
     match at.op {
         // What a lock guards is touched by nobody else, as a rule.
-        op if guarded && op.is_plain_access() => Draw { shift: OUTSIDE, rank: 1 },
+        op if guarded && (op.is_plain_access() || matches!(op, AtomicLoad | AtomicStore | AtomicRmw)) => {
+            Draw { shift: OUTSIDE, rank: 1 }
+        }
         Read | ReadRange | AtomicLoad if again && written => Draw { shift: 0, rank: MIDDLE },
         Read | ReadRange | AtomicLoad => Draw { shift: OUTSIDE - (changed == Change::Seen) as u32, rank: 1 },
-        // It may block with a lock in its hands.
-        AtomicCas if guarded => Draw { shift: 0, rank: MIDDLE },
-        op if guarded && may_block(op) => Draw { shift: 0, rank: MIDDLE },
+        AtomicCas if holds => Draw { shift: 0, rank: LOCKED },
+        op if holds && may_block(op) => Draw { shift: 0, rank: LOCKED },
         CondWait | CondTimedWait => Draw { shift: 0, rank: 2 },
         Write | ReadWrite | WriteRange | AtomicStore | AtomicRmw | AtomicCas | MutexLock | ReadLock
         | WriteLock | SpinLock => Draw {
@@ -196,32 +203,48 @@ fn draw(me: &mut Thread, at: At) {
     if !at.op.is_plain_access() {
         sharing::note(at.pc);
     }
+    if at.op == OpKind::Create && !at.over {
+        me.past.creates();
+    }
     let Some((pc, inside)) = sharing::wanted(me, at.pc, at.inside) else { return };
-    let before = me.past.see(me.index, at, pc, inside);
+    let place = heat::place(me, pc, at.over);
+    let heat = heat::pass(me, place, at);
+    let hot = heat.by_one >= HOT;
+    let before = me.past.see(me.index, at, place, inside, hot);
     if thread::alive() < 2 {
         return;
     }
-    if me.past.polls() {
-        return turns::polls(me);
+    if let Some(begins) = me.past.polls() {
+        if begins {
+            turns::polls(me);
+        }
+        return;
     }
     turns::works(me);
     let noise = wanted();
     let random = me.rng.next();
-    let Draw { shift, rank } = weigh(at, before);
-    let passed = &PASSED[mix(pc ^ (at.over as u64) << 48) as usize & (PLACES - 1)];
-    let times = passed.load(Ordering::Relaxed);
-    passed.store(times.saturating_add(1), Ordering::Relaxed);
-    let first = noise.probability >> shift;
-    let likely = (first * HALF / (HALF + times as u64)).max(first >> FLOOR).min(ALWAYS);
+    let Draw { shift, rank } = if hot { Draw { shift: 0, rank: 0 } } else { weigh(at, before) };
+    let (passes, heat) = match () {
+        _ if hot || at.over || before.unlocks => (FEW, heat.by_all),
+        _ if rank >= MIDDLE || before.again && shift == 0 => (SOME, heat.by_one),
+        _ if before.guarded => (FEW, heat.by_all),
+        _ => (2 * FEW, heat.by_all),
+    };
+    let evenly = noise.probability * passes / heat;
+    let likely = (noise.probability >> shift).min(evenly).min(ALWAYS);
     if random & (ALWAYS - 1) >= guide::likely(me, &noise, likely, random >> 40) {
         return;
     }
     guide::made(me);
     let rank = guide::rank(me, rank);
-    make(me, &noise, at, random >> 16, rank);
+    let most = match length(random >> 32, noise.strength) {
+        _ if hot => SHORTEST * noise.strength / 1000,
+        usual => usual.max((PATIENT * noise.strength / 1000) >> turns::spent()),
+    };
+    make(me, &noise, at, random >> 16, Sleep { rank, most, locked: before.holds, patient: !hot });
 }
 
-fn make(me: &mut Thread, noise: &Noise, at: At, random: u64, rank: u32) {
+fn make(me: &mut Thread, noise: &Noise, at: At, random: u64, sleep: Sleep) {
     let began = now();
     if noise.share < 1000 {
         let lived = began.saturating_sub(me.born_ns).max(1_000_000);
@@ -231,7 +254,7 @@ fn make(me: &mut Thread, noise: &Noise, at: At, random: u64, rank: u32) {
     }
     let kind = match noise.kind {
         // In the middle of something a sleep does most.
-        NoiseKind::Mixed if rank >= MIDDLE && random & 32 == 0 => NoiseKind::Sleep,
+        NoiseKind::Mixed if sleep.rank >= MIDDLE && random & 32 == 0 => NoiseKind::Sleep,
         NoiseKind::Mixed => match random % 32 {
             0 if random & 64 == 0 => NoiseKind::Yield,
             0 => NoiseKind::Priority,
@@ -242,10 +265,7 @@ fn make(me: &mut Thread, noise: &Noise, at: At, random: u64, rank: u32) {
     };
     let random = random >> 7;
     match kind {
-        NoiseKind::Sleep => {
-            let most = length(random >> 16, noise.strength);
-            turns::sleep(me, at.op, at.addr, rank, random as u32 & 0xFFFF, most);
-        }
+        NoiseKind::Sleep => turns::sleep(me, at.op, at.addr, sleep, random as u32 & 0xFFFF),
         NoiseKind::Spin => spin(length(random, noise.strength) / SPIN_SHARE),
         NoiseKind::Yield => {
             for _ in 0..(1 + random % 4) * noise.strength.max(1000) / 1000 {

@@ -4,6 +4,8 @@
 //! for granted that nobody did since, or it has changed one thing that others see and not yet the other that belongs to it. Memory that it
 //! has just allocated and nobody else has touched is no such case, nor, as a rule, what it touches under a lock that the others took for it
 //! too. A strand that looks at the same places again and again waits for a change, by polling.
+//!
+//! What is done thousands of times is left out of all that: busy work between a check and an act does not make them belong together less.
 
 use super::noise::At;
 use super::thread;
@@ -21,18 +23,31 @@ const FRESH: usize = 4;
 const FORGOTTEN: u64 = 64;
 /// Looks in a row that found nothing new, before a strand counts as polling.
 const LOOKS: u32 = 3;
+/// Events that such a look may consist of.
+const LOOK: usize = 8;
+/// Events after which a change is no longer what the strand is in the middle of.
+const FADES: u8 = 6;
+/// Stands for a strand that was created, as the object of a change.
+const CREATED: u64 = 1;
 
 /// What a strand did lately.
 #[derive(Debug)]
 pub struct Past {
     /// Objects it touched, and where, the latest first.
     recent: [(u64, u64); RECENT],
-    /// Looks in a row at places where it has just looked.
+    /// Its last events, if none of them changed anything: what it looks at, and where.
+    seen: [u64; LOOK],
+    seen_len: usize,
+    /// Which of them its last event was.
+    last: usize,
+    /// How often in a row it has looked at that and at nothing else, and whether it begins anew.
     looks: u32,
-    /// Its last event was where it has just been.
-    same: bool,
-    /// The object that its last event changed; 0 for none.
+    begins: bool,
+    /// The object it changed a moment ago, the lock that it held then, 0 for none, and where; and events until that does not count.
     changed: u64,
+    changed_under: u64,
+    changed_at: u64,
+    fades: u8,
     /// Locks it holds, as far as that is known; 0 for none.
     held: [u64; HELD],
     /// The object of an operation that takes a lock, if it is one and succeeds.
@@ -69,6 +84,8 @@ pub struct Before {
     pub changed: Change,
     /// The strand holds a lock, and others held the same one when they touched the object.
     pub guarded: bool,
+    /// The strand holds a lock.
+    pub holds: bool,
     /// It is about to give one back.
     pub unlocks: bool,
     /// It has allocated the object a moment ago, and no other strand has touched it.
@@ -93,66 +110,109 @@ pub fn allocated(block: u64, size: u64) {
 }
 
 impl Past {
-    /// The strand comes to an event, at this instruction of the code that noise is wanted in.
-    pub fn see(&mut self, strand: u16, at: At, pc: u64, inside: bool) -> Before {
+    /// The strand comes to an event at this place of the code that noise is wanted in, which may be `hot`: passed again and again.
+    pub fn see(&mut self, strand: u16, at: At, place: u64, inside: bool, hot: bool) -> Before {
         if at.over {
-            let changed = if changes(at.op) { Change::Seen } else { Change::None };
             return Before {
                 inside,
                 again: false,
                 shared: true,
                 written: false,
-                changed,
+                changed: Change::None,
                 guarded: false,
+                holds: false,
                 unlocks: false,
                 fresh: false,
             };
         }
         let changing = changes(at.op);
-        let found = self.recent.iter().position(|&(addr, _)| addr == at.addr);
-        self.same = found.is_some_and(|slot| self.recent[slot].1 == pc);
-        let others = touch(at.addr, strand, changing, self.lock());
-        let guarded = self.lock() != 0 && others & UNGUARDED == 0;
+        let lock = self.lock();
+        let others = touch(at.addr, strand, changing, lock);
         let unlocks = at.order == Order::Release && self.gave_back(at.addr) || at.op.gives_lock_back();
+        let takes = at.op == OpKind::AtomicCas && at.order == Order::Acquire || is_lock(at.op);
+        self.look_again(mix(place) ^ at.addr, changing && !takes && !unlocks && at.op != OpKind::AtomicCas);
+        let found = self.recent.iter().position(|&(addr, _)| addr == at.addr);
         let before = Before {
             inside,
-            // The same instruction once more is a loop.
-            again: at.addr != 0 && found.is_some() && !self.same,
+            // The same place once more is a loop.
+            again: at.addr != 0 && found.is_some_and(|slot| self.recent[slot].1 != place),
             shared: others & SHARED != 0,
             written: others & WRITTEN != 0,
-            changed: match self.changed {
-                0 => Change::None,
-                addr if look(addr, strand) & SHARED != 0 => Change::Seen,
-                addr if !self.is_fresh(addr) => Change::Presumed,
-                _ => Change::None,
-            },
-            guarded,
+            changed: self.change(strand, at.addr, place, takes),
+            guarded: lock != 0 && others & UNGUARDED == 0,
+            holds: lock != 0,
             unlocks,
             fresh: others & SHARED == 0 && self.is_fresh(at.addr),
         };
-        self.recent[..=found.unwrap_or(RECENT - 1)].rotate_right(1);
-        self.recent[0] = (at.addr, pc);
-        self.changed = if changing && !unlocks { at.addr } else { 0 };
-        let locks = at.op == OpKind::AtomicCas && at.order == Order::Acquire;
-        self.taking = if locks { at.addr } else { 0 };
-        if !self.same || changing && at.op != OpKind::AtomicCas {
-            self.looks = 0;
-        } else if !changing {
-            self.looks = self.looks.saturating_add(1);
+        self.taking = if takes && at.op == OpKind::AtomicCas { at.addr } else { 0 };
+        if hot {
+            return before;
+        }
+        if !unlocks {
+            self.recent[..=found.unwrap_or(RECENT - 1)].rotate_right(1);
+            self.recent[0] = (at.addr, place);
+        }
+        self.fades = self.fades.saturating_sub(1);
+        if changing && !takes && !unlocks && at.op != OpKind::Create {
+            (self.changed, self.changed_under, self.changed_at) = (at.addr, self.first_held(), place);
+            self.fades = FADES;
         }
         before
     }
 
+    /// The strand is about to create another, by whatever library: what it has is that one's as well.
+    pub fn creates(&mut self) {
+        self.fresh = [(0, 0); FRESH];
+        (self.changed, self.changed_under, self.changed_at) = (CREATED, 0, 0);
+        self.fades = FADES;
+    }
+
+    /// What the strand changed a moment ago, other than the object itself.
+    fn change(&self, strand: u16, addr: u64, place: u64, takes: bool) -> Change {
+        match self.changed {
+            // The same place once more is a loop.
+            _ if self.fades == 0 || self.changed_at == place => Change::None,
+            0 => Change::None,
+            CREATED => Change::Seen,
+            // What a lock guards has nothing to do with what none does, as a rule.
+            _ if self.changed_under != 0 && !takes && self.first_held() == 0 => Change::None,
+            changed if changed == addr || self.changed_under == addr => Change::None,
+            changed if look(changed, strand) & SHARED != 0 => Change::Seen,
+            changed if !self.is_fresh(changed) => Change::Presumed,
+            _ => Change::None,
+        }
+    }
+
+    /// The strand looks at something, or changes something.
+    fn look_again(&mut self, what: u64, changes: bool) {
+        self.begins = false;
+        if changes {
+            (self.seen_len, self.looks) = (0, 0);
+            return;
+        }
+        match self.seen[..self.seen_len].iter().position(|&seen| seen == what) {
+            Some(at) => {
+                self.begins = at <= self.last;
+                self.looks = self.looks.saturating_add(self.begins as u32);
+                self.last = at;
+            }
+            None => {
+                if self.looks > 0 || self.seen_len == LOOK {
+                    (self.seen_len, self.looks) = (0, 0);
+                }
+                self.last = self.seen_len;
+                self.seen[self.last] = what;
+                self.seen_len += 1;
+            }
+        }
+    }
+
     /// The atomic operation has been made. `changed`: it may have changed something.
     pub fn found(&mut self, changed: bool) {
-        if self.changed != 0 && !changed {
-            self.changed = 0;
-            self.looks = if self.same { self.looks.saturating_add(1) } else { 0 };
+        if changed && self.taking != 0 {
+            self.took(self.taking);
         } else if changed {
-            self.looks = 0;
-            if self.taking != 0 {
-                self.took(self.taking);
-            }
+            (self.seen_len, self.looks) = (0, 0);
         }
         self.taking = 0;
     }
@@ -170,19 +230,32 @@ impl Past {
         place.map(|held| *held = 0).is_some()
     }
 
+    /// A lock it holds, 0 for none.
+    fn first_held(&self) -> u64 {
+        self.held.iter().copied().find(|&held| held != 0).unwrap_or(0)
+    }
+
     /// Stands for the lock it holds, 0 for none.
     fn lock(&self) -> u64 {
-        self.held.iter().find(|&&held| held != 0).map_or(0, |&held| (mix(held) % LOCKS) | 1)
+        match self.first_held() {
+            0 => 0,
+            held => (mix(held) % LOCKS) | 1,
+        }
     }
 
     fn is_fresh(&self, addr: u64) -> bool {
         self.fresh.iter().any(|&(from, to)| (from..to).contains(&addr))
     }
 
-    /// Whether it only waits for a change.
-    pub fn polls(&self) -> bool {
-        self.looks >= LOOKS
+    /// Whether it only waits for a change, and whether it begins to look anew.
+    pub fn polls(&self) -> Option<bool> {
+        (self.looks >= LOOKS).then_some(self.begins)
     }
+}
+
+/// Whether it takes a lock, or tries to.
+fn is_lock(op: OpKind) -> bool {
+    op.does().class.is_some_and(|class| class.is_lock())
 }
 
 /// Whether others may see what such an event does.

@@ -1,6 +1,6 @@
 //! The fork server of free runs, and their beginning.
 
-use super::{ON, access, cover, crash, functions, guide, noise, record, sharing, thread, turns};
+use super::{ON, access, cover, crash, functions, guide, heat, noise, record, sharing, thread, turns};
 use crate::engine::{self, learn, live, modules, orphans, report, server as control, shared, start};
 use crate::sys::{c_int, nr, syscall3};
 use core::sync::atomic::Ordering;
@@ -27,6 +27,7 @@ pub fn serve() {
     crate::sys::in_children(super::in_child);
     let modules_len = live::live().report_len;
     orphans::adopt();
+    heat::begin();
     control::hello(0);
     while let Some(run) = control::next_command() {
         let Some(base) = shared::area(layout::PLAN_OFFSET) else { return };

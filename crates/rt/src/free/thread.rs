@@ -5,6 +5,7 @@
 
 use super::cover::{self, Cover};
 use super::frames::Stack;
+use super::heat::Passes;
 use super::past::Past;
 use super::turns::Turn;
 use super::{calls, noise, record};
@@ -71,6 +72,7 @@ pub struct Thread {
     pub lease: u16,
     pub looked: (u64, u64, u64),
     pub past: Past,
+    pub passes: Passes,
     pub turn: Turn,
     /// What noise took of its time, and since when it lives, in nanoseconds.
     pub noise_ns: u64,

@@ -11,8 +11,9 @@ use super::noise::{clock, now};
 use super::thread::{self, Thread};
 use super::{past, watchdog};
 use crate::sys::{c_int, nr, syscall3, timespec};
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use threadbare_abi::op::OpKind;
+use threadbare_strategy::rng::mix;
 
 /// How long a sleeping strand does not look what the others do, in nanoseconds.
 const NAP: u64 = 20_000;
@@ -29,6 +30,24 @@ const PROCESS_CPU: c_int = 2;
 
 /// Sleeps of the run so far.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
+/// Patient ones that lasted until their time was over.
+static SPENT: AtomicU32 = AtomicU32::new(0);
+
+/// How often a sleeper was let go.
+static TURNS: AtomicU64 = AtomicU64::new(0);
+
+/// How a strand is to sleep.
+#[derive(Clone, Copy, Debug)]
+pub struct Sleep {
+    /// When it is let go, compared with others: the lowest first.
+    pub rank: u32,
+    /// How long the others may work meanwhile, in nanoseconds.
+    pub most: u64,
+    /// It has a lock in its hands.
+    pub locked: bool,
+    /// That is long, and less is left for others if it takes so long.
+    pub patient: bool,
+}
 
 /// A strand's part in it.
 #[derive(Debug)]
@@ -41,6 +60,8 @@ pub struct Turn {
     polled: AtomicU64,
     /// How often it went first of those that met at an object.
     led: AtomicU64,
+    /// What the count of turns will be when it has waited long enough.
+    due: AtomicU64,
 }
 
 const ASLEEP: u64 = 1 << 63;
@@ -59,6 +80,11 @@ pub fn polls(me: &mut Thread) {
     me.past.epoch = EPOCH.load(Ordering::Relaxed);
 }
 
+/// How many patient sleeps of the run have lasted until their time was over, as far as it is of use as a shift.
+pub fn spent() -> u32 {
+    SPENT.load(Ordering::Relaxed).min(32)
+}
+
 /// The strand does something else.
 pub fn works(me: &mut Thread) {
     me.turn.polled.store(0, Ordering::Relaxed);
@@ -66,7 +92,10 @@ pub fn works(me: &mut Thread) {
 }
 
 /// Sleeps before this operation on an object until it is the strand's turn, or the others have worked for that long.
-pub fn sleep(me: &Thread, op: OpKind, addr: u64, rank: u32, random: u32, most: u64) {
+pub fn sleep(me: &Thread, op: OpKind, addr: u64, sleep: Sleep, random: u32) {
+    let Sleep { rank, most, locked, patient } = sleep;
+    let bound = if locked { u64::MAX } else { OVERTAKEN.load(Ordering::Relaxed) };
+    me.turn.due.store(TURNS.load(Ordering::Relaxed).saturating_add(bound), Ordering::Relaxed);
     let object = if addr == 0 { 0 } else { addr >> 2 << 1 | past::changes(op) as u64 };
     me.turn.object.store(object, Ordering::Relaxed);
     me.turn.key.store(ASLEEP | (rank as u64) << RANK_SHIFT | random as u64, Ordering::Relaxed);
@@ -79,11 +108,13 @@ pub fn sleep(me: &Thread, op: OpKind, addr: u64, rank: u32, random: u32, most: u
             if is_met(me) {
                 me.turn.led.fetch_add(1, Ordering::Relaxed);
             }
+            TURNS.fetch_add(1, Ordering::Relaxed);
             break;
         }
         slept = now() - began;
         let over = slept >= most * PATIENCE || slept >= most && had_time(me, epoch, worked + most);
         if over {
+            SPENT.fetch_add(patient as u32, Ordering::Relaxed);
             break;
         }
     }
@@ -133,7 +164,8 @@ fn had_time(me: &Thread, epoch: u64, until: u64) -> bool {
 /// A sleeper's place among the others.
 fn place(this: &Thread) -> (u64, u64, u64, u16) {
     let key = this.turn.key.load(Ordering::Relaxed);
-    let (rank, chance) = (key >> RANK_SHIFT, key as u32 as u64);
+    let is_due = TURNS.load(Ordering::Relaxed) >= this.turn.due.load(Ordering::Relaxed);
+    let (rank, chance) = (if is_due { 0 } else { key >> RANK_SHIFT }, key as u32 as u64);
     if are_by_rank() {
         let met = is_met(this);
         return (rank << 1 | !met as u64, this.turn.led.load(Ordering::Relaxed), chance, this.index);
@@ -144,10 +176,19 @@ fn place(this: &Thread) -> (u64, u64, u64, u16) {
 /// Of so many runs of a campaign one goes without what may be wrong about the program.
 const PLAIN: u64 = 7;
 static BY_RANK: AtomicBool = AtomicBool::new(true);
+/// After how many turns of others a sleeper is let go whatever its rank. Without a bound one that comes first would come to its end before those
+/// in the middle of something have gone on at all; with one, those that wait for many others would not wait long enough. So runs differ.
+static OVERTAKEN: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// The run begins.
 pub fn begin(run: u64) {
     BY_RANK.store(!run.is_multiple_of(PLAIN), Ordering::Relaxed);
+    let bound = match mix(run) % 4 {
+        0 => 2,
+        1 => 6,
+        _ => u64::MAX,
+    };
+    OVERTAKEN.store(bound, Ordering::Relaxed);
 }
 
 /// Whether who goes first depends on what the program is presumed to do. No order shows every failure.
