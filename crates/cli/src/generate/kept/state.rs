@@ -5,12 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use threadbare_explore::trap::Held;
-use threadbare_symbols::{Shape, Symbols, TypeId, Types};
+use threadbare_symbols::{Part, Shape, Symbols, TypeId, Types};
 
 /// Bytes that a test may carry.
 const MOST_BYTES: u64 = 1 << 16;
 /// Things that a test may carry.
 const MOST_THINGS: usize = 200;
+
+/// Bytes of an object without a type that nobody touches between those that calls do.
+const GAP: u64 = 256;
 
 /// Why a test cannot be kept.
 pub(super) type Refusal = String;
@@ -24,6 +27,8 @@ pub(super) enum Place {
     Block,
     /// Memory of a stack, or other memory that no symbol names.
     Other,
+    /// Memory that a call gives its result in: there is nothing in it yet.
+    Result,
 }
 
 /// A thing that the test carries.
@@ -36,11 +41,11 @@ pub(super) struct Thing {
     pub(super) ty: TypeId,
     /// How many of the type lie one after the other.
     pub(super) count: u64,
+    /// Bytes of a block before the first of them: counts of an `Arc`, or what nobody has a pointer to.
+    pub(super) lead: u64,
     pub(super) place: Place,
     /// The calls touch it.
     pub(super) touched: bool,
-    /// What it is for a reader, where the test has only its words.
-    pub(super) shown: TypeId,
     followed: TypeId,
     was_followed: bool,
 }
@@ -105,13 +110,11 @@ pub(super) struct State<'m, 'h, 's> {
     pub(super) types: Types,
     pub(super) things: Vec<Thing>,
     names: BTreeMap<String, usize>,
-    /// Nothing has a type that C can name.
-    pub(super) in_words: bool,
 }
 
 impl<'m, 'h, 's> State<'m, 'h, 's> {
-    pub(super) fn new(memory: &'m Memory<'h, 's>, types: Types, in_words: bool) -> Self {
-        State { memory, types, things: Vec::new(), names: BTreeMap::new(), in_words }
+    pub(super) fn new(memory: &'m Memory<'h, 's>, types: Types) -> Self {
+        State { memory, types, things: Vec::new(), names: BTreeMap::new() }
     }
 
     /// The number of the thing that holds an address.
@@ -142,10 +145,6 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         while let Shape::Array(element, _) = self.types.get(self.types.behind(ty)).shape {
             ty = element;
         }
-        let shown = ty;
-        if self.in_words {
-            ty = TypeId::VOID;
-        }
         let own = self.types.get(self.types.behind(ty)).size;
         let count = if own > 0 && size.is_multiple_of(own) { size / own } else { 1 };
         let touched = self.memory.is_touched(start, start + size);
@@ -157,9 +156,9 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             size,
             ty,
             count,
+            lead: 0,
             place,
             touched,
-            shown,
             followed,
             was_followed,
         });
@@ -178,18 +177,30 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         }
         let block = self.memory.blocks.range(..=address).next_back().map(|(&start, &size)| (start, size));
         if let Some((start, whole)) = block.filter(|(start, size)| address - start < *size) {
-            let ty = if address == start && size > 0 && size <= whole { pointee } else { TypeId::VOID };
-            match self.thing_at(start).filter(|&at| self.things[at].start == start) {
-                Some(at) => {
-                    let known = self.types.get(self.things[at].ty).size;
-                    if ty != TypeId::VOID && !self.in_words && self.types.get(ty).size > known {
-                        let thing = &mut self.things[at];
-                        thing.shown = ty;
-                        (thing.ty, thing.count) =
-                            (ty, if whole.is_multiple_of(size) { whole / size } else { 1 });
-                    }
+            let lead = address - start;
+            let is_record = matches!(
+                self.types.get(behind).shape,
+                Shape::Structure(_) | Shape::Union(_) | Shape::Variants { .. }
+            );
+            let fits = size > 0 && lead + size <= whole && (lead == 0 || is_record);
+            if !fits {
+                if self.thing_at(start).is_none() {
+                    self.add("", start, whole, TypeId::VOID, Place::Block);
                 }
-                None => self.add("", start, whole, ty, Place::Block),
+                return;
+            }
+            let at = self.thing_at(start).filter(|&at| self.things[at].start == start);
+            let at = at.unwrap_or_else(|| {
+                self.add("", start, whole, pointee, Place::Block);
+                self.things.len() - 1
+            });
+            let thing = &self.things[at];
+            let known = self.types.get(self.types.behind(thing.ty)).size;
+            if size > known || size == known && lead <= thing.lead {
+                let rest = whole - lead;
+                let thing = &mut self.things[at];
+                (thing.ty, thing.lead) = (pointee, lead);
+                thing.count = if rest.is_multiple_of(size) { rest / size } else { 1 };
             }
             return;
         }
@@ -202,6 +213,14 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         let mut whole = one;
         while whole < MOST_BYTES && self.memory.is_touched(address + whole, address + whole + one) {
             whole += one;
+        }
+        // Of an object without a type a call need not touch every byte.
+        let next = |end: u64| self.memory.touched.range(end..end + GAP).next().copied();
+        while size == 0
+            && whole < MOST_BYTES
+            && let Some(cell) = next(address + whole)
+        {
+            whole = cell + 8 - address;
         }
         // How far goes what nobody touches is not known, unless it is a text.
         if !self.memory.is_touched(address, address + one) {
@@ -222,6 +241,14 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         }
     }
 
+    /// Carries the memory that a call gives its result in.
+    pub(super) fn result(&mut self, address: u64, ty: TypeId) {
+        let size = self.types.get(self.types.behind(ty)).size;
+        if size > 0 && self.thing_at(address).is_none() {
+            self.add("result", address, size, ty, Place::Result);
+        }
+    }
+
     /// What a call is given leads to.
     pub(super) fn argument(&mut self, ty: TypeId, bytes: &[u8]) {
         let mut found = Vec::new();
@@ -233,12 +260,12 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
 
     /// Follows the pointers of what the calls touch, until nothing new comes up.
     pub(super) fn follow(&mut self) -> Result<(), Refusal> {
-        while let Some(at) =
-            self.things.iter().position(|it| it.touched && (!it.was_followed || it.followed != it.ty))
-        {
+        while let Some(at) = self.things.iter().position(|it| {
+            it.touched && it.place != Place::Result && (!it.was_followed || it.followed != it.ty)
+        }) {
             let thing = &mut self.things[at];
             (thing.followed, thing.was_followed) = (thing.ty, true);
-            let Thing { start, size, ty, count, .. } = *thing;
+            let Thing { start, size, ty, count, lead, .. } = *thing;
             if self.things.len() > MOST_THINGS
                 || self.things.iter().map(|it| it.size).sum::<u64>() > MOST_BYTES
             {
@@ -249,18 +276,13 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             }
             let bytes = self.memory.read(start, size).ok_or("a part of the state cannot be read")?;
             let mut pointers = Vec::new();
-            let own = self.types.get(ty).size;
+            let own = self.types.get(self.types.behind(ty)).size;
             let typed = if own > 0 { (own * count) as usize } else { 0 };
+            let (before, bytes) = bytes.split_at(lead as usize);
             for part in bytes[..typed].chunks_exact(own.max(1) as usize) {
                 self.pointers(ty, part, &mut pointers);
             }
-            // What C cannot name has pointers all the same.
-            let shown = self.things[at].shown;
-            let size = self.types.get(self.types.behind(shown)).size as usize;
-            if typed == 0 && size > 0 {
-                bytes.chunks_exact(size).for_each(|part| self.pointers(shown, part, &mut pointers));
-            }
-            for word in bytes[typed..].chunks_exact(8) {
+            for word in before.chunks_exact(8).chain(bytes[typed..].chunks_exact(8)) {
                 pointers.push((u64::from_le_bytes(word.try_into().unwrap_or_default()), TypeId::VOID));
             }
             for (address, pointee) in pointers {
@@ -284,11 +306,10 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
                     found.push((u64::from_le_bytes(*word), *target));
                 }
             }
-            Shape::Structure(parts) | Shape::Union(parts) => {
-                for part in parts {
-                    if let Some(bytes) = bytes.get(part.offset as usize..) {
-                        self.pointers(part.ty, bytes, found);
-                    }
+            Shape::Structure(parts) | Shape::Union(parts) => self.pointers_of(parts, bytes, found),
+            shape @ Shape::Variants { .. } => {
+                if let Some((_, parts)) = self.types.variant(shape, bytes) {
+                    self.pointers_of(&parts, bytes, found);
                 }
             }
             Shape::Array(element, length) => {
@@ -301,16 +322,23 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         }
     }
 
+    fn pointers_of(&self, parts: &[Part], bytes: &[u8], found: &mut Vec<(u64, TypeId)>) {
+        for part in parts {
+            if let Some(bytes) = bytes.get(part.offset as usize..) {
+                self.pointers(part.ty, bytes, found);
+            }
+        }
+    }
+
     /// Gives names to things that have none, after their types.
     fn name(&mut self) {
-        self.things
-            .sort_by_key(|thing| (thing.place != Place::Block && thing.place != Place::Other, thing.start));
+        self.things.sort_by_key(|thing| (matches!(thing.place, Place::Variable(..)), thing.start));
         for at in 0..self.things.len() {
             let thing = &self.things[at];
             let base = match &thing.place {
-                Place::Variable(..) => thing.name.clone(),
-                _ if thing.shown == TypeId::VOID => "memory".to_owned(),
-                _ => self.plain_name(thing.shown),
+                Place::Variable(..) | Place::Result => thing.name.clone(),
+                _ if thing.ty == TypeId::VOID => "memory".to_owned(),
+                _ => self.plain_name(thing.ty),
             };
             let number = self.names.entry(base.clone()).or_default();
             *number += 1;
