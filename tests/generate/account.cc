@@ -49,12 +49,11 @@ class Savings : public Account {
 public:
     Savings(std::string owner, long balance, bool careful) : Account(std::move(owner), balance, careful) {}
     void deposit(long amount) override {
-        Account::deposit(amount);
-        kind_ = Kind::Saving;
+        if (kind_ == Kind::Saving && rate_ < 1) Account::deposit(amount);
     }
 
 private:
-    Kind kind_ = Kind::Current;
+    Kind kind_ = Kind::Saving;
     double rate_ = 0.5;
 };
 

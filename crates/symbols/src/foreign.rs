@@ -128,7 +128,7 @@ impl Types {
     pub fn variant_fields(&self, tag: Option<&Part>, variant: &Part) -> Vec<Part> {
         let mut fields: Vec<Part> = match &self.get(self.behind(variant.ty)).shape {
             Shape::Structure(parts) => parts.iter().map(|it| it.moved(variant.offset)).collect(),
-            _ => Vec::new(),
+            _ => vec![Part { name: Some("__0".to_owned()), ..variant.clone() }],
         };
         if let Some(tag) = tag {
             let end = |part: &Part| part.offset + self.get(self.behind(part.ty)).size;

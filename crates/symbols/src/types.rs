@@ -250,7 +250,7 @@ impl Types {
                 {
                     self.variants(module, die, part)
                 } else {
-                    let parts = self.parts(module, &die, foreign && !union);
+                    let parts = self.parts(module, &die, foreign);
                     match union {
                         true => Shape::Union(parts),
                         false if !foreign => Shape::Structure(parts),

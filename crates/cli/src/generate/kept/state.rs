@@ -3,6 +3,7 @@
 //! It begins with the variables that the two touch and with what they are given, and follows pointers by their types. What the calls touch is carried, and what that points to; what
 //! lies behind is told as missing. Two pointers to the same thing are two pointers to the same thing in the test, whichever strand has them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use threadbare_explore::trap::Held;
 use threadbare_symbols::{Part, Shape, Symbols, TypeId, Types};
@@ -12,6 +13,8 @@ const MOST_BYTES: u64 = 1 << 16;
 /// Things that a test may carry.
 const MOST_THINGS: usize = 200;
 
+/// Times that something is followed: more often than things can come up, and types change.
+const MOST_ROUNDS: usize = 10 * MOST_THINGS;
 /// Bytes of an object without a type that nobody touches between those that calls do.
 const GAP: u64 = 256;
 
@@ -110,11 +113,13 @@ pub(super) struct State<'m, 'h, 's> {
     pub(super) types: Types,
     pub(super) things: Vec<Thing>,
     names: BTreeMap<String, usize>,
+    /// Memory of vectors that nobody need have touched, and its size: Rust's own code moves it when they grow.
+    vectors: RefCell<BTreeMap<u64, u64>>,
 }
 
 impl<'m, 'h, 's> State<'m, 'h, 's> {
     pub(super) fn new(memory: &'m Memory<'h, 's>, types: Types) -> Self {
-        State { memory, types, things: Vec::new(), names: BTreeMap::new() }
+        State { memory, types, things: Vec::new(), names: BTreeMap::new(), vectors: RefCell::default() }
     }
 
     /// The number of the thing that holds an address.
@@ -140,11 +145,16 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         }
     }
 
-    fn add(&mut self, name: &str, start: u64, size: u64, mut ty: TypeId, place: Place) {
-        // Of arrays the test has the elements.
+    /// What arrays are made of: of them the test has the elements.
+    fn element(&self, mut ty: TypeId) -> TypeId {
         while let Shape::Array(element, _) = self.types.get(self.types.behind(ty)).shape {
             ty = element;
         }
+        ty
+    }
+
+    fn add(&mut self, name: &str, start: u64, size: u64, mut ty: TypeId, place: Place) {
+        ty = self.element(ty);
         let own = self.types.get(self.types.behind(ty)).size;
         let count = if own > 0 && size.is_multiple_of(own) { size / own } else { 1 };
         let touched = self.memory.is_touched(start, start + size);
@@ -175,9 +185,16 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             self.variable(address);
             return;
         }
-        let block = self.memory.blocks.range(..=address).next_back().map(|(&start, &size)| (start, size));
+        let before = |blocks: &BTreeMap<u64, u64>| {
+            let (&start, &size) = blocks.range(..=address).next_back()?;
+            (address - start < size).then_some((start, size))
+        };
+        let block = before(&self.memory.blocks).or_else(|| before(&self.vectors.borrow()));
         if let Some((start, whole)) = block.filter(|(start, size)| address - start < *size) {
             let lead = address - start;
+            let pointee = self.element(pointee);
+            let behind = self.types.behind(pointee);
+            let size = self.types.get(behind).size;
             let is_record = matches!(
                 self.types.get(behind).shape,
                 Shape::Structure(_) | Shape::Union(_) | Shape::Variants { .. }
@@ -189,16 +206,16 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
                 }
                 return;
             }
-            let at = self.thing_at(start).filter(|&at| self.things[at].start == start);
-            let at = at.unwrap_or_else(|| {
+            let known = self.thing_at(start).filter(|&at| self.things[at].start == start);
+            let at = known.unwrap_or_else(|| {
                 self.add("", start, whole, pointee, Place::Block);
                 self.things.len() - 1
             });
-            let thing = &self.things[at];
-            let known = self.types.get(self.types.behind(thing.ty)).size;
-            if size > known || size == known && lead <= thing.lead {
-                let rest = whole - lead;
-                let thing = &mut self.things[at];
+            let rest = whole - lead;
+            let (old, thing) =
+                (self.types.get(self.types.behind(self.things[at].ty)).size, &mut self.things[at]);
+            // Of two types the larger one says more, of one type the pointer to the first of several.
+            if known.is_none() || size > old || size == old && lead < thing.lead {
                 (thing.ty, thing.lead) = (pointee, lead);
                 thing.count = if rest.is_multiple_of(size) { rest / size } else { 1 };
             }
@@ -231,9 +248,10 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
                 _ => return,
             }
         }
-        let inside = self.thing_at(address).is_some_and(|at| {
-            let thing = &self.things[at];
-            address + whole <= thing.start + thing.size
+        // A pointer without a type says nothing new of memory that is carried.
+        let inside = self.things.iter().any(|thing| {
+            let holds = address >= thing.start && address < thing.start + thing.size;
+            holds && (size == 0 || address + whole <= thing.start + thing.size)
         });
         if !inside {
             let ty = if size > 0 { pointee } else { TypeId::VOID };
@@ -260,9 +278,14 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
 
     /// Follows the pointers of what the calls touch, until nothing new comes up.
     pub(super) fn follow(&mut self) -> Result<(), Refusal> {
+        let mut rounds = 0;
         while let Some(at) = self.things.iter().position(|it| {
             it.touched && it.place != Place::Result && (!it.was_followed || it.followed != it.ty)
         }) {
+            rounds += 1;
+            if rounds > MOST_ROUNDS {
+                return Err("its state has things that lie over each other".to_owned());
+            }
             let thing = &mut self.things[at];
             (thing.followed, thing.was_followed) = (thing.ty, true);
             let Thing { start, size, ty, count, lead, .. } = *thing;
@@ -300,13 +323,19 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
 
     /// The pointers in a value.
     fn pointers(&self, ty: TypeId, bytes: &[u8], found: &mut Vec<(u64, TypeId)>) {
-        match &self.types.get(self.types.behind(ty)).shape {
+        let this = self.types.get(self.types.behind(ty));
+        match &this.shape {
             Shape::Pointer(target) => {
                 if let Some(word) = bytes.first_chunk::<8>() {
                     found.push((u64::from_le_bytes(*word), *target));
                 }
             }
-            Shape::Structure(parts) | Shape::Union(parts) => self.pointers_of(parts, bytes, found),
+            Shape::Structure(parts) | Shape::Union(parts) => {
+                if this.name.as_deref().is_some_and(|name| name.starts_with("RawVec<")) {
+                    self.vector(parts, bytes);
+                }
+                self.pointers_of(parts, bytes, found);
+            }
             shape @ Shape::Variants { .. } => {
                 if let Some((_, parts)) = self.types.variant(shape, bytes) {
                     self.pointers_of(&parts, bytes, found);
@@ -319,6 +348,26 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Notes how much memory a vector of Rust's has.
+    fn vector(&self, parts: &[Part], bytes: &[u8]) {
+        let word = |part: &Part| {
+            let word = bytes.get(part.offset as usize..)?.first_chunk::<8>()?;
+            Some((u64::from_le_bytes(*word), &self.types.get(self.types.behind(part.ty)).shape))
+        };
+        let words: Vec<_> = parts.iter().filter_map(word).collect();
+        if let [(a, one), (b, two)] = words[..] {
+            let (start, room, element) = match (one, two) {
+                (Shape::Pointer(element), _) => (a, b, *element),
+                (_, Shape::Pointer(element)) => (b, a, *element),
+                _ => return,
+            };
+            let whole = room.saturating_mul(self.types.get(self.types.behind(element)).size);
+            if whole > 0 && whole <= MOST_BYTES && self.memory.read(start, whole).is_some() {
+                self.vectors.borrow_mut().insert(start, whole);
+            }
         }
     }
 
@@ -375,6 +424,8 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         if let Some((module, offset)) = symbols.locate(address) {
             let named = |name: String, offset: u64| match module {
                 0 => Target::Symbol(name, offset),
+                // What lay on a stack before may lead into the runtime.
+                _ if name.contains("threadbare") => Target::Missing(address),
                 _ => Target::Library(name, offset),
             };
             if let Some((name, _)) = symbols.function_symbol(address) {

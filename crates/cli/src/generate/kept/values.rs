@@ -127,7 +127,7 @@ impl Values<'_, '_, '_, '_> {
     fn disguised(&self, foreign: bool, bytes: &[u8], path: &str) -> Option<String> {
         let address = u64::from_le_bytes(bytes.try_into().ok().filter(|_| foreign)?);
         match self.state.target(address) {
-            Target::Thing(..) | Target::Symbol(..) | Target::Library(..) if address >> 32 != 0 => {
+            Target::Thing(..) | Target::Symbol(..) if address >> 32 != 0 => {
                 Some(format!("(uint64_t){}", self.pointer(address, TypeId::VOID, path)))
             }
             _ => None,
