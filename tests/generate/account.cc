@@ -58,9 +58,9 @@ private:
 };
 
 int main(int argc, char **) {
-    Savings account("Ada Lovelace of London", 100, argc > 1);
-    std::thread one([&] { account.deposit(10); });
-    std::thread two([&] { account.withdraw(50); });
+    auto account = std::make_unique<Savings>("Ada Lovelace of London", 100, argc > 1);
+    std::thread one([&] { account->deposit(10); });
+    std::thread two([&] { account->withdraw(50); });
     one.join();
     two.join();
     std::puts("done");

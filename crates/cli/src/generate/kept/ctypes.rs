@@ -193,7 +193,7 @@ impl<'a> Declarations<'a> {
                 // Nobody looks into what is the system's own.
                 let is_system = is_record && behind.system && known(self.types.get(*target)).is_none();
                 let is_function = matches!(behind.shape, Shape::Function { .. });
-                if is_system || is_function && this.foreign {
+                if is_system || is_function && this.foreign || self.is_endless(ty) {
                     return format!("void *{inner}");
                 }
                 match behind.shape {
@@ -224,6 +224,17 @@ impl<'a> Declarations<'a> {
             }
             _ => put(&self.tag(this)),
         }
+    }
+
+    /// Whether a pointer leads to pointers alone: a node that is nothing but a pointer to the next one.
+    fn is_endless(&self, mut ty: TypeId) -> bool {
+        for _ in 0..16 {
+            match self.types.get(self.types.behind(ty)).shape {
+                Shape::Pointer(target) => ty = target,
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// Whether no name of the program's own stands before the type.
@@ -305,7 +316,7 @@ impl<'a> Declarations<'a> {
             Shape::Pointer(target) => {
                 let behind = self.types.get(self.types.behind(*target));
                 match behind.shape {
-                    _ if behind.system => {}
+                    _ if behind.system || self.is_endless(ty) => {}
                     Shape::Array(element, _) if this.foreign => self.mention(element),
                     _ => self.mention(*target),
                 }
