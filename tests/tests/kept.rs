@@ -27,6 +27,21 @@ impl Built {
         Built { executable, folder }
     }
 
+    /// A program in any of the languages, unoptimised.
+    fn in_its_language(name: &str) -> Built {
+        let folder = tempfile::tempdir().expect("a folder");
+        let executable = folder.path().join("program");
+        let mut command = match name.rsplit('.').next() {
+            Some("rs") => tool::command(["rustc", "-g"]),
+            Some("cc") => tool::command(["c++", "-g", "-O0", "-pthread"]),
+            _ => tool::command(["cc", "-g", "-O0", "-pthread"]),
+        };
+        command.arg(tool::root().join("tests/generate").join(name)).arg("-o").arg(&executable);
+        let built = tool::finish(&mut command, tool::PATIENCE);
+        assert_eq!(built.code, Some(0), "{}", built.describe());
+        Built { executable, folder }
+    }
+
     fn from(text: &str) -> Built {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("program.c");
@@ -213,20 +228,11 @@ fn other_detectors_run_a_kept_test() {
     assert!(told.stderr.contains("Possible data race"), "{}", told.describe());
 }
 
-/// Programs in C++ and Rust, whose state is carried in words.
+/// Programs in C++ and Rust, whose objects are structures of C with the same fields.
 #[test]
 fn methods_of_other_languages_are_called_with_their_objects() {
-    for (name, wrapper) in [("figures.cc", "c++"), ("figures.rs", "rustc")] {
-        let folder = tempfile::tempdir().expect("a folder");
-        let executable = folder.path().join("program");
-        let mut command = tool::command([wrapper, "-g"]);
-        if wrapper == "c++" {
-            command.args(["-O0", "-pthread"]);
-        }
-        command.arg(tool::root().join("tests/generate").join(name)).arg("-o").arg(&executable);
-        let built = tool::finish(&mut command, tool::PATIENCE);
-        assert_eq!(built.code, Some(0), "{}", built.describe());
-        let built = Built { executable, folder };
+    for name in ["figures.cc", "figures.rs"] {
+        let built = Built::in_its_language(name);
         let is_pair = |test: &&&Value| test["name"].as_str().is_some_and(|it| it.contains("decrement"));
         let (_, json) = built.generate(&["--function", "decrement"], &[]);
         let racy = tests(&json, "kept");
@@ -236,5 +242,56 @@ fn methods_of_other_languages_are_called_with_their_objects() {
         assert_eq!(code, Some(0), "{name}: {json:#}");
         let right = tests(&json, "kept");
         assert!(right.iter().any(|test| test["verdict"] == "pass"), "{name}: {json:#}");
+    }
+}
+
+#[test]
+fn objects_of_other_languages_have_their_fields() {
+    let cc: &[&str] = &[
+        "._vptr_Account = (void *)((char *)kept_symbol(\"_ZTV7Savings\", 0) + 16)",
+        "\"Ada Lovelace of London\"",
+        ".lock_ = PTHREAD_MUTEX_INITIALIZER",
+        ".balance_ = 100",
+        "struct Limit *limit_;",
+        ".amount = 1000",
+        "struct vector_long",
+    ];
+    let rs: &[&str] = &[
+        ".Deposit = { ",
+        ".Withdrawal = { .variant = 1, .fee = 7, .amount = 1 }",
+        ".Closed = { .variant = 2 }",
+        "double rate",
+        ", 50, 0.125)",
+        "text_1[0] = 65;",
+        "= 70;",
+    ];
+    for (name, second, wanted) in [("account.cc", "withdraw", cc), ("account.rs", "withdraw", rs)] {
+        let built = Built::in_its_language(name);
+        let (code, json) = built.generate(&["--function", second], &["careful"]);
+        assert_eq!(code, Some(0), "{name}: {json:#}");
+        let kept = tests(&json, "kept");
+        let is_pair = |test: &&&Value| {
+            test["name"].as_str().is_some_and(|it| it.contains("deposit") && it.contains("withdraw"))
+        };
+        let test = kept.iter().find(is_pair).unwrap_or_else(|| panic!("{name}: {json:#}"));
+        let text = built.source(test["name"].as_str().expect("a name"));
+        for words in wanted {
+            assert!(text.contains(words), "{name}: no `{words}`: {text}");
+        }
+        assert_eq!(test["verdict"], "pass", "{name}: {test:#}");
+        let plain = built.bare(test["name"].as_str().expect("a name"));
+        assert_eq!(plain.code, Some(0), "{}\n{text}", plain.describe());
+    }
+}
+
+/// A test that would wait for the rest of the program, or in whose state the two do not meet, says nothing of the program.
+#[test]
+fn what_the_two_calls_cannot_do_alone_is_live_only() {
+    let built = Built::in_its_language("pool.c");
+    let (_, json) = built.generate(&[], &[]);
+    let whys: Vec<&str> = tests(&json, "live").iter().filter_map(|test| test["why"].as_str()).collect();
+    assert!(whys.iter().any(|why| why.contains("does not come to where the two meet")), "{whys:#?}");
+    for test in tests(&json, "kept") {
+        assert_eq!(test["verdict"], "pass", "{test:#}\n{}", built.source(name(test)));
     }
 }

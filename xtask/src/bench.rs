@@ -7,6 +7,7 @@ pub(crate) mod causes;
 pub(crate) mod claims;
 pub(crate) mod code;
 pub(crate) mod coverage;
+pub(crate) mod generate;
 pub(crate) mod inputs;
 pub(crate) mod invariants;
 pub(crate) mod noise;

@@ -37,6 +37,8 @@ usage: cargo xtask <chore>
   bench invariants
                  the tables of the paper on likely invariants of threaded programs, and what values cost; [RUNS] settle
                  which statements are incorrect, 3,000 unless told otherwise, names of programs narrow it
+  bench generate table I of the paper on tests that the tool writes, and mutants without one lock, found by generated tests and by
+                 [RUNS] runs of the whole program, 1000
   bench orders   runs that dpor makes against the classes they show, over the corpus; [RUNS] of each program at the
                  most, 3,000 unless told otherwise, names of programs narrow it
   bench code     how long the code of a program of 5 MB takes to read, and to read again
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         ["bench", "noise", words @ ..] => bench::noise::noise(words),
         ["fuzz", "explorer", words @ ..] => fuzz::explorer(words),
         ["fuzz", "readers", words @ ..] => fuzz::readers(words),
+        ["bench", "generate", words @ ..] => bench::generate::generate(words),
         ["bench", "orders", words @ ..] => bench::orders::orders(words),
         ["bench", "code"] => bench::code::static_part(),
         ["bench", "symbols"] => bench::symbols::first_report(),

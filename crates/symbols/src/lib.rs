@@ -26,6 +26,7 @@ pub mod compilers;
 mod debug_file;
 mod demangle;
 mod elf_symbols;
+mod foreign;
 mod frame;
 mod heap;
 mod image;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use gimli::AttributeValue;
 
+use crate::foreign::{is_by_reference, is_standard};
 use crate::frame::{Origin, origin_of_file};
 use crate::locals::Live;
 use crate::symbols::Symbols;
@@ -32,8 +33,7 @@ pub struct Types {
 
 impl Default for Types {
     fn default() -> Types {
-        let void = Type { name: None, shape: Shape::Void, size: 0, system: false };
-        Types { all: vec![void], known: HashMap::new() }
+        Types { all: vec![Type::of(Shape::Void)], known: HashMap::new() }
     }
 }
 
@@ -46,8 +46,19 @@ pub struct Type {
     pub shape: Shape,
     /// Bytes of a value; 0 if that is not known.
     pub size: u64,
-    /// It is declared in a header of the system's.
+    /// It is declared in a header of the system's, or is of a standard library.
     pub system: bool,
+    /// It is of another language than C.
+    pub foreign: bool,
+    /// Functions get its values by their addresses.
+    pub(crate) by_reference: bool,
+}
+
+impl Type {
+    /// A type without a name.
+    pub(crate) fn of(shape: Shape) -> Type {
+        Type { name: None, shape, size: 0, system: false, foreign: false, by_reference: false }
+    }
 }
 
 /// What a type is.
@@ -64,8 +75,15 @@ pub enum Shape {
     Float,
     /// A pointer or reference.
     Pointer(TypeId),
-    /// A structure or class.
+    /// A structure or class. Of C++ and Rust it has the fields of bases as well, by their places, and none that takes no room.
     Structure(Vec<Part>),
+    /// A Rust enum with fields.
+    Variants {
+        /// The number that tells which it is.
+        tag: Option<Part>,
+        /// Structures that lie in the same place, each with its number; one without stands for all other numbers.
+        all: Vec<(Part, Option<u64>)>,
+    },
     /// A union.
     Union(Vec<Part>),
     /// A structure or union that is only declared.
@@ -112,10 +130,12 @@ pub struct Signature {
     pub end: u64,
     /// Its name in the source.
     pub name: String,
-    /// What it takes, by name.
+    /// What it takes, by name; of C++ and Rust as registers and the stack have it.
     pub parameters: Vec<(String, TypeId)>,
     /// What it gives.
     pub returns: TypeId,
+    /// The first parameter is where the result goes.
+    pub result: bool,
     /// It is written in C.
     pub in_c: bool,
     /// Its source file as the symbol table has it, if others have the same name there.
@@ -169,7 +189,12 @@ impl Types {
         id
     }
 
-    fn add(&mut self, module: usize, die: &Die<'_>) -> TypeId {
+    pub(crate) fn push(&mut self, ty: Type) -> TypeId {
+        self.all.push(ty);
+        TypeId(self.all.len() as u32 - 1)
+    }
+
+    pub(crate) fn add(&mut self, module: usize, die: &Die<'_>) -> TypeId {
         let unit = die.unit.unit.header.debug_info_offset().map_or(usize::MAX, |offset| offset.0);
         let key = (module, unit, die.offset.0);
         if let Some(known) = self.known.get(&key) {
@@ -195,10 +220,19 @@ impl Types {
             self.known.insert(key, id);
             return id;
         }
-        let id = TypeId(self.all.len() as u32);
         let name = die.name(&entry).map(|name| name.to_string_lossy().into_owned());
-        let system = declared_in_system(&die, &entry);
-        self.all.push(Type { name, shape: Shape::Void, size: size_of(&die).unwrap_or(0), system });
+        let (foreign, is_rust) = (!die.is_c(), die.is_rust());
+        // gcc calls what has no name in C++ `<unnamed union>`.
+        let name = name.filter(|name| !(foreign && name.starts_with('<')));
+        let system = if is_rust { is_standard(&die) } else { declared_in_system(&die, &entry) };
+        let id = self.push(Type {
+            name: name.clone(),
+            shape: Shape::Void,
+            size: size_of(&die).unwrap_or(0),
+            system,
+            foreign,
+            by_reference: is_by_reference(&entry),
+        });
         // Before its parts: they may lead back to it.
         self.known.insert(key, id);
         let shape = match entry.tag() {
@@ -211,9 +245,26 @@ impl Types {
                 let union = tag == gimli::DW_TAG_union_type;
                 if entry.has_attr(gimli::DW_AT_declaration) {
                     Shape::Declared { union }
+                } else if let Some((die, part)) =
+                    die.children().iter().find(|(_, child)| child.tag() == gimli::DW_TAG_variant_part)
+                {
+                    self.variants(module, die, part)
                 } else {
-                    let parts = self.parts(module, &die);
-                    if union { Shape::Union(parts) } else { Shape::Structure(parts) }
+                    let parts = self.parts(module, &die, foreign);
+                    match union {
+                        true => Shape::Union(parts),
+                        false if !foreign => Shape::Structure(parts),
+                        false => {
+                            let shape = self.unwrapped(parts, self.get(id).size, system);
+                            let element = name
+                                .filter(|name| is_rust && name.starts_with("RawVec<"))
+                                .and_then(|_| self.parameter(module, &die));
+                            match element {
+                                Some(element) => self.retarget(shape, element),
+                                None => shape,
+                            }
+                        }
+                    }
                 }
             }
             gimli::DW_TAG_array_type => self.array(module, &die, &entry),
@@ -238,13 +289,29 @@ impl Types {
                     .collect();
                 Shape::Function { returns: target(self), parameters }
             }
+            // A pointer to a member is one or two words.
+            gimli::DW_TAG_ptr_to_member_type => {
+                let target = target(self);
+                let is_method = matches!(self.get(target).shape, Shape::Function { .. });
+                let words = if is_method { 2 } else { 1 };
+                self.all[id.0 as usize].size = words * 8;
+                Shape::Array(self.word(), Some(words))
+            }
             _ => Shape::Void,
         };
         self.all[id.0 as usize].shape = shape;
         id
     }
 
-    fn parts(&mut self, module: usize, die: &Die<'_>) -> Vec<Part> {
+    /// The first type that a type is made with.
+    fn parameter(&mut self, module: usize, die: &Die<'_>) -> Option<TypeId> {
+        let children = die.children();
+        let (die, child) =
+            children.iter().find(|(_, child)| child.tag() == gimli::DW_TAG_template_type_parameter)?;
+        Some(self.add(module, &die.reference(child, gimli::DW_AT_type)?))
+    }
+
+    fn parts(&mut self, module: usize, die: &Die<'_>, foreign: bool) -> Vec<Part> {
         let mut parts = Vec::new();
         for (die, child) in die.children().iter().filter(|(_, child)| is_field(child)) {
             let Some(ty) = die.reference(child, gimli::DW_AT_type) else { continue };
@@ -260,7 +327,11 @@ impl Types {
                 }
                 _ => None,
             };
-            parts.push(Part { name, offset, ty: self.add(module, &ty), bits });
+            let part = Part { name, offset, ty: self.add(module, &ty), bits };
+            match foreign {
+                true => self.take_part(&mut parts, part, child.tag() == gimli::DW_TAG_inheritance),
+                false => parts.push(part),
+            }
         }
         parts
     }
@@ -272,8 +343,7 @@ impl Types {
         // Of several dimensions each is an array of the next.
         for length in lengths.iter().skip(1).rev() {
             let size = self.get(ty).size * length.unwrap_or(0);
-            self.all.push(Type { name: None, shape: Shape::Array(ty, *length), size, system: false });
-            ty = TypeId(self.all.len() as u32 - 1);
+            ty = self.push(Type { size, ..Type::of(Shape::Array(ty, *length)) });
         }
         Shape::Array(ty, lengths.first().copied().flatten())
     }
@@ -321,6 +391,10 @@ impl Symbols {
                 }
             }
             let returns = function.type_of(&entry).map_or(TypeId::VOID, |ty| types.add(index, &ty));
+            let (parameters, returns, result) = match function.is_c() {
+                true => (parameters, returns, false),
+                false => types.passed(parameters, returns, function.is_rust()),
+            };
             let bias = address.wrapping_sub(linked);
             Some(Signature {
                 symbol: symbol.name.to_owned(),
@@ -329,6 +403,7 @@ impl Symbols {
                 name: function.name(&entry)?.to_string_lossy().into_owned(),
                 parameters,
                 returns,
+                result,
                 in_c: function.is_c(),
                 file: unit_file(&function).filter(|_| image.symbols().is_ambiguous(symbol.name)),
             })

@@ -224,6 +224,12 @@ fn plain_step(text: &mut String, step: &Step, tells: bool) {
         let _ = writeln!(text, "    {{ {says} }}");
         return;
     }
+    if let Some((looks, _)) =
+        says.split_once(" (void)r; ").filter(|(looks, _)| looks.starts_with("volatile "))
+    {
+        let _ = writeln!(text, "    {{\n        {looks}\n        (void)r;\n    }}");
+        return;
+    }
     match says.split_once(" out = 0; ") {
         Some((written, _)) if step.call.contains("&out") => {
             let _ = writeln!(text, "    {{\n        {written} out = 0;\n        {};\n    }}", step.call);

@@ -402,7 +402,11 @@ fn call(
     let mut told = Told::Value;
     match function.gives.bare() {
         CTy::Void => says.push_str(&format!("{call}; say(said, \"_\");")),
-        _ if is_look || unclear => says.push_str(&format!("(void){call}; say(said, \"_\");")),
+        // The compiler would leave out a look at the object whose result nobody uses.
+        _ if is_look || unclear => {
+            let ty = written(function.gives.bare());
+            says.push_str(&format!("volatile {ty} r = {call}; (void)r; say(said, \"_\");"));
+        }
         CTy::Bool | CTy::Int(_) | CTy::Char | CTy::Enum(_) => {
             says.push_str(&format!("long long r = (long long){call}; {fails}say_number(said, r);"));
         }

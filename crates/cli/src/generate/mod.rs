@@ -151,8 +151,9 @@ impl Bench {
             ..self.config.clone()
         };
         let (paired, made) = look::conduct(&config, &self.store, &self.suppressions)?;
-        let named = |(progress, candidate): (&Progress, &&Candidate)| {
-            let ids = progress.shown.keys().filter_map(|key| paired.findings.get(key));
+        let named = |(at, (progress, candidate)): (usize, (&Progress, &&Candidate))| {
+            let own = progress.shown.keys().filter(|key| paired.found.is_of(at, **key));
+            let ids = own.filter_map(|key| paired.findings.get(key));
             let found = ids.filter_map(|id| made.report.findings.iter().find(|finding| finding.id == *id));
             let mut ids: Vec<String> = found
                 .filter(|finding| concerns(finding, candidate))
@@ -162,7 +163,7 @@ impl Bench {
             ids.dedup();
             (progress.clone(), ids)
         };
-        let tests = paired.found.tests.iter().zip(candidates).map(named).collect();
+        let tests = paired.found.tests.iter().zip(candidates).enumerate().map(named).collect();
         let material = Material { runs, modules: paired.modules.clone(), known: Arc::clone(&paired.known) };
         Ok((tests, made, material))
     }
@@ -265,7 +266,8 @@ pub(crate) fn of_program(
             let file = suite::write(&options.out, &name, &kept)?;
             let source = match wanted.form {
                 Form::Both => {
-                    Some(kept::source(&bench, &material, candidate, &progress, &name, verdict == "fail"))
+                    let place = (options.out.as_path(), name.as_str());
+                    Some(kept::make(&bench, &material, candidate, &progress, place, verdict == "fail")?)
                 }
                 Form::Live => None,
             };
@@ -287,11 +289,10 @@ pub(crate) fn of_program(
                 met: progress.met,
                 why: source.as_ref().and_then(|source| source.as_ref().err().cloned()),
             };
-            if let Some(Ok(source)) = source {
-                let file = kept::write(&options.out, &name, &source)?;
-                let outcome = kept::run(&bench, &file, &options.out)?;
+            if let Some(Ok(written)) = source {
+                let outcome = written.run(&bench, &options.out)?;
                 runs += outcome.runs;
-                kept_tests.push(kept::row(&name, &file, &outcome, Some(&live)));
+                kept_tests.push(kept::row(&name, &written.file, &outcome, Some(&live)));
                 add(&mut findings, outcome.findings);
             }
             tests.push(live);

@@ -66,7 +66,7 @@ pub(super) struct Test {
     pub(super) states: &'static str,
     /// Whether both calls leave what one of the orders leaves; none if that was not compared.
     pub(super) atomic: Option<bool>,
-    /// `pass`, `fail`, `not-atomic` or `not-reached`; of kept tests also `state-missing` and `not-built`.
+    /// `pass`, `fail`, `not-atomic` or `not-reached`; of kept tests also `waits`, `state-missing` and `not-built`.
     pub(super) verdict: &'static str,
     pub(super) findings: Vec<String>,
     pub(super) runs: u64,

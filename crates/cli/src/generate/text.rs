@@ -2,6 +2,7 @@
 
 use super::table::{Funnel, Results, Test};
 use std::fmt::Write;
+use threadbare_findings::{Finding, Severity};
 use threadbare_report::Screen;
 use threadbare_report::choices::count;
 use threadbare_report::columns::{width, wrap};
@@ -42,6 +43,7 @@ pub(super) fn outcome(test: &Test) -> String {
     match test.verdict {
         "not-built" => format!("cannot be compiled: {}", test.why.as_deref().unwrap_or_default()),
         "state-missing" => "state missing: it comes to memory that was not recorded".to_owned(),
+        "waits" => "passes; in some order a call waits for what the rest of the program does".to_owned(),
         "fail" if test.findings.is_empty() => "fails: hidden".to_owned(),
         "fail" => format!("fails: {}", test.findings.join(", ")),
         "not-reached" => "not reached: the two never stood before their calls together".to_owned(),
@@ -128,6 +130,13 @@ pub(super) fn all(results: &Results, screen: Screen) -> String {
         count(results.runs as usize, "run"),
         count(results.tests.len(), "test")
     );
+    let of_tests: Vec<&String> = results.tests.iter().flat_map(|test| &test.findings).collect();
+    let fails = |finding: &&Finding| finding.severity != Severity::Note && !of_tests.contains(&&finding.id);
+    let besides: Vec<&str> =
+        results.findings.iter().filter(fails).map(|finding| finding.id.as_str()).collect();
+    if !besides.is_empty() {
+        let _ = writeln!(text, "failed besides, by no two calls of a test: {}", besides.join(", "));
+    }
     for warning in &results.warnings {
         let _ = writeln!(text, "warning: {warning}");
     }

@@ -13,6 +13,7 @@ use threadbare_abi::event::{Event, EventKind};
 use threadbare_abi::layout::{PointMode, Record, flags};
 use threadbare_abi::op::OpKind;
 use threadbare_pairs::Run;
+use threadbare_trace::run::RunFacts;
 
 /// A run with every access that the compiler tells of.
 #[derive(Clone, Debug, Default)]
@@ -44,26 +45,35 @@ impl EventSink for Close {
 /// Makes a run again and looks closely. `None` if it is too long for that, or is another one.
 pub fn closely(server: &mut Server, taken: &Taken) -> Result<Option<Close>, Error> {
     let Some(segments) = &taken.segments else { return Ok(None) };
+    let request = Request { flags: flags::STRICT, ..taken.request.clone() };
+    let (facts, close) = look(server, &request, Follow::Segments(segments))?;
+    let same = (facts.verdict.kind, facts.verdict.code) == (taken.verdict.kind, taken.verdict.code);
+    Ok(close.filter(|_| same))
+}
+
+/// Makes a run and looks closely; its steps are not there if they are too many.
+pub fn look(
+    server: &mut Server,
+    request: &Request,
+    follow: Follow<'_>,
+) -> Result<(RunFacts, Option<Close>), Error> {
     let request = Request {
         points: PointMode::All,
         record: Record::Values,
-        flags: flags::STRICT | flags::STEPS | flags::READS | flags::FUNCTIONS,
-        timeout: taken.request.timeout * SLOWER,
+        flags: request.flags | flags::STEPS | flags::READS | flags::FUNCTIONS,
+        timeout: request.timeout * SLOWER,
         races: false,
-        ..taken.request.clone()
+        ..request.clone()
     };
     let mut close = Close::default();
-    let ended = server.run(&request, Follow::Segments(segments), Some(&mut close))?;
+    let ended = server.run(&request, follow, Some(&mut close))?;
     let facts = server.facts(&request, &ended, false)?;
-    if (facts.verdict.kind, facts.verdict.code) != (taken.verdict.kind, taken.verdict.code) {
-        return Ok(None);
-    }
     let lessons = server.lessons(&ended);
     if lessons.steps_lost > 0 {
-        return Ok(None);
+        return Ok((facts, None));
     }
     let trace = Trace::read(&planner::steps(&lessons));
-    close.run = view::of(taken.request.run, &trace);
+    close.run = view::of(request.run, &trace);
     let sections = Sections::of(&trace);
     let shared = sections.held.iter().zip(&sections.does).map(|(held, does)| {
         let takes = match does {
@@ -76,5 +86,5 @@ pub fn closely(server: &mut Server, taken: &Taken) -> Result<Option<Close>, Erro
     close.shared = shared.collect();
     close.kinds = trace.events.iter().map(|event| event.op.kind).collect();
     close.values = trace.events.iter().map(|event| (event.before, event.after)).collect();
-    Ok(Some(close))
+    Ok((facts, Some(close)))
 }

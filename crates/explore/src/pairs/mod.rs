@@ -22,14 +22,14 @@ mod view;
 use crate::advice::{Advice, Assignment, Lessons};
 use crate::planner;
 use crate::planner::trace::Trace;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use threadbare_abi::layout::flags;
 use threadbare_pairs::{Meeting, Run};
 use threadbare_strategy::{Spec, StrategyId};
 use trials::{Trial, Trials};
 
-pub use closely::{Close, closely};
+pub use closely::{Close, closely, look};
 
 /// What a campaign is to do about calls.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +55,10 @@ pub struct Progress {
     pub helped: u64,
     /// What failed, by key, and in which run first.
     pub shown: BTreeMap<u64, u64>,
+    /// What ended runs in which both calls had come to their ends, by key, and how many.
+    after: BTreeMap<u64, u64>,
+    /// What ended runs in the midst of the calls.
+    during: BTreeSet<u64>,
     /// The first run that left something that neither order leaves.
     pub torn: Option<u64>,
     /// Whether it was compared.
@@ -74,11 +78,28 @@ pub struct Found {
     pub more: u64,
     /// What came of each test.
     pub tests: Vec<Progress>,
+    /// Runs in which one call came after the other, of all tests, and what ended them.
+    plain: (u64, BTreeMap<u64, u64>),
+}
+
+impl Found {
+    /// Whether a failure that a test's runs showed comes of its two calls. The rest of the program runs on when they have ended: what fails then as often where one call came
+    /// after the other has another cause.
+    pub fn is_of(&self, test: usize, key: u64) -> bool {
+        let progress = &self.tests[test];
+        let Some(&after) = progress.after.get(&key).filter(|_| !progress.during.contains(&key)) else {
+            return true;
+        };
+        let (runs, plain) = (self.plain.0, self.plain.1.get(&key).copied().unwrap_or(0));
+        plain == 0 || after * runs > OFTENER * plain * progress.done
+    }
 }
 
 /// Runs that are kept, and how much of them.
 const KEPT: usize = 48;
 const WEIGHT: usize = 1 << 20;
+/// How much oftener a failure has to come than elsewhere, to be a test's.
+const OFTENER: u64 = 2;
 /// Who decides what is left open, in turn.
 const RESTS: [StrategyId; 3] = [StrategyId::Random, StrategyId::Pos, StrategyId::Pct];
 
@@ -186,9 +207,15 @@ impl Chooser {
     }
 
     fn tried(&mut self, run: u64, trial: &Trial, lessons: &Lessons, trace: Option<&Trace>) {
-        let progress = &mut self.found.tests[self.at];
         let note = |at: usize| lessons.notes.get(at).copied().unwrap_or(0);
         let (met, done, helped) = (note(0) != 0, note(1) == 3, note(2) > 0);
+        if met && done && trial.is_plain() {
+            self.found.plain.0 += 1;
+            for &key in &lessons.shown {
+                *self.found.plain.1.entry(key).or_default() += 1;
+            }
+        }
+        let progress = &mut self.found.tests[self.at];
         progress.runs += 1;
         progress.met += u64::from(met);
         progress.done += u64::from(met && done);
@@ -196,6 +223,13 @@ impl Chooser {
         if met {
             for &key in &lessons.races {
                 progress.shown.entry(key).or_insert(run);
+            }
+            for &key in &lessons.shown {
+                if done {
+                    *progress.after.entry(key).or_default() += 1;
+                } else {
+                    progress.during.insert(key);
+                }
             }
         }
         // Calls that are held late have begun.

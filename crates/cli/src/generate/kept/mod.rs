@@ -12,10 +12,12 @@
 
 mod arguments;
 mod ctypes;
+mod layout;
 mod record;
 mod source;
 mod state;
 mod values;
+mod ways;
 
 use super::Bench;
 use super::look::Candidate;
@@ -36,8 +38,9 @@ use threadbare_explore::files;
 use threadbare_explore::pairs::Progress;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
-use threadbare_findings::Finding;
+use threadbare_findings::{Finding, StrandDetail};
 use threadbare_report::progress::ProgressLine;
+use ways::Ways;
 
 /// How the files' names end.
 pub(super) const EXTENSION: &str = "c";
@@ -82,15 +85,60 @@ pub(super) struct Material {
     pub(super) known: Arc<[u64]>,
 }
 
-/// The source of a test, or why there is none.
-pub(super) fn source(
+/// A test, tried once in the orders that were recorded.
+pub(super) struct Written {
+    pub(super) file: PathBuf,
+    library: Result<PathBuf, String>,
+}
+
+/// Writes a test, if the state that it needs can be recorded and it does with it what the program did; else why there is none.
+pub(super) fn make(
+    bench: &Bench,
+    material: &Material,
+    candidate: &Candidate,
+    progress: &Progress,
+    (folder, name): (&Path, &str),
+    fails: bool,
+) -> Result<Result<Written, String>, Trouble> {
+    let (text, ways) = match source(bench, material, candidate, progress, name, fails) {
+        Ok(made) => made,
+        Err(why) => return Ok(Err(why)),
+    };
+    let file = write(folder, name, &text)?;
+    let library = build(&file, folder);
+    if let Ok(library) = &library
+        && let Some(why) = ways.differ(&with(bench, library))
+    {
+        // It is no test; whoever wants to mend it finds it beside what is built.
+        let aside = folder.join(BUILT).join(format!("{name}.{EXTENSION}"));
+        fs::rename(&file, &aside).map_err(|error| cannot(&format!("write `{}`", aside.display()), &error))?;
+        return Ok(Err(why));
+    }
+    Ok(Ok(Written { file, library }))
+}
+
+/// The program with a test in it.
+fn with(bench: &Bench, library: &Path) -> Target {
+    let mut target: Target = (*bench.config.target).clone();
+    let own = target.env.iter().position(|(name, _)| name == "LD_PRELOAD").map(|at| target.env.remove(at).1);
+    let mut preload: OsString = library.as_os_str().to_owned();
+    if let Some(own) = own.filter(|own| !own.is_empty()) {
+        preload.push(":");
+        preload.push(own);
+    }
+    target.env.push(("LD_PRELOAD".into(), preload));
+    target
+}
+
+/// The source of a test with the ways of its calls, or why there is none.
+fn source(
     bench: &Bench,
     material: &Material,
     candidate: &Candidate,
     progress: &Progress,
     name: &str,
     fails: bool,
-) -> Result<String, String> {
+) -> Result<(String, Ways), String> {
     let meeting = progress.meeting.and_then(|at| candidate.meetings.get(at));
     let meeting = meeting.ok_or("no run had both calls, one after the other, with nobody else in between")?;
     let [one, two] = progress.plain.map(|run| material.runs.get(run));
@@ -108,7 +156,7 @@ pub(super) fn source(
 }
 
 /// Writes a test with what it needs; gives the file.
-pub(super) fn write(folder: &Path, name: &str, source: &str) -> Result<PathBuf, Trouble> {
+fn write(folder: &Path, name: &str, source: &str) -> Result<PathBuf, Trouble> {
     let refused = |error: &std::io::Error| cannot(&format!("write to `{}`", folder.display()), error);
     fs::create_dir_all(folder).map_err(|error| refused(&error))?;
     for (file, text) in SUPPORT {
@@ -168,41 +216,60 @@ pub(super) struct Outcome {
 
 /// Builds a test and runs it in the program's image, in many orders.
 pub(super) fn run(bench: &Bench, file: &Path, out: &Path) -> Result<Outcome, Trouble> {
-    let library = match build(file, out) {
-        Ok(library) => library,
-        Err(why) => {
-            return Ok(Outcome { verdict: "not-built", findings: Vec::new(), runs: 0, why: Some(why) });
-        }
-    };
-    let mut target: Target = (*bench.config.target).clone();
-    let own = target.env.iter().position(|(name, _)| name == "LD_PRELOAD").map(|at| target.env.remove(at).1);
-    let mut preload: OsString = library.into_os_string();
-    if let Some(own) = own.filter(|own| !own.is_empty()) {
-        preload.push(":");
-        preload.push(own);
+    let written = Written { file: file.to_owned(), library: build(file, out) };
+    written.run(bench, out)
+}
+
+impl Written {
+    /// Runs it in the program's image, in many orders.
+    pub(super) fn run(&self, bench: &Bench, out: &Path) -> Result<Outcome, Trouble> {
+        let library = match &self.library {
+            Ok(library) => library,
+            Err(why) => {
+                return Ok(Outcome {
+                    verdict: "not-built",
+                    findings: Vec::new(),
+                    runs: 0,
+                    why: Some(why.clone()),
+                });
+            }
+        };
+        let target = with(bench, library);
+        let config = Config {
+            target: Arc::new(target),
+            runs: Some(bench.each),
+            pairs: None,
+            taker: None,
+            keep_going: true,
+            coverage: false,
+            until: None,
+            ..bench.config.clone()
+        };
+        let store = Store::open(out.join(BUILT))?;
+        let made =
+            conduct::campaign(&config, &store, ProgressLine::on_stderr(), None, &bench.suppressions, None)?;
+        let (missing, findings): (Vec<Finding>, Vec<Finding>) =
+            made.report.findings.into_iter().partition(lacks_state);
+        let (waiting, findings): (Vec<Finding>, Vec<Finding>) =
+            findings.into_iter().partition(waits_for_others);
+        let verdict = match () {
+            () if !findings.is_empty() => "fail",
+            () if !missing.is_empty() => "state-missing",
+            () if !waiting.is_empty() => "waits",
+            () => "pass",
+        };
+        Ok(Outcome { verdict, findings, runs: made.report.runs, why: None })
     }
-    target.env.push(("LD_PRELOAD".into(), preload));
-    let config = Config {
-        target: Arc::new(target),
-        runs: Some(bench.each),
-        pairs: None,
-        taker: None,
-        keep_going: true,
-        coverage: false,
-        until: None,
-        ..bench.config.clone()
-    };
-    let store = Store::open(out.join(BUILT))?;
-    let made =
-        conduct::campaign(&config, &store, ProgressLine::on_stderr(), None, &bench.suppressions, None)?;
-    let (missing, findings): (Vec<Finding>, Vec<Finding>) =
-        made.report.findings.into_iter().partition(lacks_state);
-    let verdict = match () {
-        () if !findings.is_empty() => "fail",
-        () if !missing.is_empty() => "state-missing",
-        () => "pass",
-    };
-    Ok(Outcome { verdict, findings, runs: made.report.runs, why: None })
+}
+
+/// Whether a finding says only that a call waits for what neither of the two does: the rest of the program may do it.
+fn waits_for_others(finding: &Finding) -> bool {
+    let open = |strand: &StrandDetail| strand.state == "blocked" && strand.held_by.is_none();
+    match finding.kind.as_str() {
+        "deadlock" => finding.strands.iter().any(open),
+        "livelock" | "timeout" => true,
+        _ => false,
+    }
 }
 
 /// Whether a finding says only that memory was not recorded.

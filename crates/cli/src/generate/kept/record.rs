@@ -7,6 +7,7 @@ use super::super::look::Candidate;
 use super::arguments;
 use super::source::{self, About, Agreed, Call, Lock};
 use super::state::{Memory, Refusal, State};
+use super::ways::{self, Ways};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use threadbare_abi::layout::{Watch, WatchKind};
@@ -17,8 +18,8 @@ use threadbare_explore::pairs::{Close, closely};
 use threadbare_explore::run::Request;
 use threadbare_explore::server::{Server, Target};
 use threadbare_explore::trap::{self, Held};
-use threadbare_pairs::{Meeting, Span};
-use threadbare_symbols::{Module, Pc, Signature, Symbols, Types};
+use threadbare_pairs::{Meeting, Span, Touch};
+use threadbare_symbols::{Module, Pc, Shape, Signature, Symbols, Types};
 
 /// Copies that a compiler makes of a function take other arguments.
 const CLONES: [&str; 4] = [".constprop", ".isra", ".part", ".cold"];
@@ -69,8 +70,8 @@ impl Recording<'_> {
         Ok(server)
     }
 
-    /// The source of the test.
-    pub(super) fn test(&self, name: &str) -> Result<String, Refusal> {
+    /// The source of the test, and the ways that its calls took.
+    pub(super) fn test(&self, name: &str) -> Result<(String, Ways), Refusal> {
         let symbols = self.symbols();
         let mut types = Types::default();
         let mut close: Vec<(Close, [Side; 2], usize)> = Vec::new();
@@ -86,6 +87,9 @@ impl Recording<'_> {
             close.first().ok_or("its runs could not be made again with every access")?;
         let taken = self.runs[*begins].ok_or("its run is not there any more")?;
         self.refuse(seen, sides)?;
+        if !close.iter().any(|(seen, sides, _)| self.meet(&symbols, seen, sides)) {
+            return Err("one call after the other does not come to where the two meet".to_owned());
+        }
         let entries: BTreeSet<u64> = sides.iter().map(|side| side.signature.entry).collect();
         let entries: Vec<u64> = entries.into_iter().collect();
         let request = Request { watches: watches(seen, sides), races: false, ..taken.request.clone() };
@@ -106,11 +110,6 @@ impl Recording<'_> {
             arguments::of(&types, &sides[0].signature, calls[0])?,
             arguments::of(&types, &sides[1].signature, calls[1])?,
         ];
-        // Other languages have types that C cannot name: of those the words are carried.
-        let in_words = sides.iter().any(|side| !side.signature.in_c);
-        if in_words {
-            sides.iter().try_for_each(|side| arguments::are_words(&types, &side.signature))?;
-        }
         let touched: BTreeSet<u64> = close.iter().flat_map(|(seen, sides, _)| touched(seen, sides)).collect();
         for thread in strands.values() {
             let base = symbols.thread_local_base(*thread).unwrap_or(*thread);
@@ -122,7 +121,7 @@ impl Recording<'_> {
             close.iter().rev().flat_map(|(seen, ..)| seen.blocks.clone()).collect();
         let (undone, maps) = (undone(seen, sides, *begins), held.maps());
         let memory = Memory { held: &held, symbols: &symbols, undone, blocks, touched, maps };
-        let mut state = State::new(&memory, types, in_words);
+        let mut state = State::new(&memory, types);
         for &address in memory.touched.iter().filter(|address| is_program(&symbols, **address)) {
             // A cell of 8 bytes may hold several.
             (0..8).for_each(|byte| state.variable(address + byte));
@@ -130,8 +129,14 @@ impl Recording<'_> {
         // The calls need not touch what their strands hold.
         sides.iter().flat_map(|side| held_locks(seen, side)).for_each(|lock| state.variable(lock.at));
         for (side, given) in sides.iter().zip(&given) {
-            for ((_, ty), bytes) in side.signature.parameters.iter().zip(given) {
-                state.argument(*ty, bytes);
+            for (at, ((_, ty), bytes)) in side.signature.parameters.iter().zip(given).enumerate() {
+                let pointer = bytes.first_chunk().map(|word| u64::from_le_bytes(*word));
+                match (pointer, &state.types.get(*ty).shape) {
+                    (Some(pointer), &Shape::Pointer(target)) if at == 0 && side.signature.result => {
+                        state.result(pointer, target);
+                    }
+                    _ => state.argument(*ty, bytes),
+                }
             }
         }
         state.follow()?;
@@ -151,13 +156,30 @@ impl Recording<'_> {
             [one, two] if self.expects => agreed(one, two),
             _ => Vec::new(),
         };
-        source::write(&state, &calls, &self.about(name, sides), &agreed)
+        let text = source::write(&state, &calls, &self.about(name, sides), &agreed)?;
+        Ok((text, self.ways(&close, taken)))
+    }
+
+    fn ways(&self, close: &[(Close, [Side; 2], usize)], taken: &Taken) -> Ways {
+        let program = self.modules.first().map_or(0..0, |module| module.base..module.base + module.size);
+        let order = |(seen, sides, begins): &(Close, [Side; 2], usize)| {
+            let of = |side: &Side| ways::places(seen, side.events.iter().copied(), &program);
+            (*begins, [of(&sides[0]), of(&sides[1])])
+        };
+        Ways {
+            request: taken.request.clone(),
+            known: self.known.to_vec(),
+            orders: close.iter().map(order).collect(),
+            functions: [0, 1].map(|at: usize| self.candidate.functions[at].name.clone()),
+            program,
+        }
     }
 
     fn about(&self, name: &str, sides: &[Side; 2]) -> About {
         let words = |at: usize| {
             let (asked, called) = (&self.candidate.functions[at].name, &sides[at].signature.name);
-            if asked == called { asked.clone() } else { format!("{called} (which has {asked} in it)") }
+            let same = asked == called || asked.ends_with(&format!("::{called}"));
+            if same { asked.clone() } else { format!("{called} (which has {asked} in it)") }
         };
         let target = &self.config.target;
         let folder = std::env::current_dir().unwrap_or_default();
@@ -211,6 +233,29 @@ impl Recording<'_> {
         Err(format!(
             "`{asked}` has no entry of its own: `-fno-inline -fno-ipa-cp -fno-ipa-sra` would give it one"
         ))
+    }
+
+    /// Whether the two calls of a run touch the same where the test is to have them meet.
+    fn meet(&self, symbols: &Symbols, close: &Close, sides: &[Side; 2]) -> bool {
+        let touches = |at: usize| {
+            let mut known: BTreeMap<u64, bool> = BTreeMap::new();
+            let mut is_there = |pc: u64| {
+                let places = &self.candidate.places[at];
+                *known.entry(pc).or_insert_with(|| {
+                    symbols.frames(Pc::Return(pc)).iter().any(|frame| {
+                        let file = frame.file.as_deref().and_then(Path::file_name);
+                        let file = file.unwrap_or_default().to_string_lossy();
+                        frame.line.is_some_and(|line| places.contains(&format!("{file}:{line}")))
+                    })
+                })
+            };
+            let events = sides[at].events.iter().map(|&event| &close.run.events[event]);
+            let there: Vec<_> = events.filter(|event| is_there(event.pc)).collect();
+            there.into_iter().flat_map(|event| event.touches.clone()).collect::<Vec<_>>()
+        };
+        let (one, two) = (touches(0), touches(1));
+        let writes = |touch: &Touch| touch.does.writes() || !self.candidate.strong;
+        one.iter().any(|a| two.iter().any(|b| a.start < b.end && b.start < a.end && (writes(a) || writes(b))))
     }
 
     fn refuse(&self, close: &Close, sides: &[Side; 2]) -> Result<(), Refusal> {
@@ -329,6 +374,13 @@ fn agreed(one: &(Close, [Side; 2], usize), two: &(Close, [Side; 2], usize)) -> A
         let mut left: BTreeMap<(u64, u32), u64> = BTreeMap::new();
         for event in events {
             let touch = close.run.events[event].touches.first().filter(|touch| touch.does.is_data());
+            if close.kinds[event] == OpKind::Free {
+                // Nobody looks at what is gone.
+                let start = touch.map_or(0, |touch| touch.start);
+                let end = start + close.blocks.get(&start).copied().unwrap_or(0);
+                left.retain(|(at, _), _| !(start..end).contains(at));
+                continue;
+            }
             if let Some(touch) = touch.filter(|touch| touch.does.writes() && touch.end - touch.start <= 8) {
                 left.insert((touch.start, (touch.end - touch.start) as u32), close.values[event].1);
             }

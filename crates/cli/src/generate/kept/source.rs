@@ -6,6 +6,7 @@ use super::values::Values;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::ops::Range;
 use threadbare_symbols::{Shape, Signature, TypeId};
 
 /// A call of the test.
@@ -108,8 +109,8 @@ pub(super) fn write(
             types.define(thing.ty);
         }
     }
-    for call in calls.iter().filter(|_| !state.in_words) {
-        types.mention(call.signature.returns);
+    for call in calls {
+        types.define(call.signature.returns);
         call.signature.parameters.iter().for_each(|(_, ty)| types.define(*ty));
     }
     let lines = |call: &Call, which: &str| strand(&values, call, which, &types);
@@ -193,19 +194,10 @@ fn program(state: &State<'_, '_, '_>, calls: &[Call; 2], types: &Declarations<'_
         let signature = &call.signature;
         if known.insert(call.name.clone()) {
             let name = &call.name;
-            let list: Vec<String> = match state.in_words {
-                false => {
-                    signature.parameters.iter().map(|(name, ty)| types.declare(*ty, &safe(name))).collect()
-                }
-                true => {
-                    call.arguments.iter().flat_map(|it| it.chunks(8)).map(|_| "uint64_t".to_owned()).collect()
-                }
-            };
+            let parameters = signature.parameters.iter();
+            let list: Vec<String> = parameters.map(|(name, ty)| types.declare(*ty, &safe(name))).collect();
             let list = if list.is_empty() { "void".to_owned() } else { list.join(", ") };
-            let function = match state.in_words {
-                false => types.declare(signature.returns, &format!("(*{name})({list})")),
-                true => format!("void (*{name})({list})"),
-            };
+            let function = types.declare(signature.returns, &format!("(*{name})({list})"));
             let _ = writeln!(declarations, "static {function};");
             let _ =
                 writeln!(find, "    {name} = {};", found_by(&signature.symbol, signature.file.as_deref()));
@@ -218,11 +210,15 @@ fn program(state: &State<'_, '_, '_>, calls: &[Call; 2], types: &Declarations<'_
 fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<String, Refusal> {
     let (mut blocks, mut lines) = (String::new(), String::new());
     for thing in &values.state.things {
-        let Thing { name, start, size, ty, count, place, .. } = thing;
+        let Thing { name, start, size, ty, count, place, lead, .. } = thing;
         let is_variable = matches!(place, Place::Variable(..));
         let own = values.state.types.get(values.state.types.behind(*ty)).size;
         if !is_variable {
             let _ = match (*count, own) {
+                _ if *lead > 0 => {
+                    let whole = size.next_multiple_of(8);
+                    writeln!(blocks, "    {name} = (void *)((char *)kept_block({whole}) + {lead});")
+                }
                 (1, own) if own == *size => writeln!(blocks, "    {name} = kept_block(sizeof *{name});"),
                 (count, own) if own * count == *size => {
                     writeln!(blocks, "    {name} = kept_block({count} * sizeof *{name});")
@@ -230,16 +226,22 @@ fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<
                 _ => writeln!(blocks, "    {name} = kept_block({});", size.next_multiple_of(8)),
             };
         }
-        let bytes = values.state.memory.read(*start, *size).ok_or("a part of the state cannot be read")?;
-        if own == 0 {
-            words(values, thing, 0, &bytes, &mut lines);
+        if *place == Place::Result {
             continue;
         }
+        let bytes = values.state.memory.read(*start, *size).ok_or("a part of the state cannot be read")?;
+        if own == 0 {
+            words(values, thing, 0..*size, &bytes, &mut lines);
+            continue;
+        }
+        words(values, thing, 0..*lead, &bytes, &mut lines);
+        let whole = &bytes;
+        let bytes = &bytes[*lead as usize..];
         if *count > 1 && is_variable {
             let _ = writeln!(lines, "    __builtin_memset({name}, 0, {count} * sizeof *{name});");
         }
         let is_char = own == 1 && *count > 1;
-        if is_char && let Some(text) = values.array(*ty, &bytes, name).filter(|text| text.starts_with('"')) {
+        if is_char && let Some(text) = values.array(*ty, bytes, name).filter(|text| text.starts_with('"')) {
             let _ = writeln!(lines, "    __builtin_strcpy((char *){name}, {text});");
             continue;
         }
@@ -256,56 +258,36 @@ fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<
             };
             let _ = writeln!(lines, "    {place} = {};", value.replace('\n', "\n    "));
         }
-        let typed = own * count;
-        if typed < *size {
-            words(values, thing, typed, &bytes, &mut lines);
-        }
+        words(values, thing, lead + own * count..*size, whole, &mut lines);
     }
     Ok(format!("{blocks}{lines}"))
 }
 
-/// Memory whose type C cannot name, by its numbers and words.
-fn words(values: &Values<'_, '_, '_, '_>, thing: &Thing, from: u64, bytes: &[u8], lines: &mut String) {
-    let (name, types) = (&thing.name, &values.state.types);
-    let size = types.get(types.behind(thing.shown)).size;
-    let mut known = Vec::new();
-    for at in 0..(bytes.len() as u64).checked_div(size).unwrap_or(0) {
-        let path = if at > 0 { format!("[{at}]") } else { String::new() };
-        values.leaves(thing.shown, at * size, &path, &mut known);
-    }
-    known.retain(|(start, size, _)| *start >= from && start + size <= bytes.len() as u64);
-    known.sort();
-    let mut parts: Vec<(u64, u64, String)> = Vec::new();
-    let mut at = from;
-    for part in known {
-        pieces(at, part.0, &mut parts);
-        // Parts of a union lie over each other.
-        if part.0 >= at {
-            at = part.0 + part.1;
-            parts.push(part);
-        }
-    }
-    pieces(at, bytes.len() as u64, &mut parts);
-    for (start, size, label) in parts {
+/// Memory whose type is not known, by its words.
+fn words(values: &Values<'_, '_, '_, '_>, thing: &Thing, part: Range<u64>, bytes: &[u8], lines: &mut String) {
+    let name = &thing.name;
+    for (start, size) in pieces(part.start, part.end) {
+        let place = start.cast_signed() - thing.lead.cast_signed();
         let mut all = [0; 8];
         all[..size as usize].copy_from_slice(&bytes[start as usize..(start + size) as usize]);
         let number = u64::from_le_bytes(all);
         if number != 0 || matches!(thing.place, Place::Variable(..)) {
-            let value = word_value(values, number, &format!("{name} + {start}"));
-            let label = if label.is_empty() { label } else { format!(" /* {label} */") };
-            let _ = writeln!(lines, "    kept_set(uint{}_t, {name}, {start}, {value});{label}", size * 8);
+            let value = word_value(values, number, &format!("{name} + {place}"));
+            let _ = writeln!(lines, "    kept_set(uint{}_t, {name}, {place}, {value});", size * 8);
         }
     }
 }
 
 /// Cuts what lies between two offsets into numbers of 8 bytes and less, each where such a number may lie.
-fn pieces(mut at: u64, end: u64, parts: &mut Vec<(u64, u64, String)>) {
+fn pieces(mut at: u64, end: u64) -> Vec<(u64, u64)> {
+    let mut parts = Vec::new();
     while at < end {
         let fits = |size: &u64| at.is_multiple_of(*size) && at + size <= end;
         let size = [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1);
-        parts.push((at, size, String::new()));
+        parts.push((at, size));
         at += size;
     }
+    parts
 }
 
 /// A word that may be anything: what looks like an address is one.
@@ -345,17 +327,8 @@ fn strand(
         }
     }
     let parameters = call.signature.parameters.iter().zip(&call.arguments);
-    let arguments: Vec<String> = match values.state.in_words {
-        false => parameters.map(|((name, ty), bytes)| values.expression(*ty, bytes, name, types)).collect(),
-        true => parameters
-            .flat_map(|((name, _), bytes)| bytes.chunks(8).map(move |word| (name, word)))
-            .map(|(name, word)| {
-                let mut all = [0; 8];
-                all[..word.len()].copy_from_slice(word);
-                format!("{} /* {name} */", word_value(values, u64::from_le_bytes(all), name))
-            })
-            .collect(),
-    };
+    let arguments: Vec<String> =
+        parameters.map(|((name, ty), bytes)| values.expression(*ty, bytes, name, types)).collect();
     let _ = writeln!(text, "{before}    {}({});\n{after}}}", call.name, arguments.join(", "));
     Ok(text)
 }

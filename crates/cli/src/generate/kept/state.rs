@@ -3,14 +3,20 @@
 //! It begins with the variables that the two touch and with what they are given, and follows pointers by their types. What the calls touch is carried, and what that points to; what
 //! lies behind is told as missing. Two pointers to the same thing are two pointers to the same thing in the test, whichever strand has them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use threadbare_explore::trap::Held;
-use threadbare_symbols::{Shape, Symbols, TypeId, Types};
+use threadbare_symbols::{Part, Shape, Symbols, TypeId, Types};
 
 /// Bytes that a test may carry.
 const MOST_BYTES: u64 = 1 << 16;
 /// Things that a test may carry.
 const MOST_THINGS: usize = 200;
+
+/// Times that something is followed: more often than things can come up, and types change.
+const MOST_ROUNDS: usize = 10 * MOST_THINGS;
+/// Bytes of an object without a type that nobody touches between those that calls do.
+const GAP: u64 = 256;
 
 /// Why a test cannot be kept.
 pub(super) type Refusal = String;
@@ -24,6 +30,8 @@ pub(super) enum Place {
     Block,
     /// Memory of a stack, or other memory that no symbol names.
     Other,
+    /// Memory that a call gives its result in: there is nothing in it yet.
+    Result,
 }
 
 /// A thing that the test carries.
@@ -36,11 +44,11 @@ pub(super) struct Thing {
     pub(super) ty: TypeId,
     /// How many of the type lie one after the other.
     pub(super) count: u64,
+    /// Bytes of a block before the first of them: counts of an `Arc`, or what nobody has a pointer to.
+    pub(super) lead: u64,
     pub(super) place: Place,
     /// The calls touch it.
     pub(super) touched: bool,
-    /// What it is for a reader, where the test has only its words.
-    pub(super) shown: TypeId,
     followed: TypeId,
     was_followed: bool,
 }
@@ -105,13 +113,13 @@ pub(super) struct State<'m, 'h, 's> {
     pub(super) types: Types,
     pub(super) things: Vec<Thing>,
     names: BTreeMap<String, usize>,
-    /// Nothing has a type that C can name.
-    pub(super) in_words: bool,
+    /// Memory of vectors that nobody need have touched, and its size: Rust's own code moves it when they grow.
+    vectors: RefCell<BTreeMap<u64, u64>>,
 }
 
 impl<'m, 'h, 's> State<'m, 'h, 's> {
-    pub(super) fn new(memory: &'m Memory<'h, 's>, types: Types, in_words: bool) -> Self {
-        State { memory, types, things: Vec::new(), names: BTreeMap::new(), in_words }
+    pub(super) fn new(memory: &'m Memory<'h, 's>, types: Types) -> Self {
+        State { memory, types, things: Vec::new(), names: BTreeMap::new(), vectors: RefCell::default() }
     }
 
     /// The number of the thing that holds an address.
@@ -137,15 +145,16 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         }
     }
 
-    fn add(&mut self, name: &str, start: u64, size: u64, mut ty: TypeId, place: Place) {
-        // Of arrays the test has the elements.
+    /// What arrays are made of: of them the test has the elements.
+    fn element(&self, mut ty: TypeId) -> TypeId {
         while let Shape::Array(element, _) = self.types.get(self.types.behind(ty)).shape {
             ty = element;
         }
-        let shown = ty;
-        if self.in_words {
-            ty = TypeId::VOID;
-        }
+        ty
+    }
+
+    fn add(&mut self, name: &str, start: u64, size: u64, mut ty: TypeId, place: Place) {
+        ty = self.element(ty);
         let own = self.types.get(self.types.behind(ty)).size;
         let count = if own > 0 && size.is_multiple_of(own) { size / own } else { 1 };
         let touched = self.memory.is_touched(start, start + size);
@@ -157,9 +166,9 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             size,
             ty,
             count,
+            lead: 0,
             place,
             touched,
-            shown,
             followed,
             was_followed,
         });
@@ -176,20 +185,39 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             self.variable(address);
             return;
         }
-        let block = self.memory.blocks.range(..=address).next_back().map(|(&start, &size)| (start, size));
+        let before = |blocks: &BTreeMap<u64, u64>| {
+            let (&start, &size) = blocks.range(..=address).next_back()?;
+            (address - start < size).then_some((start, size))
+        };
+        let block = before(&self.memory.blocks).or_else(|| before(&self.vectors.borrow()));
         if let Some((start, whole)) = block.filter(|(start, size)| address - start < *size) {
-            let ty = if address == start && size > 0 && size <= whole { pointee } else { TypeId::VOID };
-            match self.thing_at(start).filter(|&at| self.things[at].start == start) {
-                Some(at) => {
-                    let known = self.types.get(self.things[at].ty).size;
-                    if ty != TypeId::VOID && !self.in_words && self.types.get(ty).size > known {
-                        let thing = &mut self.things[at];
-                        thing.shown = ty;
-                        (thing.ty, thing.count) =
-                            (ty, if whole.is_multiple_of(size) { whole / size } else { 1 });
-                    }
+            let lead = address - start;
+            let pointee = self.element(pointee);
+            let behind = self.types.behind(pointee);
+            let size = self.types.get(behind).size;
+            let is_record = matches!(
+                self.types.get(behind).shape,
+                Shape::Structure(_) | Shape::Union(_) | Shape::Variants { .. }
+            );
+            let fits = size > 0 && lead + size <= whole && (lead == 0 || is_record);
+            if !fits {
+                if self.thing_at(start).is_none() {
+                    self.add("", start, whole, TypeId::VOID, Place::Block);
                 }
-                None => self.add("", start, whole, ty, Place::Block),
+                return;
+            }
+            let known = self.thing_at(start).filter(|&at| self.things[at].start == start);
+            let at = known.unwrap_or_else(|| {
+                self.add("", start, whole, pointee, Place::Block);
+                self.things.len() - 1
+            });
+            let rest = whole - lead;
+            let (old, thing) =
+                (self.types.get(self.types.behind(self.things[at].ty)).size, &mut self.things[at]);
+            // Of two types the larger one says more, of one type the pointer to the first of several.
+            if known.is_none() || size > old || size == old && lead < thing.lead {
+                (thing.ty, thing.lead) = (pointee, lead);
+                thing.count = if rest.is_multiple_of(size) { rest / size } else { 1 };
             }
             return;
         }
@@ -203,6 +231,14 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         while whole < MOST_BYTES && self.memory.is_touched(address + whole, address + whole + one) {
             whole += one;
         }
+        // Of an object without a type a call need not touch every byte.
+        let next = |end: u64| self.memory.touched.range(end..end + GAP).next().copied();
+        while size == 0
+            && whole < MOST_BYTES
+            && let Some(cell) = next(address + whole)
+        {
+            whole = cell + 8 - address;
+        }
         // How far goes what nobody touches is not known, unless it is a text.
         if !self.memory.is_touched(address, address + one) {
             match self.memory.held.text(address) {
@@ -212,13 +248,22 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
                 _ => return,
             }
         }
-        let inside = self.thing_at(address).is_some_and(|at| {
-            let thing = &self.things[at];
-            address + whole <= thing.start + thing.size
+        // A pointer without a type says nothing new of memory that is carried.
+        let inside = self.things.iter().any(|thing| {
+            let holds = address >= thing.start && address < thing.start + thing.size;
+            holds && (size == 0 || address + whole <= thing.start + thing.size)
         });
         if !inside {
             let ty = if size > 0 { pointee } else { TypeId::VOID };
             self.add("", address, whole, ty, Place::Other);
+        }
+    }
+
+    /// Carries the memory that a call gives its result in.
+    pub(super) fn result(&mut self, address: u64, ty: TypeId) {
+        let size = self.types.get(self.types.behind(ty)).size;
+        if size > 0 && self.thing_at(address).is_none() {
+            self.add("result", address, size, ty, Place::Result);
         }
     }
 
@@ -233,12 +278,17 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
 
     /// Follows the pointers of what the calls touch, until nothing new comes up.
     pub(super) fn follow(&mut self) -> Result<(), Refusal> {
-        while let Some(at) =
-            self.things.iter().position(|it| it.touched && (!it.was_followed || it.followed != it.ty))
-        {
+        let mut rounds = 0;
+        while let Some(at) = self.things.iter().position(|it| {
+            it.touched && it.place != Place::Result && (!it.was_followed || it.followed != it.ty)
+        }) {
+            rounds += 1;
+            if rounds > MOST_ROUNDS {
+                return Err("its state has things that lie over each other".to_owned());
+            }
             let thing = &mut self.things[at];
             (thing.followed, thing.was_followed) = (thing.ty, true);
-            let Thing { start, size, ty, count, .. } = *thing;
+            let Thing { start, size, ty, count, lead, .. } = *thing;
             if self.things.len() > MOST_THINGS
                 || self.things.iter().map(|it| it.size).sum::<u64>() > MOST_BYTES
             {
@@ -249,18 +299,13 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             }
             let bytes = self.memory.read(start, size).ok_or("a part of the state cannot be read")?;
             let mut pointers = Vec::new();
-            let own = self.types.get(ty).size;
+            let own = self.types.get(self.types.behind(ty)).size;
             let typed = if own > 0 { (own * count) as usize } else { 0 };
+            let (before, bytes) = bytes.split_at(lead as usize);
             for part in bytes[..typed].chunks_exact(own.max(1) as usize) {
                 self.pointers(ty, part, &mut pointers);
             }
-            // What C cannot name has pointers all the same.
-            let shown = self.things[at].shown;
-            let size = self.types.get(self.types.behind(shown)).size as usize;
-            if typed == 0 && size > 0 {
-                bytes.chunks_exact(size).for_each(|part| self.pointers(shown, part, &mut pointers));
-            }
-            for word in bytes[typed..].chunks_exact(8) {
+            for word in before.chunks_exact(8).chain(bytes[typed..].chunks_exact(8)) {
                 pointers.push((u64::from_le_bytes(word.try_into().unwrap_or_default()), TypeId::VOID));
             }
             for (address, pointee) in pointers {
@@ -278,17 +323,22 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
 
     /// The pointers in a value.
     fn pointers(&self, ty: TypeId, bytes: &[u8], found: &mut Vec<(u64, TypeId)>) {
-        match &self.types.get(self.types.behind(ty)).shape {
+        let this = self.types.get(self.types.behind(ty));
+        match &this.shape {
             Shape::Pointer(target) => {
                 if let Some(word) = bytes.first_chunk::<8>() {
                     found.push((u64::from_le_bytes(*word), *target));
                 }
             }
             Shape::Structure(parts) | Shape::Union(parts) => {
-                for part in parts {
-                    if let Some(bytes) = bytes.get(part.offset as usize..) {
-                        self.pointers(part.ty, bytes, found);
-                    }
+                if this.name.as_deref().is_some_and(|name| name.starts_with("RawVec<")) {
+                    self.vector(parts, bytes);
+                }
+                self.pointers_of(parts, bytes, found);
+            }
+            shape @ Shape::Variants { .. } => {
+                if let Some((_, parts)) = self.types.variant(shape, bytes) {
+                    self.pointers_of(&parts, bytes, found);
                 }
             }
             Shape::Array(element, length) => {
@@ -301,16 +351,43 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         }
     }
 
+    /// Notes how much memory a vector of Rust's has.
+    fn vector(&self, parts: &[Part], bytes: &[u8]) {
+        let word = |part: &Part| {
+            let word = bytes.get(part.offset as usize..)?.first_chunk::<8>()?;
+            Some((u64::from_le_bytes(*word), &self.types.get(self.types.behind(part.ty)).shape))
+        };
+        let words: Vec<_> = parts.iter().filter_map(word).collect();
+        if let [(a, one), (b, two)] = words[..] {
+            let (start, room, element) = match (one, two) {
+                (Shape::Pointer(element), _) => (a, b, *element),
+                (_, Shape::Pointer(element)) => (b, a, *element),
+                _ => return,
+            };
+            let whole = room.saturating_mul(self.types.get(self.types.behind(element)).size);
+            if whole > 0 && whole <= MOST_BYTES && self.memory.read(start, whole).is_some() {
+                self.vectors.borrow_mut().insert(start, whole);
+            }
+        }
+    }
+
+    fn pointers_of(&self, parts: &[Part], bytes: &[u8], found: &mut Vec<(u64, TypeId)>) {
+        for part in parts {
+            if let Some(bytes) = bytes.get(part.offset as usize..) {
+                self.pointers(part.ty, bytes, found);
+            }
+        }
+    }
+
     /// Gives names to things that have none, after their types.
     fn name(&mut self) {
-        self.things
-            .sort_by_key(|thing| (thing.place != Place::Block && thing.place != Place::Other, thing.start));
+        self.things.sort_by_key(|thing| (matches!(thing.place, Place::Variable(..)), thing.start));
         for at in 0..self.things.len() {
             let thing = &self.things[at];
             let base = match &thing.place {
-                Place::Variable(..) => thing.name.clone(),
-                _ if thing.shown == TypeId::VOID => "memory".to_owned(),
-                _ => self.plain_name(thing.shown),
+                Place::Variable(..) | Place::Result => thing.name.clone(),
+                _ if thing.ty == TypeId::VOID => "memory".to_owned(),
+                _ => self.plain_name(thing.ty),
             };
             let number = self.names.entry(base.clone()).or_default();
             *number += 1;
@@ -347,6 +424,8 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         if let Some((module, offset)) = symbols.locate(address) {
             let named = |name: String, offset: u64| match module {
                 0 => Target::Symbol(name, offset),
+                // What lay on a stack before may lead into the runtime.
+                _ if name.contains("threadbare") => Target::Missing(address),
                 _ => Target::Library(name, offset),
             };
             if let Some((name, _)) = symbols.function_symbol(address) {

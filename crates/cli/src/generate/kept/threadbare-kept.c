@@ -3,7 +3,8 @@
  * The test and this file become a shared object that is loaded into the program:
  *     cc -g -shared -fPIC TEST.c threadbare-kept.c -o TEST.so -pthread -ldl && LD_PRELOAD=./TEST.so ./program
  * The program's constructors run as usual; then the test's state is set up, its two calls run in two threads, and the
- * process ends: 0 if all is as expected, 1 if not, 77 if the state that was recorded did not do.
+ * process ends: 0 if all is as expected, 1 if not, 77 if the state that was recorded did not do. With KEPT_ORDER=first in
+ * the environment the second call waits for the first to end; with KEPT_ORDER=second it is the other way round.
  */
 #define _GNU_SOURCE
 #include "threadbare-kept.h"
@@ -134,10 +135,15 @@ void *kept_block(size_t size) {
 
 static int failed;
 
-void kept_expect(int holds, const char *what) {
+/* libc's, as `assert` calls it. */
+extern void __assert_fail(const char *, const char *, unsigned, const char *) __attribute__((noreturn));
+
+void kept_expect(int holds, const char *what, const char *source, unsigned line) {
     if (holds) return;
     failed = FAILED;
-    fprintf(stderr, "not as expected: %s\n", what);
+    /* Threadbare tells of a failed assertion where it is. */
+    if (threadbare_rt_in_place_of_main) __assert_fail(what, source, line, "expected");
+    fprintf(stderr, "%s:%u: not as expected: %s\n", source, line, what);
 }
 
 static void *runs(void *call) {
@@ -147,15 +153,19 @@ static void *runs(void *call) {
 
 static int runs_test(int argc, char **argv, char **envp) {
     pthread_t threads[2];
+    const char *order = getenv("KEPT_ORDER");
+    void *calls[2] = {(void *)&kept_test.first, (void *)&kept_test.second};
     (void)argc, (void)argv, (void)envp;
     mmap(MISSING_BASE, NAMES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     struct sigaction action = {.sa_sigaction = faulted, .sa_flags = SA_SIGINFO};
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
     kept_test.set_up();
-    pthread_create(&threads[0], NULL, runs, (void *)&kept_test.first);
-    pthread_create(&threads[1], NULL, runs, (void *)&kept_test.second);
-    pthread_join(threads[0], NULL);
+    int swapped = order && !strcmp(order, "second");
+    pthread_create(&threads[0], NULL, runs, calls[swapped]);
+    if (order) pthread_join(threads[0], NULL);
+    pthread_create(&threads[1], NULL, runs, calls[!swapped]);
+    if (!order) pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     if (kept_test.expected) kept_test.expected();
     fflush(NULL);

@@ -1,10 +1,10 @@
 //! Values of a program, as expressions in C.
 
-use super::ctypes::{Declarations, known, same};
+use super::ctypes::{Declarations, known, plain, same};
 use super::state::{State, Target};
 use std::cell::RefCell;
 use std::fmt::Write;
-use threadbare_symbols::{Shape, TypeId};
+use threadbare_symbols::{Part, Shape, TypeId};
 
 /// Writes values of a state.
 pub(super) struct Values<'a, 'm, 'h, 's> {
@@ -48,6 +48,11 @@ impl Values<'_, '_, '_, '_> {
         if bytes.iter().all(|byte| *byte == 0) && !self.has_lock(ty) {
             return None;
         }
+        if matches!(this.shape, Shape::Integer { .. })
+            && let Some(pointer) = self.disguised(this.foreign, bytes, path)
+        {
+            return Some(pointer);
+        }
         match &this.shape {
             Shape::Named(target) => self.value(*target, bytes, path),
             Shape::Declared { .. } if types.behind(ty) != ty => self.value(types.behind(ty), bytes, path),
@@ -56,35 +61,25 @@ impl Values<'_, '_, '_, '_> {
             Shape::Enumeration(constants) => {
                 let number = signed(bytes);
                 let named = constants.iter().find(|(_, value)| *value == number && this.name.is_some());
-                Some(named.map_or_else(|| number.to_string(), |(name, _)| name.clone()))
+                Some(match named {
+                    Some((name, _)) if this.foreign => format!("{number} /* {name} */"),
+                    Some((name, _)) => name.clone(),
+                    None => number.to_string(),
+                })
             }
             Shape::Pointer(target) => {
                 let address = u64::from_le_bytes(*bytes.first_chunk::<8>()?);
                 Some(self.pointer(address, *target, path))
             }
-            Shape::Structure(parts) => {
-                let mut fields = Vec::new();
-                for part in parts {
-                    let size = types.get(types.behind(part.ty)).size as usize;
-                    let name = part.name.as_deref();
-                    let inner = format!("{path}.{}", name.unwrap_or_default());
-                    let value = match part.bits {
-                        Some((first, count)) => bit_field(bytes, first, count, self.is_signed(part.ty)),
-                        None => bytes
-                            .get(part.offset as usize..part.offset as usize + size)
-                            .and_then(|bytes| self.value(part.ty, bytes, &inner)),
-                    };
-                    let Some(value) = value else { continue };
-                    match name {
-                        Some(name) => fields.push(format!(".{name} = {value}")),
-                        // A field of an unnamed structure is set by its own name.
-                        None => fields.push(strip_braces(&value)),
-                    }
-                }
-                Some(braces(&fields))
+            Shape::Structure(parts) => Some(self.fields(parts, bytes, path)),
+            Shape::Variants { .. } => {
+                let (name, fields) = types.variant(&this.shape, bytes)?;
+                Some(format!("{{ .{} = {} }}", plain(&name), self.fields(&fields, bytes, path)))
             }
             Shape::Union(parts) => {
-                let largest = parts.iter().max_by_key(|part| types.get(types.behind(part.ty)).size)?;
+                // Of parts as large as each other bytes say the least: there may be a pointer in them.
+                let rank = |part: &&Part| (types.get(types.behind(part.ty)).size, !self.is_bytes(part.ty));
+                let largest = parts.iter().max_by_key(rank)?;
                 let size = types.get(types.behind(largest.ty)).size as usize;
                 let value = self.value(largest.ty, bytes.get(..size)?, path)?;
                 match &largest.name {
@@ -94,6 +89,48 @@ impl Values<'_, '_, '_, '_> {
             }
             Shape::Array(element, _) => self.array(*element, bytes, path),
             Shape::Void | Shape::Function { .. } | Shape::Declared { .. } => None,
+        }
+    }
+
+    fn fields(&self, parts: &[Part], bytes: &[u8], path: &str) -> String {
+        let types = &self.state.types;
+        let mut fields = Vec::new();
+        for part in parts {
+            let size = types.get(types.behind(part.ty)).size as usize;
+            let name = part.name.as_deref().map(plain);
+            let inner = format!("{path}.{}", name.as_deref().unwrap_or_default());
+            let value = match part.bits {
+                Some((first, count)) => bit_field(bytes, first, count, self.is_signed(part.ty)),
+                None => bytes
+                    .get(part.offset as usize..part.offset as usize + size)
+                    .and_then(|bytes| self.value(part.ty, bytes, &inner)),
+            };
+            let Some(value) = value else { continue };
+            match name {
+                Some(name) => fields.push(format!(".{name} = {value}")),
+                // A field of an unnamed structure is set by its own name.
+                None => fields.push(strip_braces(&value)),
+            }
+        }
+        braces(&fields)
+    }
+
+    fn is_bytes(&self, ty: TypeId) -> bool {
+        let types = &self.state.types;
+        match types.get(types.behind(ty)).shape {
+            Shape::Array(element, _) => types.get(types.behind(element)).size == 1,
+            _ => false,
+        }
+    }
+
+    /// A pointer that C++ or Rust keeps as a number: what a `std::function` has, or a tagged word.
+    fn disguised(&self, foreign: bool, bytes: &[u8], path: &str) -> Option<String> {
+        let address = u64::from_le_bytes(bytes.try_into().ok().filter(|_| foreign)?);
+        match self.state.target(address) {
+            Target::Thing(..) | Target::Symbol(..) if address >> 32 != 0 => {
+                Some(format!("(uint64_t){}", self.pointer(address, TypeId::VOID, path)))
+            }
+            _ => None,
         }
     }
 
@@ -172,6 +209,9 @@ impl Values<'_, '_, '_, '_> {
                 format!("(void *)((char *){name} + {offset})")
             };
         }
+        let Some(offset) = offset.checked_sub(thing.lead) else {
+            return format!("(void *)((char *){name} - {})", thing.lead - offset);
+        };
         let (index, within) = (offset / own, offset % own);
         let is_void = pointee == TypeId::VOID;
         match self.path(thing.ty, within, pointee) {
@@ -180,6 +220,7 @@ impl Values<'_, '_, '_, '_> {
             Some(path) if path.is_empty() => format!("&{name}[{index}]"),
             Some(path) if index == 0 => format!("&{name}->{}", path.trim_start_matches('.')),
             Some(path) => format!("&{name}[{index}]{path}"),
+            None if offset == 0 => format!("(void *){name}"),
             None => format!("(void *)((char *){name} + {offset})"),
         }
     }
@@ -195,7 +236,7 @@ impl Values<'_, '_, '_, '_> {
                 let size = types.get(types.behind(part.ty)).size;
                 let within = offset.checked_sub(part.offset).filter(|within| *within < size)?;
                 let rest = self.path(part.ty, within, want)?;
-                let name = part.name.as_ref().map(|name| format!(".{name}")).unwrap_or_default();
+                let name = part.name.as_ref().map(|name| format!(".{}", plain(name))).unwrap_or_default();
                 Some(format!("{name}{rest}"))
             }),
             Shape::Array(element, _) => {
@@ -214,11 +255,15 @@ impl Values<'_, '_, '_, '_> {
         if own == 0 {
             return None;
         }
-        let (index, within) = ((address - thing.start) / own, (address - thing.start) % own);
+        let offset = (address - thing.start).checked_sub(thing.lead)?;
+        let (index, within) = (offset / own, offset % own);
         let (path, ty) = self.part(thing.ty, within, &|ty| {
             let this = types.get(types.behind(ty));
             this.size == size
-                && !matches!(this.shape, Shape::Structure(_) | Shape::Union(_) | Shape::Array(..))
+                && !matches!(
+                    this.shape,
+                    Shape::Structure(_) | Shape::Union(_) | Shape::Variants { .. } | Shape::Array(..)
+                )
         })?;
         Some((self.reached(&thing.name, index, thing.count, &path), ty))
     }
@@ -231,7 +276,8 @@ impl Values<'_, '_, '_, '_> {
         if own == 0 {
             return None;
         }
-        let (index, within) = ((address - thing.start) / own, (address - thing.start) % own);
+        let offset = (address - thing.start).checked_sub(thing.lead)?;
+        let (index, within) = (offset / own, offset % own);
         let is_lock = |ty: TypeId| {
             matches!(
                 known(types.get(ty)),
@@ -264,7 +310,7 @@ impl Values<'_, '_, '_, '_> {
                 let size = types.get(types.behind(part.ty)).size;
                 let within = offset.checked_sub(part.offset).filter(|within| *within < size)?;
                 let (rest, ty) = self.part(part.ty, within, wanted)?;
-                let name = part.name.as_ref().map(|name| format!(".{name}")).unwrap_or_default();
+                let name = part.name.as_ref().map(|name| format!(".{}", plain(name))).unwrap_or_default();
                 Some((format!("{name}{rest}"), ty))
             }),
             Shape::Array(element, _) => {
@@ -273,32 +319,6 @@ impl Values<'_, '_, '_, '_> {
                 Some((format!("[{}]{rest}", offset / size), ty))
             }
             _ => None,
-        }
-    }
-
-    /// The numbers and pointers of a type: offset, bytes, and how the source reaches them.
-    pub(super) fn leaves(&self, ty: TypeId, start: u64, path: &str, found: &mut Vec<(u64, u64, String)>) {
-        let types = &self.state.types;
-        let this = types.get(types.behind(ty));
-        match &this.shape {
-            Shape::Structure(parts) => {
-                for part in parts.iter().filter(|part| part.bits.is_none()) {
-                    let name = part.name.as_ref().map(|name| format!("{path}.{name}"));
-                    self.leaves(part.ty, start + part.offset, name.as_deref().unwrap_or(path), found);
-                }
-            }
-            Shape::Array(element, Some(length)) => {
-                let size = types.get(types.behind(*element)).size;
-                for at in 0..*length {
-                    self.leaves(*element, start + at * size, &format!("{path}[{at}]"), found);
-                }
-            }
-            Shape::Integer { .. } | Shape::Float | Shape::Pointer(_) | Shape::Enumeration(_)
-                if [1, 2, 4, 8].contains(&this.size) =>
-            {
-                found.push((start, this.size, path.to_owned()));
-            }
-            _ => {}
         }
     }
 
@@ -312,7 +332,10 @@ impl Values<'_, '_, '_, '_> {
     ) -> String {
         let all = &self.state.types;
         let value = self.value(ty, bytes, path);
-        let is_record = matches!(all.get(all.behind(ty)).shape, Shape::Structure(_) | Shape::Union(_));
+        let is_record = matches!(
+            all.get(all.behind(ty)).shape,
+            Shape::Structure(_) | Shape::Union(_) | Shape::Variants { .. }
+        );
         match (is_record, value) {
             (true, value) => {
                 let value = value.unwrap_or_else(|| "{ 0 }".to_owned());
