@@ -236,7 +236,7 @@ fn a_killed_worker_costs_nothing() {
         "#include <pthread.h>\n#include <stdatomic.h>\nstatic atomic_int n; static void *one(void *x) { n++; n++; return x; } int main(void) { pthread_t s; pthread_create(&s, 0, one, 0); n++; pthread_join(s, 0); return n != 3; }",
     );
     let arguments = |out| {
-        let how = ["run", "--strategy", "random", "--runs", "20000", "--jobs", "1", "--format", "json"];
+        let how = ["run", "--strategy", "random", "--runs", "60000", "--jobs", "1", "--format", "json"];
         [&how[..], &["--out", out, "--", "./quick"]].concat()
     };
     let whole = essence(&ask(work.path(), &arguments("whole")));

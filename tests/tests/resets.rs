@@ -12,6 +12,8 @@ use threadbare_tests::corpus::{self, Program};
 /// Runs of each program, and which of the programs: one in so many. With `THREADBARE_FULL=1` ten times as many runs of all.
 const RUNS: u64 = 20;
 const EACH: usize = 4;
+/// How many times as many of those that are about it: several runs go by before what the kernel has of the process is looked at.
+const ABOUT: u64 = 15;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
         .filter(|(index, program)| full || index % EACH == 0 || program.name.starts_with("reset/"))
         .map(|(_, program)| {
             let builds = builds.clone();
+            let runs = if program.name.starts_with("reset/") { ABOUT * RUNS } else { runs };
             Trial::test(program.name.clone(), move || check(&program, runs, &builds).map_err(Failed::from))
         })
         .collect();

@@ -74,8 +74,15 @@ pub const RECORDED_CAPACITY: usize = 1 << 15;
 pub const RECORDED_STRANDS: usize = 1 << 12;
 /// Where the [`crate::tasks::Tasks`] of free runs are (both ways).
 pub const TASKS_OFFSET: usize = (RECORDED_OFFSET + size_of::<Recorded>()).next_multiple_of(PAGE);
+/// Where the [`crate::batch::Batch`] is (both ways).
+pub const BATCH_OFFSET: usize = (TASKS_OFFSET + size_of::<crate::tasks::Tasks>()).next_multiple_of(PAGE);
+/// Where the words for the strategies of its runs are (driver to runtime).
+pub const BATCH_GUIDES_OFFSET: usize =
+    (BATCH_OFFSET + size_of::<crate::batch::Batch>()).next_multiple_of(PAGE);
+/// Where its runs leave what they tell (runtime to driver): [`crate::batch::Head`]s, each with its lists.
+pub const RESULTS_OFFSET: usize = BATCH_GUIDES_OFFSET + crate::batch::GUIDE_WORDS * 8;
 /// The size of the file.
-pub const FILE_SIZE: usize = (TASKS_OFFSET + size_of::<crate::tasks::Tasks>()).next_multiple_of(PAGE);
+pub const FILE_SIZE: usize = RESULTS_OFFSET + crate::batch::RESULTS;
 
 /// The order of a free run's events. All strands write it at the same time.
 #[repr(C)]
@@ -292,7 +299,7 @@ crate::op::codes! {
 /// What the runtime tells while it runs. The runtime maps this page over its own counters, so it is true even when
 /// the process is killed.
 #[repr(C)]
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Live {
     /// The run's number.
     pub run: u64,

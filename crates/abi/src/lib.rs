@@ -9,6 +9,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod batch;
 pub mod decision;
 pub mod does;
 pub mod event;

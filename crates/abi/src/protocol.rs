@@ -23,7 +23,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// Fork and run; `arg` is the run's number.
+    /// Fork and run; `arg` is the run's number, of a [`crate::batch::Batch`] the first one's.
     pub const RUN: u32 = 1;
     /// End the server.
     pub const QUIT: u32 = 2;
@@ -54,4 +54,7 @@ impl Reply {
     /// The child ended, but the run must be made again for its addresses to be those of every other run: drop what it
     /// streamed and printed, and send the same command again.
     pub const AGAIN: u32 = 5;
+    /// The batch is over: all its runs are done, or the driver has asked for no more of them. (A run of a batch that needs an answer of its own has one
+    /// of those above instead: it is the one behind those that are done.)
+    pub const BATCH: u32 = 6;
 }

@@ -29,6 +29,7 @@ mod values;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Trouble};
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 use threadbare_session::{coverage, hide, kept, quiet, refine, regress, runtime as embedded};
 use threadbare_toolchain::Language;
@@ -91,8 +92,17 @@ enum CargoCommand {
     Generate(Box<commands::cargo_generate::Args>),
 }
 
-/// The program `threadbare`.
+/// The program `threadbare`, which `cargo-threadbare` calls by its own name.
 pub fn main() -> ExitCode {
+    let name = std::env::args_os().next().unwrap_or_default();
+    if Path::new(&name).file_name().is_some_and(|name| name == "cargo-threadbare") {
+        cargo_main()
+    } else {
+        tool_main()
+    }
+}
+
+fn tool_main() -> ExitCode {
     let read = Cli::command().try_get_matches().and_then(|matches| {
         Ok((Cli::from_arg_matches(&matches)?, given::options(&Cli::command(), &matches)))
     });
@@ -104,10 +114,10 @@ pub fn main() -> ExitCode {
 
 /// The program `cargo-threadbare`. Cargo calls it with the name of the command as the first argument; build scripts
 /// call it as the compiler, as they would call `threadbare`.
-pub fn cargo_main() -> ExitCode {
+fn cargo_main() -> ExitCode {
     let mut arguments: Vec<OsString> = std::env::args_os().collect();
     if arguments.get(1).is_some_and(|first| first == "cc" || first == "c++") {
-        return main();
+        return tool_main();
     }
     if arguments.get(1).is_some_and(|first| first == "threadbare") {
         arguments.remove(1);

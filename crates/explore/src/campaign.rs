@@ -10,21 +10,23 @@
 
 use crate::advice::Assignment;
 use crate::again::{Taken, Taker};
+use crate::batch::Size;
 use crate::error::Error;
 use crate::free::{self, FirstLook, Quiet, Replayer};
 use crate::futures::{Found, Order};
 use crate::idioms;
 use crate::journal::{Journal, Log};
-use crate::ledger::{Failure, Ledger, Stop};
-use crate::outcome::{Filter, Outcome, Policy, Races};
+use crate::ledger::{Failure, Ledger, Stop, Ticket};
+use crate::outcome::{Filter, Outcome, Policy, Races, Remains};
 use crate::pairs;
 use crate::patience::Pace;
 use crate::predict::{Prediction, TRIES, Tried, Unproved};
 use crate::run::{Ended, Follow, Job, Request};
 use crate::search::Search;
 use crate::server::{Server, Target};
+use crate::shm::Told;
 use crate::task_ledger::{Earlier, TaskLedger};
-use crate::{interrupt, outcome, planner, processors, resume};
+use crate::{batch, interrupt, outcome, planner, processors, resume, run};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -34,7 +36,7 @@ use threadbare_abi::layout::{MemoryModel, PointMode, Record, Watch, flags};
 use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Goal;
-use threadbare_coverage::{Books, Estimate, TaskBooks, TaskCounts};
+use threadbare_coverage::{Books, Contribution, Estimate, TaskBooks, TaskCounts};
 use threadbare_strategy::{Spec, rng};
 use threadbare_trace::report::{Module, RunReport, Warning};
 use threadbare_trace::run::RunFacts;
@@ -125,6 +127,10 @@ pub struct Parts {
 }
 
 impl Config {
+    fn policy(&self) -> Policy<'_> {
+        Policy { races: self.races, leaks: self.target.leaks, filter: self.filter.as_deref() }
+    }
+
     /// The request of one run with this strategy.
     pub fn request(&self, run: u64, strategy: &Spec) -> Request {
         Request {
@@ -422,65 +428,169 @@ fn work(config: &Config, number: usize, shared: &Shared) {
     }
     let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel)).with_pace(&shared.pace);
     let mut replayer = Replayer::new(config, &shared.cancel);
-    while let Some(ticket) = next(shared) {
-        if config.target.free {
-            job.set_known_marked(&ticket.known, config.quiet.as_deref());
-            if config.noise.flags & noise_flags::COVER != 0 {
-                job.set_tasks(&ticket.tasks);
+    // Who wants more of each run than its outcome has it made by itself.
+    let looked_at = config.taker.is_some()
+        || config.check_replay
+        || config.futures.is_some()
+        || config.idioms.is_some()
+        || config.pairs.is_some();
+    let mut size = (!config.target.free && !looked_at).then(Size::new);
+    while let Some(mut tickets) = next(shared, size, config.jobs) {
+        while !tickets.is_empty() {
+            let (asked, began) = (tickets.len(), Instant::now());
+            let made = match asked {
+                1 => Vec::new(),
+                _ => several(config, &mut job, shared, &tickets),
+            };
+            let count = made.len();
+            let mut done: Vec<_> = tickets.drain(..count).zip(made).collect();
+            if count == 0 {
+                let ticket = tickets.remove(0);
+                let made = single(config, &mut job, &mut replayer, shared, &ticket);
+                done.push((ticket, made));
             }
-        } else {
-            job.set_known(&ticket.known);
-        }
-        let Assignment { strategy, guide, flags } = &ticket.assignment;
-        let mut request = config.request(ticket.run, strategy);
-        request.estimates = ticket.estimates;
-        request.guide = Arc::clone(guide);
-        request.flags |= *flags;
-        if config.target.free && !ticket.guided {
-            request.params = Noise { guidance: Guidance::Random, ..config.noise }.to_params();
-        }
-        let mut result = match &ticket.prediction {
-            Some(prediction) => attempt(config, &mut job, &request, prediction).map(Made::Tried),
-            None => {
-                let wants = |keys: &[u64]| shared.lock().wants(keys, ticket.run);
-                let made = match config.target.free {
-                    true => free::one(config, &mut job, &mut replayer, &request, &ticket.known, &wants),
-                    false => one(config, &mut job, &request, &wants),
-                };
-                made.map(|outcome| Made::Run(Box::new(outcome)))
+            if let Some(size) = &mut size {
+                size.learn(done.len(), asked, began);
             }
-        };
-        if let (Some(taker), Ok(Made::Run(outcome))) = (&config.taker, &mut result)
+            if settle(config, shared, done) {
+                // Nobody wants the others.
+                let mut ledger = shared.lock();
+                tickets.drain(..).for_each(|_| ledger.abandon());
+                shared.epoch.notify_all();
+            }
+        }
+    }
+    shared.news.notify_one();
+}
+
+/// Puts what was made into the books; whether the campaign is to end.
+fn settle(config: &Config, shared: &Shared, mut made: Vec<(Ticket, Result<Made, Error>)>) -> bool {
+    for (_, result) in &mut made {
+        if let (Some(taker), Ok(Made::Run(outcome))) = (&config.taker, result)
             && let Some(taken) = outcome.taken.take()
         {
             taker.take(*taken);
         }
-        let mut ledger = shared.lock();
+    }
+    let mut ledger = shared.lock();
+    for (ticket, result) in made {
         match result {
-            Ok(made) => {
-                match made {
-                    Made::Run(outcome) => ledger.finish(ticket.run, *outcome),
-                    Made::Tried(tried) => ledger.tried(tried.prediction.number, tried),
-                }
-                ledger.write_log();
-                if ledger.is_stopping() {
-                    shared.cancel.store(true, Ordering::Relaxed);
-                }
-            }
+            Ok(Made::Run(outcome)) => ledger.finish(ticket.run, *outcome),
+            Ok(Made::Tried(tried)) => ledger.tried(tried.prediction.number, tried),
             Err(Error::Cancelled) => ledger.abandon(),
             Err(error) => {
                 ledger.abandon();
                 shared.stop(&mut ledger, Stop::Error(error));
             }
         }
-        if ledger.at_border() || ledger.is_stopping() || ledger.is_finished() {
-            shared.epoch.notify_all();
-        }
-        if ledger.has_news() {
-            shared.news.notify_one();
-        }
     }
-    shared.news.notify_one();
+    ledger.write_log();
+    let stopping = ledger.is_stopping();
+    if stopping {
+        shared.cancel.store(true, Ordering::Relaxed);
+    }
+    if ledger.at_border() || stopping || ledger.is_finished() {
+        shared.epoch.notify_all();
+    }
+    if ledger.has_news() {
+        shared.news.notify_one();
+    }
+    stopping
+}
+
+/// Makes what a ticket asks for.
+fn single(
+    config: &Config,
+    job: &mut Job,
+    replayer: &mut Replayer,
+    shared: &Shared,
+    ticket: &Ticket,
+) -> Result<Made, Error> {
+    if config.target.free {
+        job.set_known_marked(&ticket.known, config.quiet.as_deref());
+        if config.noise.flags & noise_flags::COVER != 0 {
+            job.set_tasks(&ticket.tasks);
+        }
+    } else {
+        job.set_known(&ticket.known);
+    }
+    let request = request_of(config, ticket);
+    if let Some(prediction) = &ticket.prediction {
+        return attempt(config, job, &request, prediction).map(Made::Tried);
+    }
+    let wants = |keys: &[u64]| shared.lock().wants(keys, ticket.run);
+    let made = match config.target.free {
+        true => free::one(config, job, replayer, &request, &ticket.known, &wants),
+        false => one(config, job, &request, &wants),
+    };
+    made.map(|outcome| Made::Run(Box::new(outcome)))
+}
+
+/// The request of a ticket's run.
+fn request_of(config: &Config, ticket: &Ticket) -> Request {
+    let Assignment { strategy, guide, flags } = &ticket.assignment;
+    let mut request = config.request(ticket.run, strategy);
+    request.estimates = ticket.estimates;
+    request.guide = Arc::clone(guide);
+    request.flags |= *flags;
+    if config.target.free && !ticket.guided {
+        request.params = Noise { guidance: Guidance::Random, ..config.noise }.to_params();
+    }
+    request
+}
+
+/// Makes the first ones of these runs of an epoch with one command; none, if the first has to be made by itself.
+fn several(config: &Config, job: &mut Job, shared: &Shared, tickets: &[Ticket]) -> Vec<Result<Made, Error>> {
+    let Some(first) = tickets.first() else { return Vec::new() };
+    job.set_known(&first.known);
+    let requests: Vec<Request> = tickets.iter().map(|ticket| request_of(config, ticket)).collect();
+    let batch = match job.run_batch(&requests) {
+        Ok(batch) => batch,
+        Err(Error::Cancelled) => return vec![Err(Error::Cancelled)],
+        Err(_) => return Vec::new(),
+    };
+    let mut made = Vec::with_capacity(batch.told.len() + 1);
+    // Details of the run that is answered are there until another run is made.
+    let then = batch.then.filter(|ended| !run::was_killed(ended) && !ended.end.was_cut());
+    let then = then.zip(requests.get(batch.told.len())).map(|(ended, request)| {
+        let wants = |keys: &[u64]| shared.lock().wants(keys, request.run);
+        outcome_of(config, job, request, &ended, &wants)
+    });
+    let then = then.filter(|made| !lacks(made, job));
+    for (mut told, request) in batch.told.into_iter().zip(&requests) {
+        made.push(told_outcome(config, job, shared, request, &mut told));
+    }
+    made.extend(then);
+    made.into_iter().map(|made| made.map(|outcome| Made::Run(Box::new(outcome)))).collect()
+}
+
+/// The outcome of a run of a batch. One that shows something new is made again by itself.
+fn told_outcome(
+    config: &Config,
+    job: &mut Job,
+    shared: &Shared,
+    request: &Request,
+    told: &mut Told,
+) -> Result<Outcome, Error> {
+    let wants = |keys: &[u64]| shared.lock().wants(keys, request.run);
+    let coverage = request.flags & flags::COVERAGE != 0;
+    let contribution = if coverage { batch::contribution(told) } else { Contribution::default() };
+    let Some(server) = job.last() else { return Err(Error::Cancelled) };
+    let ended = batch::ended(told);
+    let remains = &mut (&*server, told);
+    let outcome = Outcome::of(remains, request, &ended, config.policy(), wants)?;
+    let mut outcome = match outcome {
+        Some(mut outcome) => {
+            if !contribution.records.is_empty() && outcome.modules.is_empty() {
+                outcome.modules = RunReport::decode(&remains.report()).modules;
+            }
+            outcome
+        }
+        None => one(config, job, request, &wants)?,
+    };
+    outcome.strategy = request.strategy as u32;
+    outcome.contribution = contribution;
+    Ok(outcome)
 }
 
 /// What a job has made for a ticket.
@@ -515,14 +625,24 @@ fn attempt(
     Ok(Tried { prediction: Arc::clone(prediction), tries, outcome })
 }
 
-fn next(shared: &Shared) -> Option<crate::ledger::Ticket> {
+/// The next tickets: several runs of one epoch, if `size` lets them be made with one command.
+fn next(shared: &Shared, size: Option<Size>, jobs: usize) -> Option<Vec<Ticket>> {
     let mut ledger = shared.lock();
     loop {
         if ledger.is_stopping() {
             return None;
         }
         if let Some(ticket) = ledger.take_ticket() {
-            return Some(ticket);
+            let mut tickets = vec![ticket];
+            if let Some(size) = size.filter(|_| tickets[0].prediction.is_none()) {
+                let most = size.of(ledger.left_of_epoch() + 1, jobs);
+                while tickets.len() < most
+                    && let Some(ticket) = ledger.take_ticket()
+                {
+                    tickets.push(ticket);
+                }
+            }
+            return Some(tickets);
         }
         if ledger.is_finished() {
             return None;
@@ -540,16 +660,23 @@ fn one(
 ) -> Result<Outcome, Error> {
     const MORE_TIMES: u32 = 4;
     for _ in 0..MORE_TIMES {
-        match once(config, job, request, wants) {
-            Err(error) if error.is_by_a_kill() => {}
-            Ok(outcome) if outcome.may_lack_details() && !job.is_alive() => {}
-            made => return made,
+        let made = once(config, job, request, wants);
+        if !lacks(&made, job) {
+            return made;
         }
     }
     once(config, job, request, wants)
 }
 
-/// One run, with its second making if that is asked for.
+/// Whether somebody has killed the server before all was known of the run.
+fn lacks(made: &Result<Outcome, Error>, job: &Job) -> bool {
+    match made {
+        Err(error) => error.is_by_a_kill(),
+        Ok(outcome) => outcome.may_lack_details() && !job.is_alive(),
+    }
+}
+
+/// One run.
 fn once(
     config: &Config,
     job: &mut Job,
@@ -557,23 +684,34 @@ fn once(
     wants: &dyn Fn(&[u64]) -> Vec<bool>,
 ) -> Result<Outcome, Error> {
     let ended = job.run(request, &[])?;
+    outcome_of(config, job, request, &ended, wants)
+}
+
+/// The outcome of the run that has just ended, with its second making if that is asked for.
+fn outcome_of(
+    config: &Config,
+    job: &mut Job,
+    request: &Request,
+    ended: &Ended,
+    wants: &dyn Fn(&[u64]) -> Vec<bool>,
+) -> Result<Outcome, Error> {
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
-    let policy = Policy { races: config.races, leaks: config.target.leaks, filter: config.filter.as_deref() };
-    let mut outcome = Outcome::of(server, request, &ended, policy, wants)?;
+    let policy = config.policy();
+    let mut outcome = Outcome::of_last(server, request, ended, policy, wants)?;
     outcome.strategy = request.strategy as u32;
-    let segments = config.taker.is_some().then(|| taken_segments(server, &ended));
+    let segments = config.taker.is_some().then(|| taken_segments(server, ended));
     if request.flags & flags::COVERAGE != 0 {
-        outcome.contribution = server.take_contribution(&ended);
+        outcome.contribution = server.take_contribution(ended);
         if !outcome.contribution.records.is_empty() && outcome.modules.is_empty() {
-            outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
+            outcome.modules = RunReport::decode(&server.report_bytes(ended)).modules;
         }
     }
     let by_place = config.futures.is_some() || config.idioms.is_some() || config.pairs.is_some();
     if by_place && outcome.modules.is_empty() {
-        outcome.modules = RunReport::decode(&server.report_bytes(&ended)).modules;
+        outcome.modules = RunReport::decode(&server.report_bytes(ended)).modules;
     }
-    if config.check_replay && outcome::can_follow(&ended) {
-        check_replay(server, request, &ended, &mut outcome)?;
+    if config.check_replay && outcome::can_follow(ended) {
+        check_replay(server, request, ended, &mut outcome)?;
     }
     outcome.look_closer(server, request, policy);
     if let Some(segments) = segments {

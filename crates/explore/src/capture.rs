@@ -58,6 +58,11 @@ impl Capture {
         self.dropped > 0 || self.len().is_ok_and(|len| len > self.most)
     }
 
+    /// Whether so much passes the bound.
+    pub(crate) fn would_cut(&self, written: u64) -> bool {
+        written > self.most
+    }
+
     /// The end of what was written.
     pub(crate) fn read(&self) -> io::Result<Output> {
         let len = self.len()?;

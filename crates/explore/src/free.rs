@@ -166,7 +166,7 @@ pub(crate) fn one(
     let tasks = job.tasks(config.quiet.as_deref());
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = Policy { races: config.races, leaks: config.target.leaks, filter: config.filter.as_deref() };
-    let mut made = Outcome::of(server, request, &ended, policy, wants)?;
+    let mut made = Outcome::of_last(server, request, &ended, policy, wants)?;
     made.strategy = StrategyId::Recorded as u32;
     made.tasks = tasks;
     let recording = server.recording(made.verdict.strand);
@@ -230,7 +230,7 @@ impl Replayer {
             if attempt == 0 {
                 lost = server.lessons(&ended).notes.get(notes::LOST).copied().unwrap_or(0);
             }
-            let mut followed = Outcome::of(server, &request, &ended, policy, |keys| {
+            let mut followed = Outcome::of_last(server, &request, &ended, policy, |keys| {
                 // The verdict's details are wanted for the free run's sake; those of races if they are new.
                 let mut wanted = wants(keys);
                 if let Some(first) = wanted.first_mut() {

@@ -268,6 +268,11 @@ impl Ledger {
         Ticket { run, known, estimates: self.estimates, assignment, tasks, guided, prediction }
     }
 
+    /// Runs of the epoch that nobody has taken yet.
+    pub(crate) fn left_of_epoch(&self) -> u64 {
+        self.epoch_end.saturating_sub(self.next)
+    }
+
     /// Whether all runs of the epoch are in the books.
     pub(crate) fn at_border(&self) -> bool {
         self.taken == self.epoch_end

@@ -1,12 +1,13 @@
 //! Campaigns of Threadbare: fork servers, runs, jobs, the store.
 //!
 //! The way of a run: a [`server`] holds the program just before its `main`; [`run`] writes a plan into the shared
-//! memory ([`shm`]), has the server fork, and waits; [`verdict`] judges what came out; [`campaign`] does this many
+//! memory ([`shm`]), has the server fork, and waits (`batch`: several at once); [`verdict`] judges what came out; [`campaign`] does this many
 //! times on many servers, in an order that does not depend on how many. What is new in a run is looked at closer in a
 //! second making of it ([`details`]); deadlocks that only nearly happened are tried (`predict`).
 
 mod advice;
 pub mod again;
+mod batch;
 pub mod campaign;
 mod capture;
 pub mod details;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
+use threadbare_abi::event::Segment;
 use threadbare_abi::report::RecordTag;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Contribution;
@@ -139,31 +140,42 @@ impl Outcome {
     }
 
     /// Takes the outcome of the run that has just ended. `wants` tells of each key whether the details are needed.
-    pub(crate) fn of(
+    pub(crate) fn of_last(
         server: &Server,
         request: &Request,
         ended: &Ended,
         policy: Policy<'_>,
         wants: impl FnOnce(&[u64]) -> Vec<bool>,
     ) -> Result<Outcome, Error> {
-        let learnt = if ended.live.learnt > 0 { server.learnt(ended) } else { Vec::new() };
-        let mut outcome = Outcome::clean(ended.live.counters, learnt);
-        outcome.warnings = limits_met(server);
-        outcome.lessons = server.lessons(ended);
+        // All of it is there.
+        Outcome::of(&mut (server, ended), request, ended, policy, wants)?.ok_or(Error::Cancelled)
+    }
+
+    /// Takes the outcome of a run from what is left of it. `wants` tells of each key whether the details are needed; `None` if they are and are
+    /// not there any more.
+    pub(crate) fn of(
+        remains: &mut dyn Remains,
+        request: &Request,
+        ended: &Ended,
+        policy: Policy<'_>,
+        wants: impl FnOnce(&[u64]) -> Vec<bool>,
+    ) -> Result<Option<Outcome>, Error> {
+        let mut outcome = Outcome::clean(ended.live.counters, remains.learnt());
+        outcome.warnings = remains.limits_met();
+        outcome.lessons = remains.lessons();
         let clean = verdict::is_clean(ended.end, &ended.live);
         if clean && ended.live.races == 0 {
-            let bytes = server.report_bytes(ended);
-            if has_warning(&bytes) || has_record(&bytes, RecordTag::LockOrder) {
-                let report = RunReport::decode(&bytes);
+            if remains.has_more() {
+                let report = RunReport::decode(&remains.report());
                 outcome.cycles = predict::cycles(&report.lock_orders);
                 if !report.warnings.is_empty() || !outcome.cycles.is_empty() {
                     outcome.warnings.extend(report.warnings);
                     outcome.modules = report.modules;
                 }
             }
-            return Ok(outcome);
+            return Ok(Some(outcome));
         }
-        let mut facts = server.facts(request, ended, false)?;
+        let mut facts = remains.facts(request)?;
         if !facts.report.warnings.is_empty() {
             outcome.warnings.extend(facts.report.warnings.iter().cloned());
             outcome.modules = facts.report.modules.clone();
@@ -196,16 +208,19 @@ impl Outcome {
         outcome.races.dedup();
         let keys: Vec<u64> = list.iter().map(|(key, ..)| *key).collect();
         let wanted = wants(&keys);
-        // Segments that are not all of the run are of no use.
-        if wanted.contains(&true) && can_follow(ended) && ended.live.counters.segments_lost == 0 {
-            facts.segments = server.segments(ended);
+        if wanted.contains(&true) {
+            let Some(segments) = remains.segments() else { return Ok(None) };
+            // Segments that are not all of the run are of no use.
+            if can_follow(ended) && ended.live.counters.segments_lost == 0 {
+                facts.segments = segments;
+            }
         }
         for ((key, fails, race), wanted) in list.into_iter().zip(wanted) {
             let facts =
                 wanted.then(|| Box::new(race.map_or_else(|| facts.clone(), |race| of_race(&facts, race))));
             outcome.shown.push(Shown { key, fails, hidden: false, facts, recording: None });
         }
-        Ok(outcome)
+        Ok(Some(outcome))
     }
 
     /// Makes the run again for the details of what is new in it, and asks whether it is to be told.
@@ -284,22 +299,72 @@ impl Outcome {
     }
 }
 
-/// What of the machine the run that has just ended took more than it may.
-fn limits_met(server: &Server) -> Vec<Warning> {
-    let told = [
-        (server.left_behind > 0, "the program left processes behind; they were ended with the run"),
-        (
-            server.was_slow,
-            "slow, not stuck: a run took longer than `--timeout` allows, and came to its end when it was given more; all later \
-             runs have 4 times as long. A smaller input makes more runs",
-        ),
-        (
-            server.stdout.was_cut() || server.stderr.was_cut(),
-            "a run wrote more than `--output` allows; only the end of it was kept",
-        ),
-    ];
-    let met = told.into_iter().filter(|(met, _)| *met);
-    met.map(|(_, text)| Warning::new(text)).collect()
+/// What is left of a run, wherever that is. Each part is taken once.
+pub(crate) trait Remains {
+    /// The pcs it learnt.
+    fn learnt(&mut self) -> Vec<u64>;
+    /// What it teaches.
+    fn lessons(&mut self) -> Lessons;
+    /// What of the machine it took more of than it may.
+    fn limits_met(&self) -> Vec<Warning>;
+    /// Whether the report has warnings or orders of locks.
+    fn has_more(&self) -> bool;
+    /// The report.
+    fn report(&self) -> Vec<u8>;
+    /// All that is to be kept of it, but for its choices.
+    fn facts(&self, request: &Request) -> Result<RunFacts, Error>;
+    /// Its choices, if they are still there.
+    fn segments(&self) -> Option<Vec<Segment>>;
+}
+
+/// A run that has just ended.
+impl Remains for (&Server, &Ended) {
+    fn learnt(&mut self) -> Vec<u64> {
+        if self.1.live.learnt > 0 { self.0.learnt(self.1) } else { Vec::new() }
+    }
+
+    fn lessons(&mut self) -> Lessons {
+        self.0.lessons(self.1)
+    }
+
+    fn limits_met(&self) -> Vec<Warning> {
+        let server = self.0;
+        let told = [
+            (server.left_behind > 0, "the program left processes behind; they were ended with the run"),
+            (
+                server.was_slow,
+                "slow, not stuck: a run took longer than `--timeout` allows, and came to its end when it was given more; all later \
+                 runs have 4 times as long. A smaller input makes more runs",
+            ),
+            (server.stdout.was_cut() || server.stderr.was_cut(), WAS_CUT),
+        ];
+        let met = told.into_iter().filter(|(met, _)| *met);
+        met.map(|(_, text)| Warning::new(text)).collect()
+    }
+
+    fn has_more(&self) -> bool {
+        tells_more(&self.report())
+    }
+
+    fn report(&self) -> Vec<u8> {
+        self.0.report_bytes(self.1)
+    }
+
+    fn facts(&self, request: &Request) -> Result<RunFacts, Error> {
+        self.0.facts(request, self.1, false)
+    }
+
+    fn segments(&self) -> Option<Vec<Segment>> {
+        Some(self.0.segments(self.1))
+    }
+}
+
+/// What is told of a run that wrote too much.
+pub(crate) const WAS_CUT: &str = "a run wrote more than `--output` allows; only the end of it was kept";
+
+/// Whether a report has warnings or orders of locks.
+pub(crate) fn tells_more(report: &[u8]) -> bool {
+    has_warning(report) || has_record(report, RecordTag::LockOrder)
 }
 
 /// Of a verdict the journal keeps the kind.

@@ -58,12 +58,19 @@ pub(crate) struct Patience {
     /// The last look, and when it was.
     last: Option<(Duration, Look)>,
     asleep: Duration,
+    /// What the process had used when the run was first seen, where nobody tells what it had used when the run began.
+    seen: Option<Duration>,
 }
 
 impl Patience {
     /// With a run that begins now, and may use so many processors at a time.
     pub(crate) fn new(limit: Duration, processors: u32) -> Patience {
-        Patience { limit, processors, began: Instant::now(), last: None, asleep: Duration::ZERO }
+        Patience { limit, processors, began: Instant::now(), last: None, asleep: Duration::ZERO, seen: None }
+    }
+
+    /// With a run that has begun a moment ago, after others in the same process.
+    pub(crate) fn in_between(limit: Duration, process: Option<Pid>) -> Patience {
+        Patience { seen: Some(Look::at(process).used), ..Patience::new(limit, 1) }
     }
 
     /// When it is to be looked at next, from now.
@@ -78,7 +85,7 @@ impl Patience {
         if self.last.is_some_and(|(then, _)| now < then + self.next() / 2) {
             return false;
         }
-        let look = Look::at(process);
+        let (look, before) = (Look::at(process), self.seen.unwrap_or(before));
         self.look(now, Look { used: look.used.saturating_sub(before), ..look })
     }
 

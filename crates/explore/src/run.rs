@@ -1,6 +1,7 @@
 //! One run: plan in, result out.
 
 use crate::advice::Lessons;
+use crate::batch::Batch;
 use crate::error::Error;
 use crate::free::{Places, Quiet, Recorded};
 use crate::patience::{MORE, Pace, Patience};
@@ -22,7 +23,7 @@ use threadbare_coverage::tasks::Seen;
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::recorded::Recording;
 use threadbare_trace::report::{Module, RunReport};
-use threadbare_trace::run::{End, RunFacts, Verdict};
+use threadbare_trace::run::{End, Output, RunFacts, Verdict};
 
 /// How often a long run is looked at (output to cut, time to check).
 const TICK: Duration = Duration::from_millis(100);
@@ -121,10 +122,12 @@ pub enum Stopped {
 }
 
 /// How a run came to its end, or did not.
-enum Arrival {
+pub(crate) enum Arrival {
     End(End),
     Again,
     Stopped(Pid),
+    /// The batch is over.
+    Batch,
 }
 
 impl Server {
@@ -156,7 +159,7 @@ impl Server {
             self.begin(request)?;
             match self.wait_for_end(request, &mut sink, false)? {
                 Arrival::End(end) => return Ok(Ended { end, live: self.memory.live() }),
-                Arrival::Again | Arrival::Stopped(_) => {
+                Arrival::Again | Arrival::Stopped(_) | Arrival::Batch => {
                     if let Some(sink) = &mut sink {
                         sink.restart();
                     }
@@ -178,7 +181,7 @@ impl Server {
                     let ended = Ended { end: End::TimedOut, live };
                     return Ok(Stopped::At(pid.as_raw_nonzero().get(), ended));
                 }
-                Arrival::Again => {}
+                Arrival::Again | Arrival::Batch => {}
             }
         }
     }
@@ -190,16 +193,22 @@ impl Server {
     }
 
     fn set_plan(&mut self, request: &Request, follow: Follow<'_>) {
+        self.in_batch = false;
         let follow = match follow {
             Follow::Nothing => 0,
             Follow::Segments(segments) => self.memory.set_follow(segments),
             Follow::LastRun => self.memory.follow_taken(self.memory.live().counters.segments),
         };
-        if !Arc::ptr_eq(&self.guide, &request.guide) {
-            self.guide = Arc::clone(&request.guide);
-            self.memory.set_guide(&self.guide);
+        if !self.guide.as_ref().is_some_and(|guide| Arc::ptr_eq(guide, &request.guide)) {
+            self.memory.set_guide(&request.guide);
+            self.guide = Some(Arc::clone(&request.guide));
         }
-        self.memory.set_plan(&Plan {
+        self.memory.set_plan(&self.plan(request, follow));
+    }
+
+    /// What the runtime is told of a run.
+    pub(crate) fn plan(&self, request: &Request, follow: u64) -> Plan {
+        Plan {
             run: request.run,
             seed: request.seed,
             entropy: request.entropy,
@@ -220,10 +229,10 @@ impl Server {
             model: request.model as u32,
             faults: request.faults.0,
             choices: self.choices,
-        });
+        }
     }
 
-    fn begin(&mut self, request: &Request) -> Result<(), Error> {
+    pub(crate) fn begin(&mut self, request: &Request) -> Result<(), Error> {
         self.rewind().map_err(Error::system("empty the output files"))?;
         self.memory.clear_ring();
         self.memory.clear_pid();
@@ -234,7 +243,7 @@ impl Server {
         }
     }
 
-    fn wait_for_end(
+    pub(crate) fn wait_for_end(
         &mut self,
         request: &Request,
         sink: &mut Option<&mut dyn EventSink>,
@@ -247,6 +256,8 @@ impl Server {
         let mut killed = false;
         let mut end = End::TimedOut;
         let mut buffer = Vec::new();
+        // The run under way, where there are several.
+        let mut current = request.run;
         loop {
             let tick = if sink.is_some() || stops { SHORT_TICK } else { TICK };
             let left = match deadline {
@@ -263,12 +274,17 @@ impl Server {
                 }
             }
             match message {
-                Message::Reply(Reply { code: code @ (Reply::ENDED | Reply::AGAIN), value, arg }) => {
+                Message::Reply(Reply {
+                    code: code @ (Reply::ENDED | Reply::AGAIN | Reply::BATCH),
+                    value,
+                    arg,
+                }) => {
                     self.left_behind = arg;
                     if asked && self.cancel.load(Ordering::Relaxed) {
                         return Err(Error::Cancelled);
                     }
                     return Ok(match code {
+                        Reply::BATCH => Arrival::Batch,
                         _ if asked => Arrival::End(end),
                         Reply::AGAIN => Arrival::Again,
                         _ => Arrival::End(decode_status(value)),
@@ -295,11 +311,20 @@ impl Server {
                         end = End::OutOfMemory;
                         deadline = Some(Instant::now());
                     }
+                    let live = self.memory.live();
+                    if self.in_batch && !asked && live.run != current {
+                        current = live.run;
+                        patience = Patience::in_between(request.timeout, pid);
+                    }
                     let over = match deadline {
                         Some(deadline) => Instant::now() >= deadline,
-                        None => patience.is_over(pid, self.memory.live().used_before),
+                        None => patience.is_over(pid, live.used_before),
                     };
                     if !over && (killed || !cancelled) {
+                        continue;
+                    }
+                    if self.in_batch && !asked && self.memory.stop_batch() != current && !cancelled {
+                        (deadline, end) = (None, End::TimedOut);
                         continue;
                     }
                     if killed || pid.is_none() {
@@ -383,21 +408,11 @@ impl Server {
         let report = RunReport::decode(&self.report_bytes(ended));
         let stdout = self.stdout.read().map_err(read("read the program's output"))?;
         let stderr = self.stderr.read().map_err(read("read the program's output"))?;
-        let verdict = verdict::judge(ended.end, request.timeout, &ended.live, &report, &stdout, &stderr);
-        let counters = ended.live.counters;
-        let segments = if with_segments { self.segments(ended) } else { Vec::new() };
-        Ok(RunFacts {
-            run: request.run,
-            seed: request.seed,
-            end: ended.end,
-            verdict,
-            counters,
-            report,
-            segments,
-            stdout,
-            stderr,
-            events: Vec::new(),
-        })
+        let mut facts = facts_of(request, ended, report, (stdout, stderr));
+        if with_segments {
+            facts.segments = self.segments(ended);
+        }
+        Ok(facts)
     }
 
     fn died(&mut self, run: u64) -> Error {
@@ -406,8 +421,30 @@ impl Server {
     }
 }
 
+/// What is to be kept of a run with this report and output, but for its choices.
+pub(crate) fn facts_of(
+    request: &Request,
+    ended: &Ended,
+    report: RunReport,
+    (stdout, stderr): (Output, Output),
+) -> RunFacts {
+    let verdict = verdict::judge(ended.end, request.timeout, &ended.live, &report, &stdout, &stderr);
+    RunFacts {
+        run: request.run,
+        seed: request.seed,
+        end: ended.end,
+        verdict,
+        counters: ended.live.counters,
+        report,
+        segments: Vec::new(),
+        stdout,
+        stderr,
+        events: Vec::new(),
+    }
+}
+
 /// Whether somebody has killed the run.
-fn was_killed(ended: &Ended) -> bool {
+pub(crate) fn was_killed(ended: &Ended) -> bool {
     ended.end == End::Signalled(Signal::KILL.as_raw()) && ended.live.verdict == VerdictKind::None as u32
 }
 
@@ -540,6 +577,17 @@ impl Job {
     /// The server of the last run, alive or not: it has the run's details.
     pub fn last(&mut self) -> Option<&mut Server> {
         self.server.as_mut()
+    }
+
+    /// Makes several runs with one command, as far as that goes.
+    pub(crate) fn run_batch(&mut self, requests: &[Request]) -> Result<Batch, Error> {
+        let slow = self.pace.as_ref().is_some_and(|pace| pace.is_slow());
+        let server = self.server()?;
+        if !slow {
+            return server.run_batch(requests);
+        }
+        let longer = |request: &Request| Request { timeout: request.timeout * MORE, ..request.clone() };
+        server.run_batch(&requests.iter().map(longer).collect::<Vec<_>>())
     }
 
     /// Makes one run. If the run or its server is killed, it is made once more: a program that kills itself does so

@@ -106,8 +106,10 @@ pub struct Server {
     pub(crate) known_count: u64,
     /// Records of coverage taken over so far.
     pub(crate) told_count: u64,
-    /// What the strategy was told last.
-    pub(crate) guide: Arc<[u64]>,
+    /// What the strategy was told last, if that is still there.
+    pub(crate) guide: Option<Arc<[u64]>>,
+    /// The command under way is for several runs.
+    pub(crate) in_batch: bool,
     /// Set from outside when the run under way is to be given up.
     pub(crate) cancel: Arc<AtomicBool>,
     dead: bool,
@@ -220,7 +222,8 @@ impl Server {
             asked: None,
             known_count: 0,
             told_count: 0,
-            guide: Arc::from([]),
+            guide: None,
+            in_batch: false,
             cancel,
             dead: false,
             limits: target.limits,

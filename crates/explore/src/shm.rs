@@ -10,15 +10,18 @@ use rustix::thread::futex;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::Duration;
+use threadbare_abi::batch::{self, Batch, Head};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
-    EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header,
-    KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET, PCS_CAPACITY, PLAN_OFFSET, Plan,
-    READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET, RECORDED_STRANDS, REPORT_OFFSET, REPORT_SIZE,
-    RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET, TASKS_OFFSET,
-    TOLD_CAPACITY, TOLD_OFFSET, VERSION, WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
+    BATCH_GUIDES_OFFSET, BATCH_OFFSET, EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET,
+    GUIDE_OFFSET, HEADER_OFFSET, Header, KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET,
+    PCS_CAPACITY, PLAN_OFFSET, Plan, READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET, RECORDED_STRANDS,
+    REPORT_OFFSET, REPORT_SIZE, RESULTS_OFFSET, RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY,
+    STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET, TASKS_OFFSET, TOLD_CAPACITY, TOLD_OFFSET, VERSION,
+    WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
 use threadbare_abi::step::STEP_WORDS;
 use threadbare_abi::tasks::{FUNCTIONS, ROW, Tasks};
@@ -71,6 +74,42 @@ pub struct LiveCopy {
     pub steps: (u64, u64),
 }
 
+impl LiveCopy {
+    fn of(live: &Live) -> LiveCopy {
+        LiveCopy {
+            run: live.run,
+            counters: Counters {
+                events: live.events,
+                points: live.points,
+                switches: live.switches,
+                choices: live.choices,
+                strands: live.strands,
+                time_ns: live.time_ns,
+                segments: live.segments,
+                segments_lost: live.segments_lost,
+                followed: live.followed,
+                trace_hash: live.trace_hash,
+                entered: live.entered != 0,
+                current: live.current as u16,
+            },
+            learnt: live.learnt,
+            report_len: live.report_len,
+            verdict: live.verdict,
+            verdict_strand: live.verdict_strand,
+            verdict_code: live.verdict_code,
+            verdict_pc: live.verdict_pc,
+            verdict_addr: live.verdict_addr,
+            pid: live.pid,
+            used_before: Duration::from_nanos(live.used_before_ns),
+            races: live.races,
+            class: live.class,
+            told: live.told,
+            steps: (live.steps, live.steps_lost),
+            ended: live.ended != 0,
+        }
+    }
+}
+
 /// What the table of tasks has of one function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TaskRow {
@@ -118,7 +157,60 @@ impl SharedMemory {
 
     /// Sets the plan of the next run.
     pub fn set_plan(&self, plan: &Plan) {
+        self.write(BATCH_OFFSET + std::mem::offset_of!(Batch, count), &[0u64]);
         self.write(PLAN_OFFSET, std::slice::from_ref(plan));
+    }
+
+    /// Sets the plans of a batch of runs, no more than [`batch::RUNS`], each with what its strategy is told; the number of those that fit.
+    pub(crate) fn set_batch(&self, plans: &[(Plan, Arc<[u64]>)]) -> usize {
+        let at = |field: usize, index: usize, size: usize| BATCH_OFFSET + field + index * size;
+        let mut used = 0;
+        let mut last: Option<(&Arc<[u64]>, [u64; 2])> = None;
+        let mut count = 0;
+        for (index, (plan, guide)) in plans.iter().take(batch::RUNS).enumerate() {
+            let words = &guide[..guide.len().min(WORDS_CAPACITY - 1)];
+            let place = match last.filter(|(other, _)| Arc::ptr_eq(other, guide)) {
+                Some((_, place)) => place,
+                None if used + words.len() > batch::GUIDE_WORDS => break,
+                None => {
+                    self.write(BATCH_GUIDES_OFFSET + used * 8, words);
+                    used += words.len();
+                    [(used - words.len()) as u64, words.len() as u64]
+                }
+            };
+            last = Some((guide, place));
+            self.write(at(std::mem::offset_of!(Batch, plans), index, size_of::<Plan>()), &[*plan]);
+            self.write(at(std::mem::offset_of!(Batch, guides), index, 16), &[place]);
+            count += 1;
+        }
+        let told = plans.first().map_or(0, |(plan, _)| plan.told);
+        self.write(at(std::mem::offset_of!(Batch, told), 0, 8), &[told]);
+        self.write(at(std::mem::offset_of!(Batch, results), 0, 8), &[0u64]);
+        self.write(at(std::mem::offset_of!(Batch, index), 0, 8), &[0u64]);
+        self.write(at(std::mem::offset_of!(Batch, done), 0, 8), &[0u64]);
+        self.write(at(std::mem::offset_of!(Batch, stop), 0, 4), &[0u32]);
+        self.write(at(std::mem::offset_of!(Batch, count), 0, 8), &[count as u64]);
+        count
+    }
+
+    /// No other run of the batch is to begin; tells which one is under way.
+    pub(crate) fn stop_batch(&self) -> u64 {
+        let batch = self.base.as_ptr().wrapping_add(BATCH_OFFSET).cast::<Batch>();
+        // SAFETY: the batch lies in the mapping and is aligned; the flag is an atomic, which both sides use as such.
+        unsafe { &(*batch).stop }.store(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        self.live().run
+    }
+
+    /// What the runs of a batch told that are made for good.
+    pub(crate) fn results(&self) -> Vec<Told> {
+        let batch = self.base.as_ptr().wrapping_add(BATCH_OFFSET).cast::<Batch>();
+        // SAFETY: as above.
+        let done = unsafe { &(*batch).done }.load(Ordering::Acquire).min(batch::RUNS as u64) as usize;
+        let end: u64 = self.read(BATCH_OFFSET + std::mem::offset_of!(Batch, results) + done * 8, 1, 1)[0];
+        let words: Vec<u64> = self.read(RESULTS_OFFSET, end / 8, batch::RESULTS / 8);
+        let mut rest = &words[..];
+        std::iter::from_fn(|| Told::read(&mut rest)).take(done).collect()
     }
 
     /// Forgets the process of the last run.
@@ -215,38 +307,7 @@ impl SharedMemory {
     pub fn live(&self) -> LiveCopy {
         // SAFETY: the page lies in the mapping, is aligned, and any bytes are a valid `Live`: integers only. The copy
         // is volatile because a run may still write to it.
-        let live = unsafe { ptr::read_volatile(self.base.add(LIVE_OFFSET).cast::<Live>().as_ptr()) };
-        LiveCopy {
-            run: live.run,
-            counters: Counters {
-                events: live.events,
-                points: live.points,
-                switches: live.switches,
-                choices: live.choices,
-                strands: live.strands,
-                time_ns: live.time_ns,
-                segments: live.segments,
-                segments_lost: live.segments_lost,
-                followed: live.followed,
-                trace_hash: live.trace_hash,
-                entered: live.entered != 0,
-                current: live.current as u16,
-            },
-            learnt: live.learnt,
-            report_len: live.report_len,
-            verdict: live.verdict,
-            verdict_strand: live.verdict_strand,
-            verdict_code: live.verdict_code,
-            verdict_pc: live.verdict_pc,
-            verdict_addr: live.verdict_addr,
-            pid: live.pid,
-            used_before: Duration::from_nanos(live.used_before_ns),
-            races: live.races,
-            class: live.class,
-            told: live.told,
-            steps: (live.steps, live.steps_lost),
-            ended: live.ended != 0,
-        }
+        LiveCopy::of(&unsafe { ptr::read_volatile(self.base.add(LIVE_OFFSET).cast::<Live>().as_ptr()) })
     }
 
     /// The first `len` bytes of the report area.
@@ -346,6 +407,55 @@ fn wake(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::empty(), 1);
 }
 
+/// What a run of a batch told.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) live: LiveCopy,
+    /// Bytes it wrote to its standard output and error.
+    pub(crate) written: [u64; 2],
+    pub(crate) learnt: Vec<u64>,
+    pub(crate) notes: Vec<u64>,
+    pub(crate) reads: Vec<u64>,
+    pub(crate) steps: Vec<u64>,
+    pub(crate) coverage: Vec<[u64; 2]>,
+    /// The report, without what is told of the modules before the first run.
+    pub(crate) report: Vec<u8>,
+}
+
+impl Told {
+    /// Takes one off the words; `None` if there is no whole one.
+    fn read(words: &mut &[u64]) -> Option<Told> {
+        const HEAD: usize = size_of::<Head>() / 8;
+        let (head, rest) = words.split_at_checked(HEAD)?;
+        // SAFETY: so many words are there, and any are a valid head: integers only.
+        let head = unsafe { head.as_ptr().cast::<Head>().read() };
+        let mut rest = rest;
+        let mut list = |count: u64| {
+            let (list, others) = rest.split_at_checked(usize::try_from(count).ok()?)?;
+            rest = others;
+            Some(list.to_vec())
+        };
+        let told = Told {
+            live: LiveCopy::of(&head.live),
+            written: head.written,
+            learnt: list(head.learnt)?,
+            notes: list(head.notes)?,
+            reads: list(head.reads)?,
+            steps: list(head.steps.checked_mul(STEP_WORDS as u64)?)?,
+            coverage: list(head.told.checked_mul(2)?)?
+                .chunks_exact(2)
+                .map(|pair| [pair[0], pair[1]])
+                .collect(),
+            report: {
+                let words = list(head.report.div_ceil(8))?;
+                words.iter().flat_map(|word| word.to_ne_bytes()).take(head.report as usize).collect()
+            },
+        };
+        *words = rest;
+        Some(told)
+    }
+}
+
 /// A type for which any bytes are a value.
 ///
 /// # Safety
@@ -379,6 +489,38 @@ mod tests {
         assert_eq!((memory.notes().len(), memory.reads().len()), (WORDS_CAPACITY - 1, 0));
         memory.set_guide(&vec![7; WORDS_CAPACITY]);
         assert_eq!(memory.words(GUIDE_OFFSET), vec![7; WORDS_CAPACITY - 1]);
+    }
+
+    #[test]
+    fn results_that_are_damaged_are_left_out() {
+        let memory = SharedMemory::create().unwrap();
+        let field = |offset: usize| BATCH_OFFSET + offset;
+        let words = size_of::<Head>() / 8;
+        // Two runs, of which the second says that it has learnt more than there is room for.
+        memory.write(RESULTS_OFFSET + std::mem::offset_of!(Head, learnt), &[1u64]);
+        memory.write(RESULTS_OFFSET + words * 8, &[77u64]);
+        memory.write(RESULTS_OFFSET + (words + 1) * 8 + std::mem::offset_of!(Head, learnt), &[u64::MAX]);
+        memory.write(field(std::mem::offset_of!(Batch, done)), &[2u64]);
+        let ends = field(std::mem::offset_of!(Batch, results));
+        memory.write(ends + 16, &[(2 * words as u64 + 1) * 8]);
+        let told = memory.results();
+        assert_eq!(told.iter().map(|told| &told.learnt[..]).collect::<Vec<_>>(), [[77]]);
+        memory.write(field(std::mem::offset_of!(Batch, done)), &[u64::MAX]);
+        memory.write(ends + batch::RUNS * 8, &[u64::MAX]);
+        assert!(memory.results().len() <= batch::RUNS);
+    }
+
+    #[test]
+    fn guides_of_a_batch_are_written_once_and_must_fit() {
+        let memory = SharedMemory::create().unwrap();
+        // SAFETY: a plan is integers.
+        let plan: Plan = unsafe { std::mem::zeroed() };
+        let guide = |words: usize| Arc::<[u64]>::from(vec![5; words]);
+        let (shared, long) = (guide(WORDS_CAPACITY - 1), guide(WORDS_CAPACITY - 1));
+        let same: Vec<_> = (0..100).map(|_| (plan, Arc::clone(&shared))).collect();
+        assert_eq!(memory.set_batch(&same), batch::RUNS);
+        let others: Vec<_> = (0..100).map(|_| (plan, Arc::from(&long[..]))).collect();
+        assert_eq!(memory.set_batch(&others), batch::GUIDE_WORDS / (WORDS_CAPACITY - 1));
     }
 
     #[test]

@@ -32,6 +32,7 @@
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
 //! | `server` | fork server, the beginning of a run |
+//! | `batch` | runs that are made without a word to the driver |
 //! | `scout` | runs that begin at the program's `check` |
 //! | `orphans` | processes that a run leaves behind |
 //! | `verdict` | the end of a run |
@@ -41,6 +42,7 @@
 
 pub mod access;
 pub mod addressable;
+pub mod batch;
 pub mod carriers;
 pub mod copies;
 pub mod coverage;

@@ -5,8 +5,8 @@
 
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::{
-    carriers, due, follow, guidance, learn, lists, live, modules, orphans, race, reads, record, report,
-    scout, shared, snapshot,
+    batch, carriers, due, follow, guidance, learn, lists, live, modules, orphans, race, reads, record,
+    report, scout, shared, snapshot,
 };
 use crate::sys::{c_char, c_int, c_void, nr, syscall3, syscall6};
 use core::ffi::CStr;
@@ -224,13 +224,18 @@ fn serve_here(greet: impl FnOnce()) {
                     }
                 }
                 let used = live::live().carriers as usize;
-                if used > carriers::pooled() && carriers::can_grow() && status & 0x7F != SIGKILL {
+                let again = used > carriers::pooled() && carriers::can_grow() && status & 0x7F != SIGKILL;
+                if again {
                     // Carriers made inside a run lie elsewhere than pooled ones: the run is made again with enough
                     // of them, so that addresses are the same in every run.
                     carriers::grow(used);
-                    send(Reply::AGAIN, status, left);
-                } else {
-                    send(Reply::ENDED, status, left);
+                }
+                match batch::gone() {
+                    batch::Left::Answer => {
+                        send(if again { Reply::AGAIN } else { Reply::ENDED }, status, left);
+                    }
+                    batch::Left::Nothing => send(Reply::BATCH, 0, 0),
+                    batch::Left::Runs(run) => taken = Some(run),
                 }
             }
             error => send(Reply::FAILED, -error as i32, run),
@@ -247,6 +252,7 @@ fn plan_of_run() -> Option<Plan> {
 
 /// The counters begin anew.
 pub(crate) fn prepare(modules_len: u64) -> Option<Plan> {
+    batch::load_plan();
     let plan = plan_of_run()?;
     // SAFETY: the counters are integers.
     unsafe { core::ptr::write_bytes(live::live(), 0, 1) };

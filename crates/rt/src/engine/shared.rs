@@ -4,13 +4,22 @@ use crate::sys::{nr, syscall3, syscall6};
 use threadbare_abi::layout::{self, Header};
 
 static mut BASE: usize = 0;
+/// Where the part from [`layout::BATCH_OFFSET`] on is.
+static mut BATCHES: usize = 0;
+
+/// Far from where the kernel puts what the program maps: how large that part is does not show in the program's addresses.
+const FAR: usize = 0x0fff_0000_0000;
 
 /// A place in the shared file; `None` when there is no driver.
 #[inline(always)]
 pub fn area(offset: usize) -> Option<usize> {
     // SAFETY: written once at init.
-    let base = unsafe { BASE };
-    if base == 0 { None } else { Some(base + offset) }
+    let (base, batches) = unsafe { (BASE, BATCHES) };
+    match (base, offset.checked_sub(layout::BATCH_OFFSET)) {
+        (0, _) => None,
+        (_, None) => Some(base + offset),
+        (_, Some(offset)) => Some(batches + offset),
+    }
 }
 
 const PROT_RW: usize = 3;
@@ -21,8 +30,12 @@ const MAP_FIXED: usize = 0x10;
 pub fn attach(fd: i32, live_page: usize) -> bool {
     // SAFETY: a new mapping of a descriptor the driver gave us; the fixed one replaces a page made for that.
     unsafe {
-        let at = syscall6(nr::MMAP, 0, layout::FILE_SIZE, PROT_RW, MAP_SHARED, fd as usize, 0);
-        if at < 0 {
+        let map = |at: usize, offset: usize, end: usize| {
+            syscall6(nr::MMAP, at, end - offset, PROT_RW, MAP_SHARED, fd as usize, offset)
+        };
+        let (at, batches) =
+            (map(0, 0, layout::BATCH_OFFSET), map(FAR, layout::BATCH_OFFSET, layout::FILE_SIZE));
+        if at < 0 || batches < 0 {
             return false;
         }
         let header = &*(at as *const Header);
@@ -41,7 +54,7 @@ pub fn attach(fd: i32, live_page: usize) -> bool {
         if page < 0 {
             return false;
         }
-        BASE = at as usize;
+        (BASE, BATCHES) = (at as usize, batches as usize);
         syscall3(nr::CLOSE, fd as usize, 0, 0);
     }
     true

@@ -20,6 +20,7 @@ const INTERNAL_EXIT: usize = 67;
 
 const SIGSTOP: usize = 19;
 const SIGXCPU: i32 = 24;
+const SIGABRT: i32 = 6;
 const SIGSEGV: i32 = 11;
 const SIGBUS: i32 = 7;
 
@@ -188,6 +189,10 @@ pub fn crashed_with(signal: i32, addr: u64, pc: u64, sp: Option<usize>, stack_ov
         }
     }
     end_run();
+    if signal == SIGABRT {
+        // The program has sent it to itself: its memory is as good as after any other verdict.
+        snapshot::run_killed(signal);
+    }
     let default = [0usize; 4];
     let mask = 1u64 << (signal - 1);
     // SAFETY: the default action of a fatal signal, then the signal itself; the mask is 8 bytes.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | signal mask, alternate stack, working folder, `umask`, limits, interval timers | always |
 //! | dispositions of signals | where the run has set one |
+//! | of a batch: the offset of the input, what was written to the standard streams | always |
 //! | descriptors opened in the run; mappings made in it | closed; unmapped |
 //! | descriptors and mappings that it had from the start and that are others now; children; threads | not: the worker ends |
 //!
@@ -29,11 +30,16 @@ const O_CLOEXEC: usize = 0o2_000_000;
 const O_PATH: usize = 0o10_000_000;
 const SIG_SETMASK: usize = 2;
 const SIGXCPU: u32 = 24;
+const S_IFMT: u32 = 0o170_000;
+const S_IFREG: u32 = 0o100_000;
+/// The standard streams.
+const STREAMS: [usize; 2] = [1, 2];
 
 const PRLIMIT64: i64 = 302;
 const UMASK: i64 = 95;
 const FCHDIR: i64 = 81;
 const SETITIMER: i64 = 38;
+const FTRUNCATE: i64 = 77;
 const RT_SIGTIMEDWAIT: i64 = 128;
 
 #[repr(C)]
@@ -65,6 +71,10 @@ pub(super) struct Kernel {
     limits: [[u64; 2]; LIMITS],
     umask: usize,
     cwd: usize,
+    /// Device and inode of the working folder.
+    cwd_file: (u64, u64),
+    /// The standard input is a file, which every run reads from its beginning.
+    rewinds: bool,
     /// The folders of descriptors and threads, and the size of memory.
     fd_folder: usize,
     task_folder: usize,
@@ -118,13 +128,14 @@ pub(super) fn used_ns() -> u64 {
     time[0] * 1_000_000_000 + time[1]
 }
 
-/// Page faults of this process so far.
+/// Page faults of this thread so far: the process has no other.
 pub(super) fn faults() -> u64 {
     const GETRUSAGE: i64 = 98;
+    const RUSAGE_THREAD: usize = 1;
     const MINOR: usize = 8;
     let mut usage = [0u64; 18];
     // SAFETY: 144 bytes are written.
-    unsafe { syscall3(GETRUSAGE, 0, &raw mut usage as usize, 0) };
+    unsafe { syscall3(GETRUSAGE, RUSAGE_THREAD, &raw mut usage as usize, 0) };
     usage[MINOR] + usage[MINOR + 1]
 }
 
@@ -132,6 +143,15 @@ fn file_of(fd: usize) -> Option<[u64; 18]> {
     let mut stat = [0u64; 18];
     // SAFETY: the kernel writes 144 bytes.
     (unsafe { syscall3(nr::FSTAT, fd, &raw mut stat as usize, 0) } == 0).then_some(stat)
+}
+
+/// Device and inode of the working folder.
+fn working_folder() -> Option<(u64, u64)> {
+    const STAT: i64 = 4;
+    let mut stat = [0u64; 18];
+    // SAFETY: a C string; the kernel writes 144 bytes.
+    let told = unsafe { syscall3(STAT, c".".as_ptr() as usize, &raw mut stat as usize, 0) };
+    (told == 0).then_some((stat[0], stat[1]))
 }
 
 fn action_of(signal: usize) -> Action {
@@ -219,13 +239,17 @@ impl Kernel {
         };
         (0..SIGNALS).for_each(|index| actions[index] = action_of(index + 1));
         (0..LIMITS).for_each(|index| limits[index] = limit_of(index));
+        let cwd = open(c".", O_PATH);
+        let is_file = |stat: [u64; 18]| stat[3] as u32 & S_IFMT == S_IFREG;
         Kernel {
             mask: old,
             stack,
             actions,
             limits,
             umask,
-            cwd: open(c".", O_PATH),
+            cwd,
+            cwd_file: file_of(cwd).map_or((0, 0), |stat| (stat[0], stat[1])),
+            rewinds: file_of(0).is_some_and(is_file),
             fd_folder: open(c"/proc/self/fd", 0),
             task_folder: open(c"/proc/self/task", O_PATH),
             statm: open(c"/proc/self/statm", 0),
@@ -295,12 +319,13 @@ impl Kernel {
         Some((words.next()??, words.nth(4)??))
     }
 
-    /// Puts everything back, or tells what cannot be.
-    pub(super) fn put_back(&mut self) -> Result<(), Why> {
+    /// Puts everything back, or tells what cannot be. Whether anything was other than at the beginning.
+    pub(super) fn put_back(&mut self) -> Result<bool, Why> {
         const WNOHANG: usize = 1;
         const ECHILD: isize = -10;
         let none = [0u64; 4];
-        // SAFETY: system calls with our own data.
+        let mut others = 0;
+        // SAFETY: system calls with our own data; the kernel writes as much as there is room for.
         unsafe {
             if syscall6(nr::WAIT4, usize::MAX, 0, WNOHANG, 0, 0, 0) != ECHILD {
                 return Err(Why::Processes);
@@ -308,23 +333,23 @@ impl Kernel {
             if self.threads() != Some(1) {
                 return Err(Why::Processes);
             }
-            syscall3(nr::SIGALTSTACK, &raw const self.stack as usize, 0, 0);
-            syscall3(FCHDIR, self.cwd, 0, 0);
-            syscall3(UMASK, self.umask, 0, 0);
-            for which in 0..3 {
-                syscall3(SETITIMER, which, &raw const none as usize, 0);
+            let mut stack = [0usize; 3];
+            syscall3(nr::SIGALTSTACK, &raw const self.stack as usize, &raw mut stack as usize, 0);
+            others += u32::from(stack != self.stack);
+            if working_folder() != Some(self.cwd_file) {
+                syscall3(FCHDIR, self.cwd, 0, 0);
+                others += 1;
             }
-        }
-        // Memory is put back later: the flag is the run's.
-        let changed = signal::is_changed();
-        for (index, &action) in self.actions.iter().enumerate().filter(|_| changed) {
-            if action_of(index + 1) != action {
-                // SAFETY: 32 bytes that the kernel wrote before.
-                unsafe { syscall6(nr::RT_SIGACTION, index + 1, &raw const action as usize, 0, 8, 0, 0) };
+            others += u32::from(syscall3(UMASK, self.umask, 0, 0) as usize != self.umask);
+            for which in 0..3 {
+                let mut timer = [0u64; 4];
+                syscall3(SETITIMER, which, &raw const none as usize, &raw mut timer as usize);
+                others += u32::from(timer != none);
             }
         }
         for (index, limit) in self.limits.iter().enumerate() {
             if limit_of(index) != *limit {
+                others += 1;
                 // SAFETY: 16 bytes.
                 let set = unsafe { syscall6(PRLIMIT64, 0, index, &raw const *limit as usize, 0, 0, 0) };
                 if set != 0 {
@@ -332,18 +357,52 @@ impl Kernel {
                 }
             }
         }
-        self.put_back_descriptors()?;
-        self.put_back_mappings()
+        others += u32::from(self.put_back_descriptors()?);
+        others += u32::from(self.put_back_mappings()?);
+        Ok(others > 0)
     }
 
-    fn put_back_descriptors(&self) -> Result<(), Why> {
+    /// Puts back the dispositions that the run has set. Which these are is the run's memory, which is put back later.
+    pub(super) fn put_back_signals(&self) {
+        let mut changed = signal::changed();
+        while changed != 0 {
+            let index = changed.trailing_zeros() as usize;
+            changed &= changed - 1;
+            let action = &raw const self.actions[index];
+            // SAFETY: 32 bytes that the kernel wrote before.
+            unsafe { syscall6(nr::RT_SIGACTION, index + 1, action as usize, 0, 8, 0, 0) };
+        }
+    }
+
+    /// The input is read from its beginning again.
+    pub(super) fn rewind(&self) {
+        if self.rewinds {
+            // SAFETY: no memory is involved.
+            unsafe { syscall3(nr::LSEEK, 0, 0, 0) };
+        }
+    }
+
+    /// Bytes that were written to the standard streams.
+    pub(super) fn written(&self) -> [u64; 2] {
+        STREAMS.map(|stream| file_of(stream).map_or(0, |stat| stat[6]))
+    }
+
+    /// Nobody wants to read them.
+    pub(super) fn empty(&self, written: [u64; 2]) {
+        for (stream, _) in STREAMS.into_iter().zip(written).filter(|&(_, bytes)| bytes > 0) {
+            // SAFETY: no memory is involved; the driver's own files.
+            unsafe { syscall3(FTRUNCATE, stream, 0, 0) };
+        }
+    }
+
+    fn put_back_descriptors(&self) -> Result<bool, Why> {
         let old = &self.descriptors[..self.descriptors_len];
         let same = |it: &Descriptor| file_of(it.fd).is_some_and(|stat| (stat[0], stat[1]) == it.file);
         if !old.iter().all(same) {
             return Err(Why::Descriptors);
         }
         if self.descriptor_count() == Some(self.count) {
-            return Ok(());
+            return Ok(false);
         }
         let whole = self.each_descriptor(|fd| {
             if !old.iter().any(|it| it.fd == fd) {
@@ -351,7 +410,7 @@ impl Kernel {
                 unsafe { syscall3(nr::CLOSE, fd, 0, 0) };
             }
         });
-        if whole && self.descriptor_count() == Some(self.count) { Ok(()) } else { Err(Why::Descriptors) }
+        if whole && self.descriptor_count() == Some(self.count) { Ok(true) } else { Err(Why::Descriptors) }
     }
 
     /// Calls `visit` with each open descriptor; false if they cannot be told.
@@ -385,9 +444,9 @@ impl Kernel {
         }
     }
 
-    fn put_back_mappings(&mut self) -> Result<(), Why> {
+    fn put_back_mappings(&mut self) -> Result<bool, Why> {
         if self.size() == Some(self.pages) {
-            return Ok(());
+            return Ok(false);
         }
         // SAFETY: the rooms were made for this, and are read before anything changes.
         let (old, new) = unsafe {
@@ -421,7 +480,7 @@ impl Kernel {
         }
         // The stack may have grown, and stays so.
         self.pages = self.size().ok_or(Why::Mappings)?;
-        Ok(())
+        Ok(true)
     }
 }
 

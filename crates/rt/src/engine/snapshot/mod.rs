@@ -6,18 +6,25 @@
 //! ([`kernel`]), answers the driver in the server's place, waits for the next command, and goes back to before `main`. The runtime's
 //! own memory is restored with the rest, so a run cannot tell whether it is the first.
 //!
+//! Of a batch (`engine/batch.rs`) the keeper takes the next run by itself. What the kernel has of the process is looked at after every few of its runs only,
+//! since that costs more than a short run does: runs are taken to leave it as it was. Where one did not, those since the last
+//! look may have found what others left: they are made again, with a look after each. So a run that is made for good has
+//! found what the first one found, and which runs are made again is nobody's business.
+//!
 //! Whatever cannot be put back ends the worker instead, as the end of a run by fork: the server, which has waited for that,
 //! tells the driver and makes a new one. So does a run that crashes, is killed, or starts processes.
 
 mod kernel;
 mod pages;
 
-use super::{carriers, live, server};
+use super::{batch, carriers, live, server};
 use crate::arch;
+use crate::model::signal;
 use crate::sys::{c_int, nr, syscall3, syscall6};
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use kernel::Kernel;
 use pages::Pages;
+use threadbare_abi::batch::Head;
 use threadbare_abi::protocol::Reply;
 
 /// The keeper's stack, and all its memory; no more of it is used than there is to keep.
@@ -25,6 +32,8 @@ const STACK: usize = 256 << 10;
 const ROOM: usize = (pages::SAVED + (4 << 10)) * pages::PAGE;
 /// Workers in a row that made one run and could not go back: no more are tried.
 const VAIN: u32 = 3;
+/// Runs of a batch between two looks at what the kernel has, at the most.
+const INTERVAL: u32 = 64;
 /// Known instructions and records of coverage that a run loads again; with more a new worker is made, which has them.
 const NEWS: u64 = 1024;
 
@@ -37,7 +46,7 @@ struct Common {
     ended: AtomicU64,
     /// Why it went: a [`Why`].
     why: AtomicU32,
-    /// While a run that has ended is undone, its code and one: if the worker does not outlive that, the run has ended all the
+    /// While a run that has ended is undone, its status and one: if the worker does not outlive that, the run has ended all the
     /// same.
     undone: AtomicU32,
     /// What the worker is at: its end is a run's only if it makes one.
@@ -160,7 +169,13 @@ struct Keeper {
     pages: Pages,
     kernel: Kernel,
     room: Room,
+    /// How the run ended, as `wait` tells it.
     status: i32,
+    /// Runs since the kernel's state was looked at last, and how many there may be until it is looked at next.
+    unseen: u32,
+    interval: u32,
+    /// Runs write to the standard streams: they are emptied after each.
+    writes: bool,
     /// Carriers that a run finds, and whether there may be more.
     carriers: usize,
     more_carriers: bool,
@@ -196,8 +211,8 @@ impl Workers {
 
     /// A worker has ended with this status: that of its run.
     pub fn status(&self, status: i32) -> i32 {
-        let code = common().map_or(0, |common| common.undone.swap(0, Ordering::Relaxed));
-        code.checked_sub(1).map_or(status, |code| (code as i32 & 0xFF) << 8)
+        let undone = common().map_or(0, |common| common.undone.swap(0, Ordering::Relaxed));
+        undone.checked_sub(1).map_or(status, |undone| undone as i32)
     }
 
     /// A worker has ended.
@@ -262,6 +277,9 @@ fn keep(known: u64, told: u64, modules_len: u64) -> bool {
             kernel,
             room,
             status: 0,
+            unseen: 0,
+            interval: 1,
+            writes: false,
             carriers: carriers::pooled(),
             more_carriers: carriers::can_grow(),
             known,
@@ -311,7 +329,7 @@ unsafe extern "C" fn keeps(keeper: *mut Keeper, _unused: usize) -> usize {
 
 impl Keeper {
     fn take(&mut self) -> bool {
-        crate::model::signal::forget_changes();
+        signal::forget_changes();
         let Keeper { kernel, pages, room, .. } = self;
         kernel.keep() && pages.take(|| kernel.writable(room))
     }
@@ -323,57 +341,156 @@ impl Keeper {
         common.undone.store(status as u32 + 1, Ordering::Relaxed);
         // A page may not be writable any more.
         common.why.store(Why::Mappings as u32, Ordering::Relaxed);
-        if let Err(why) = self.put_back() {
-            gone(why, status);
-        }
+        let then = self.put_back().unwrap_or_else(|why| gone(why, status));
         common.why.store(Why::Unknown as u32, Ordering::Relaxed);
         common.undone.store(0, Ordering::Relaxed);
         common.ended.fetch_add(1, Ordering::Relaxed);
+        let is_next = match then {
+            Then::Answer => false,
+            Then::Again => true,
+            Then::GoOn => batch::go_on(),
+        };
+        if is_next && self.begins_next() {
+            return;
+        }
+        if self.unseen > 0 {
+            self.kernel.put_back().unwrap_or_else(|why| gone(why, 0));
+            self.unseen = 0;
+        }
         // Whenever the worker is killed, it is known whether the run is answered and whether the next command is taken.
         common.state.store(WAITS, Ordering::Relaxed);
-        server::send(Reply::ENDED, (status & 0xFF) << 8, 0);
+        match then {
+            Then::Answer => server::send(Reply::ENDED, status, 0),
+            _ => server::send(Reply::BATCH, 0, 0),
+        }
         common.taking.store(server::look_at_command() + 1, Ordering::Relaxed);
         common.state.store(TAKES, Ordering::Relaxed);
         let Some(run) = server::next_command() else { gone(Why::Unknown, 0) };
         common.state.store(RUNS, Ordering::Relaxed);
         if !self.may_make_another() {
-            common.handed_over.store(run + 1, Ordering::Relaxed);
-            gone(Why::News, 0);
+            self.hand_over(run);
         }
         kernel::drop_late_signal();
-        live::live().pid = self.pid as i32;
+        self.begins();
         live::live().used_before_ns = kernel::used_ns();
+    }
+
+    /// The next run of the batch begins here; false if the driver wants no more of them.
+    fn begins_next(&mut self) -> bool {
+        if !self.may_make_another() {
+            self.hand_over(live::live().run);
+        }
+        self.begins();
+        // The driver first says that it wants no more, then looks which run is under way, and only then sends a signal. Runs that were not looked behind are
+        // not made for good.
+        fence(Ordering::SeqCst);
+        !batch::is_stopped()
+    }
+
+    fn begins(&self) {
+        live::live().pid = self.pid as i32;
         arch::set_control_word(self.control_word);
     }
 
-    fn put_back(&mut self) -> Result<(), Why> {
+    /// The server makes this run, and all that come after it, in another worker.
+    fn hand_over(&self, run: u64) -> ! {
+        if let Some(common) = common() {
+            common.handed_over.store(run + 1, Ordering::Relaxed);
+        }
+        gone(Why::News, 0)
+    }
+
+    /// Undoes the run that has ended.
+    fn put_back(&mut self) -> Result<Then, Why> {
         if live::live().carriers as usize > self.carriers && self.more_carriers {
             return Err(Why::News);
         }
-        self.kernel.put_back()?;
-        self.pages.put_back()
+        self.kernel.put_back_signals();
+        if batch::current().is_none() {
+            self.kernel.put_back()?;
+            self.pages.put_back()?;
+            return Ok(Then::Answer);
+        }
+        let head = if self.status == 0 { batch::head(self.modules_len) } else { None };
+        let kept = head.and_then(|head| Some((head, batch::room_for(&head)?)));
+        let looks = kept.is_none()
+            || self.unseen + 1 >= self.interval
+            || batch::is_last()
+            || batch::is_stopped()
+            || self.news(live::live().told) > NEWS;
+        let mut surprise = looks && self.kernel.put_back()?;
+        self.pages.put_back()?;
+        let written = if looks || self.writes { self.kernel.written() } else { [0; 2] };
+        if written != [0; 2] && !self.writes {
+            self.writes = true;
+            surprise = true;
+        }
+        if surprise && self.unseen > 0 {
+            self.kernel.empty(written);
+            self.kernel.rewind();
+            (self.unseen, self.interval) = (0, 1);
+            batch::go_back();
+            return Ok(Then::Again);
+        }
+        if let Some((head, at)) = kept {
+            batch::write(&Head { written, ..head }, at, self.modules_len);
+            self.kernel.empty(written);
+            self.kernel.rewind();
+        }
+        if looks {
+            batch::settle(kept.is_some());
+            (self.unseen, self.interval) = (0, if surprise { 1 } else { INTERVAL.min(2 * self.interval) });
+        } else {
+            self.unseen += 1;
+        }
+        Ok(if kept.is_some() { Then::GoOn } else { Then::Answer })
     }
 
     /// Reads what the next run is to be, and whether this worker is still a good place for it.
     fn may_make_another(&self) -> bool {
         let Some(plan) = server::prepare(self.modules_len) else { return false };
-        plan.known.saturating_sub(self.known) + plan.told.saturating_sub(self.told) <= NEWS
+        plan.known.saturating_sub(self.known) + self.news(plan.told) <= NEWS
+    }
+
+    /// Records of coverage that a run has to load which finds so many.
+    fn news(&self, told: u64) -> u64 {
+        told.saturating_sub(self.told)
     }
 }
 
-/// Ends the worker.
+/// What the keeper does when a run is undone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// The driver has its answer.
+    Answer,
+    /// The next run of the batch.
+    GoOn,
+    /// The first one of those that are not made for good.
+    Again,
+}
+
+/// Ends the worker, whose run ended like this; the server takes that from what they share.
 fn gone(why: Why, status: i32) -> ! {
     if let Some(common) = common() {
         common.why.store(why as u32, Ordering::Relaxed);
     }
     loop {
         // SAFETY: ends the process.
-        unsafe { syscall3(nr::EXIT_GROUP, status as usize, 0, 0) };
+        unsafe { syscall3(nr::EXIT_GROUP, (status >> 8) as usize & 0xFF, 0, 0) };
     }
 }
 
 /// A run has come to its end with this code. Returns where only the end of the process is an end.
-pub fn run_ended(status: i32) {
+pub fn run_ended(code: i32) {
+    ended((code & 0xFF) << 8);
+}
+
+/// A run has come to its end by this signal, which was sent and is about no memory. As above.
+pub fn run_killed(signal: i32) {
+    ended(signal);
+}
+
+fn ended(status: i32) {
     let Some(keeper) = keeper() else { return };
     if live::live().ended != 1 || crate::model::process::any_started() {
         refuse(Why::Processes);

@@ -116,6 +116,8 @@ pub(super) struct Pages {
     copies: usize,
     /// Page faults up to when memory was put back.
     faults: u64,
+    /// The run has given pages back to the kernel.
+    gave_back: bool,
 }
 
 impl Pages {
@@ -134,7 +136,7 @@ impl Pages {
         };
         let (saved, known) = (List::new(room, SAVED), List::new(room, KNOWN));
         let (regions, copies) = (room.take(REGIONS), room.take::<[u8; PAGE]>(SAVED) as usize);
-        Some(Pages { uffd, pagemap, saved, known, regions, copies, faults: 0 })
+        Some(Pages { uffd, pagemap, saved, known, regions, copies, faults: 0, gave_back: false })
     }
 
     /// Copies what is there, and has the kernel look out for writes from now on.
@@ -219,9 +221,12 @@ impl Pages {
     /// All pages as they were.
     pub(super) fn put_back(&mut self) -> Result<(), Why> {
         // A page that is written for the first time makes a fault.
-        if super::kernel::faults() != self.faults {
+        let faults = super::kernel::faults();
+        let news = faults != self.faults;
+        if news {
             self.look_for_new()?;
         }
+        let may_fault = news || core::mem::take(&mut self.gave_back);
         for known in self.known.as_slice() {
             // SAFETY: a page of the program's or the runtime's, which stand still; it is writable as it was.
             unsafe {
@@ -231,7 +236,7 @@ impl Pages {
                 }
             }
         }
-        self.faults = super::kernel::faults();
+        self.faults = if may_fault { super::kernel::faults() } else { faults };
         Ok(())
     }
 
@@ -276,6 +281,7 @@ impl Pages {
 
     /// Pages are about to be given back to the kernel.
     pub(super) fn dropped(&mut self, start: usize, length: usize) {
+        self.gave_back = true;
         let from = self.saved.as_slice().partition_point(|saved| saved.page < start);
         for index in from..self.saved.len {
             let page = self.saved.as_slice()[index].page;

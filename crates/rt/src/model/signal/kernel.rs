@@ -1,6 +1,6 @@
 //! What the kernel is told about signals, and what it tells.
 
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::{FAULTS, Set, UNBLOCKABLE, bit};
 use crate::engine::{self, ATTENTION, attention};
@@ -76,22 +76,22 @@ pub fn native(signal: c_int) -> Native {
     old
 }
 
-/// Whether the kernel's actions are others than before `main`: a run that is put back begins with what it was then.
-static CHANGED: AtomicBool = AtomicBool::new(false);
+/// The signals whose actions in the kernel are others than before `main`: a run that is put back begins with what they were then.
+static CHANGED: AtomicU64 = AtomicU64::new(0);
 
 /// The kernel's actions are as they are to be.
 pub fn forget_changes() {
-    CHANGED.store(false, Ordering::Relaxed);
+    CHANGED.store(0, Ordering::Relaxed);
 }
 
-/// Whether the run has changed the kernel's action for a signal.
-pub fn is_changed() -> bool {
+/// The signals for which the run has set the kernel's action.
+pub fn changed() -> Set {
     CHANGED.load(Ordering::Relaxed)
 }
 
 /// Sets the kernel's action for a signal.
 pub fn set_native(signal: c_int, mut action: Native) {
-    CHANGED.store(true, Ordering::Relaxed);
+    CHANGED.fetch_or(bit(signal), Ordering::Relaxed);
     if action.handler > 1 {
         action.flags |= SA_RESTORER;
         action.restorer = restorer as *const () as usize;

@@ -27,7 +27,7 @@ pub use altstack::was_older_stack;
 pub use action::{any_handler, native_action};
 pub use altstack::change as altstack;
 pub use fault::init;
-pub use kernel::{SigInfo, forget_changes, is_changed, with_mask};
+pub use kernel::{SigInfo, changed, forget_changes, with_mask};
 pub use mask::{change as change_mask, sigmask, swap as swap_mask};
 pub use queue::{Cause, deliver, due, route, send_process, send_strand, would_kill};
 pub use send::{kill, queue_info, tgkill};
