@@ -8,10 +8,12 @@ use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use threadbare_abi::batch::Batch;
 use threadbare_abi::event::{Event, EventKind, Segment};
 use threadbare_abi::layout::{
-    EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, HEADER_OFFSET, Header, LEARNT_OFFSET, LIVE_OFFSET, Live,
-    MAGIC, PLAN_OFFSET, Plan, REPORT_OFFSET, RING_OFFSET, Ring, TAKEN_OFFSET, VERSION, WATCH_OFFSET, Watch,
+    BATCH_OFFSET, EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, HEADER_OFFSET, Header, LEARNT_OFFSET,
+    LIVE_OFFSET, Live, MAGIC, PLAN_OFFSET, Plan, REPORT_OFFSET, RING_OFFSET, Ring, TAKEN_OFFSET, VERSION,
+    WATCH_OFFSET, Watch,
 };
 use threadbare_abi::op::OpKind;
 use threadbare_abi::protocol::{Command, Reply};
@@ -35,9 +37,15 @@ impl Shared {
         change(unsafe { &mut *self.at(LIVE_OFFSET) });
     }
 
+    /// The plan of the run. Of a batch only the first run is made, and answered like one of its own: the driver asks again for the others.
     fn plan(&self) -> Plan {
-        // SAFETY: the driver wrote it before the command.
-        unsafe { self.at::<Plan>(PLAN_OFFSET).read() }
+        // SAFETY: the driver wrote both before the command.
+        let batch = unsafe { &*self.at::<Batch>(BATCH_OFFSET) };
+        match batch.count {
+            // SAFETY: as above.
+            0 => unsafe { self.at::<Plan>(PLAN_OFFSET).read() },
+            _ => batch.plans[0],
+        }
     }
 
     fn write<T>(&self, offset: usize, index: usize, value: T) {
