@@ -330,7 +330,9 @@ impl Planned {
             return Pick::Run(strand);
         }
         // A strand that gives way again and again waits for the others: if those sleep, the rest of the run is known.
-        let sleeper = oldest(&|strand| self.sleeps(strand) && !ends(strand));
+        // The main one goes last: the process ends with it, and what others would have done is not seen.
+        let sleeper = oldest(&|strand| self.sleeps(strand) && !ends(strand) && strand != StrandId::MAIN);
+        let sleeper = sleeper.or_else(|| oldest(&|strand| self.sleeps(strand) && !ends(strand)));
         let sleeper = sleeper.or_else(|| oldest(&|strand| self.sleeps(strand)));
         let waits_for_sleepers = sleeper.is_some() && self.gave_way >= PATIENCE;
         let able = oldest(&|strand| free(strand, self) && !ends(strand));
