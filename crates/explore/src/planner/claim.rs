@@ -66,7 +66,7 @@ pub enum Reason {
     Buffers,
     /// A loop was taken to wait, and may end by itself after many rounds.
     LongPoll,
-    /// Every run fails right after a strand is created.
+    /// Every run fails right after a step that others would have seen.
     FailsFirst,
     /// Calls may fail, and planners do not choose that.
     FailingCalls,
@@ -103,7 +103,9 @@ impl Reason {
             Reason::MoreClasses(n) => format!("{n} classes of runs that no planned run showed"),
             Reason::Buffers => "when store buffers are emptied (`dfs` has it)".to_owned(),
             Reason::LongPoll => "what comes when a loop has looked in vain more than 256 times".to_owned(),
-            Reason::FailsFirst => "what a strand does before the failure right after its creation".to_owned(),
+            Reason::FailsFirst => {
+                "what others would do between a step and the failure right after it".to_owned()
+            }
             Reason::FailingCalls => "calls that fail, which are drawn by chance (`--faults`)".to_owned(),
             Reason::Seen(Doubt::Unseen) => {
                 "what others do right before a wait of precompiled code".to_owned()

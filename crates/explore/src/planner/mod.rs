@@ -29,7 +29,6 @@ use crate::advice::Lessons;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use threadbare_abi::layout::MemoryModel;
-use threadbare_abi::op::OpKind;
 use threadbare_abi::step::{Doubt, Step};
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::planned::{Notes, option_word};
@@ -191,8 +190,8 @@ pub(crate) struct Planner {
     failed: HashSet<(u64, u64)>,
     /// The next run is such a one.
     checking: bool,
-    /// Steps that create a strand, by strand and instruction; whether the run failed in each of them.
-    creations: HashMap<(u64, u64), bool>,
+    /// Steps that others can see (a creation, a write, a lock given back), by strand and instruction; whether every run failed in them.
+    seen: HashMap<(u64, u64), bool>,
 }
 
 /// The most faults of a run that a planner chooses.
@@ -224,7 +223,7 @@ impl Planner {
             checks: Vec::new(),
             failed: HashSet::new(),
             checking: false,
-            creations: HashMap::new(),
+            seen: HashMap::new(),
         };
         planner.advance();
         planner
@@ -273,8 +272,8 @@ impl Planner {
         let more = self.witnessed.iter().filter(|class| !self.classes.contains(class)).count() as u64;
         let more = (finished && more > 0).then_some(Reason::MoreClasses(more));
         let own = own.into_iter().chain(more).map(|reason| Withdrawal { reason, pc: 0 });
-        // No other strand comes between what is created and the failure, so what the two share was never learnt.
-        let failing = self.creations.iter().filter(|(_, fails)| **fails).map(|((_, pc), _)| *pc);
+        // Nobody who has seen such a step comes between it and the failure, so what he and the failing strand share was never learnt.
+        let failing = self.seen.iter().filter(|(_, fails)| **fails).map(|((_, pc), _)| *pc);
         let mut failing: Vec<u64> = failing.collect();
         failing.sort_unstable();
         let failing = failing.into_iter().map(|pc| Withdrawal { reason: Reason::FailsFirst, pc });
@@ -367,10 +366,10 @@ impl Planner {
             self.withdraw(Reason::Seen(Doubt::Torn), pc);
         }
         // The creation of the second strand is no step.
-        let creations = trace.events.iter().filter(|event| event.op.kind == OpKind::Create);
-        let creations = creations.map(|event| ((event.path, event.op.pc), event.fails));
-        for (creation, fails) in creations.chain([((0, 0), trace.is_cut_at_once())]) {
-            *self.creations.entry(creation).or_insert(true) &= fails;
+        let seen = trace.events.iter().filter(|event| event.is_seen());
+        let seen = seen.map(|event| ((event.path, event.op.pc), event.fails));
+        for (step, fails) in seen.chain([((0, 0), trace.is_cut_at_once())]) {
+            *self.seen.entry(step).or_insert(true) &= fails;
         }
         self.first.clone_from(&trace.first);
         if self.classes.insert(named(self.class(&trace, &analysis), &trace.first)) {
@@ -411,7 +410,7 @@ impl Planner {
         self.search = search(self.strategy, self.parameter);
         self.first.clear();
         self.classes.clear();
-        self.creations.clear();
+        self.seen.clear();
         self.checks.clear();
         self.failed.clear();
         self.checking = false;

@@ -67,6 +67,13 @@ pub(crate) struct Event {
 }
 
 impl Event {
+    /// Whether others can do something else because of it: they have been created, were waiting for it, or see what it has written.
+    pub(crate) fn is_seen(&self) -> bool {
+        let kind = self.op.kind;
+        let writes = (kind.is_plain_access() || kind.is_atomic_access()) && kind.writes_memory();
+        kind == OpKind::Create || kind.releases() || writes
+    }
+
     /// Whether it is a load that did not see what is in memory.
     pub(crate) fn is_stale(&self) -> bool {
         self.back > 0 && self.op.kind.looks()
