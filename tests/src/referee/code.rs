@@ -56,6 +56,8 @@ pub(super) enum Op {
     Ask(bool),
     /// The process's end.
     Exit,
+    /// Others may go on before what follows.
+    Pause,
 }
 
 /// One instruction.
@@ -76,8 +78,8 @@ pub(super) enum Instruction {
     Fail,
 }
 
-/// The instructions of every strand.
-pub(super) fn compile(program: &Program) -> Vec<Vec<Instruction>> {
+/// The instructions of every strand. A failure belongs to the step before it, or is `apart` from it.
+pub(super) fn compile(program: &Program, apart: bool) -> Vec<Vec<Instruction>> {
     let mut tried = vec![false; program.strands.len()];
     program.statements(|_, statement| {
         if let Statement::TryJoin(strand, _) = statement {
@@ -85,7 +87,7 @@ pub(super) fn compile(program: &Program) -> Vec<Vec<Instruction>> {
         }
     });
     let compile = |(at, strand): (usize, &super::program::Strand)| {
-        let mut writer = Writer { list: Vec::new(), marks: 0, leave: Vec::new() };
+        let mut writer = Writer { list: Vec::new(), marks: 0, leave: Vec::new(), apart };
         writer.body(&strand.body);
         if at == 0 {
             writer.op(Op::Ask(true));
@@ -109,6 +111,8 @@ struct Writer {
     marks: u8,
     /// Jumps to the strand's end.
     leave: Vec<usize>,
+    /// Others may go on before a failure.
+    apart: bool,
 }
 
 impl Writer {
@@ -225,7 +229,12 @@ impl Writer {
                 }
                 self.op(Op::Exit);
             }
-            S::Fail => self.list.push(Instruction::Fail),
+            S::Fail => {
+                if self.apart {
+                    self.op(Op::Pause);
+                }
+                self.list.push(Instruction::Fail);
+            }
             S::Leave => {
                 self.leave.push(self.list.len());
                 self.list.push(Instruction::Jump(0));

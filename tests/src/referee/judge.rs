@@ -6,7 +6,7 @@
 
 use super::generate::Case;
 use super::program::{self, Program, RECORD, Record, STRANDS, Statement};
-use super::{c, rust};
+use super::{c, model, rust};
 use crate::tool;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -19,6 +19,8 @@ use std::process::Command;
 const STRIDE: u64 = 256;
 const LIST: u64 = 4096;
 const ROOM: u64 = 1 << 16;
+/// Beginnings of classes that are looked at for what fails later than it might.
+const LATE: usize = 200_000;
 
 /// What the sources are written in and compiled with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -292,15 +294,16 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
     let own = |record: &Record, strand: usize| -> [u8; program::STRIDE] {
         std::array::from_fn(|at| record[strand * program::STRIDE + at])
     };
-    let failing: HashSet<(usize, [u8; program::STRIDE])> = account
-        .failures
-        .iter()
-        .map(|&(strand, bytes)| {
+    type Failures = HashSet<(usize, [u8; program::STRIDE])>;
+    let shown = |failures: &Failures| -> Failures {
+        let shown = failures.iter().map(|&(strand, bytes)| {
             let mut whole = [0; RECORD];
             whole[strand * program::STRIDE..][..program::STRIDE].copy_from_slice(&bytes);
             (strand, own(&build.known(&whole), strand))
-        })
-        .collect();
+        });
+        shown.collect()
+    };
+    let failing = shown(&account.failures);
     let is_shown = |(strand, bytes): &&(usize, [u8; program::STRIDE])| {
         records.iter().any(|record| own(record, *strand) == *bytes)
     };
@@ -330,9 +333,17 @@ fn judge(case: &Case, build: Build, report: &Value, records: &HashSet<Record>) -
         faults.push((Fault::Count, told));
     }
     // Where a strand fails, how far the others have come makes no difference.
+    let late = std::cell::OnceCell::new();
+    let fails_late = |failure: &(usize, [u8; program::STRIDE])| {
+        late.get_or_init(|| shown(&model::late_failures(&case.program, LATE).unwrap_or_default()))
+            .contains(failure)
+    };
     let is_known =
         |record: &Record| match (0..STRANDS).find(|at| record[at * program::STRIDE + program::FAILED] != 0) {
-            Some(strand) => failing.contains(&(strand, own(record, strand))),
+            Some(strand) => {
+                let failure = (strand, own(record, strand));
+                failing.contains(&failure) || build == Build::Rust && fails_late(&failure)
+            }
             None => outcomes.contains(record) || cut_short.contains(record),
         };
     let foreign: Vec<&Record> = records.iter().filter(|record| !is_known(record)).collect();

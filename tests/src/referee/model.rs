@@ -54,11 +54,20 @@ pub type Pair = (Touch, Option<Touch>);
 
 /// The account of a program; `None` if it has more than so many beginnings.
 pub fn account(program: &Program, most: usize) -> Option<Account> {
-    let code = compile(program);
+    account_of(program, &compile(program, false), most)
+}
+
+/// What strands can know where they fail if others may go on between the last step and the failure. A lock of Rust's std is given back in two
+/// steps, so there it is seen.
+pub fn late_failures(program: &Program, most: usize) -> Option<HashSet<(usize, [u8; STRIDE])>> {
+    Some(account_of(program, &compile(program, true), most)?.failures)
+}
+
+fn account_of(program: &Program, code: &[Vec<Instruction>], most: usize) -> Option<Account> {
     let mut first = State::new(program);
-    first.settle(0, &code);
+    first.settle(0, code);
     let mut account = Account::default();
-    let mut company = Company::new(program, &code);
+    let mut company = Company::new(program, code);
     let mut known = HashSet::from([first.class]);
     let mut ends = HashSet::new();
     let mut open = vec![first];
@@ -73,13 +82,13 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
             account.cut_short.insert(state.record);
             continue;
         }
-        if state.misuses(&code) {
+        if state.misuses(code) {
             account.misused = true;
             account.cut_short.insert(state.record);
             if state.over {
                 continue;
             }
-            open.extend(state.successors(&code).into_iter().filter(|next| known.insert(next.class)));
+            open.extend(state.successors(code).into_iter().filter(|next| known.insert(next.class)));
             continue;
         }
         if state.over {
@@ -89,7 +98,7 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
             }
             continue;
         }
-        let next = state.successors(&code);
+        let next = state.successors(code);
         account.pairs.extend(next.iter().filter_map(|next| next.saw));
         if next.is_empty() {
             account.stuck |=
@@ -97,7 +106,7 @@ pub fn account(program: &Program, most: usize) -> Option<Account> {
             company.note(|strand| state.strands[strand].made);
             ends.insert(state.told);
             account.outcomes.insert(state.record);
-        } else if state.has_cycle(&code) {
+        } else if state.has_cycle(code) {
             account.stuck = true;
             account.cut_short.insert(state.record);
         }
@@ -616,6 +625,7 @@ impl State {
                 step.state.over = true;
                 step.also(step.state.told);
             }
+            Op::Pause => {}
         }
         step.finish();
         for woken in wakes {
