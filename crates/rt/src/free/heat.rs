@@ -1,4 +1,4 @@
-//! How often places are passed, in this run by each strand and in earlier runs.
+//! How often places are passed, in this run by each strand and in earlier runs; and how many strands each creates.
 //!
 //! A place is an instruction with the two calls that led to it, so that accesses through a function of their own (`get`, `set`) are as
 //! many places as there are callers. Its *heat* is how often it was passed in one run, at the most. Runs of a fork server share what they know of
@@ -13,6 +13,8 @@ use threadbare_abi::op::OpKind;
 use threadbare_strategy::rng::mix;
 
 const PLACES: usize = 1 << 14;
+/// Strands whose creations are known, lossily as well.
+const CREATORS: usize = 1 << 8;
 /// Calls that are part of a place.
 const CALLS: usize = 2;
 
@@ -23,6 +25,8 @@ static PASSED: [AtomicU16; PLACES] = [const { AtomicU16::new(0) }; PLACES];
 struct Known {
     by_all: [AtomicU16; PLACES],
     by_one: [AtomicU16; PLACES],
+    /// How many strands each strand created before it waited for one.
+    created: [AtomicU16; CREATORS],
 }
 
 static KNOWN: AtomicPtr<Known> = AtomicPtr::new(core::ptr::null_mut());
@@ -93,6 +97,15 @@ pub fn pass(me: &mut Thread, place: u64, at: At) -> Heat {
             Heat { by_all: most(&known.by_all[slot], by_all), by_one: most(&known.by_one[slot], by_one) }
         }
         None => Heat { by_all: by_all as u64, by_one: by_one as u64 },
+    }
+}
+
+/// How many strands this one creates before it waits for one, at the most, as far as is known; so many it has created now.
+pub fn creations(me: &Thread, now: u16) -> u64 {
+    // SAFETY: as in `pass`.
+    match unsafe { KNOWN.load(Ordering::Relaxed).as_ref() } {
+        Some(known) => most(&known.created[mix(me.path.0) as usize % CREATORS], now),
+        None => now as u64,
     }
 }
 

@@ -221,6 +221,9 @@ fn draw(me: &mut Thread, at: At) {
         return;
     }
     turns::works(me);
+    if hurries(me, at.op) {
+        return;
+    }
     let noise = wanted();
     let random = me.rng.next();
     let Draw { shift, rank } = if hot { Draw { shift: 0, rank: 0 } } else { weigh(at, before) };
@@ -242,6 +245,14 @@ fn draw(me: &mut Thread, at: At) {
         usual => usual.max((PATIENT * noise.strength / 1000) >> turns::spent()),
     };
     make(me, &noise, at, random >> 16, Sleep { rank, most, locked: before.holds, patient: !hot });
+}
+
+/// Whether the strand is left alone, as others wait to be created by it: those that it has created would be at their end when the last one
+/// begins. So it is in half of the runs; what a strand does to those that it has just created shows in the other half, and behind the last one.
+fn hurries(me: &mut Thread, op: OpKind) -> bool {
+    me.joins |= op == OpKind::Join;
+    let created = me.children.load(Ordering::Relaxed).min(u16::MAX as u32) as u16;
+    !me.joins && mix(seed()) & 1 == 0 && (created as u64) < heat::creations(me, created)
 }
 
 fn make(me: &mut Thread, noise: &Noise, at: At, random: u64, sleep: Sleep) {

@@ -61,6 +61,8 @@ pub struct Thread {
     pub parent: u16,
     pub ordinal: u32,
     pub children: AtomicU32,
+    /// It has waited for another's end.
+    pub joins: bool,
     pub path: StrandPath,
     pub tid: AtomicU32,
     pub pthread: AtomicUsize,

@@ -13,7 +13,6 @@ use super::{past, watchdog};
 use crate::sys::{c_int, nr, syscall3, timespec};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use threadbare_abi::op::OpKind;
-use threadbare_strategy::rng::mix;
 
 /// How long a sleeping strand does not look what the others do, in nanoseconds.
 const NAP: u64 = 20_000;
@@ -176,19 +175,17 @@ fn place(this: &Thread) -> (u64, u64, u64, u16) {
 /// Of so many runs of a campaign one goes without what may be wrong about the program.
 const PLAIN: u64 = 7;
 static BY_RANK: AtomicBool = AtomicBool::new(true);
+/// A bound for [`OVERTAKEN`].
+const FEW: u64 = 3;
 /// After how many turns of others a sleeper is let go whatever its rank. Without a bound one that comes first would come to its end before those
 /// in the middle of something have gone on at all; with one, those that wait for many others would not wait long enough. So runs differ.
 static OVERTAKEN: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// The run begins.
 pub fn begin(run: u64) {
-    BY_RANK.store(!run.is_multiple_of(PLAIN), Ordering::Relaxed);
-    let bound = match mix(run) % 4 {
-        0 => 2,
-        1 => 6,
-        _ => u64::MAX,
-    };
-    OVERTAKEN.store(bound, Ordering::Relaxed);
+    let plain = run.is_multiple_of(PLAIN);
+    BY_RANK.store(!plain, Ordering::Relaxed);
+    OVERTAKEN.store(if plain { u64::MAX } else { FEW }, Ordering::Relaxed);
 }
 
 /// Whether who goes first depends on what the program is presumed to do. No order shows every failure.
