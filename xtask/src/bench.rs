@@ -12,6 +12,7 @@ pub(crate) mod inputs;
 pub(crate) mod invariants;
 pub(crate) mod noise;
 pub(crate) mod orders;
+pub(crate) mod races;
 pub(crate) mod replays;
 mod runs;
 pub(crate) mod symbols;

@@ -28,6 +28,8 @@ usage: cargo xtask <chore>
                  names of programs and strategies and a number of seeds narrow it
   bench noise    the experiments of the free mode's paper, and its speed against gcc's ThreadSanitizer;
                  [RUNS] of each experiment, 200 unless told otherwise
+  bench noise races
+                 what looking for races costs free runs, against gcc's ThreadSanitizer
   bench noise replays
                  recorded failing runs of these experiments, each replayed; [FAILURES], 200 unless told otherwise
   bench noise variants
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         ["bench", "causes", words @ ..] => bench::causes::causes(words),
         ["bench", "claims", words @ ..] => bench::claims::claims(words),
         ["bench", "coverage"] => bench::coverage::coverage(),
+        ["bench", "noise", "races"] => bench::races::races(),
         ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),
         ["bench", "noise", "variants", words @ ..] => bench::variants::variants(words),
         ["bench", "inputs", words @ ..] => bench::inputs::inputs(words),

@@ -46,6 +46,8 @@ pub mod flags {
     pub const PAUSED: u64 = 4;
     /// Which accesses are shared is found out, noise or not.
     pub const LEARN: u64 = 8;
+    /// Data races are looked for while the strands run.
+    pub const RACES: u64 = 16;
 }
 
 /// Set in a pc of the known table where no noise is to be made.
@@ -86,6 +88,12 @@ impl Noise {
         share: 1000,
         signal: 0,
     };
+
+    /// The same, with races looked for while the strands run, or not.
+    pub const fn looking_for_races(self, wanted: bool) -> Noise {
+        let races = if wanted { flags::RACES } else { 0 };
+        Noise { flags: self.flags & !flags::RACES | races, ..self }
+    }
 
     /// As the parameters of a plan.
     pub const fn to_params(self) -> [u64; 8] {

@@ -181,9 +181,10 @@ pub(crate) struct CampaignOptions {
     /// How large a file that a run writes may become; 0 for no bound.
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "1G", value_parser = values::size)]
     pub(crate) file_size: u64,
-    /// Data races: not looked for, told without failing, or failures.
-    #[arg(long, value_enum, default_value = "fail")]
-    pub(crate) races: RaceMode,
+    /// Data races: not looked for, told without failing, or failures (default). Free runs are looked at themselves where this is given;
+    /// else only those that are made again under control.
+    #[arg(long, value_enum)]
+    pub(crate) races: Option<RaceMode>,
     /// Memory that is left at the end of a run, and that nothing points to: not looked for, told without failing, or a failure.
     #[arg(long, value_enum, default_value = "off")]
     pub(crate) leaks: LeakMode,
@@ -332,15 +333,18 @@ impl CampaignOptions {
             check_replay: self.check_replay,
             predict: !self.no_predict && self.mode == Mode::Controlled,
             races: match self.races {
-                RaceMode::Off => Races::Off,
-                RaceMode::Report => Races::Report,
-                RaceMode::Fail => Races::Fail,
+                Some(RaceMode::Off) => Races::Off,
+                Some(RaceMode::Report) => Races::Report,
+                Some(RaceMode::Fail) | None => Races::Fail,
             },
             // In free runs the processor decides.
             model: if self.mode == Mode::Free { MemoryModel::Sc } else { self.memory_model },
             shrink: self.shrink.0.map(|time| Closer { time, invariants: self.invariants.0 }),
             filter: None,
-            noise: self.noise.noise(coverage),
+            noise: self
+                .noise
+                .noise(coverage)
+                .looking_for_races(matches!(self.races, Some(RaceMode::Report | RaceMode::Fail))),
             quiet,
             earlier: None,
             taker: None,

@@ -261,22 +261,34 @@ impl Replayer {
             |shown: &Shown| shown.facts.as_ref().is_some_and(|facts| facts.verdict.kind == VerdictKind::Race);
         let verdict =
             followed.shown.iter_mut().find(|shown| !is_race(shown)).and_then(|shown| shown.facts.take());
+        // Races are told by their places, so a run under control that goes another way shows the same ones or others.
+        let told = same || made.verdict.kind == VerdictKind::None;
+        let mut races = if told { followed.shown } else { Vec::new() };
+        races.retain(is_race);
         for shown in made.shown.iter_mut().filter(|shown| shown.facts.is_some()) {
-            match verdict.clone().filter(|_| same) {
-                Some(facts) => shown.facts = Some(facts),
+            let again = races.iter().position(|race| race.key == shown.key);
+            match again.map(|at| races.swap_remove(at).facts) {
+                Some(facts) => shown.facts = facts,
+                None if same && !is_race(shown) && verdict.is_some() => shown.facts = verdict.clone(),
                 None => {
                     shown.recording = Some(Arc::clone(&recording.words));
+                    let text = if is_race(shown) { not_again() } else { unlike(recording, lost) };
                     if let Some(facts) = &mut shown.facts {
-                        facts.report.warnings.push(Warning::new(unlike(recording, lost)));
+                        facts.report.warnings.push(Warning::new(text));
                     }
                 }
             }
         }
-        if same || made.verdict.kind == VerdictKind::None {
-            made.shown.extend(followed.shown.into_iter().filter(is_race));
-        }
+        races.retain(|race| made.shown.iter().all(|shown| shown.key != race.key));
+        made.shown.extend(races);
         Ok(())
     }
+}
+
+/// What to say of a race that the run did not show under control.
+fn not_again() -> String {
+    "under control the recorded run did not show this race: of the earlier access only its place is known"
+        .to_owned()
 }
 
 /// What to say of a recording that did not lead to the same end.

@@ -245,6 +245,64 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
     }
 }
 
+/// Something happens to an object in a free run: the same effects, told to those who look on while strands run in parallel.
+///
+/// Safe before init, in a signal and after fork: nobody looks on then, or those who do are.
+#[inline]
+pub fn in_free_run(what: Effect, object: ObjectId, pc: u64) {
+    if free::race::on()
+        && let Some(me) = free::thread::me()
+    {
+        told_free(me, what, object, pc);
+    }
+}
+
+#[inline]
+fn told_free(me: &mut free::thread::Thread, what: Effect, object: ObjectId, pc: u64) {
+    use free::race;
+    match what {
+        Effect::After => race::acquire(me, object),
+        Effect::Before => race::release(me, object),
+        Effect::Acquire(mode) => race::takes(me, object, mode == Mode::Shared),
+        Effect::Release(mode, _) => race::gives_back(me, object, mode == Mode::Shared),
+        Effect::TakeUnseen => race::hidden::takes(me, object.addr),
+        Effect::AfterAll => race::hidden::goes_on(me),
+        Effect::Unseen => race::hidden::uses(me, object.addr),
+        Effect::Lose => race::hidden::gives_back(me),
+        Effect::Wait => race::hidden::waits(me, object.addr),
+        Effect::Waited => race::hidden::waited(me, object.addr),
+        Effect::Wake => race::hidden::wakes(me, object.addr),
+        Effect::Written(size) if size > 0 => race::plain::access(
+            me,
+            &race::plain::Mine { kind: OpKind::WriteRange, addr: object.addr, size, pc },
+        ),
+        Effect::Fence(order) => race::atomic::fence(me, order),
+        Effect::Join => {
+            if let Some(other) = object.as_strand().and_then(|id| free::thread::at(id.index())) {
+                race::joined(me, other);
+            }
+        }
+        Effect::Alloc(size) => race::shadow::allocated(object.addr, size),
+        Effect::Free { size, seen } => {
+            if seen {
+                race::plain::free(me, object.addr, size, pc);
+            }
+            race::shadow::freed(object.addr, pc);
+        }
+        Effect::Fresh(size) => race::shadow::forget(object.addr, size),
+        Effect::Benign(size) => race::tell::benign(object.addr, size),
+        Effect::Exempt(what, begins) => {
+            let which = match what {
+                Exempt::Reads => 0,
+                Exempt::Writes => 1,
+                Exempt::Sync => 2,
+            };
+            race::exempt(me, which, begins);
+        }
+        _ => {}
+    }
+}
+
 /// What is seldom to be done when a block is allocated.
 #[cold]
 fn allocated_slow(addr: u64, pc: u64) {
@@ -361,6 +419,7 @@ fn fence(order: Order, pc: u64) {
         race::fence(order);
     } else if free::access::open() {
         free::access::fence(pc);
+        in_free_run(Effect::Fence(order), ObjectId::NEVER, pc);
     }
 }
 
@@ -372,6 +431,11 @@ fn atomic(done: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
     };
     if !engine::controlled() {
         if free::access::open() {
+            if free::race::on()
+                && let Some(me) = free::thread::me()
+            {
+                free::race::atomic::done(me, done, addr, size, order, pc);
+            }
             free::access::atomic_over(addr, value, writes, pc);
         }
         return;

@@ -11,7 +11,9 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod cells;
 pub mod clock;
+pub mod epochs;
 pub mod locks;
 pub mod lost;
 pub mod marks;

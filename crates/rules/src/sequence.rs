@@ -6,23 +6,58 @@
 use crate::clock::Clock;
 use threadbare_abi::op::Order;
 
+/// What is known of all strands: a vector clock, whoever keeps it.
+pub trait Known {
+    /// All that the other knows is known.
+    fn join(&mut self, other: &Self);
+    /// What the other knows is known, and nothing else.
+    fn assign(&mut self, other: &Self);
+    /// Nothing is known any more.
+    fn clear(&mut self);
+}
+
+impl Known for Clock {
+    #[inline]
+    fn join(&mut self, other: &Self) {
+        Clock::join(self, other);
+    }
+
+    #[inline]
+    fn assign(&mut self, other: &Self) {
+        Clock::assign(self, other);
+    }
+
+    fn clear(&mut self) {
+        Clock::clear(self);
+    }
+}
+
 const NOBODY: u16 = u16::MAX;
 
 /// The release sequence of an atomic object.
 #[derive(Debug)]
-pub struct Sequence {
+pub struct Sequence<C = Clock> {
     /// The strand whose release store heads it.
     head: u16,
     /// What it publishes.
-    pub clock: Clock,
+    pub clock: C,
 }
 
 impl Sequence {
     /// Nothing is published.
     pub const fn new() -> Sequence {
-        Sequence { head: NOBODY, clock: Clock::new() }
+        Sequence::of(Clock::new())
     }
+}
 
+impl<C> Sequence<C> {
+    /// Nothing is published; the clock knows nothing.
+    pub const fn of(clock: C) -> Sequence<C> {
+        Sequence { head: NOBODY, clock }
+    }
+}
+
+impl<C: Known> Sequence<C> {
     /// The object begins anew.
     pub fn clear(&mut self) {
         self.head = NOBODY;
@@ -31,7 +66,7 @@ impl Sequence {
 
     /// The strand stores. `clock`: what happens before, the store among it; `fence`: what its last release fence published;
     /// `carries_on`: it is a read-modify-write.
-    pub fn publish(&mut self, strand: u16, clock: &Clock, fence: &Clock, order: Order, carries_on: bool) {
+    pub fn publish(&mut self, strand: u16, clock: &C, fence: &C, order: Order, carries_on: bool) {
         if order.releases() {
             if carries_on {
                 self.clock.join(clock);
@@ -56,7 +91,7 @@ impl Default for Sequence {
 
 /// The strand has read what was published: its clock, or what its next acquire fence orders before it, knows that.
 #[inline]
-pub fn take(clock: &mut Clock, fence: &mut Clock, published: &Clock, order: Order) {
+pub fn take<C: Known>(clock: &mut C, fence: &mut C, published: &C, order: Order) {
     if order.acquires() {
         clock.join(published);
     } else {

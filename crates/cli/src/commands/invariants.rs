@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args, given: &[OsString]) -> Result<Exit, Trouble> {
             Search::parse("hapset").map_err(|error| Trouble::internal(error.to_string(), ""))?;
     }
     if !named("--races") {
-        options.races = RaceMode::Off;
+        options.races = Some(RaceMode::Off);
     }
     // Values are those in memory, which a load that sees an older store does not have.
     options.memory_model = MemoryModel::Sc;

@@ -119,7 +119,7 @@ pub fn is_innermost(sp: usize) -> bool {
     // SAFETY: TOP is null or above the running strand's sentinel, which no stack pointer is above.
     unsafe {
         if TOP.is_null() {
-            return false;
+            return crate::free::frames::is_innermost(sp);
         }
         let mut entry = TOP.sub(1);
         while (*entry).sp < sp {

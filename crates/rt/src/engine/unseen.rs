@@ -11,7 +11,7 @@
 use super::live::live;
 use super::{ObjectClass, ObjectId, modules, sched};
 use crate::arch::entry::{self, Hook};
-use crate::effect::{Effect, effect};
+use crate::effect::{Effect, effect, in_free_run};
 use crate::sys::{nr, syscall3, syscall6};
 use threadbare_abi::layout::flags;
 use threadbare_abi::op::{Op, OpKind};
@@ -66,6 +66,8 @@ extern "C" fn takes(lock: u64, pc: u64) {
     if super::controlled() {
         sched::this().inside = Inside { function: Caller::Lock, object: lock, event: live().events, pc };
         effect(Effect::TakeUnseen, ObjectId::new(ObjectClass::Futex, lock), 0);
+    } else {
+        in_free_run(Effect::TakeUnseen, ObjectId::new(ObjectClass::Futex, lock), 0);
     }
 }
 
@@ -82,6 +84,10 @@ extern "C" fn waits(word: u64, pc: u64) {
     if super::controlled() && super::plan_flags() & flags::NO_ENTRY_POINTS == 0 {
         sched::point(Op { size: 4, ..Op::new(OpKind::AtomicLoad, word, pc) });
         sched::this().inside = Inside { function: Caller::Condvar, object: word, event: live().events, pc };
+    }
+    if !super::controlled() {
+        // It gives back a lock, which one is not told.
+        in_free_run(Effect::Lose, ObjectId::NEVER, pc);
     }
 }
 
@@ -132,6 +138,8 @@ pub fn caller(addr: u64) -> (Caller, Option<u64>) {
 extern "C" fn acquires(_: u64, _: u64) {
     if super::controlled() {
         effect(Effect::AfterAll, ObjectId::NEVER, 0);
+    } else {
+        in_free_run(Effect::AfterAll, ObjectId::NEVER, 0);
     }
 }
 
@@ -140,6 +148,8 @@ extern "C" fn leaves_scope(scope: u64, _: u64) {
     if super::controlled() {
         super::race::uses_unseen(scope);
         crate::model::thread::leaves_scope();
+    } else {
+        in_free_run(Effect::Unseen, ObjectId::memory(scope), 0);
     }
 }
 

@@ -1,31 +1,47 @@
 //! Atomics and plain accesses of a free run.
 
 use super::noise::{self, At};
+use super::race::{self, plain::Mine};
 use super::record;
 use super::sharing::{self, Seen};
 use super::thread::{self, Thread};
 use crate::engine::learn::GATE;
 use threadbare_abi::op::{OpKind, Order};
 
-/// What [`GATE`] is while accesses of a free run are looked at.
+/// What [`GATE`] is while accesses of a free run are looked at: for noise and its kind, for races alone, for both. A controlled run has odd ones.
 pub const OPEN: u8 = 2;
+pub const RACES: u8 = 4;
+pub const BOTH: u8 = 6;
 
 /// Whether accesses of a free run are looked at.
 #[inline(always)]
 pub fn open() -> bool {
     // SAFETY: a byte that is written before the second strand exists.
-    unsafe { GATE == OPEN }
+    let gate = unsafe { GATE };
+    gate != 0 && gate & 1 == 0
+}
+
+/// Whether noise, recording or coverage want to know of events.
+#[inline(always)]
+fn noisy() -> bool {
+    // SAFETY: as above.
+    unsafe { GATE & OPEN != 0 }
 }
 
 /// A plain access. Safe in a signal, after fork.
 #[inline]
 pub fn plain(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let Some(me) = thread::me() else { return };
-    record::give_back(me);
-    let write = kind.writes_memory();
-    let seen = sharing::look(me, addr, write, pc);
-    if seen != Seen::Alone {
-        shared(me, kind, addr, size, pc, seen == Seen::Known);
+    if noisy() {
+        record::give_back(me);
+        let write = kind.writes_memory();
+        let seen = sharing::look(me, addr, write, pc);
+        if seen != Seen::Alone {
+            shared(me, kind, addr, size, pc, seen == Seen::Known);
+        }
+    }
+    if race::on() {
+        race::plain::access(me, &Mine { kind, addr, size: size as u64, pc });
     }
 }
 
@@ -49,11 +65,16 @@ fn shared(me: &mut Thread, kind: OpKind, addr: u64, size: u32, pc: u64, known: b
 #[inline(never)]
 pub fn atomic(kind: OpKind, addr: u64, order: Order, pc: u64) {
     let Some(me) = thread::me() else { return };
-    record::give_back(me);
-    let inside = me.count();
-    noise::maybe(me, At { order, ..At::before(kind, addr, pc, inside) });
-    if record::on() {
-        record::lease(me, addr);
+    if noisy() {
+        record::give_back(me);
+        let inside = me.count();
+        noise::maybe(me, At { order, ..At::before(kind, addr, pc, inside) });
+        if record::on() {
+            record::lease(me, addr);
+        }
+    }
+    if race::on() {
+        race::atomic::before(me, addr);
     }
 }
 
@@ -61,7 +82,7 @@ pub fn atomic(kind: OpKind, addr: u64, order: Order, pc: u64) {
 #[cold]
 #[inline(never)]
 pub fn atomic_over(addr: u64, value: u64, changed: bool, pc: u64) {
-    let Some(me) = thread::me() else { return };
+    let Some(me) = thread::me().filter(|_| noisy()) else { return };
     me.past.found(changed);
     if me.lease != 0 {
         match changed {
@@ -75,7 +96,7 @@ pub fn atomic_over(addr: u64, value: u64, changed: bool, pc: u64) {
 /// A fence. Safe in a signal, after fork.
 #[cold]
 pub fn fence(pc: u64) {
-    let Some(me) = thread::me() else { return };
+    let Some(me) = thread::me().filter(|_| noisy()) else { return };
     record::give_back(me);
     let inside = me.count();
     noise::maybe(me, At::before(OpKind::Fence, 0, pc, inside));

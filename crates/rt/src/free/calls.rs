@@ -5,13 +5,16 @@
 
 use super::cover::{self, Gap};
 use super::noise::{self, At};
+use super::race;
 use super::record;
 use super::thread::{self, Thread};
+use crate::effect::{Effect, Mode, Was, in_free_run};
 use crate::sys::errno::EOWNERDEAD;
 use core::sync::atomic::Ordering;
 use threadbare_abi::does::Hold;
-use threadbare_abi::object::ObjectClass;
+use threadbare_abi::object::{ObjectClass, ObjectId};
 use threadbare_abi::op::OpKind;
+use threadbare_abi::strand::StrandId;
 
 /// What a call does with its object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,12 +83,20 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
                 recorded(me, pc);
             }
             if took(&result) {
+                takes(sort.op, addr, pc);
+                if super::word(&result) as u32 as i32 == EOWNERDEAD {
+                    // Nobody gave it back: the kernel did, for a strand that has ended.
+                    in_free_run(Effect::AfterAll, ObjectId::NEVER, pc);
+                }
                 hold(me, addr, pc, sort.op.is_shared());
                 after(me, sort.op, pc);
             }
             result
         }
         Does::Unlock => {
+            // Whether a read-write lock is held together with others is what its holder knows.
+            let shared = sort.op.is_shared() || sort.op == OpKind::RwUnlock && holds_shared(me, addr);
+            gives(sort.op, addr, shared, pc);
             give_back(me, addr);
             recorded(me, pc);
             let result = call();
@@ -94,6 +105,7 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
         }
         Does::Wait => {
             let mutex = args.get(1).copied().unwrap_or(0);
+            gives(OpKind::MutexUnlock, mutex, false, pc);
             give_back(me, mutex);
             wait(me, sort.op, addr, pc, sort.timed);
             recorded(me, pc);
@@ -102,6 +114,7 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
             // It is woken, and takes the mutex.
             recorded(me, pc);
             recorded(me, pc);
+            takes(OpKind::MutexLock, mutex, pc);
             hold(me, mutex, pc, false);
             after(me, sort.op, pc);
             result
@@ -110,9 +123,16 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
             wait(me, sort.op, addr, pc, sort.timed);
             if sort.op == OpKind::BarrierWait {
                 recorded(me, pc);
+                gives(sort.op, addr, false, pc);
             }
+            let joined = if does == Does::Join && race::on() { thread::with_handle(addr) } else { None };
             let result = call();
             wait_over(me);
+            if let Some(joined) = joined.filter(|_| took(&result)) {
+                in_free_run(Effect::Join, ObjectId::strand(StrandId(joined)), pc);
+            } else if does == Does::Block && went_on(sort.op, &result) {
+                takes(sort.op, addr, pc);
+            }
             if sort.op != OpKind::Once {
                 recorded(me, pc);
             }
@@ -123,11 +143,53 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
             if sort.op != OpKind::Yield {
                 recorded(me, pc);
             }
+            if sort.op == OpKind::SemPost {
+                gives(sort.op, addr, false, pc);
+            }
             let result = call();
+            if sort.op == OpKind::SemTryWait && took(&result) {
+                takes(sort.op, addr, pc);
+            }
             after(me, sort.op, pc);
             result
         }
     }
+}
+
+/// A call that may wait for a strand's end, without noise around it.
+pub fn join<R>(args: &[usize], pc: u64, call: impl FnOnce() -> R) -> R {
+    let joined = args.first().and_then(|handle| thread::with_handle(*handle));
+    let result = call();
+    if let Some(joined) = joined.filter(|_| took(&result)) {
+        in_free_run(Effect::Join, ObjectId::strand(StrandId(joined)), pc);
+    }
+    result
+}
+
+/// The strand has taken the object of an operation.
+fn takes(op: OpKind, addr: usize, pc: u64) {
+    if let Some(class) = op.does().class {
+        let mode = if op.is_shared() { Mode::Shared } else { Mode::Alone };
+        in_free_run(Effect::Acquire(mode), ObjectId::new(class, addr as u64), pc);
+    }
+}
+
+/// The strand is about to give it back.
+fn gives(op: OpKind, addr: usize, shared: bool, pc: u64) {
+    if let Some(class) = op.does().class {
+        let mode = if shared { Mode::Shared } else { Mode::Alone };
+        in_free_run(Effect::Release(mode, Was::Shut), ObjectId::new(class, addr as u64), pc);
+    }
+}
+
+fn holds_shared(me: &Thread, addr: usize) -> bool {
+    let held = me.held.iter().rev().find(|held| held.addr.load(Ordering::Relaxed) == addr);
+    held.is_some_and(|held| held.shared.load(Ordering::Relaxed))
+}
+
+/// Whether a wait came to its end: a barrier's last one has another result than the others.
+fn went_on<R>(op: OpKind, result: &R) -> bool {
+    op == OpKind::BarrierWait || super::word(result) as u32 as i32 == 0
 }
 
 /// An event is about to be made.
@@ -230,9 +292,12 @@ pub fn futex(args: [usize; 6], pc: u64, call: impl FnOnce() -> isize) -> isize {
         // Another process may wake a futex that is not private.
         wait(me, op, addr, pc, timeout != 0 || command & FUTEX_PRIVATE == 0);
     }
+    let word = ObjectId::new(ObjectClass::Futex, addr as u64);
+    in_free_run(if waits { Effect::Wait } else { Effect::Wake }, word, pc);
     recorded(me, pc);
     let result = call();
     if waits {
+        in_free_run(Effect::Waited, word, pc);
         wait_over(me);
         if result == 0 {
             recorded(me, pc);

@@ -190,6 +190,23 @@ pub unsafe fn leave(sp: usize) {
     leave_of(me);
 }
 
+/// Whether a function whose return address lies at `sp` was called by the innermost function on the strand's stack: see `engine::frames`.
+#[inline]
+pub fn is_innermost(sp: usize) -> bool {
+    let Some(me) = thread::me() else { return false };
+    if me.stack.top.is_null() {
+        return false;
+    }
+    // SAFETY: the top is above the sentinel, which no stack pointer is above.
+    unsafe {
+        let mut entry = me.stack.top.sub(1);
+        while (*entry).sp < sp {
+            entry = entry.sub(1);
+        }
+        (*entry).sp == sp
+    }
+}
+
 /// Calls that are looked at to find the one that ends.
 const LOOKS: usize = 64;
 

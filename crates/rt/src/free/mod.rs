@@ -19,6 +19,7 @@
 //! | `cover` | which functions are interrupted, and by what |
 //! | `functions` | the functions by number, and what is known of them |
 //! | `guide` | noise where something is left to cover |
+//! | `race` | data races |
 //! | `record` | the order of events |
 //! | `frames` | call stacks |
 //! | `watchdog` | deadlocks |
@@ -49,6 +50,7 @@ pub mod guide;
 pub mod heat;
 pub mod noise;
 pub mod past;
+pub mod race;
 pub mod record;
 pub mod server;
 pub mod sharing;
@@ -91,8 +93,12 @@ extern "C" fn in_child() {
     if on() {
         ON.store(false, Ordering::Relaxed);
         cover::begin(false);
+        race::stop();
         // SAFETY: the child has one kernel thread, this one.
-        unsafe { crate::engine::learn::GATE = 0 };
+        unsafe {
+            crate::engine::learn::GATE = 0;
+            crate::engine::addressable::CHECKING = 0;
+        }
         crate::engine::live::detach();
         crate::engine::shared::detach();
         crate::engine::start::leave_free();

@@ -1,12 +1,16 @@
 //! The fork server of free runs, and their beginning.
 
-use super::{ON, access, cover, crash, functions, guide, heat, noise, record, sharing, thread, turns};
-use crate::engine::{self, learn, live, modules, orphans, report, server as control, shared, start};
+use super::{ON, access, cover, crash, functions, guide, heat, noise, race, record, sharing, thread, turns};
+use crate::engine::{
+    self, addressable, learn, live, modules, orphans, report, server as control, shared, start, unseen,
+};
 use crate::sys::{c_int, nr, syscall3};
+use crate::tsan::strings;
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{self, Plan};
 use threadbare_abi::noise::{Noise, NoiseKind, flags};
 use threadbare_abi::protocol::Reply;
+use threadbare_abi::report::RecordTag;
 
 /// A thread is about to be created. If that is in a constructor, runs begin here and not at `main`: a fork takes only the thread along
 /// that forks, and the program would wait for the others in vain. What constructors do from here on is made in every run.
@@ -29,6 +33,7 @@ pub fn serve() {
     orphans::adopt();
     heat::begin();
     control::hello(0);
+    let mut ready_for_races = false;
     while let Some(run) = control::next_command() {
         let Some(base) = shared::area(layout::PLAN_OFFSET) else { return };
         // SAFETY: the driver wrote the plan before it sent the command; the counters are integers.
@@ -41,6 +46,12 @@ pub fn serve() {
         sharing::load_known(plan.known);
         record::clear();
         let noise = Noise::from_params(plan.params);
+        if noise.flags & flags::RACES != 0 && !core::mem::replace(&mut ready_for_races, true) {
+            // What the check of races needs, and no other run.
+            strings::init();
+            engine::race::pristine::keep();
+            unseen::init();
+        }
         if noise.flags & flags::COVER != 0 {
             functions::load();
             guide::begin(noise.guidance, plan.estimate_choices);
@@ -75,14 +86,28 @@ fn begin(plan: &Plan) {
     turns::begin(plan.run);
     record::begin(wanted.flags & flags::RECORD != 0);
     cover::begin(wanted.flags & flags::COVER != 0);
+    let races = wanted.flags & flags::RACES != 0 && race::begin();
     thread::begin_main();
     crash::begin(wanted.signal as c_int);
     let counters = live::live();
     counters.entered = 1;
     counters.strands = 1;
-    if wanted.kind != NoiseKind::None || wanted.flags & (flags::RECORD | flags::COVER | flags::LEARN) != 0 {
-        // SAFETY: one kernel thread so far.
-        unsafe { learn::GATE = access::OPEN };
+    let noisy =
+        wanted.kind != NoiseKind::None || wanted.flags & (flags::RECORD | flags::COVER | flags::LEARN) != 0;
+    // SAFETY: one kernel thread so far.
+    unsafe {
+        learn::GATE = match (noisy, races) {
+            (true, true) => access::BOTH,
+            (true, false) => access::OPEN,
+            (false, true) => access::RACES,
+            (false, false) => 0,
+        };
+        // Memory and string functions are accesses, too.
+        addressable::CHECKING = races as u8;
+    }
+    if wanted.flags & flags::RACES != 0 && !races {
+        let text = "no room in the address space for the check of races: none are looked for";
+        report::add(RecordTag::Warning, u16::MAX, [0; 3], format_args!("{text}"));
     }
     ON.store(true, Ordering::Relaxed);
 }

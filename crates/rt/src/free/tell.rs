@@ -4,6 +4,7 @@ use super::thread::{self, Thread};
 use super::watchdog;
 use crate::engine::live::live;
 use crate::engine::{modules, report};
+use crate::heap::lock::SpinLock;
 use crate::sys::{Text, nr, syscall3, timespec};
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -17,6 +18,9 @@ const VERDICT_EXIT: usize = 66;
 const STRANDS: usize = 256;
 const FRAMES: usize = 64;
 const NAME: usize = 16;
+
+/// Held by whoever adds to the report.
+pub static REPORT: SpinLock = SpinLock::new();
 
 static GIVEN: AtomicBool = AtomicBool::new(false);
 /// The strand that gives it, and whether it has.
@@ -52,6 +56,7 @@ pub fn note(verdict: Verdict, message: fmt::Arguments) -> bool {
         return false;
     }
     GIVER.store(verdict.strand as u32, Ordering::Relaxed);
+    let _held = REPORT.hold();
     let counters = live();
     counters.verdict_code = verdict.code;
     counters.verdict_addr = verdict.addr;
@@ -69,7 +74,8 @@ pub fn note(verdict: Verdict, message: fmt::Arguments) -> bool {
 pub fn exits(code: i32) {
     let strand = thread::me().map_or(u16::MAX, |me| me.index);
     live().current = strand as u32;
-    if code != 0 && !GIVEN.swap(true, Ordering::AcqRel) {
+    if (code != 0 || live().races > 0) && !GIVEN.swap(true, Ordering::AcqRel) {
+        let _held = REPORT.hold();
         strands(strand, &[]);
         DONE.store(true, Ordering::Release);
     }
@@ -78,6 +84,12 @@ pub fn exits(code: i32) {
 
 /// The run comes to its end.
 pub fn ends() {
+    if live().races > 0 && !GIVEN.swap(true, Ordering::AcqRel) {
+        // Races name their strands.
+        let _held = REPORT.hold();
+        strands(u16::MAX, &[]);
+        DONE.store(true, Ordering::Release);
+    }
     count();
     live().ended = 1;
 }

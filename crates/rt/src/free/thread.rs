@@ -7,6 +7,7 @@ use super::cover::{self, Cover};
 use super::frames::Stack;
 use super::heat::Passes;
 use super::past::Past;
+use super::race::{self, Race};
 use super::turns::Turn;
 use super::{calls, noise, record};
 use crate::engine::{Start, live, memory};
@@ -87,7 +88,13 @@ pub struct Thread {
     pub cover: Cover,
     pub held: [HeldLock; HELD],
     pub stack: Stack,
+    /// Where the stamp of its accesses lies, and what else the race check keeps; null if there is none.
+    pub stamp_at: *const AtomicU64,
+    pub race: *mut Race,
 }
+
+/// Where [`Thread::stamp_at`] lies, for the hooks.
+pub const STAMP_AT: usize = core::mem::offset_of!(Thread, stamp_at);
 
 static TABLE: [AtomicPtr<Thread>; MAX_STRANDS] = [const { AtomicPtr::new(null_mut()) }; MAX_STRANDS];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -149,20 +156,29 @@ pub fn at(index: usize) -> Option<&'static Thread> {
     unsafe { TABLE.get(index)?.load(Ordering::Acquire).as_ref() }
 }
 
+/// The strand that a handle of libc's stands for: the last one that had it.
+pub fn with_handle(handle: usize) -> Option<u16> {
+    (0..count())
+        .rev()
+        .filter_map(at)
+        .find(|this| this.pthread.load(Ordering::Relaxed) == handle)
+        .map(|this| this.index)
+}
+
 /// All strands.
 pub fn all() -> impl Iterator<Item = &'static Thread> {
     (0..count()).filter_map(at)
 }
 
 /// A record for a new strand; `None` if there are too many.
-fn make(parent: Option<&Thread>) -> Option<*mut Thread> {
+fn make(parent: Option<&mut Thread>) -> Option<*mut Thread> {
     let index = COUNT.fetch_add(1, Ordering::AcqRel);
     if index >= MAX_STRANDS {
         COUNT.fetch_sub(1, Ordering::AcqRel);
         return None;
     }
     let made = memory::reserve(size_of::<Thread>().next_multiple_of(4096)) as *mut Thread;
-    let (ordinal, path) = match parent {
+    let (ordinal, path) = match &parent {
         Some(parent) => {
             let ordinal = parent.children.fetch_add(1, Ordering::Relaxed) + 1;
             (ordinal, parent.path.child(ordinal))
@@ -172,11 +188,12 @@ fn make(parent: Option<&Thread>) -> Option<*mut Thread> {
     // SAFETY: zeroed memory of the right size; zero is a valid value of every field.
     unsafe {
         (*made).index = index as u16;
-        (*made).parent = parent.map_or(0, |parent| parent.index);
+        (*made).parent = parent.as_ref().map_or(0, |parent| parent.index);
         (*made).ordinal = ordinal;
         (*made).path = path;
         (*made).rng = Rng::new(noise::seed() ^ path.0);
         (*made).stack.open();
+        race::created(parent, &mut *made);
     }
     TABLE[index].store(made, Ordering::Release);
     // SAFETY: just made.
@@ -197,6 +214,7 @@ fn begin(thread: *mut Thread) {
         this.pthread.store(crate::arch::thread_pointer(), Ordering::Relaxed);
         this.born_ns = noise::now();
         cover::begins(this);
+        race::begins(this);
         if noise::wanted().kind != NoiseKind::None {
             // Naps are short, and the usual slack of the kernel's timers is longer.
             syscall3(nr::PRCTL, PR_SET_TIMERSLACK, 1000, 0);
@@ -256,6 +274,7 @@ fn end(this: &'static mut Thread) {
         return;
     }
     record::give_back(this);
+    race::ends(this);
     this.stack.close();
     LIVE.fetch_sub(1, Ordering::AcqRel);
 }

@@ -7,7 +7,7 @@ use threadbare_abi::verdict::VerdictKind;
 
 use super::arena::{Block, Given, Refused};
 use super::with;
-use crate::effect::{Effect, effect};
+use crate::effect::{Effect, effect, in_free_run};
 use crate::engine::addressable::{self, Bytes};
 use crate::engine::{self, ObjectId, faults, modules};
 use crate::free;
@@ -104,6 +104,7 @@ unsafe extern "C" fn malloc_hook(size: usize, pc: u64) -> *mut c_void {
         let block = unsafe { __libc_malloc(size) };
         if free::access::open() {
             free::past::allocated(block as u64, size as u64);
+            allocated_free(block, size, pc);
         }
         return block;
     }
@@ -113,7 +114,16 @@ unsafe extern "C" fn malloc_hook(size: usize, pc: u64) -> *mut c_void {
 unsafe extern "C" fn calloc_hook(number: usize, size: usize, slot: *const u64) -> *mut c_void {
     if !engine::heap_is_ours() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { __libc_calloc(number, size) };
+        let block = unsafe { __libc_calloc(number, size) };
+        if free::race::on() {
+            let (pc, seen) = caller(slot);
+            let bytes = number.saturating_mul(size);
+            allocated_free(block, bytes, pc);
+            if seen && !block.is_null() {
+                in_free_run(Effect::Written(bytes as u64), memory(block as usize), pc);
+            }
+        }
+        return block;
     }
     let Some(bytes) = number.checked_mul(size) else { return no_memory() };
     let (pc, seen) = caller(slot);
@@ -147,8 +157,7 @@ unsafe extern "C" fn realloc_seen_hook(block: *mut c_void, size: usize, slot: *c
 unsafe fn reallocate(block: *mut c_void, size: usize, pc: u64, seen: bool) -> *mut c_void {
     let ours = if block.is_null() { engine::heap_is_ours() } else { super::contains(block as usize) };
     if !ours {
-        // SAFETY: glibc's own block, or a bare program's.
-        return unsafe { __libc_realloc(block, size) };
+        return reallocate_free(block, size, pc, seen);
     }
     if block.is_null() {
         return allocate(size, 16, pc).map_or_else(no_memory, |(block, _)| block);
@@ -196,11 +205,52 @@ unsafe extern "C" fn free_hook(block: *mut c_void, slot: *const u64) {
         return;
     }
     if !super::contains(block as usize) {
+        if free::race::on() {
+            let (pc, seen) = caller(slot);
+            freed_free(block, pc, seen);
+        }
         // SAFETY: glibc's own block, or a bare program's.
         return unsafe { __libc_free(block) };
     }
     let (pc, seen) = caller(slot);
     release(block as usize, pc, seen);
+}
+
+/// libc has given out a block in a free run.
+fn allocated_free(block: *mut c_void, size: usize, pc: u64) {
+    if !block.is_null() {
+        in_free_run(Effect::Alloc(size as u64), memory(block as usize), pc);
+    }
+}
+
+/// A block is about to be given back to libc in a free run.
+fn freed_free(block: *mut c_void, pc: u64, seen: bool) {
+    // One that was allocated before the run is as large as libc says.
+    let size = free::race::shadow::block_at(block as u64).map_or_else(
+        // SAFETY: glibc's own block.
+        || unsafe { real!(malloc_usable_size: fn(*mut c_void) -> usize)(block) } as u64,
+        |block| block.size,
+    );
+    in_free_run(Effect::Free { size, seen }, memory(block as usize), pc);
+}
+
+/// glibc's own `realloc`: a free, an allocation and a copy, whether the block moves or not.
+fn reallocate_free(block: *mut c_void, size: usize, pc: u64, seen: bool) -> *mut c_void {
+    let looked_at = free::race::on();
+    let old = free::race::on().then(|| free::race::shadow::block_at(block as u64)).flatten();
+    if looked_at && !block.is_null() {
+        freed_free(block, pc, seen);
+    }
+    // SAFETY: glibc's own block, or a bare program's.
+    let new = unsafe { __libc_realloc(block, size) };
+    if looked_at && !new.is_null() {
+        allocated_free(new, size, pc);
+        let copied = old.map_or(0, |old| old.size).min(size as u64);
+        if seen {
+            in_free_run(Effect::Written(copied), memory(new as usize), pc);
+        }
+    }
+    new
 }
 
 fn memory(user: usize) -> ObjectId {
@@ -291,7 +341,9 @@ fn used_freed(how: &str, block: Block, user: usize, pc: u64) -> ! {
 fn aligned(align: usize, size: usize, pc: u64) -> *mut c_void {
     if !engine::heap_is_ours() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { __libc_memalign(align, size) };
+        let block = unsafe { __libc_memalign(align, size) };
+        allocated_free(block, size, pc);
+        return block;
     }
     allocate(size, align, pc).map_or_else(no_memory, |(block, _)| block)
 }

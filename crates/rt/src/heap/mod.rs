@@ -6,7 +6,7 @@
 
 pub mod arena;
 mod calls;
-mod lock;
+pub mod lock;
 mod map;
 pub mod own;
 pub mod shadow;

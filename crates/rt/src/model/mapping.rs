@@ -2,7 +2,7 @@
 
 use super::state::{of, uses, uses_seen};
 use super::{hook, signal};
-use crate::effect::{Effect, effect};
+use crate::effect::{Effect, effect, in_free_run};
 use crate::engine::{self, ObjectId};
 use crate::sys::{c_int, c_void};
 use threadbare_abi::op::{OpKind, state};
@@ -25,6 +25,8 @@ unsafe extern "C" fn on_mmap(
     let at = unsafe { call(address, length, protection, flags, descriptor, offset) };
     if at as usize != FAILED && engine::controlled() {
         effect(Effect::Fresh(length as u64), ObjectId::memory(at as u64), 0);
+    } else if at as usize != FAILED {
+        in_free_run(Effect::Fresh(length as u64), ObjectId::memory(at as u64), 0);
     }
     at
 }

@@ -18,6 +18,7 @@ pub mod dynamic;
 pub mod entropy;
 pub mod exit;
 pub mod futex;
+pub mod guard;
 pub mod identity;
 pub mod io;
 pub mod kernel;
@@ -97,7 +98,7 @@ pub fn destroys(object: ObjectId, pc: u64) {
 /// `hook! { name / arguments => function(arg: type, ...; pc) -> ret { body } }` exports `name`: the body when the run
 /// is controlled, libc's own function when it is not. `name @ "VERSION"` names the version of libc's function. `is MutexLock`
 /// behind the number of arguments says which operation the call is, and with `timed` that it has a deadline: a free run makes
-/// noise around it.
+/// noise around it. `around f` says that a free run that looks for races makes it inside of `f`, which gets the arguments and the pc.
 macro_rules! hook {
     (@sort) => { None };
     (@sort $op:ident) => {
@@ -106,17 +107,21 @@ macro_rules! hook {
     (@sort $op:ident timed) => {
         Some($crate::free::calls::Sort { op: threadbare_abi::op::OpKind::$op, timed: true })
     };
-    ($(#[$meta:meta])* $name:ident $(@ $version:literal)? / $n:tt $(is $op:ident $($timed:ident)?)? => $func:ident($($arg:ident: $ty:ty),*; $pc:ident) -> $ret:ty
+    ($(#[$meta:meta])* $name:ident $(@ $version:literal)? / $n:tt $(is $op:ident $($timed:ident)?)? $(around $around:path)? => $func:ident($($arg:ident: $ty:ty),*; $pc:ident) -> $ret:ty
      $body:block) => {
         $(#[$meta])*
         pub unsafe extern "C" fn $func($($arg: $ty,)* $pc: u64) -> $ret {
             if !$crate::engine::controlled() {
                 // SAFETY: libc's own function with the arguments the program gave.
                 let call = || unsafe { $crate::real!($name $(@ $version)?: fn($($ty),*) -> $ret)($($arg),*) };
+                let words: &[usize] = &[$($crate::free::word(&$arg)),*];
+                $(if $crate::free::race::on() {
+                    return $around(words, $pc, call);
+                })?
                 const SORT: Option<$crate::free::calls::Sort> = $crate::model::hook!(@sort $($op $($timed)?)?);
                 return match SORT {
                     Some(sort) if $crate::free::on() => {
-                        $crate::free::calls::pass(sort, &[$($crate::free::word(&$arg)),*], $pc, call)
+                        $crate::free::calls::pass(sort, words, $pc, call)
                     }
                     _ => call(),
                 };

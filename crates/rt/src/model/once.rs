@@ -7,10 +7,11 @@
 //! Rust code without unwinding has no landing pads, so the routine is called through a frame whose personality
 //! function does the undoing while the unwinder passes.
 
+use super::cancel;
 use super::word::Word;
-use super::{cancel, hook};
 use crate::effect::{Effect, Mode, Was, effect, here};
 use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
+use crate::free;
 use crate::sys::{c_int, c_void};
 use alloc::vec::Vec;
 use core::arch::global_asm;
@@ -32,6 +33,15 @@ struct Running {
     control: usize,
     /// A stack address of the call: an entry not above a newer call's was left by `longjmp`.
     frame: usize,
+}
+
+/// Calls a routine of the program's; an exception may pass.
+///
+/// # Safety
+/// It may be called now.
+pub unsafe fn call(routine: unsafe extern "C" fn()) {
+    // SAFETY: the caller's promise.
+    unsafe { tb_once_call(routine) }
 }
 
 unsafe extern "C" {
@@ -83,6 +93,9 @@ unsafe extern "C" fn tb_once_personality(
         effect(Effect::Release(Mode::Alone, Was::Shut), key(entry.control), here());
         engine::notify(key(entry.control));
     }
+    if actions & CLEANUP_PHASE != 0 && !engine::controlled() {
+        free::race::left_once();
+    }
     CONTINUE_UNWIND
 }
 
@@ -98,47 +111,67 @@ pub fn runner_of(control: usize) -> StrandId {
     if value & STATE_MASK != IN_PROGRESS || id == 0 { StrandId::NONE } else { StrandId((id - 1) as u16) }
 }
 
-hook! {
-    /// Safe before init and after fork (libc's); not in a signal handler.
-    pthread_once / 2 is Once => on_once(control: *mut c_void, routine: unsafe extern "C" fn(); pc) -> c_int {
-        let addr = control as usize;
-        // SAFETY: the program passes a control word.
-        let word = unsafe { Word::at(addr) };
-        let op = Op::new(OpKind::Once, addr as u64, pc);
-        let mut ready = || {
-            let value = word.get();
-            if value & STATE_MASK != IN_PROGRESS {
-                return Ready::Yes;
-            }
-            let id = value >> 2;
-            Ready::No(if id == 0 { StrandId::NONE } else { StrandId((id - 1) as u16) })
-        };
-        while !matches!(engine::acquire(op, key(addr), None, &mut ready), Wake::Go) {
-            cancel::check_asynchronous();
-        }
-        if word.get() & STATE_MASK == DONE {
-            effect(Effect::Acquire(Mode::Shared), key(addr), pc);
-            return 0;
-        }
-        effect(Effect::Acquire(Mode::Alone), key(addr), pc);
-        let me = engine::me();
-        word.set(IN_PROGRESS | ((me.0 as u32 + 1) << 2));
-        engine::retract(key(addr));
-        let here = 0u8;
-        let frame = &raw const here as usize;
-        let running = &mut engine::strand(me).model.once.running;
-        while running.last().is_some_and(|entry| entry.frame <= frame) {
-            running.pop();
-        }
-        running.push(Running { control: addr, frame });
-        // SAFETY: the program's own routine.
-        unsafe { tb_once_call(routine) };
-        engine::strand(me).model.once.running.retain(|entry| entry.control != addr);
-        effect(Effect::Release(Mode::Alone, Was::Shut), key(addr), pc);
-        word.set(DONE);
-        engine::notify(key(addr));
-        0
+/// `pthread_once`. Safe before init and after fork (libc's); not in a signal handler.
+pub unsafe extern "C" fn on_once(control: *mut c_void, routine: unsafe extern "C" fn(), pc: u64) -> c_int {
+    if engine::controlled() {
+        return once(control, routine, pc);
     }
+    type Routine = unsafe extern "C" fn();
+    let call = |routine| {
+        // SAFETY: libc's own function with what the program gave, or a routine that calls it.
+        unsafe { crate::real!(pthread_once: fn(*mut c_void, Routine) -> c_int)(control, routine) }
+    };
+    if !free::on() {
+        return call(routine);
+    }
+    let sort = free::calls::Sort { op: OpKind::Once, timed: false };
+    free::calls::pass(sort, &[control as usize], pc, || {
+        let mut result = 0;
+        free::race::once(control as usize, routine, |routine| result = call(routine));
+        result
+    })
 }
 
+crate::interpose!(pthread_once, 2, on_once);
 crate::interpose!(__pthread_once, 2, on_once);
+
+/// `pthread_once` under control.
+fn once(control: *mut c_void, routine: unsafe extern "C" fn(), pc: u64) -> c_int {
+    let addr = control as usize;
+    // SAFETY: the program passes a control word.
+    let word = unsafe { Word::at(addr) };
+    let op = Op::new(OpKind::Once, addr as u64, pc);
+    let mut ready = || {
+        let value = word.get();
+        if value & STATE_MASK != IN_PROGRESS {
+            return Ready::Yes;
+        }
+        let id = value >> 2;
+        Ready::No(if id == 0 { StrandId::NONE } else { StrandId((id - 1) as u16) })
+    };
+    while !matches!(engine::acquire(op, key(addr), None, &mut ready), Wake::Go) {
+        cancel::check_asynchronous();
+    }
+    if word.get() & STATE_MASK == DONE {
+        effect(Effect::Acquire(Mode::Shared), key(addr), pc);
+        return 0;
+    }
+    effect(Effect::Acquire(Mode::Alone), key(addr), pc);
+    let me = engine::me();
+    word.set(IN_PROGRESS | ((me.0 as u32 + 1) << 2));
+    engine::retract(key(addr));
+    let here = 0u8;
+    let frame = &raw const here as usize;
+    let running = &mut engine::strand(me).model.once.running;
+    while running.last().is_some_and(|entry| entry.frame <= frame) {
+        running.pop();
+    }
+    running.push(Running { control: addr, frame });
+    // SAFETY: the program's own routine.
+    unsafe { tb_once_call(routine) };
+    engine::strand(me).model.once.running.retain(|entry| entry.control != addr);
+    effect(Effect::Release(Mode::Alone, Was::Shut), key(addr), pc);
+    word.set(DONE);
+    engine::notify(key(addr));
+    0
+}

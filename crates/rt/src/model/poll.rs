@@ -146,7 +146,9 @@ pub fn poll(fds: *mut PollFd, count: usize, deadline: u64, mask: *const signal::
 unsafe extern "C" fn poll_hook(fds: *mut PollFd, count: usize, timeout: c_int, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(poll: fn(*mut PollFd, usize, c_int) -> c_int)(fds, count, timeout) };
+        return super::io::passes_in(|| unsafe {
+            real!(poll: fn(*mut PollFd, usize, c_int) -> c_int)(fds, count, timeout)
+        });
     }
     result(poll(fds, count, after_ms(timeout), core::ptr::null(), pc)) as c_int
 }
@@ -161,7 +163,7 @@ unsafe extern "C" fn poll_chk_hook(
     if !engine::controlled() || room / size_of::<PollFd>() < count {
         let call = real!(__poll_chk: fn(*mut PollFd, usize, c_int, usize) -> c_int);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fds, count, timeout, room) };
+        return super::io::passes_in(|| unsafe { call(fds, count, timeout, room) });
     }
     result(poll(fds, count, after_ms(timeout), core::ptr::null(), pc)) as c_int
 }
@@ -190,7 +192,7 @@ unsafe extern "C" fn ppoll_hook(
     if !engine::controlled() {
         let call = real!(ppoll: fn(*mut PollFd, usize, *const timespec, *const signal::Set) -> c_int);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fds, count, limit, mask) };
+        return super::io::passes_in(|| unsafe { call(fds, count, limit, mask) });
     }
     result(ppoll(fds, count, limit, mask, pc)) as c_int
 }
@@ -207,7 +209,7 @@ unsafe extern "C" fn ppoll_chk_hook(
         let call =
             real!(__ppoll_chk: fn(*mut PollFd, usize, *const timespec, *const signal::Set, usize) -> c_int);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fds, count, limit, mask, room) };
+        return super::io::passes_in(|| unsafe { call(fds, count, limit, mask, room) });
     }
     result(ppoll(fds, count, limit, mask, pc)) as c_int
 }
@@ -313,7 +315,7 @@ unsafe extern "C" fn select_hook(
     if !engine::controlled() {
         let call = real!(select: fn(c_int, *mut u64, *mut u64, *mut u64, *mut TimeVal) -> c_int);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(count, read, write, except, limit) };
+        return super::io::passes_in(|| unsafe { call(count, read, write, except, limit) });
     }
     result(select_timeval(count, [read, write, except], limit, pc)) as c_int
 }
@@ -332,7 +334,7 @@ unsafe extern "C" fn pselect_hook(
             pselect: fn(c_int, *mut u64, *mut u64, *mut u64, *const timespec, *const signal::Set) -> c_int
         );
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(count, read, write, except, limit, mask) };
+        return super::io::passes_in(|| unsafe { call(count, read, write, except, limit, mask) });
     }
     let got = match time::deadline_relative(limit) {
         Ok(deadline) => select(count, [read, write, except], deadline, mask, pc),
@@ -369,7 +371,7 @@ unsafe extern "C" fn epoll_wait_hook(
     if !engine::controlled() {
         let call = real!(epoll_wait: fn(c_int, *mut c_void, c_int, c_int) -> c_int);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fd, events, room, timeout) };
+        return super::io::passes_in(|| unsafe { call(fd, events, room, timeout) });
     }
     result(epoll(fd, events, room, after_ms(timeout), core::ptr::null(), pc)) as c_int
 }
@@ -385,7 +387,7 @@ unsafe extern "C" fn epoll_pwait_hook(
     if !engine::controlled() {
         let call = real!(epoll_pwait: fn(c_int, *mut c_void, c_int, c_int, *const signal::Set) -> c_int);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fd, events, room, timeout, mask) };
+        return super::io::passes_in(|| unsafe { call(fd, events, room, timeout, mask) });
     }
     result(epoll(fd, events, room, after_ms(timeout), mask, pc)) as c_int
 }
@@ -402,7 +404,7 @@ unsafe extern "C" fn epoll_pwait2_hook(
         let call =
             real!(epoll_pwait2: fn(c_int, *mut c_void, c_int, *const timespec, *const signal::Set) -> c_int);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fd, events, room, limit, mask) };
+        return super::io::passes_in(|| unsafe { call(fd, events, room, limit, mask) });
     }
     let got = match time::deadline_relative(limit) {
         Ok(deadline) => epoll(fd, events, room, deadline, mask, pc),

@@ -278,7 +278,7 @@ hook! {
 
 hook! {
     /// As `pthread_join`.
-    pthread_tryjoin_np / 2 => on_tryjoin(thread: pthread_t, out: *mut *mut c_void; pc) -> c_int {
+    pthread_tryjoin_np / 2 around free::calls::join => on_tryjoin(thread: pthread_t, out: *mut *mut c_void; pc) -> c_int {
         let id = find(thread);
         engine::point(Op::new(OpKind::TryJoin, id.map_or(u64::MAX, |id| id.0 as u64), pc));
         match find(thread) {

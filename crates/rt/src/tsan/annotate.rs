@@ -3,7 +3,7 @@
 //! Those that stand for an acquire or release are points; the rest is accepted. Safe before init, in a signal, after
 //! fork.
 
-use crate::effect::{Effect, Exempt, effect};
+use crate::effect::{Effect, Exempt, effect, in_free_run};
 use crate::engine::{ObjectClass, ObjectId, controlled, point};
 use crate::sys::{c_char, c_int, c_void};
 use threadbare_abi::op::{Op, OpKind};
@@ -16,6 +16,8 @@ unsafe extern "C" fn acquired(addr: u64, pc: u64) {
     if controlled() {
         point(Op::new(OpKind::Annotate, addr, pc));
         effect(Effect::After, annotated(addr), pc);
+    } else {
+        in_free_run(Effect::After, annotated(addr), pc);
     }
 }
 
@@ -23,6 +25,8 @@ unsafe extern "C" fn released(addr: u64, pc: u64) {
     if controlled() {
         point(Op::new(OpKind::Annotate, addr, pc));
         effect(Effect::Before, annotated(addr), pc);
+    } else {
+        in_free_run(Effect::Before, annotated(addr), pc);
     }
 }
 
@@ -47,8 +51,17 @@ interpose!(WTFAnnotateHappensAfter, 3, acquired_at);
 interpose!(AnnotateRWLockAcquired, 3, acquired_at);
 interpose!(AnnotateRWLockReleased, 3, released_at);
 
+/// Something the program says of memory.
+fn either(what: Effect, addr: u64, pc: u64) {
+    if controlled() {
+        effect(what, ObjectId::memory(addr), pc);
+    } else {
+        in_free_run(what, ObjectId::memory(addr), pc);
+    }
+}
+
 unsafe extern "C" fn benign(_file: *const c_char, _line: c_int, addr: u64, _why: *const c_char, pc: u64) {
-    effect(Effect::Benign(1), ObjectId::memory(addr), pc);
+    either(Effect::Benign(1), addr, pc);
 }
 
 unsafe extern "C" fn benign_sized(
@@ -59,12 +72,12 @@ unsafe extern "C" fn benign_sized(
     _why: *const c_char,
     pc: u64,
 ) {
-    effect(Effect::Benign(size), ObjectId::memory(addr), pc);
+    either(Effect::Benign(size), addr, pc);
 }
 
 /// `AnnotateNewMemory(file, line, address, size)`: nobody has used it yet.
 unsafe extern "C" fn new_memory(_file: *const c_char, _line: c_int, addr: u64, size: u64, pc: u64) {
-    effect(Effect::Fresh(size), ObjectId::memory(addr), pc);
+    either(Effect::Fresh(size), addr, pc);
 }
 
 interpose!(AnnotateBenignRace, 4, benign);
@@ -81,6 +94,8 @@ macro_rules! sections {
             pub unsafe extern "C" fn $begin() {
                 if controlled() {
                     effect(Effect::Exempt(Exempt::$what, true), ObjectId::NEVER, 0);
+                } else {
+                    in_free_run(Effect::Exempt(Exempt::$what, true), ObjectId::NEVER, 0);
                 }
             }
 
@@ -89,6 +104,8 @@ macro_rules! sections {
             pub unsafe extern "C" fn $end() {
                 if controlled() {
                     effect(Effect::Exempt(Exempt::$what, false), ObjectId::NEVER, 0);
+                } else {
+                    in_free_run(Effect::Exempt(Exempt::$what, false), ObjectId::NEVER, 0);
                 }
             }
         )*
@@ -158,6 +175,8 @@ unsafe extern "C" fn mutex_post_lock(addr: u64, flags: u32, _recursion: c_int, p
 unsafe extern "C" fn mutex_pre_unlock(addr: u64, _flags: u32, pc: u64) -> c_int {
     if controlled() {
         effect(Effect::Before, annotated(addr), pc);
+    } else {
+        in_free_run(Effect::Before, annotated(addr), pc);
     }
     0
 }

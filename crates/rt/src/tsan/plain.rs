@@ -1,13 +1,33 @@
 //! Plain accesses.
 //!
 //! In a bare run, and while one strand is alive and touches neither heap nor an ended strand's stack, the stubs return
-//! after three compares.
+//! after three compares. In a free run that looks for races they look at the cells of the address themselves (`free::race`).
 //! Safe before init, in a signal (single kernel thread), after fork.
 
 use crate::engine::access;
 use crate::engine::addressable::{self, VIEW, offset};
 use crate::engine::learn::{self, GATE};
 use threadbare_abi::op::OpKind;
+
+// The bit of a cell that says that it writes, in the lower half of four cells.
+core::arch::global_asm!(
+    ".section .rodata",
+    ".hidden tb_race_writes",
+    ".p2align 4",
+    "tb_race_writes: .rept 4; .long {writes}; .endr",
+    ".text",
+    writes = const threadbare_rules::cells::WRITES_BIT,
+);
+
+/// What is done to four cells before they are compared with a write.
+macro_rules! either {
+    (Read) => {
+        "por xmm0, [rip + tb_race_writes]"
+    };
+    ($kind:ident) => {
+        ""
+    };
+}
 
 macro_rules! accesses {
     ($($kind:ident $size:literal: $($name:ident)*;)*) => {
@@ -33,8 +53,52 @@ macro_rules! accesses {
                     "jmp {target}",
                     "3: mov rsi, [rsp]",
                     "jmp {alone}",
-                    "4: mov rsi, [rsp]",
+                    "4: cmp byte ptr [rip + {gate}], {races}",
+                    "jne 6f",
+                    // A free run that looks for races: whether the strand has done the same in the same epoch.
+                    "mov rax, qword ptr [rip + tb_free_self@GOTTPOFF]",
+                    "mov rax, qword ptr fs:[rax]",
+                    "test rax, rax",
+                    "jz 7f",
+                    "mov rax, [rax + {stamp_at}]",
+                    "mov eax, [rax]",
+                    "test eax, eax",
+                    "jz 5f",
+                    "mov ecx, edi",
+                    "and ecx, 7",
+                    "mov edx, {bytes}",
+                    "shl edx, cl",
+                    "cmp edx, 0xff",
+                    "ja 5f",
+                    "lea eax, [rax + rdx + {writes}]",
+                    "movabs rdx, {fold}",
+                    "and rdx, rdi",
+                    "shl rdx, {scale}",
+                    "add rdx, [rip + {base}]",
+                    "movaps xmm0, [rdx]",
+                    "movaps xmm1, [rdx + 16]",
+                    "shufps xmm0, xmm1, 0x88",
+                    "movd xmm1, eax",
+                    "pshufd xmm1, xmm1, 0",
+                    // A write of the strand's own does for its reads.
+                    either!($kind),
+                    "pcmpeqd xmm0, xmm1",
+                    "pmovmskb eax, xmm0",
+                    "test eax, eax",
+                    "jz 5f",
+                    "7: ret",
+                    "5: mov rsi, [rsp]",
+                    "jmp {races_slow}",
+                    "6: mov rsi, [rsp]",
                     "jmp {other}",
+                    races = const crate::free::access::RACES,
+                    stamp_at = const crate::free::thread::STAMP_AT,
+                    bytes = const (1u32 << $size) - 1,
+                    writes = const threadbare_rules::cells::WRITES_BIT,
+                    fold = const ((1u64 << threadbare_rules::cells::FOLDED_BITS) - 8),
+                    scale = const crate::free::race::shadow::SCALE,
+                    base = sym crate::free::race::shadow::BASE,
+                    races_slow = sym crate::free::race::plain::hook::<{ OpKind::$kind as u8 }, $size>,
                     gate = sym GATE,
                     view = sym VIEW,
                     heap = const offset::HEAP,
@@ -128,7 +192,7 @@ fn gated_to(access: fn(OpKind, u64, u32, u64), kind: OpKind, addr: u64, size: u6
     let gate = unsafe { GATE };
     let bytes = size.min(u32::MAX as u64) as u32;
     if bytes == 0 {
-    } else if gate == crate::free::access::OPEN {
+    } else if crate::free::access::open() {
         crate::free::access::plain(kind, addr, bytes, pc);
     } else if gate != 0 {
         access(kind, addr, bytes, pc);

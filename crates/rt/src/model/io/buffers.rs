@@ -3,6 +3,7 @@
 //! What is written to a descriptor is read from memory before: whoever receives it may use the memory again. What is
 //! read from a descriptor is written to memory after: the data came from there.
 
+use crate::free;
 use crate::model::kernel::{IoVec, MsgHdr};
 use crate::tsan::strings::Caller;
 
@@ -33,6 +34,20 @@ pub fn received(slot: *const u64, parts: &[IoVec], got: isize) {
 /// The kernel has put as many bytes as `got` says, at most `count`, into this buffer.
 pub fn received_one<T>(slot: *const u64, buffer: *const T, count: usize, got: isize) {
     Caller::at(slot).writes(buffer, count.min(got.max(0) as usize));
+}
+
+/// [`sent_one`] of a free run that looks for races.
+pub fn sent_in_free_run<T>(slot: *const u64, buffer: *const T, count: usize) {
+    if free::race::on() {
+        sent_one(slot, buffer, count);
+    }
+}
+
+/// [`received_one`] of a free run that looks for races.
+pub fn received_in_free_run<T>(slot: *const u64, buffer: *const T, count: usize, got: isize) {
+    if free::race::on() {
+        received_one(slot, buffer, count, got);
+    }
 }
 
 /// The buffers of a call.

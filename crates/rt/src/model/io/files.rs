@@ -185,7 +185,7 @@ pub fn close(fd: c_int, pc: u64) -> isize {
 unsafe extern "C" fn close_hook(fd: c_int, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(close: fn(c_int) -> c_int)(fd) };
+        return super::passes_out(|| unsafe { real!(close: fn(c_int) -> c_int)(fd) });
     }
     result(close(fd, pc)) as c_int
 }

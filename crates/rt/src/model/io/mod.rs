@@ -20,7 +20,7 @@ mod write;
 use threadbare_abi::fault::{Fault, Faults};
 use threadbare_abi::op::{Op, OpKind};
 
-use crate::effect::{Effect, Mode, Was, effect, here};
+use crate::effect::{Effect, Mode, Was, effect, here, in_free_run};
 use crate::engine::{self, ObjectClass, ObjectId, PollFd, Wake, faults};
 use crate::model::kernel::{F_GETFL, O_NONBLOCK, SOL_SOCKET, Stat, TimeVal, call, error::*, raw};
 use crate::model::signal::{self, Interruption};
@@ -84,6 +84,19 @@ pub fn touched() {
     if *RETRYING.get() > 0 {
         engine::wake_all(RETRY, u32::MAX);
     }
+}
+
+/// A call of a run that is not controlled, by which others may get something.
+pub fn passes_out<R>(call: impl FnOnce() -> R) -> R {
+    in_free_run(Effect::Release(Mode::Alone, Was::Open), ObjectId::DESCRIPTORS, 0);
+    call()
+}
+
+/// A call of a run that is not controlled, by which something of others may come.
+pub fn passes_in<R>(call: impl FnOnce() -> R) -> R {
+    let made = call();
+    in_free_run(Effect::Acquire(Mode::Alone), ObjectId::DESCRIPTORS, 0);
+    made
 }
 
 /// The running strand has what others may have sent it, or knows that there is nothing.

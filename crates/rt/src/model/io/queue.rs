@@ -141,7 +141,7 @@ unsafe extern "C" fn semtimedop_hook(
     let call = real!(semtimedop: fn(c_int, *mut SemBuf, usize, *const timespec) -> c_int);
     if !engine::controlled() || count == 0 || count > 500 {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(set, operations, count, limit) };
+        return super::passes_out(|| super::passes_in(|| unsafe { call(set, operations, count, limit) }));
     }
     let at = match time::deadline_relative(limit) {
         Ok(at) => at,
@@ -175,7 +175,7 @@ unsafe extern "C" fn msgsnd_hook(
     let call = real!(msgsnd: fn(c_int, *const c_void, usize, c_int) -> c_int);
     if !engine::controlled() || flags & IPC_NOWAIT != 0 {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(queue, message, size, flags) };
+        return super::passes_out(|| unsafe { call(queue, message, size, flags) });
     }
     // SAFETY: the caller's message, without waiting.
     let attempt = || unsafe { call(queue, message, size, flags | IPC_NOWAIT) as isize };
@@ -194,7 +194,7 @@ unsafe extern "C" fn msgrcv_hook(
     let call = real!(msgrcv: fn(c_int, *mut c_void, usize, i64, c_int) -> isize);
     if !engine::controlled() || flags & IPC_NOWAIT != 0 {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(queue, message, size, kind, flags) };
+        return super::passes_in(|| unsafe { call(queue, message, size, kind, flags) });
     }
     // SAFETY: the caller's buffer, without waiting.
     let attempt = || unsafe { call(queue, message, size, kind, flags | IPC_NOWAIT) };

@@ -75,7 +75,11 @@ fn read_into(fd: c_int, buffer: *mut c_void, count: usize, slot: *const u64) -> 
 unsafe extern "C" fn read_hook(fd: c_int, buffer: *mut c_void, count: usize, slot: *const u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(read: fn(c_int, *mut c_void, usize) -> isize)(fd, buffer, count) };
+        let got = super::passes_in(|| unsafe {
+            real!(read: fn(c_int, *mut c_void, usize) -> isize)(fd, buffer, count)
+        });
+        buffers::received_in_free_run(slot, buffer, count, got);
+        return got;
     }
     read_into(fd, buffer, count, slot)
 }
@@ -90,7 +94,9 @@ unsafe extern "C" fn read_chk_hook(
     if !engine::controlled() || count > room {
         let call = real!(__read_chk: fn(c_int, *mut c_void, usize, usize) -> isize);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fd, buffer, count, room) };
+        let got = super::passes_in(|| unsafe { call(fd, buffer, count, room) });
+        buffers::received_in_free_run(slot, buffer, count, got);
+        return got;
     }
     read_into(fd, buffer, count, slot)
 }
@@ -111,7 +117,9 @@ pub fn readv(fd: c_int, parts: *const IoVec, count: c_int, pc: u64) -> isize {
 unsafe extern "C" fn readv_hook(fd: c_int, parts: *const IoVec, count: c_int, slot: *const u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(readv: fn(c_int, *const IoVec, c_int) -> isize)(fd, parts, count) };
+        return super::passes_in(|| unsafe {
+            real!(readv: fn(c_int, *const IoVec, c_int) -> isize)(fd, parts, count)
+        });
     }
     // SAFETY: the stub's stack pointer, and the caller's array.
     unsafe {
@@ -132,7 +140,11 @@ unsafe extern "C" fn pread_hook(
 ) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(pread64: fn(c_int, *mut c_void, usize, i64) -> isize)(fd, buffer, count, at) };
+        let got = super::passes_in(|| unsafe {
+            real!(pread64: fn(c_int, *mut c_void, usize, i64) -> isize)(fd, buffer, count, at)
+        });
+        buffers::received_in_free_run(slot, buffer, count, got);
+        return got;
     }
     // SAFETY: the stub's stack pointer, the caller's buffer; what has positions does not block.
     let got = unsafe {
@@ -146,7 +158,7 @@ unsafe extern "C" fn pread_hook(
 unsafe extern "C" fn eventfd_read_hook(fd: c_int, value: *mut u64, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(eventfd_read: fn(c_int, *mut u64) -> c_int)(fd, value) };
+        return super::passes_in(|| unsafe { real!(eventfd_read: fn(c_int, *mut u64) -> c_int)(fd, value) });
     }
     match read(fd, value.cast(), 8, pc) {
         8 => 0,

@@ -135,9 +135,11 @@ unsafe extern "C" fn recv_hook(
 ) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe {
+        let got = super::passes_in(|| unsafe {
             real!(recv: fn(c_int, *mut c_void, usize, c_int) -> isize)(fd, buffer, count, flags)
-        };
+        });
+        buffers::received_in_free_run(slot, buffer, count, got);
+        return got;
     }
     receive_into(fd, buffer, count, flags, NOBODY, slot)
 }
@@ -153,7 +155,9 @@ unsafe extern "C" fn recv_chk_hook(
     if !engine::controlled() || count > room {
         let call = real!(__recv_chk: fn(c_int, *mut c_void, usize, usize, c_int) -> isize);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fd, buffer, count, room, flags) };
+        let got = super::passes_in(|| unsafe { call(fd, buffer, count, room, flags) });
+        buffers::received_in_free_run(slot, buffer, count, got);
+        return got;
     }
     receive_into(fd, buffer, count, flags, NOBODY, slot)
 }
@@ -170,7 +174,9 @@ unsafe extern "C" fn recvfrom_hook(
     if !engine::controlled() {
         let call = real!(recvfrom: fn(c_int, *mut c_void, usize, c_int, *mut c_void, *mut u32) -> isize);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fd, buffer, count, flags, address, length) };
+        let got = super::passes_in(|| unsafe { call(fd, buffer, count, flags, address, length) });
+        buffers::received_in_free_run(slot, buffer, count, got);
+        return got;
     }
     receive_into(fd, buffer, count, flags, (address, length), slot)
 }
@@ -188,7 +194,7 @@ unsafe extern "C" fn recvfrom_chk_hook(
     if !engine::controlled() || count > room {
         let call = real!(__recvfrom_chk: fn(c_int, *mut c_void, usize, usize, c_int, *mut c_void, *mut u32) -> isize);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fd, buffer, count, room, flags, address, length) };
+        return super::passes_in(|| unsafe { call(fd, buffer, count, room, flags, address, length) });
     }
     result(receive(fd, buffer, count, flags, address, length, pc))
 }
@@ -196,7 +202,9 @@ unsafe extern "C" fn recvfrom_chk_hook(
 unsafe extern "C" fn recvmsg_hook(fd: c_int, message: *mut MsgHdr, flags: c_int, slot: *const u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(recvmsg: fn(c_int, *mut MsgHdr, c_int) -> isize)(fd, message, flags) };
+        return super::passes_in(|| unsafe {
+            real!(recvmsg: fn(c_int, *mut MsgHdr, c_int) -> isize)(fd, message, flags)
+        });
     }
     // SAFETY: the stub's stack pointer, and the caller's message.
     unsafe {

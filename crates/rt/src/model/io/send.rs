@@ -159,10 +159,11 @@ unsafe extern "C" fn send_hook(
     slot: *const u64,
 ) -> isize {
     if !engine::controlled() {
+        buffers::sent_in_free_run(slot, buffer, count);
         // SAFETY: the caller's request, unchanged.
-        return unsafe {
+        return super::passes_out(|| unsafe {
             real!(send: fn(c_int, *const c_void, usize, c_int) -> isize)(fd, buffer, count, flags)
-        };
+        });
     }
     buffers::sent_one(slot, buffer, count);
     // SAFETY: the stub's stack pointer.
@@ -180,8 +181,9 @@ unsafe extern "C" fn sendto_hook(
 ) -> isize {
     if !engine::controlled() {
         let call = real!(sendto: fn(c_int, *const c_void, usize, c_int, *const c_void, u32) -> isize);
+        buffers::sent_in_free_run(slot, buffer, count);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fd, buffer, count, flags, address, length) };
+        return super::passes_out(|| unsafe { call(fd, buffer, count, flags, address, length) });
     }
     buffers::sent_one(slot, buffer, count);
     // SAFETY: the stub's stack pointer.
@@ -196,7 +198,9 @@ unsafe extern "C" fn sendmsg_hook(
 ) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(sendmsg: fn(c_int, *const MsgHdr, c_int) -> isize)(fd, message, flags) };
+        return super::passes_out(|| unsafe {
+            real!(sendmsg: fn(c_int, *const MsgHdr, c_int) -> isize)(fd, message, flags)
+        });
     }
     // SAFETY: the stub's stack pointer, and the caller's message.
     unsafe {

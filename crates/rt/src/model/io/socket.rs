@@ -64,7 +64,9 @@ pub fn accept(fd: c_int, address: *mut c_void, length: *mut u32, flags: c_int, p
 unsafe extern "C" fn accept_hook(fd: c_int, address: *mut c_void, length: *mut u32, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(accept: fn(c_int, *mut c_void, *mut u32) -> c_int)(fd, address, length) };
+        return super::passes_in(|| unsafe {
+            real!(accept: fn(c_int, *mut c_void, *mut u32) -> c_int)(fd, address, length)
+        });
     }
     result(accept(fd, address, length, 0, pc)) as c_int
 }
@@ -79,7 +81,7 @@ unsafe extern "C" fn accept4_hook(
     if !engine::controlled() {
         let call = real!(accept4: fn(c_int, *mut c_void, *mut u32, c_int) -> c_int);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(fd, address, length, flags) };
+        return super::passes_in(|| unsafe { call(fd, address, length, flags) });
     }
     result(accept(fd, address, length, flags, pc)) as c_int
 }
@@ -122,7 +124,9 @@ pub fn connect(fd: c_int, address: *const c_void, length: u32, pc: u64) -> isize
 unsafe extern "C" fn connect_hook(fd: c_int, address: *const c_void, length: u32, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(connect: fn(c_int, *const c_void, u32) -> c_int)(fd, address, length) };
+        return super::passes_out(|| unsafe {
+            real!(connect: fn(c_int, *const c_void, u32) -> c_int)(fd, address, length)
+        });
     }
     result(connect(fd, address, length, pc)) as c_int
 }
@@ -130,7 +134,7 @@ unsafe extern "C" fn connect_hook(fd: c_int, address: *const c_void, length: u32
 unsafe extern "C" fn shutdown_hook(fd: c_int, how: c_int, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(shutdown: fn(c_int, c_int) -> c_int)(fd, how) };
+        return super::passes_out(|| unsafe { real!(shutdown: fn(c_int, c_int) -> c_int)(fd, how) });
     }
     begin(fd, pc);
     // SAFETY: the caller's request; it does not block.

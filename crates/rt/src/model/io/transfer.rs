@@ -96,7 +96,7 @@ unsafe extern "C" fn sendfile_hook(to: c_int, from: c_int, offset: *mut i64, cou
     if !engine::controlled() {
         let call = real!(sendfile64: fn(c_int, c_int, *mut i64, usize) -> isize);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(to, from, offset, count) };
+        return super::passes_out(|| unsafe { call(to, from, offset, count) });
     }
     result(sendfile(to, from, offset, count, pc))
 }
@@ -113,7 +113,10 @@ unsafe extern "C" fn splice_hook(
     if !engine::controlled() {
         let call = real!(splice: fn(c_int, *mut i64, c_int, *mut i64, usize, c_uint) -> isize);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(from, from_at, to, to_at, count, flags) };
+        return super::passes_out(|| {
+            // SAFETY: as above.
+            super::passes_in(|| unsafe { call(from, from_at, to, to_at, count, flags) })
+        });
     }
     result(splice(from, from_at, to, to_at, count, flags, pc))
 }
@@ -121,7 +124,12 @@ unsafe extern "C" fn splice_hook(
 unsafe extern "C" fn tee_hook(from: c_int, to: c_int, count: usize, flags: c_uint, pc: u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(tee: fn(c_int, c_int, usize, c_uint) -> isize)(from, to, count, flags) };
+        return super::passes_out(|| {
+            // SAFETY: as above.
+            super::passes_in(|| unsafe {
+                real!(tee: fn(c_int, c_int, usize, c_uint) -> isize)(from, to, count, flags)
+            })
+        });
     }
     result(tee(from, to, count, flags, pc))
 }

@@ -69,8 +69,11 @@ fn pipe(fd: c_int, buffer: *const c_void, count: usize, pc: u64) -> isize {
 
 unsafe extern "C" fn write_hook(fd: c_int, buffer: *const c_void, count: usize, slot: *const u64) -> isize {
     if !engine::controlled() {
+        buffers::sent_in_free_run(slot, buffer, count);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(write: fn(c_int, *const c_void, usize) -> isize)(fd, buffer, count) };
+        return super::passes_out(|| unsafe {
+            real!(write: fn(c_int, *const c_void, usize) -> isize)(fd, buffer, count)
+        });
     }
     buffers::sent_one(slot, buffer, count);
     // SAFETY: the stub's stack pointer.
@@ -131,7 +134,9 @@ fn pipe_atomic(fd: c_int, parts: &[IoVec], pc: u64) -> isize {
 unsafe extern "C" fn writev_hook(fd: c_int, parts: *const IoVec, count: c_int, slot: *const u64) -> isize {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(writev: fn(c_int, *const IoVec, c_int) -> isize)(fd, parts, count) };
+        return super::passes_out(|| unsafe {
+            real!(writev: fn(c_int, *const IoVec, c_int) -> isize)(fd, parts, count)
+        });
     }
     // SAFETY: the stub's stack pointer, and the caller's array.
     unsafe {
@@ -148,10 +153,11 @@ unsafe extern "C" fn pwrite_hook(
     slot: *const u64,
 ) -> isize {
     if !engine::controlled() {
+        buffers::sent_in_free_run(slot, buffer, count);
         // SAFETY: the caller's request, unchanged.
-        return unsafe {
+        return super::passes_out(|| unsafe {
             real!(pwrite64: fn(c_int, *const c_void, usize, i64) -> isize)(fd, buffer, count, at)
-        };
+        });
     }
     buffers::sent_one(slot, buffer, count);
     // SAFETY: the stub's stack pointer, the caller's buffer; what has positions does not block.
@@ -164,7 +170,7 @@ unsafe extern "C" fn pwrite_hook(
 unsafe extern "C" fn eventfd_write_hook(fd: c_int, value: u64, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(eventfd_write: fn(c_int, u64) -> c_int)(fd, value) };
+        return super::passes_out(|| unsafe { real!(eventfd_write: fn(c_int, u64) -> c_int)(fd, value) });
     }
     if result(write(fd, (&raw const value).cast(), 8, pc)) == 8 { 0 } else { -1 }
 }

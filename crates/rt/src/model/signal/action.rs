@@ -3,6 +3,7 @@
 use super::kernel::{self, Native, SA_NODEFER, SA_RESETHAND, SA_RESTART, SigInfo, native};
 use super::{FAULTS, Set, UNBLOCKABLE, bit, queue, valid};
 use crate::engine;
+use crate::free::race::signals;
 use crate::model::single::Single;
 use crate::sys::errno::EINVAL;
 use crate::sys::{c_int, c_void, fail};
@@ -140,13 +141,29 @@ unsafe extern "C" fn sigaction_hook(
 ) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe {
-            real!(sigaction: fn(c_int, *const CAction, *mut CAction) -> c_int)(signal, new, old)
-        };
+        return unsafe { free_action(signal, new, old) };
     }
     engine::event();
     // SAFETY: the caller's pointers.
     unsafe { sigaction(signal, new, old) }
+}
+
+/// `sigaction` of a run that is not controlled: of a free one that looks for races the kernel gets a handler of ours.
+unsafe fn free_action(signal: c_int, new: *const CAction, old: *mut CAction) -> c_int {
+    // SAFETY: the caller's pointers.
+    unsafe {
+        let mut action = new.as_ref().map(|new| CAction { ..*new });
+        let before = signals::handler_of(signal);
+        if let Some(action) = &mut action {
+            action.handler = signals::in_place_of(signal, action.handler);
+        }
+        let new = action.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
+        let done = real!(sigaction: fn(c_int, *const CAction, *mut CAction) -> c_int)(signal, new, old);
+        if let Some(old) = old.as_mut() {
+            old.handler = signals::program_has(old.handler, before);
+        }
+        done
+    }
 }
 
 unsafe fn sigaction(signal: c_int, new: *const CAction, old: *mut CAction) -> c_int {
@@ -206,10 +223,18 @@ fn install(signal: c_int, handler: usize, flags: u64, mask: Set) -> usize {
     before
 }
 
+/// The same for calls that take a handler and tell the one before.
+fn free_handler(signal: c_int, handler: usize, call: impl FnOnce(usize) -> usize) -> usize {
+    let before = signals::handler_of(signal);
+    signals::program_has(call(signals::in_place_of(signal, handler)), before)
+}
+
 unsafe extern "C" fn signal_hook(signal: c_int, handler: usize, _pc: u64) -> usize {
     if !engine::controlled() {
-        // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(signal: fn(c_int, usize) -> usize)(signal, handler) };
+        return free_handler(signal, handler, |handler| {
+            // SAFETY: the caller's request, with a handler that calls its own.
+            unsafe { real!(signal: fn(c_int, usize) -> usize)(signal, handler) }
+        });
     }
     let restart = if *INTERRUPTS.get() & bit(signal.clamp(1, 64)) != 0 { 0 } else { SA_RESTART };
     install(signal, handler, restart, 0)
@@ -217,16 +242,20 @@ unsafe extern "C" fn signal_hook(signal: c_int, handler: usize, _pc: u64) -> usi
 
 unsafe extern "C" fn sysv_signal_hook(signal: c_int, handler: usize, _pc: u64) -> usize {
     if !engine::controlled() {
-        // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(__sysv_signal: fn(c_int, usize) -> usize)(signal, handler) };
+        return free_handler(signal, handler, |handler| {
+            // SAFETY: the caller's request, with a handler that calls its own.
+            unsafe { real!(__sysv_signal: fn(c_int, usize) -> usize)(signal, handler) }
+        });
     }
     install(signal, handler, SA_RESETHAND | SA_NODEFER, 0)
 }
 
 unsafe extern "C" fn sigset_hook(signal: c_int, handler: usize, _pc: u64) -> usize {
     if !engine::controlled() {
-        // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(sigset: fn(c_int, usize) -> usize)(signal, handler) };
+        return free_handler(signal, handler, |handler| {
+            // SAFETY: the caller's request, with a handler that calls its own.
+            unsafe { real!(sigset: fn(c_int, usize) -> usize)(signal, handler) }
+        });
     }
     if !valid(signal) {
         fail(EINVAL);

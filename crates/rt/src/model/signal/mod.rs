@@ -18,7 +18,8 @@ mod wait;
 
 use alloc::vec::Vec;
 
-use crate::engine;
+use crate::effect::{Effect, in_free_run};
+use crate::engine::{self, ObjectId};
 use crate::sys::c_int;
 use threadbare_abi::strand::StrandId;
 
@@ -75,6 +76,13 @@ pub const FAULTS: Set = bit(SIGILL)
 const IGNORED: Set = bit(SIGCHLD) | bit(SIGCONT) | bit(SIGURG) | bit(SIGWINCH);
 /// Signals that stop the process unless they are handled.
 const STOPPING: Set = bit(SIGSTOP) | bit(SIGTSTP) | bit(SIGTTIN) | bit(SIGTTOU);
+
+/// A call of a run that is not controlled, which waits for a signal: whoever sent it, the strand comes after that.
+pub fn came<R>(call: impl FnOnce() -> R) -> R {
+    let made = call();
+    in_free_run(Effect::AfterAll, ObjectId::SIGNALS, 0);
+    made
+}
 
 /// Whether a number is a signal's.
 pub fn valid(signal: c_int) -> bool {

@@ -45,7 +45,7 @@ pub fn pause(pc: u64) {
 unsafe extern "C" fn pause_hook(pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: no arguments.
-        return unsafe { real!(pause: fn() -> c_int)() };
+        return super::came(|| unsafe { real!(pause: fn() -> c_int)() });
     }
     pause(pc);
     fail(EINTR)
@@ -68,7 +68,7 @@ pub fn suspend(set: Set, pc: u64) {
 unsafe extern "C" fn sigsuspend_hook(set: *const Set, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(sigsuspend: fn(*const Set) -> c_int)(set) };
+        return super::came(|| unsafe { real!(sigsuspend: fn(*const Set) -> c_int)(set) });
     }
     // SAFETY: the caller's pointer.
     suspend(unsafe { *set }, pc);
@@ -78,7 +78,7 @@ unsafe extern "C" fn sigsuspend_hook(set: *const Set, pc: u64) -> c_int {
 unsafe extern "C" fn sigpause_hook(set: c_int, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(sigpause: fn(c_int) -> c_int)(set) };
+        return super::came(|| unsafe { real!(sigpause: fn(c_int) -> c_int)(set) });
     }
     suspend(set as u32 as Set, pc);
     fail(EINTR)
@@ -112,7 +112,7 @@ pub fn wait_for(set: Set, deadline: Option<u64>, pc: u64) -> Result<SigInfo, c_i
 unsafe extern "C" fn sigwait_hook(set: *const Set, out: *mut c_int, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(sigwait: fn(*const Set, *mut c_int) -> c_int)(set, out) };
+        return super::came(|| unsafe { real!(sigwait: fn(*const Set, *mut c_int) -> c_int)(set, out) });
     }
     // SAFETY: the caller's pointers.
     unsafe {
@@ -144,7 +144,9 @@ unsafe fn wait_info(set: *const Set, out: *mut SigInfo, deadline: Option<u64>, p
 unsafe extern "C" fn sigwaitinfo_hook(set: *const Set, out: *mut SigInfo, pc: u64) -> c_int {
     if !engine::controlled() {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(sigwaitinfo: fn(*const Set, *mut SigInfo) -> c_int)(set, out) };
+        return super::came(|| unsafe {
+            real!(sigwaitinfo: fn(*const Set, *mut SigInfo) -> c_int)(set, out)
+        });
     }
     // SAFETY: the caller's pointers.
     unsafe { wait_info(set, out, None, pc) }
@@ -159,7 +161,7 @@ unsafe extern "C" fn sigtimedwait_hook(
     if !engine::controlled() {
         let call = real!(sigtimedwait: fn(*const Set, *mut SigInfo, *const timespec) -> c_int);
         // SAFETY: the caller's request, unchanged.
-        return unsafe { call(set, out, limit) };
+        return super::came(|| unsafe { call(set, out, limit) });
     }
     match time::deadline_relative(limit) {
         // SAFETY: the caller's pointers.

@@ -1,0 +1,85 @@
+//! Data races during free runs, over the pairs of the race check: nothing is told of a program that is right, and of a racy one
+//! whatever the compiler's own ThreadSanitizer tells in as many runs.
+//!
+//! A change's own tests make a few runs for each program; `THREADBARE_FULL=1` makes 200 of each.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::Path;
+use std::process::ExitCode;
+use threadbare_tests::campaign::{self, Campaign};
+use threadbare_tests::compile::{self, Compiler};
+use threadbare_tests::corpus::{self, Program};
+use threadbare_tests::extent::either;
+use threadbare_tests::races;
+use threadbare_tests::sanitizer::{self, Report};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let builds = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
+    let programs: Vec<Program> = corpus::programs().into_iter().filter(Program::is_twin).collect();
+    let sample = programs.iter().find(|program| program.name == "race/write_write_racy.c");
+    let sample = sample.expect("the simplest race is in the corpus");
+    let bare = sanitizer::works(Compiler::Gcc, sample, &builds);
+    if let Err(why) = &bare {
+        println!("left out: ThreadSanitizer does not work with gcc: {why}");
+    }
+    let mut trials = Vec::new();
+    for program in programs {
+        let Some(&compiler) = compile::compilers(&program).first() else { continue };
+        let (bare, builds) = (bare.clone(), builds.clone());
+        let name = format!("{}::{}", program.name, compiler.name());
+        if program.passes() {
+            let check = move || silent(&program, compiler, &builds).map_err(Failed::from);
+            trials.push(Trial::test(name, check));
+        } else if let Ok(bare) = bare
+            && sanitizer::comparable(&program)
+            && compiler == Compiler::Gcc
+        {
+            let check = move || as_much(&program, &builds, bare).map_err(Failed::from);
+            trials.push(Trial::test(name, check));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// A campaign of free runs that looks for races.
+fn free(program: &Program, executable: &Path, runs: u64, noise: &str) -> Result<Campaign, String> {
+    let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
+    let runs = runs.to_string();
+    let options = ["--mode", "free", "--races", "fail", "--noise", noise, "--runs", &runs, "--keep-going"];
+    campaign::run(program, executable, out.path(), &options)
+}
+
+/// Nothing is wrong with it.
+fn silent(program: &Program, compiler: Compiler, builds: &Path) -> Result<(), String> {
+    let executable = compile::instrumented(program, compiler, builds)?;
+    for noise in ["none", "mixed"] {
+        let campaign = free(program, &executable, either(10, 200), noise)?;
+        if !campaign.findings().is_empty() {
+            return Err(campaign.complain(&format!("with noise `{noise}`: nothing is wrong with it")));
+        }
+    }
+    Ok(())
+}
+
+/// Whatever ThreadSanitizer tells is told; and nothing that is not among the races of the program.
+fn as_much(program: &Program, builds: &Path, bare: bool) -> Result<(), String> {
+    let theirs = sanitizer::races(program, Compiler::Gcc, builds, bare, either(5, 200))?;
+    let executable = compile::instrumented(program, Compiler::Gcc, builds)?;
+    let campaign = free(program, &executable, either(20, 200), "mixed")?;
+    let ours = races::told(program, &campaign)?;
+    let missing = |report: &&Report| {
+        let beside = |line| ours.iter().any(|&(one, other)| one == line || other == line);
+        !ours.contains(&report.lines) && !report.besides_allocation.is_some_and(beside)
+    };
+    let missing: Vec<&Report> = theirs.iter().filter(missing).collect();
+    let known = |lines: &_| program.races.contains(lines) || program.may_race.contains(lines);
+    let known = |lines: &_| known(lines) || theirs.iter().any(|report| report.lines == *lines);
+    let extra: Vec<_> = ours.iter().filter(|lines| !known(lines)).collect();
+    if missing.is_empty() && extra.is_empty() {
+        return Ok(());
+    }
+    Err(campaign.complain(&format!(
+        "ThreadSanitizer tells these races, Threadbare does not: {missing:?}; nobody knows of these: {extra:?}"
+    )))
+}
