@@ -63,15 +63,6 @@ fn options_of_a_test_are_its_defaults() {
     }
 }
 
-/// Two stores and the end of a strand: what a run is about is small where it begins at the check.
-#[test]
-fn a_run_is_the_check() {
-    let out = tempfile::tempdir().expect("a folder");
-    let all = campaigns("passing", out.path(), &["--runs", "20", "--strategy", "random"], 0);
-    let points = |name: &str| all[name]["points"].as_u64().expect("a count");
-    assert!(points("with_a_planner") < points("without_a_check"), "{all:?}");
-}
-
 #[test]
 fn what_fails_in_a_check_can_be_made_again() {
     let out = tempfile::tempdir().expect("a folder");

@@ -63,6 +63,7 @@ impl Observer for Terminal {
         self.line.show(&State {
             runs: progress.runs,
             of: config.runs,
+            time: config.time,
             points: progress.points,
             findings,
             elapsed: progress.elapsed,

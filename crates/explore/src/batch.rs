@@ -1,7 +1,7 @@
 //! Several runs with one command (`abi::batch`): most runs tell so little that a word to the driver, and the turn it takes, would cost more than the run.
 //!
 //! What a run is does not depend on it. The runtime leaves what each run told in shared memory; a run that has more to tell ends the batch
-//! and is answered like a run of its own. Whatever else happens (a run's time is over, somebody kills the worker or the server) ends the
+//! and is answered like a run of its own, also one whose time is over. Whatever else happens (somebody kills the worker or the server) ends the
 //! batch with the runs that are made for good, and the next one is made by itself.
 
 use crate::advice::Lessons;

@@ -39,7 +39,7 @@ use threadbare_coverage::tasks::Goal;
 use threadbare_coverage::{Books, Contribution, Estimate, TaskBooks, TaskCounts};
 use threadbare_strategy::{Spec, rng};
 use threadbare_trace::report::{Module, RunReport, Warning};
-use threadbare_trace::run::RunFacts;
+use threadbare_trace::run::{End, RunFacts};
 
 /// What a campaign is to do.
 #[derive(Clone, Debug)]
@@ -551,9 +551,12 @@ fn several(config: &Config, job: &mut Job, shared: &Shared, tickets: &[Ticket]) 
     };
     let mut made = Vec::with_capacity(batch.told.len() + 1);
     // Details of the run that is answered are there until another run is made.
-    let then = batch.then.filter(|ended| !run::was_killed(ended) && !ended.end.was_cut());
+    let then = batch
+        .then
+        .filter(|ended| !run::was_killed(ended) && (!ended.end.was_cut() || ended.end == End::TimedOut));
     let then = then.zip(requests.get(batch.told.len())).map(|(ended, request)| {
         let wants = |keys: &[u64]| shared.lock().wants(keys, request.run);
+        let ended = job.with_more_time(request, &ended, &[])?.unwrap_or(ended);
         outcome_of(config, job, request, &ended, &wants)
     });
     let then = then.filter(|made| !lacks(made, job));

@@ -599,16 +599,31 @@ impl Job {
             return self.run_kept(&longer, follow);
         }
         let ended = self.run_kept(request, follow)?;
-        if ended.end != End::TimedOut || !pace.is_unknown() {
-            return Ok(ended);
+        match self.with_more_time(request, &ended, follow)? {
+            Some(again) => Ok(again),
+            None => Ok(ended),
         }
+    }
+
+    /// A run that has used up its time is made again with more of it, if nobody knows yet what comes of that.
+    pub(crate) fn with_more_time(
+        &mut self,
+        request: &Request,
+        ended: &Ended,
+        follow: &[Segment],
+    ) -> Result<Option<Ended>, Error> {
+        let Some(pace) = self.pace.clone().filter(|pace| pace.is_unknown() && ended.end == End::TimedOut)
+        else {
+            return Ok(None);
+        };
+        let longer = Request { timeout: request.timeout * MORE, ..request.clone() };
         let again = self.run_kept(&longer, follow)?;
         let came_to_its_end = again.end != End::TimedOut;
         pace.learn(came_to_its_end);
         if let Some(server) = &mut self.server {
             server.was_slow = came_to_its_end;
         }
-        Ok(again)
+        Ok(Some(again))
     }
 
     fn run_kept(&mut self, request: &Request, follow: &[Segment]) -> Result<Ended, Error> {

@@ -22,9 +22,13 @@ pub(crate) struct Compared<'a> {
 /// The strand that is made first.
 const SECOND_STRAND: u64 = 1;
 
-/// Where the steps begin that count: behind the creation of the second strand.
+/// Where the steps begin that count: behind the creation of the second strand, which may be older than the run.
 fn beginning(done: &[Done]) -> Option<usize> {
-    done.iter().position(|it| it.op == OpKind::Create && it.addr == SECOND_STRAND && !it.waits)
+    let creates = |it: &Done| it.op == OpKind::Create && it.addr == SECOND_STRAND && !it.waits;
+    match done.iter().position(creates) {
+        Some(at) => Some(at + 1),
+        None => done.iter().any(|it| u64::from(it.strand.0) == SECOND_STRAND).then_some(0),
+    }
 }
 
 /// Whether a step is the same one in two runs, as far as that can be told by itself.
@@ -57,9 +61,9 @@ impl Compared<'_> {
 
     fn of(&self, read: &Done) -> Option<DecidingTerm> {
         let (begins, begins_passed) = (beginning(self.failing)?, beginning(self.passed)?);
-        let at = self.failing.iter().position(|it| it == read).filter(|&at| at > begins)?;
+        let at = self.failing.iter().position(|it| it == read).filter(|&at| at >= begins)?;
         let number = self.failing[begins..at].iter().filter(|it| alike(it, read)).count();
-        let again = |it: &(usize, &Done)| it.0 > begins_passed && alike(it.1, read) && !it.1.waits;
+        let again = |it: &(usize, &Done)| it.0 >= begins_passed && alike(it.1, read) && !it.1.waits;
         let at_passed = self.passed.iter().enumerate().filter(again).nth(number)?.0;
         let fails = self.source(self.failing, begins, at)?;
         let passes = self.source(self.passed, begins_passed, at_passed)?;
@@ -97,7 +101,7 @@ impl Compared<'_> {
         }
         let writes = |it: &Done| it.op == OpKind::Free || self.is_data(it) && it.op.writes_memory();
         let last = done[..at].iter().rposition(|it| writes(it) && overlap(it, read));
-        let Some(last) = last.filter(|&last| last > begins) else { return Some(Source::Initial) };
+        let Some(last) = last.filter(|&last| last >= begins) else { return Some(Source::Initial) };
         let write = &done[last];
         let end = |it: &Done| it.addr + u64::from(it.size);
         let whole = write.addr <= read.addr && end(write) >= end(read);

@@ -16,6 +16,8 @@ pub struct State {
     pub runs: u64,
     /// Runs to be done, if bounded.
     pub of: Option<u64>,
+    /// Time to be taken, if bounded.
+    pub time: Option<Duration>,
     /// Points so far.
     pub points: u64,
     /// Findings so far.
@@ -34,18 +36,27 @@ pub struct ProgressLine {
     shown: bool,
     enabled: bool,
     last: Option<Instant>,
+    /// Which campaign it is of how many.
+    number: Option<(usize, usize)>,
 }
 
 impl ProgressLine {
     /// A line on standard error if that is a terminal, else none.
     pub fn on_stderr() -> ProgressLine {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        ProgressLine { shown: false, enabled: std::io::stderr().is_terminal() && !dumb, last: None }
+        let enabled = std::io::stderr().is_terminal() && !dumb;
+        ProgressLine { enabled, ..ProgressLine::none() }
     }
 
     /// No line.
     pub fn none() -> ProgressLine {
-        ProgressLine { shown: false, enabled: false, last: None }
+        ProgressLine { shown: false, enabled: false, last: None, number: None }
+    }
+
+    /// The line of the test with this number, of so many.
+    #[must_use]
+    pub fn of_test(self, number: usize, of: usize) -> ProgressLine {
+        ProgressLine { number: Some((number, of)), ..self }
     }
 
     /// Shows the state, not too often.
@@ -58,7 +69,7 @@ impl ProgressLine {
         self.last = Some(Instant::now());
         self.shown = true;
         let mut stderr = std::io::stderr().lock();
-        let _ = write!(stderr, "\r\x1b[K{}", line(state, width::of_stream(&stderr)));
+        let _ = write!(stderr, "\r\x1b[K{}", line(state, self.number, width::of_stream(&stderr)));
         let _ = stderr.flush();
     }
 
@@ -77,10 +88,30 @@ impl Drop for ProgressLine {
     }
 }
 
-fn line(state: &State, width: usize) -> String {
+/// How long it takes still, as far as the bounds and the pace so far tell; a bound that is far off need not be met.
+fn left(state: &State) -> Option<Duration> {
+    let by_time = state.time.map(|time| time.saturating_sub(state.elapsed));
+    let by_runs = state.of.filter(|_| state.runs > 0).and_then(|of| {
+        let share = of.saturating_sub(state.runs) as f64 / state.runs as f64;
+        Duration::try_from_secs_f64(state.elapsed.as_secs_f64() * share).ok()
+    });
+    [by_time, by_runs].into_iter().flatten().min()
+}
+
+fn rounded(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{} s", seconds + 1),
+        seconds @ 120..7200 => format!("{} min", seconds.div_ceil(60)),
+        seconds => format!("{} h", seconds.div_ceil(3600)),
+    }
+}
+
+fn line(state: &State, number: Option<(usize, usize)>, width: usize) -> String {
     let of = state.of.map(|of| format!("/{}", thousands(of))).unwrap_or_default();
+    let test = number.map(|(number, of)| format!("test {number}/{of}: ")).unwrap_or_default();
+    let left = left(state).map(|left| format!("{} left, ", rounded(left))).unwrap_or_default();
     let text = format!(
-        "{}{of} runs, {} runs/s, {} points/s, {} finding{}",
+        "{test}{}{of} runs, {} runs/s, {left}{} points/s, {} finding{}",
         thousands(state.runs),
         per_second(state.runs, state.elapsed),
         per_second(state.points, state.elapsed),
@@ -113,23 +144,41 @@ mod tests {
         let state = State {
             runs: 123_456_789,
             of: Some(1_000_000_000),
+            time: None,
             points: u64::MAX / 2,
             findings: 1,
             elapsed: Duration::from_millis(2500),
             estimate: None,
             goal: None,
         };
-        let text = line(&state, 200);
-        assert!(text.starts_with("123,456,789/1,000,000,000 runs, 49,382,715 runs/s, "), "{text}");
+        let text = line(&state, None, 200);
+        assert!(text.starts_with("123,456,789/1,000,000,000 runs, 49,382,715 runs/s, 18 s left, "), "{text}");
         assert!(text.ends_with(", 1 finding"), "{text}");
-        assert_eq!(line(&state, 40).chars().count(), 39);
+        assert_eq!(line(&state, None, 40).chars().count(), 39);
         let state = State { estimate: Some(Estimate::complete(3)), ..state };
         assert!(
-            line(&state, 200).ends_with(
+            line(&state, None, 200).ends_with(
                 ", 1 finding; no run can show anything new: proved for this input and memory model"
             )
         );
         let state = State { estimate: None, goal: Some((19, 25, 0.95)), ..state };
-        assert!(line(&state, 200).ends_with(", 1 finding; 19 of 25 tasks covered, 76% of 95%"));
+        assert!(line(&state, None, 200).ends_with(", 1 finding; 19 of 25 tasks covered, 76% of 95%"));
+    }
+
+    #[test]
+    fn what_is_left_is_what_comes_first() {
+        let state = State { runs: 100, of: Some(1100), elapsed: Duration::from_secs(60), ..State::default() };
+        let text = |state: &State| line(state, Some((2, 7)), 200);
+        assert!(
+            text(&state).starts_with("test 2/7: 100/1,100 runs, 1 runs/s, 10 min left, "),
+            "{}",
+            text(&state)
+        );
+        let state = State { time: Some(Duration::from_secs(90)), ..state };
+        assert!(text(&state).contains(" runs/s, 31 s left, "), "{}", text(&state));
+        let state = State { of: None, time: Some(Duration::from_secs(24 * 3600)), ..state };
+        assert!(text(&state).contains(" runs/s, 24 h left, "), "{}", text(&state));
+        let state = State { of: None, time: None, ..state };
+        assert!(!text(&state).contains(" left"), "{}", text(&state));
     }
 }

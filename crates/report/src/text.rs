@@ -340,19 +340,23 @@ fn stream(out: &mut String, name: &str, text: &str, screen: Screen) {
     }
 }
 
-/// Lines without those that Rust's test harness writes around a test: they tell nothing of it.
+/// Lines without those that Rust's test harness writes around a test: they tell nothing of it. What comes before the test may be no part of the run.
 fn without_harness(mut lines: Vec<&str>) -> Vec<&str> {
-    if !lines.iter().take(2).any(|line| line.starts_with("running ") && line.contains(" test")) {
+    let begins = lines.iter().take(2).any(|line| line.starts_with("running ") && line.contains(" test"));
+    let ends = lines.iter().rposition(|line| line.starts_with("test result: "));
+    if !begins && ends.is_none() {
         return lines;
     }
-    let tested: Vec<String> = lines
-        .iter()
-        .filter_map(|line| line.strip_prefix("test ")?.split(" ... ").next())
-        .map(|name| format!("    {name}"))
-        .collect();
+    let told = |line: &&str| Some(format!("    {}", line.strip_prefix("test ")?.split(" ... ").next()?));
+    let mut tested: Vec<String> = lines.iter().filter_map(told).collect();
+    // The last list has the names of those that failed.
+    if let Some(list) = lines[..ends.unwrap_or(0)].iter().rposition(|&line| line == "failures:") {
+        tested.extend(lines[list + 1..ends.unwrap_or(0)].iter().map(|&line| line.to_owned()));
+    }
     let harness = |line: &str| {
         line.is_empty()
             || line == "failures:"
+            || !begins && line == "FAILED"
             || ["running ", "test ", "test result: "].iter().any(|start| line.starts_with(start))
             || tested.iter().any(|name| name == line)
     };

@@ -77,6 +77,7 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
     for note in &plan.notes {
         said::note(&format!("{}: {note}", style.strong("note")));
     }
+    let of = plan.binaries.iter().map(|binary| binary.cases.len()).sum();
     for binary in &plan.binaries {
         report.ignored += binary.ignored.len() as u64;
         if !binary.cases.is_empty() {
@@ -88,7 +89,8 @@ fn campaigns(split: &Split, plan: &TestPlan, store: &Store) -> Result<TestsRepor
                 report.interrupted = true;
                 return Ok(report);
             }
-            let result = one(split, binary, case, store, &mut used)?;
+            let line = ProgressLine::on_stderr().of_test(report.tests.len() + 1, of);
+            let result = one(split, binary, case, line, store, &mut used)?;
             said::note(&format!("  {}", tests::line(&result, style)));
             if split.campaign.format == ReportFormat::Text {
                 // At once: whoever ends this has what was found so far.
@@ -114,6 +116,7 @@ fn one(
     split: &Split,
     binary: &TestBinary,
     case: &TestCase,
+    line: ProgressLine,
     store: &Store,
     used: &mut Used,
 ) -> Result<TestResult, Trouble> {
@@ -133,7 +136,6 @@ fn one(
         }
     };
     let label = format!("{} {} {}", case.package, case.binary, case.name);
-    let line = ProgressLine::on_stderr();
     let during = |trouble: Trouble| during(trouble, case);
     let kept = match split.campaign.regress {
         true => regress::all(&config, store, &mut Terminal::new()).map_err(during)?,

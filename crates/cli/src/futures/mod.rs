@@ -56,6 +56,7 @@ impl Observer for Looker {
         self.0.show(&State {
             runs: progress.runs,
             of: self.1,
+            time: None,
             points: progress.points,
             findings: 0,
             elapsed: progress.elapsed,

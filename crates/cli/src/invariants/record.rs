@@ -117,6 +117,7 @@ impl<'a> Recorder<'a> {
         self.line.show(&State {
             runs: self.done,
             of: None,
+            time: None,
             points: 0,
             findings: self.runs.findings.len(),
             elapsed: self.began.elapsed(),

@@ -186,6 +186,11 @@ fn what_the_test_harness_writes_is_left_out() {
     let lines = |text: &'static str| without_harness(text.lines().collect());
     assert_eq!(lines(text), ["---- tests::a stdout ----", "mine"]);
     assert_eq!(lines("test x\nfailures:\n"), ["test x", "failures:"], "a program's own words");
+    // A run that began with the test.
+    let text =
+        "mine\nFAILED\n\nfailures:\n\nfailures:\n    tests::a\n\ntest result: FAILED. 0 passed; 1 failed\n";
+    assert_eq!(lines(text), ["mine"]);
+    assert_eq!(lines("mine\nFAILED\nfailures:\n"), ["mine", "FAILED", "failures:"]);
 }
 
 #[test]

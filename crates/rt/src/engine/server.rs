@@ -1,4 +1,4 @@
-//! The fork server: started just before `main`, or at the program's `check` (`scout.rs`), it forks one child for every run.
+//! The fork server: started just before `main`, or at the program's `check` or test (`scout.rs`), it forks one child for every run.
 //!
 //! **A run that needed more carriers than the pool had is made again** with a larger pool, so that stack addresses are
 //! the same in every run (`engine/server.rs`).
@@ -20,6 +20,7 @@ use threadbare_strategy::rng::Rng;
 use threadbare_strategy::{Any, RunInfo, Strategy, StrategyId};
 
 use super::snapshot::Left;
+use super::strand::State;
 
 type Main = unsafe extern "C" fn(c_int, *mut *mut c_char, *mut *mut c_char) -> c_int;
 
@@ -134,8 +135,12 @@ pub(crate) fn send(code: u32, value: i32, arg: u64) {
 }
 
 pub(crate) fn quit() -> ! {
-    // SAFETY: ends the server.
-    unsafe { syscall3(nr::EXIT_GROUP, 0, 0, 0) };
+    quit_with(0)
+}
+
+pub(crate) fn quit_with(code: usize) -> ! {
+    // SAFETY: ends the process.
+    unsafe { syscall3(nr::EXIT_GROUP, code, 0, 0) };
     unreachable!()
 }
 
@@ -148,7 +153,7 @@ fn serve() {
 }
 
 /// The same in a scout, from where it stands on.
-pub(crate) fn serve_at_check(options: &CStr) {
+pub(crate) fn serve_from_here(options: &CStr) {
     modules::refresh();
     race::look_again();
     due::begin_anew();
@@ -317,7 +322,7 @@ pub(crate) fn close() {
 }
 
 /// Does it with the main strand's thread pointer: whoever forks, libc finds that strand to be the child's only thread.
-fn as_main<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn as_main<T>(work: impl FnOnce() -> T) -> T {
     let own = crate::arch::thread_pointer();
     // SAFETY: both belong to strands, and nobody else runs meanwhile.
     unsafe {
@@ -454,13 +459,19 @@ fn begin(plan: Plan) {
     }
 }
 
-/// The strands that are older than the run, and the one that goes on if it is not main.
+/// The strands that are older than the run, what they wait for, and the one that goes on if it is not main.
 fn record_strands() {
     let e = engine();
     for index in 1..e.strands.len() {
         let other = super::strand(super::StrandId(index as u16));
         let op = Op::new(OpKind::Create, other.parent.0 as u64, 0);
         record::push(EventKind::Created, other.id, op, other.ordinal as u64);
+    }
+    for index in 0..e.strands.len() {
+        let other = super::strand(super::StrandId(index as u16));
+        if other.state == State::Blocked {
+            record::push(EventKind::Blocked, other.id, other.op, 0);
+        }
     }
     if e.current != super::StrandId::MAIN {
         record::push(EventKind::Switch, e.current, Op { addr: 0, ..super::strand(e.current).op }, 0);

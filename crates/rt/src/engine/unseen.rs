@@ -7,12 +7,15 @@
 //!
 //! A wait on a `Condvar` notes how often it was notified, gives the lock back and then waits for another notification: one that comes
 //! between the caller's check and that note is lost. So there is a point at its entry, which an optimised program need not have anywhere else.
+//!
+//! libtest, as precompiled, calls each test through one function: where that begins, so does what a run is about (`scout.rs`).
 
 use super::live::live;
-use super::{ObjectClass, ObjectId, modules, sched};
+use super::{ObjectClass, ObjectId, modules, sched, scout};
 use crate::arch::entry::{self, Hook};
 use crate::effect::{Effect, effect, in_free_run};
 use crate::sys::{nr, syscall3, syscall6};
+use core::sync::atomic::{AtomicBool, Ordering};
 use threadbare_abi::layout::flags;
 use threadbare_abi::op::{Op, OpKind};
 
@@ -30,16 +33,44 @@ const NAMES: [(&[u8], &[u8], Hook); 10] = [
     (b"3std3sys4sync7condvar5futex", b"7Condvar12wait_timeout", waits),
 ];
 
+/// The function that libtest calls tests through, as the one mangling has it and the other: for each way to keep a test's function there is one.
+const CALLS_TEST: [(&[u8], &[u8]); 2] = [
+    (b"_ZN4test", b"28__rust_begin_short_backtrace17h"),
+    (b"_RINvC", b"_4test28___rust_begin_short_backtrace"),
+];
+/// What it gives back, as the second one tells: `Result<(), String>`.
+const OUTCOME: [&[u8]; 2] = [b"4core6result6ResultuNtNt", b"5alloc6string6StringE"];
+
+/// Functions that call tests were found.
+static HAS_TESTS: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program has libtest in it.
+pub fn has_tests() -> bool {
+    HAS_TESTS.load(Ordering::Relaxed)
+}
+
 /// Puts the calls in. Once, in the fork server, before `main`.
 pub fn init() {
     let Some(file) = File::open(c"/proc/self/exe") else { return };
     let Some(module) = modules::all().first() else { return };
     let _ = file.symbols(|name, address| {
-        if let Some(hook) = hook_of(name) {
-            // SAFETY: the entry of a function of std's; no strand runs.
-            unsafe { entry::call_at_entry((module.base + address) as usize, hook) };
+        let at = (module.base + address) as usize;
+        // SAFETY: the entry of a function of std's or libtest's; no strand runs.
+        unsafe {
+            if let Some(whole) = calls_test(name) {
+                let done = if whole { entry::call_around_test(at) } else { entry::call_at_entry(at, begins) };
+                HAS_TESTS.fetch_or(done, Ordering::Relaxed);
+            } else if let Some(hook) = hook_of(name) {
+                entry::call_at_entry(at, hook);
+            }
         }
     });
+}
+
+/// Whether the function calls a test, and then whether it is known what it gives back.
+fn calls_test(name: &[u8]) -> Option<bool> {
+    let calls = |&(start, part): &(&[u8], &[u8])| name.starts_with(start) && find(name, part).is_some();
+    CALLS_TEST.iter().any(calls).then(|| OUTCOME.iter().all(|part| find(name, part).is_some()))
 }
 
 /// Whether the program itself wants this symbol from a library; with a zero on both sides.
@@ -59,6 +90,11 @@ fn hook_of(name: &[u8]) -> Option<Hook> {
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
+}
+
+/// libtest is about to call a test.
+extern "C" fn begins(_: u64, _: u64) {
+    scout::test_begins(None);
 }
 
 /// The function takes the lock that is its first argument, and may do so without a call of ours.

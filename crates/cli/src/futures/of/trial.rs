@@ -54,6 +54,7 @@ impl Observer for Watcher {
         self.line.show(&State {
             runs: self.before + progress.runs,
             of: None,
+            time: None,
             points: progress.points,
             findings: 0,
             elapsed: progress.elapsed,

@@ -3,6 +3,10 @@
 //! Pages that an earlier run wrote are put back without asking. All others that were there at the beginning are write-protected by
 //! userfaultfd in asynchronous mode, whose faults the kernel answers by itself, and the rest was not there: one scan of the page
 //! tables tells those that are written by now, which join the known ones. So a page costs a fault once, not in every run.
+//!
+//! Putting a page back costs less than a fault, and yet a page that one run in a hundred writes is better not put back after the ninety-nine: a
+//! run that panics writes hundreds that no other does. So a page is known for eight runs at first, and protected again then. If it
+//! is soon written again, it is known for twice as long.
 
 use super::{Room, Why};
 use crate::sys::{nr, syscall3};
@@ -64,6 +68,27 @@ struct Saved {
     copy: usize,
 }
 
+/// The same of a page that is put back after every run, up to the run of this number.
+#[derive(Clone, Copy)]
+struct Known {
+    page: usize,
+    copy: usize,
+    until: u32,
+}
+
+/// For how many runs a page was known last, as a power of two, and until which run.
+#[derive(Clone, Copy)]
+struct Term {
+    until: u32,
+    power: u8,
+}
+
+/// Terms that are remembered; pages share them, which costs time and nothing else.
+const TERMS: usize = 1 << 14;
+/// The shortest and the longest term.
+const SHORTEST: u8 = 3;
+const LONGEST: u8 = 16;
+
 /// A list of fixed room in memory that is not restored.
 struct List<T> {
     at: *mut T,
@@ -90,6 +115,21 @@ impl<T: Copy> List<T> {
         true
     }
 
+    fn retain(&mut self, stays: impl Fn(&T) -> bool) {
+        let mut kept = 0;
+        for index in 0..self.len {
+            // SAFETY: both are below the length.
+            unsafe {
+                let value = *self.at.add(index);
+                if stays(&value) {
+                    self.at.add(kept).write(value);
+                    kept += 1;
+                }
+            }
+        }
+        self.len = kept;
+    }
+
     fn as_slice(&self) -> &[T] {
         // SAFETY: the first `len` are written.
         unsafe { core::slice::from_raw_parts(self.at, self.len) }
@@ -111,7 +151,11 @@ pub(super) struct Pages {
     pagemap: usize,
     /// Both in the order of addresses.
     saved: List<Saved>,
-    known: List<Saved>,
+    known: List<Known>,
+    terms: *mut Term,
+    /// Runs so far, and the first one after which a page is not known any more.
+    runs: u32,
+    ends: u32,
     regions: *mut Region,
     copies: usize,
     /// Page faults up to when memory was put back.
@@ -135,8 +179,10 @@ impl Pages {
             (uffd, super::kernel::high(syscall3(nr::OPEN, path, O_CLOEXEC, 0))?)
         };
         let (saved, known) = (List::new(room, SAVED), List::new(room, KNOWN));
+        let terms = room.take(TERMS);
         let (regions, copies) = (room.take(REGIONS), room.take::<[u8; PAGE]>(SAVED) as usize);
-        Some(Pages { uffd, pagemap, saved, known, regions, copies, faults: 0, gave_back: false })
+        let (runs, ends, faults, gave_back) = (0, u32::MAX, 0, false);
+        Some(Pages { uffd, pagemap, saved, known, terms, runs, ends, regions, copies, faults, gave_back })
     }
 
     /// Copies what is there, and has the kernel look out for writes from now on.
@@ -156,20 +202,28 @@ impl Pages {
                 return false;
             }
         }
-        let (saved, mut index) = (self.saved.as_slice(), 0);
-        while index < saved.len() {
-            let first = index;
-            while index < saved.len() && saved[index].page == saved[first].page + (index - first) * PAGE {
-                index += 1;
-            }
-            let mut protect =
-                [saved[first].page as u64, ((index - first) * PAGE) as u64, WRITEPROTECT_MODE_WP];
+        self.protect(self.saved.as_slice().iter().map(|saved| saved.page))
+    }
+
+    /// Has the kernel look out for writes to these pages, which come in the order of addresses.
+    fn protect(&self, pages: impl Iterator<Item = usize>) -> bool {
+        let stretch = |start: usize, end: usize| {
+            let mut protect = [start as u64, (end - start) as u64, WRITEPROTECT_MODE_WP];
             // SAFETY: the kernel reads 24 bytes.
-            if unsafe { syscall3(IOCTL, self.uffd, UFFDIO_WRITEPROTECT, &raw mut protect as usize) } != 0 {
-                return false;
+            start == end
+                || unsafe { syscall3(IOCTL, self.uffd, UFFDIO_WRITEPROTECT, &raw mut protect as usize) } == 0
+        };
+        let (mut start, mut end) = (0, 0);
+        for page in pages {
+            if page != end {
+                if !stretch(start, end) {
+                    return false;
+                }
+                start = page;
             }
+            end = page + PAGE;
         }
-        true
+        stretch(start, end)
     }
 
     fn save(&mut self, start: usize, end: usize) -> bool {
@@ -236,8 +290,36 @@ impl Pages {
                 }
             }
         }
+        self.runs = self.runs.saturating_add(1);
+        if self.runs >= self.ends {
+            self.forget()?;
+        }
         self.faults = if may_fault { super::kernel::faults() } else { faults };
         Ok(())
+    }
+
+    /// Pages whose term has ended are protected again. They have been put back.
+    fn forget(&mut self) -> Result<(), Why> {
+        let runs = self.runs;
+        let is_over = move |known: &&Known| known.until <= runs;
+        if !self.protect(self.known.as_slice().iter().filter(is_over).map(|known| known.page)) {
+            return Err(Why::Mappings);
+        }
+        self.known.retain(|known| known.until > runs);
+        self.ends = self.known.as_slice().iter().map(|known| known.until).min().unwrap_or(u32::MAX);
+        Ok(())
+    }
+
+    /// The run up to which a page is known that was just found to be written.
+    fn term(&mut self, page: usize) -> u32 {
+        // SAFETY: the index is below the number of terms, and all of them are zero at first.
+        let term = unsafe { &mut *self.terms.add(page / PAGE % TERMS) };
+        let length = 1u32 << term.power;
+        let soon = self.runs < term.until.saturating_add(length);
+        term.power = if soon { (term.power + 1).clamp(SHORTEST, LONGEST) } else { SHORTEST };
+        term.until = self.runs.saturating_add(1 << term.power);
+        self.ends = self.ends.min(term.until);
+        term.until
     }
 
     fn look_for_new(&mut self) -> Result<(), Why> {
@@ -276,7 +358,8 @@ impl Pages {
     fn learn(&mut self, at: usize, page: usize) -> Result<(), Why> {
         let found = self.saved.as_slice().binary_search_by_key(&page, |saved| saved.page);
         let copy = found.map_or(0, |index| self.saved.as_slice()[index].copy);
-        if self.known.insert(at, Saved { page, copy }) { Ok(()) } else { Err(Why::Size) }
+        let until = self.term(page);
+        if self.known.insert(at, Known { page, copy, until }) { Ok(()) } else { Err(Why::Size) }
     }
 
     /// Pages are about to be given back to the kernel.
