@@ -29,7 +29,7 @@ const fn case(
     Case { name, strands: [one, two], after: "", cannot, can }
 }
 
-const CASES: [Case; 22] = [
+const CASES: [Case; 30] = [
     case("own-later", "x = a; //~ r|a = 1; //~ w", "a = 2; //~ o", &[("r", "w")], &[("r", "o")]),
     case(
         "hidden",
@@ -171,11 +171,67 @@ const CASES: [Case; 22] = [
         &[("u", "initial"), ("v", "initial")],
         &[("u", "initial"), ("v", "u")],
     ),
+    case(
+        "two-locks-in-turn",
+        "lock(&m); //~ l|a = 1; //~ wa|unlock(&m); //~ u|lock(&n); //~ j|b = 1; //~ wb|unlock(&n); //~ i",
+        "lock(&n); //~ k|x = b; //~ rb|unlock(&n); //~ q|lock(&m); //~ t|x = a; //~ ra|unlock(&m); //~ h",
+        &[("rb", "wb"), ("ra", "initial")],
+        &[("rb", "initial"), ("ra", "wa")],
+    ),
+    case(
+        "two-semaphores",
+        "sem_post(&s); //~ l|sem_wait(&z); //~ i|a = 1; //~ w",
+        "x = a; //~ r|sem_wait(&s); //~ k|sem_post(&z); //~ q",
+        &[("r", "w")],
+        &[("r", "initial")],
+    ),
+    case(
+        "two-barriers",
+        "bar(); //~ l|a = 1; //~ w|bar(); //~ u",
+        "bar(); //~ k|bar(); //~ q|x = a; //~ r",
+        &[("r", "initial")],
+        &[("r", "w")],
+    ),
+    case(
+        "once",
+        "pthread_once(&y, make); //~ l",
+        "pthread_once(&y, make); //~ k|x = a; //~ r",
+        &[("r", "initial")],
+        &[("r", "make")],
+    ),
+    case(
+        "three-in-a-section",
+        "lock(&m); //~ l|a = 1; //~ w|x = a; //~ o|a = 2; //~ v|unlock(&m); //~ u",
+        "lock(&m); //~ k|x = a; //~ r|x = a; //~ t|unlock(&m); //~ q",
+        &[("r", "v"), ("t", "initial")],
+        &[("r", "v"), ("t", "v")],
+    ),
+    case(
+        "again-before",
+        "x = d; //~ r",
+        "d = 1; //~ w|x = d; //~ o|d = 2; //~ v|x = d; //~ t",
+        &[("t", "w")],
+        &[("r", "w")],
+    ),
+    case(
+        "exchanged",
+        "x = atomic_exchange(&d, 1); //~ u",
+        "x = atomic_exchange(&d, 2); //~ v",
+        &[("u", "v"), ("v", "u")],
+        &[("u", "v"), ("v", "initial")],
+    ),
     Case {
         name: "joined",
         strands: ["a = 1; //~ w", "x = a; //~ o"],
         after: "x = a; //~ r",
         cannot: &[("r", "initial")],
+        can: &[("r", "w")],
+    },
+    Case {
+        name: "joined-before",
+        strands: ["a = 1; //~ w", "x = a; //~ r"],
+        after: "a = 2; //~ v",
+        cannot: &[("r", "v")],
         can: &[("r", "w")],
     },
 ];
@@ -185,7 +241,8 @@ const HEAD: &str = "#define _GNU_SOURCE\n#include <pthread.h>\n#include <sched.h
 #define rdlock pthread_rwlock_rdlock\n#define rwunlock pthread_rwlock_unlock\n#define bar() pthread_barrier_wait(&p)\n\
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;\n\
 static pthread_rwlock_t g = PTHREAD_RWLOCK_INITIALIZER;\nstatic pthread_cond_t c = PTHREAD_COND_INITIALIZER;\n\
-static pthread_barrier_t p;\nstatic sem_t s;\nstatic volatile int a, b, noise;\nstatic atomic_int d, e, f;\nstatic _Thread_local volatile int x;\n";
+static pthread_barrier_t p;\nstatic pthread_once_t y = PTHREAD_ONCE_INIT;\nstatic sem_t s, z;\nstatic volatile int a, b, noise;\nstatic atomic_int d, e, f;\nstatic _Thread_local volatile int x;\n\
+static void make(void) {\n    a = 7; //~ make\n}\n";
 
 impl Case {
     /// The source, with the strands in one order or the other.
@@ -199,7 +256,7 @@ impl Case {
             }
             text += "    return arg;\n}\n";
         }
-        text += "int main(void) {\n    pthread_t t[2];\n    pthread_barrier_init(&p, 0, 2);\n    sem_init(&s, 0, 0);\n";
+        text += "int main(void) {\n    pthread_t t[2];\n    pthread_barrier_init(&p, 0, 2);\n    sem_init(&s, 0, 0);\n    sem_init(&z, 0, 0);\n";
         let order = if turned { [1, 0] } else { [0, 1] };
         for at in order {
             let _ = writeln!(text, "    pthread_create(&t[{at}], 0, strand{at}, 0); //~ create {at}");

@@ -43,7 +43,10 @@ usage: cargo xtask <chore>
                  [RUNS] runs of the whole program, 1000
   bench orders   runs that dpor makes against the classes they show, over the corpus; [RUNS] of each program at the
                  most, 3,000 unless told otherwise, names of programs narrow it
-  bench code     how long the code of a program of 5 MB takes to read, and to read again
+  bench code     how long the code of a program of 5 MB takes to read, and to read again, and its table of terms
+  bench code addresses
+                 of the accesses that runs made of shared memory, how many have an address that the code tells, by compiler
+                 and level
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
   fuzz explorer  random small programs, every order of each in a model, and whether what the tool claims is right;
                  [COUNT] of them, 20,000 unless told otherwise, [--seed N], [--only FEATURE..]
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         ["bench", "generate", words @ ..] => bench::generate::generate(words),
         ["bench", "orders", words @ ..] => bench::orders::orders(words),
         ["bench", "code"] => bench::code::static_part(),
+        ["bench", "code", "addresses"] => bench::code::addresses(),
         ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {
             eprint!("{USAGE}");

@@ -163,9 +163,10 @@ impl Advice {
         match self {
             Advice::Planner(_, planner) => planner.set_model(model),
             Advice::Portfolio(portfolio) => portfolio.set_model(model),
+            Advice::Futures(chooser) => chooser.set_model(model),
             Advice::Idioms(chooser) => chooser.inner_mut().set_model(model),
             Advice::Pairs(chooser) => chooser.inner_mut().set_model(model),
-            Advice::None(_) | Advice::Profile(..) | Advice::Fuzz(..) | Advice::Futures(_) => {}
+            Advice::None(_) | Advice::Profile(..) | Advice::Fuzz(..) => {}
         }
     }
 

@@ -302,6 +302,7 @@ pub fn run_kept(
     ledger.ends_complete |= config.ends_complete;
     if let Some(order) = &config.futures {
         ledger.order(config.search, config.seed, order);
+        ledger = ledger.with_model(config.model);
     }
     if let Some(order) = &config.idioms {
         ledger.look_for(config.search, config.seed, order);

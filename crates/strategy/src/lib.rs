@@ -134,6 +134,15 @@ pub struct Born {
     pub path: StrandPath,
 }
 
+/// An atomic load that may see another store than the newest.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Whose it is.
+    pub strand: StrandId,
+    /// The instruction.
+    pub pc: u64,
+}
+
 /// One way to search.
 pub trait Strategy {
     /// Takes the memory for what is kept of each strand; once, before the first run. It is zeroed.
@@ -157,6 +166,15 @@ pub trait Strategy {
     /// The only strand that can goes on, while others exist.
     fn alone<V: View>(&mut self, strand: StrandId, view: &V) {
         let _ = (strand, view);
+    }
+    /// Whether it says which store an atomic load sees ([`Strategy::store`]); one that does not is never asked.
+    fn names_stores(&self) -> bool {
+        false
+    }
+    /// Which of the stores that a load may see it sees, 0 for the newest. `made` says of each which strand made it, and at which instruction.
+    fn store(&mut self, load: Load, options: u32, made: &dyn Fn(u32) -> (StrandId, u64)) -> u32 {
+        let _ = (load, options, made);
+        0
     }
     /// Whether the run is to keep track of who reads from whom.
     fn wants_reads(&self) -> bool {

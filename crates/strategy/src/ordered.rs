@@ -4,8 +4,11 @@
 //! whatever the others do. The driver works out from earlier runs which steps have to wait for which (`explore`'s `futures`).
 //! When every strand that can go on is held, the last hold of the list that holds one of them is given up, so every run goes on.
 //!
+//! An atomic load can be told which store it is to see, where it has a choice: whose, and of which instruction. That is an older one than the newest, or the
+//! wish would be one for an order alone. Where the memory model does not let it see that one, it sees the newest.
+//!
 //! The guide: how many holds; for each the step that is held (strand's path, instruction, number from 1) and, in the same
-//! way, the step that it waits for. The parameter: the number of the strategy that decides the rest, and above it that one's parameter.
+//! way, the step that it waits for; then how many loads; for each its step, and the store's strand and instruction, 0 for the oldest that it may see. The parameter: the number of the strategy that decides the rest, and above it that one's parameter.
 //! The notes: how many holds there were, and how many of them were given up.
 
 use crate::delay::Delay;
@@ -15,7 +18,7 @@ use crate::random::Random;
 use crate::round_robin::RoundRobin;
 use crate::stall::Stall;
 use crate::uniform::Uniform;
-use crate::{Born, IN_ORDER, Pick, Room, RunInfo, Strategy, StrategyId, View};
+use crate::{Born, IN_ORDER, Load, Pick, Room, RunInfo, Strategy, StrategyId, View};
 use threadbare_abi::op::Op;
 use threadbare_abi::strand::{StrandId, StrandPath};
 
@@ -23,6 +26,10 @@ use threadbare_abi::strand::{StrandId, StrandPath};
 pub const HOLDS: usize = 128;
 /// Words of a hold in the guide.
 pub const HOLD_WORDS: usize = 6;
+/// Loads that are told which store they see.
+pub const LOADS: usize = 16;
+/// Words of one of them in the guide.
+pub const LOAD_WORDS: usize = 5;
 /// Strands that the rest is offered at a point.
 const OFFERED: usize = 512;
 /// Points for which strands are held, beyond four times the expected ones.
@@ -59,6 +66,18 @@ struct Hold {
 }
 
 const NONE: Hold = Hold { held: NOWHERE, until: NOWHERE, active: false };
+
+/// A load, and the store that it is to see.
+#[derive(Clone, Copy, Debug)]
+struct Sees {
+    load: Mark,
+    path: StrandPath,
+    strand: StrandId,
+    /// 0 for what was there first.
+    pc: u64,
+}
+
+const NOTHING: Sees = Sees { load: NOWHERE, path: StrandPath(0), strand: StrandId::NONE, pc: 0 };
 
 /// Who decides what the holds leave open.
 #[derive(Debug)]
@@ -169,6 +188,8 @@ pub struct Ordered {
     room: Option<Room>,
     holds: [Hold; HOLDS],
     count: usize,
+    sees: [Sees; LOADS],
+    loads: usize,
     given_up: u64,
     patience: u64,
     /// Strands that were created: steps before the second one are told to nobody, and have no numbers.
@@ -184,6 +205,8 @@ impl Ordered {
             room: None,
             holds: [NONE; HOLDS],
             count: 0,
+            sees: [NOTHING; LOADS],
+            loads: 0,
             given_up: 0,
             patience: 0,
             born: 0,
@@ -207,6 +230,15 @@ impl Ordered {
             self.holds[self.count] = Hold { held, until, active: true };
             self.count += 1;
         }
+        let rest = words.get(self.count * HOLD_WORDS..).unwrap_or_default();
+        let (&count, words) = rest.split_first().unwrap_or((&0, &[]));
+        let (loads, _) = words.as_chunks::<LOAD_WORDS>();
+        self.loads = 0;
+        for &[path, pc, number, path_of, pc_of] in loads.iter().take((count as usize).min(LOADS)) {
+            let (load, path) = (mark(path, pc, number), StrandPath(path_of));
+            self.sees[self.loads] = Sees { load, path, strand: StrandId::NONE, pc: pc_of };
+            self.loads += 1;
+        }
     }
 
     fn hold_of<V: View>(&self, strand: StrandId, view: &V) -> Option<usize> {
@@ -217,6 +249,9 @@ impl Ordered {
 
     fn goes_on<V: View>(&mut self, strand: StrandId, view: &V) {
         let op = view.op(strand);
+        for sees in &mut self.sees[..self.loads] {
+            sees.load.count += u64::from(sees.load.strand == strand && sees.load.pc == op.pc);
+        }
         for hold in &mut self.holds[..self.count] {
             for mark in [&mut hold.held, &mut hold.until] {
                 mark.count += u64::from(mark.strand == strand && mark.pc == op.pc);
@@ -312,8 +347,29 @@ impl Strategy for Ordered {
         rest!(&mut self.rest, rest => rest.choose(options))
     }
 
+    fn names_stores(&self) -> bool {
+        self.loads > 0
+    }
+
+    fn store(&mut self, load: Load, options: u32, made: &dyn Fn(u32) -> (StrandId, u64)) -> u32 {
+        let is = |mark: &Mark| mark.strand == load.strand && mark.pc == load.pc && mark.count == mark.number;
+        let Some(sees) = self.sees[..self.loads].iter().find(|sees| is(&sees.load)) else { return 0 };
+        if sees.pc == 0 {
+            return options - 1;
+        }
+        (0..options).find(|&option| made(option) == (sees.strand, sees.pc)).unwrap_or(0)
+    }
+
     fn created(&mut self, born: Born) {
         self.born += 1;
+        for sees in &mut self.sees[..self.loads] {
+            if sees.load.path == born.path {
+                sees.load.strand = born.strand;
+            }
+            if sees.path == born.path {
+                sees.strand = born.strand;
+            }
+        }
         for hold in &mut self.holds[..self.count] {
             for mark in [&mut hold.held, &mut hold.until] {
                 if mark.path == born.path {
@@ -425,6 +481,23 @@ mod tests {
         // A strand that never is holds nobody for ever.
         let (steps, given_up) = run(&machine, &[[path(0), 1, 1, path(9), 2, 1]], StrategyId::Pct, 1);
         assert_eq!((steps.len(), given_up), (15, 1));
+    }
+
+    #[test]
+    fn a_load_sees_the_store_that_was_asked_for() {
+        let machine = machine();
+        let mut strategy = Ordered::new();
+        strategy.furnish(sim::room());
+        let guide = [0, 2, path(2), 22, 1, path(0), 2, path(1), 12, 1, 0, 0];
+        let steps = machine.run(&mut strategy, &RunInfo { guide: &guide, ..sim::info(1, 1) });
+        assert!(strategy.names_stores() && steps.len() == 15);
+        let load = |strand: u16, pc| Load { strand: StrandId(strand), pc };
+        let stores = |option: u32| [(StrandId(1), 12), (StrandId(0), 2), (StrandId(0), 2)][option as usize];
+        // The newest of those that fit; the oldest of all where it is what was there first; the newest of all where none fits.
+        assert_eq!(strategy.store(load(2, 22), 3, &stores), 1);
+        assert_eq!(strategy.store(load(1, 12), 3, &stores), 2);
+        assert_eq!(strategy.store(load(2, 22), 1, &stores), 0);
+        assert_eq!(strategy.store(load(0, 22), 3, &stores), 0);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::stall::Stall;
 use crate::surw::Surw;
 use crate::uniform::Uniform;
 use crate::urw::Urw;
-use crate::{Born, Pick, Room, RunInfo, Strategy, View, delay, pct, rff};
+use crate::{Born, Load, Pick, Room, RunInfo, Strategy, View, delay, pct, rff};
 use threadbare_abi::strand::StrandId;
 
 /// What others have to know of a strategy.
@@ -144,6 +144,12 @@ macro_rules! strategies {
             }
             fn choose(&mut self, options: u32) -> u32 {
                 match self { $(Any::$variant(s) => s.choose(options),)* }
+            }
+            fn names_stores(&self) -> bool {
+                match self { $(Any::$variant(s) => s.names_stores(),)* }
+            }
+            fn store(&mut self, load: Load, options: u32, made: &dyn Fn(u32) -> (StrandId, u64)) -> u32 {
+                match self { $(Any::$variant(s) => s.store(load, options, made),)* }
             }
             fn created(&mut self, born: Born) {
                 match self { $(Any::$variant(s) => s.created(born),)* }

@@ -152,6 +152,12 @@ fn select(table: &mut Table, asked: bool, wanted: impl Fn(&Row) -> bool) -> Resu
     let all = std::mem::take(&mut table.reads);
     let known: Vec<String> = all.iter().map(|row| format!("\n  {}", text::head(row))).collect();
     table.reads = all.into_iter().filter(wanted).collect();
+    if asked && known.is_empty() && table.library_reads > 0 {
+        return Err(Trouble::usage(
+            "no place in the source is known of this program",
+            "compile it with `-g`, and do not strip it",
+        ));
+    }
     if asked && table.reads.is_empty() {
         return Err(Trouble::usage(
             format!("there is no such read of shared data; there are{}", known.concat()),

@@ -66,7 +66,7 @@ pub(crate) fn all(
     for round in 0.. {
         let mut table = table(config, &found, &modules)?;
         table.reads.retain(|row| wanted(row));
-        (table.runs, table.made) = (looked_at, made_runs);
+        (table.runs, table.made) = (looked_at, found.runs - looked_at);
         table.failures =
             found.failures.iter().map(|(run, key)| (*run, failed(&ids, &findings, *key))).collect();
         let failing = recall(&mut table, &past);
@@ -126,6 +126,11 @@ fn recall(table: &mut Table, past: &[Past]) -> HashMap<(usize, usize), u64> {
             if matches!(term.state, State::Seen { .. }) && !matches!(it.tried.came, Came::Made { .. }) {
                 continue;
             }
+            // What no run was made to have is as it was, if the order of steps is against it.
+            if matches!(it.state, State::StruckOut { .. }) && matches!(it.tried.came, Came::NotMade { .. }) {
+                term.state = it.state.clone();
+                continue;
+            }
             (term.state, term.tried) = (it.state.clone(), Some(it.tried.clone()));
             failing.extend(it.failing.map(|run| ((at, number), run)));
         }
@@ -164,7 +169,8 @@ fn failed(ids: &HashMap<u64, String>, findings: &[Finding], key: u64) -> Failed 
 
 /// Whether a run is to be made for it.
 fn is_open(term: &Term) -> bool {
-    matches!(term.state, State::Possible { .. }) && term.whose != Whose::Unseen
+    let open = matches!(term.state, State::Possible { .. } | State::StruckOut { certain: false, .. });
+    open && term.whose != Whose::Unseen
 }
 
 /// The wish for a term.

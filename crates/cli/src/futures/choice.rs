@@ -165,7 +165,7 @@ impl Choice {
         };
         let terms: Vec<&Term> = row.terms.iter().filter(|term| self.is_source(term)).collect();
         let struck = |term: &&Term| match &term.state {
-            State::StruckOut { reason } => Some(reason.clone()),
+            State::StruckOut { reason, certain: true } => Some(reason.clone()),
             _ => None,
         };
         let source = match &self.write {

@@ -2,16 +2,21 @@
 
 use super::road::Scout;
 use super::table::{Row, Site, State, Table, Term, Whose, add};
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use threadbare_code::terms::{self, Strike};
+use threadbare_code::reach::Roads;
+use threadbare_code::terms::{self, Strike, Terms};
 use threadbare_code::{Address, Code, Names, Size, What};
 use threadbare_explore::futures::{Found, Origin, Pair};
 use threadbare_findings::places::{chain, shown};
 use threadbare_findings::{Place, Places, SymbolPlaces};
 use threadbare_report::branches::Branch;
 use threadbare_trace::report::Module;
+
+/// Terms of reads that no run made, if each is asked about every write: with more, they are asked about the writes that runs made.
+const LARGE: usize = 1 << 20;
+/// Writes that no run made, of one read; the rest is counted.
+const UNMADE: usize = 256;
 
 /// What is known of a program.
 struct Program<'a> {
@@ -126,6 +131,17 @@ impl Program<'_> {
         gaps.filter_map(|gap| own(gap.at)).collect()
     }
 
+    /// Accesses of the program's file that runs made of memory that strands share, and how many of their addresses the code tells.
+    fn addresses(&self) -> (usize, usize) {
+        let touched = self.found.touched.keys().filter_map(|&site| self.linked(site));
+        let places: BTreeSet<u64> = touched.filter(|&place| self.code.at(place).is_some()).collect();
+        let known = |place: &&u64| {
+            let accesses = self.code.at(**place).map(|(_, accesses)| accesses).unwrap_or_default();
+            accesses.iter().all(|access| access.address.is_known())
+        };
+        (places.len(), places.iter().filter(known).count())
+    }
+
     /// A strike in words.
     fn reason(&self, strike: &Strike, reader: usize, writer: Option<u64>) -> String {
         let lock = |lock: &Address, function: Option<usize>| {
@@ -145,11 +161,54 @@ impl Program<'_> {
     }
 
     /// Whether a read that no run made may see a write that runs made.
-    fn matters(&self, row: &terms::Row) -> bool {
-        row.possible().any(|term| match term.source {
-            terms::Source::Other(place) => self.by_pc.contains_key(&self.base.wrapping_add(place)),
-            _ => false,
-        })
+    fn matters(&self, row: Option<&terms::Row>) -> bool {
+        let other = |term: &terms::Term| matches!(term.source, terms::Source::Other(_));
+        row.is_some_and(|row| row.possible().any(other))
+    }
+
+    /// The places of accesses that runs made.
+    fn made(&self) -> BTreeSet<u64> {
+        self.by_pc.keys().map(|pc| pc.wrapping_sub(self.base)).filter(|place| *place < self.size).collect()
+    }
+
+    /// Who says whether the strand of a site makes its access on every way through the program.
+    fn surely<'a>(&'a self, path: &'a Path) -> impl FnMut(u64) -> bool + 'a {
+        let mut roads: Option<Roads<'_>> = None;
+        move |site| {
+            if roads.is_none() {
+                roads = Roads::of(path, self.code, BTreeSet::new()).ok();
+            }
+            roads.as_mut().is_some_and(|roads| self.is_on_every_way(site, roads))
+        }
+    }
+
+    /// Whether no branch leads past an access, nor past the calls of the program's own that lead there.
+    fn is_on_every_way(&self, site: u64, roads: &mut Roads<'_>) -> bool {
+        let frames = self.found.sites.get(&site).copied().unwrap_or([site, 0, 0, 0]);
+        let mut own = false;
+        // The frame behind the last one that is told may have others behind it.
+        let whole = frames.contains(&0);
+        for pc in frames.into_iter().filter(|&pc| pc != 0) {
+            let offset = pc.wrapping_sub(self.base);
+            let library = self.places.at(pc).last().is_none_or(|place| place.library);
+            if library || offset >= self.size {
+                // A library's function makes the access for its caller, or calls what the strand begins with.
+                if own {
+                    return true;
+                }
+                continue;
+            }
+            own = true;
+            if !roads.is_on_every_way(offset) {
+                return false;
+            }
+            let begins =
+                |at: usize| self.code.entries.contains(&at) || self.code.function_named("main") == Some(at);
+            if self.code.function_at(offset.wrapping_sub(1)).is_some_and(begins) {
+                return true;
+            }
+        }
+        own && whole
     }
 
     /// Whether runs part a read from a write: other memory, or never the strands that it takes.
@@ -218,21 +277,23 @@ impl Table {
             early: terms::before_strands(code),
             known: Default::default(),
         };
-        let mut by_code: BTreeMap<u64, terms::Row> = BTreeMap::new();
-        for row in terms::table(code) {
-            match by_code.entry(row.place) {
-                Entry::Vacant(free) => drop(free.insert(row)),
-                // A call such as `strcmp` has two reads at one place.
-                Entry::Occupied(mut known) => known.get_mut().join(row),
-            }
-        }
+        let all = Terms::of(code);
         let mut seen: BTreeMap<u64, Vec<(Origin, &Pair)>> = BTreeMap::new();
         for ((site, origin), pair) in &found.pairs {
             seen.entry(*site).or_default().push((*origin, pair));
         }
-        let unmade =
-            by_code.values().filter(|row| program.matters(row)).flat_map(|row| program.sites_of(row.place));
+        let made: BTreeSet<u64> = program.made();
+        let made = all.only(&made);
+        let matter = all.places().filter(|&place| program.matters(all.row_among(place, &made).as_ref()));
+        let matter: Vec<u64> = matter.collect();
+        // Those of a large program are told with what runs wrote.
+        let large = matter.len().saturating_mul(all.writes()) > LARGE;
+        let row_of = |place: u64, made_itself: bool| match large && !made_itself {
+            true => all.row_among(place, &made),
+            false => all.row(place),
+        };
         // Those that runs made come first.
+        let unmade = matter.iter().flat_map(|&place| program.sites_of(place));
         let unmade: BTreeSet<u64> = unmade.filter(|site| !seen.contains_key(site)).collect();
         let sites: Vec<u64> = seen.keys().copied().chain(unmade).collect();
         let mut table = Table { runs: found.runs, cut: found.cut, ..Table::default() };
@@ -250,7 +311,8 @@ impl Table {
             if saw.is_empty() && variable.is_none() && rows.get(&key).is_some_and(|row| row.reached) {
                 continue;
             }
-            let row = program.linked(site).and_then(|place| by_code.get(&place));
+            let row = program.linked(site).and_then(|place| row_of(place, !saw.is_empty()));
+            let row = row.as_ref();
             // Of a function that makes accesses for anybody, the code alone does not say what is shared.
             let row_says = variable.is_some() || program.is_own(site) || row.is_some();
             let mut terms = table.seen_terms(&program, site, saw, row, row_says);
@@ -279,8 +341,10 @@ impl Table {
         for row in &mut table.reads {
             row.terms.sort_by(|a, b| (a.whose, &a.write).cmp(&(b.whose, &b.write)));
         }
+        table.strike_by_order(found, &program.places, &mut program.surely(path));
         table.add_branches(&program, path);
         table.uninstrumented = program.uninstrumented();
+        (table.shared, table.known) = program.addresses();
         table
     }
 
@@ -323,7 +387,8 @@ impl Table {
         let mut list = Vec::new();
         for (origin, pair) in saw {
             let (whose, write) = of_origin(*origin);
-            let state = State::Seen { runs: pair.runs.clone(), failed: pair.failed.clone() };
+            let Pair { runs, failed, stale, .. } = (*pair).clone();
+            let state = State::Seen { runs, failed, stale };
             let (write, sites) = (write.map(|site| program.site(site).0), write.into_iter().collect());
             add(&mut list, Term::new(whose, write, state, sites));
             if row_says {
@@ -343,6 +408,7 @@ impl Table {
         list: &mut Vec<Term>,
     ) {
         let Some(row) = row else { return };
+        let mut unmade = 0;
         for term in &row.terms {
             let (whose, place) = match term.source {
                 terms::Source::Own(place) => (Whose::Own, Some(place)),
@@ -351,7 +417,9 @@ impl Table {
                 terms::Source::Unseen => (Whose::Unseen, None),
             };
             let state = |written: bool| match &term.struck {
-                Some(strike) => State::StruckOut { reason: program.reason(strike, row.function, place) },
+                Some(strike) => {
+                    State::StruckOut { reason: program.reason(strike, row.function, place), certain: true }
+                }
                 None => State::Possible { written },
             };
             let Some(place) = place else {
@@ -369,12 +437,17 @@ impl Table {
                 continue;
             }
             for site in program.sites_of(place) {
+                let made = program.found.touched.contains_key(&site);
+                unmade += usize::from(!made);
+                if !made && unmade > UNMADE {
+                    self.unlisted += 1;
+                    continue;
+                }
                 let known = |term: &Term| term.whose == whose && term.sites.contains(&site);
                 let (source, _) = program.site(site);
                 if list.iter().any(known) || source.library {
                     continue;
                 }
-                let made = program.found.touched.contains_key(&site);
                 // What a library's function reads, for whom soever, may be written anywhere.
                 let sure = program.is_own(read) || made && (named || program.are_atomic([read, site]));
                 if program.parts(read, site, whose) || !sure {
@@ -386,6 +459,7 @@ impl Table {
                     State::Possible { .. } if after && !program.found.after_own.contains(&(read, site)) => {
                         State::StruckOut {
                             reason: "in all runs a strand writes only after the read".to_owned(),
+                            certain: true,
                         }
                     }
                     state => state,

@@ -19,10 +19,18 @@ struct TableTold<'a> {
     unshared: usize,
     library_reads: usize,
     apart: usize,
+    unlisted: usize,
     unseen: usize,
+    accesses: Accesses,
     uninstrumented: &'a [String],
     contradictions: &'a [String],
     findings: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct Accesses {
+    shared: usize,
+    known: usize,
 }
 
 #[derive(Serialize)]
@@ -58,6 +66,9 @@ struct TermTold<'a> {
     runs: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs_failed: Option<u64>,
+    /// Runs in which a load saw it although there was a newer store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs_stale: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tries: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +99,9 @@ pub(crate) fn table(table: &Table, findings: &[Finding], elapsed_s: f64, seed: u
         unshared: table.unshared,
         library_reads: table.library_reads,
         apart: table.apart,
+        unlisted: table.unlisted,
         unseen: table.unseen,
+        accesses: Accesses { shared: table.shared, known: table.known },
         uninstrumented: &table.uninstrumented,
         contradictions: &table.contradictions,
         findings,
@@ -115,7 +128,7 @@ fn read<'a>(row: &'a Row, table: &'a Table, findings: &'a [Finding]) -> ReadTold
 fn term<'a>(term: &'a Term, row: &'a Row, table: &'a Table, findings: &'a [Finding]) -> TermTold<'a> {
     let (status, reason) = status(term);
     let (runs, runs_failed, failed) = match (&term.state, &term.tried) {
-        (State::Seen { runs, failed }, _) => {
+        (State::Seen { runs, failed, .. }, _) => {
             let first = failed.iter().find_map(|run| table.failures.get(run));
             (runs.len() as u64, Some(failed.len() as u64), first)
         }
@@ -143,6 +156,10 @@ fn term<'a>(term: &'a Term, row: &'a Row, table: &'a Table, findings: &'a [Findi
         outcome: (runs > 0).then(|| outcome(failed, runs_failed)),
         runs,
         runs_failed,
+        runs_stale: match &term.state {
+            State::Seen { stale, .. } if !stale.is_empty() => Some(stale.len() as u64),
+            _ => None,
+        },
         tries: term.tried.as_ref().map(|tried| tried.tries),
         strand: read.map(|(strand, _)| strand.as_str()),
         instance: read.map(|(_, time)| *time),
@@ -176,6 +193,6 @@ fn status(term: &Term) -> (&'static str, Option<String>) {
         (None, State::Possible { written: false }) => {
             ("possible", Some("the write was not reached".to_owned()))
         }
-        (None, State::StruckOut { reason }) => ("struck", Some(reason.clone())),
+        (None, State::StruckOut { reason, .. }) => ("struck", Some(reason.clone())),
     }
 }

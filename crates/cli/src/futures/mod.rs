@@ -8,6 +8,7 @@ mod kept;
 pub(crate) mod name;
 mod neighbour;
 pub(crate) mod of;
+mod order;
 pub(crate) mod outcome;
 mod road;
 pub(crate) mod suite;
@@ -24,7 +25,7 @@ use threadbare_abi::verdict::VerdictKind;
 use threadbare_code::Code;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress};
 use threadbare_explore::futures::{Found, Order, Wish};
-use threadbare_explore::{Error, Failure};
+use threadbare_explore::{Error, Failure, Races};
 use threadbare_report::progress::{ProgressLine, State};
 use threadbare_toolchain::Environment;
 use threadbare_trace::report::Module;
@@ -82,10 +83,14 @@ pub(crate) fn looking(config: &Config, runs: u64) -> Config {
         check_replay: false,
         predict: false,
         futures: Some(Arc::default()),
-        // Which store a read sees follows from the order of steps, here.
-        model: MemoryModel::Sc,
+        model: model(config),
         ..config.clone()
     }
+}
+
+/// What atomic loads may see: which stores there are is known where races are looked for.
+fn model(config: &Config) -> MemoryModel {
+    if config.races == Races::Off { MemoryModel::Sc } else { config.model }
 }
 
 /// The campaign that makes choices come true, each set of them in a run of its own.
@@ -98,7 +103,7 @@ pub(crate) fn choosing(config: &Config, goals: Vec<Vec<Wish>>, known: &[u64], ag
         runs: Some(config.runs.unwrap_or(all)),
         predict: false,
         futures: Some(Arc::new(order)),
-        model: MemoryModel::Sc,
+        model: model(config),
         ..config.clone()
     }
 }

@@ -124,7 +124,7 @@ fn place(pc: u64, places: &dyn Places) -> String {
 }
 
 /// Who would wait for whom.
-fn words(stuck: &Stuck, places: &dyn Places) -> String {
+pub(super) fn words(stuck: &Stuck, places: &dyn Places) -> String {
     let place = |pc: u64| place(pc, places);
     let one = |waits: &threadbare_explore::futures::Waits| {
         let who = name::strand(waits.strand);

@@ -30,7 +30,7 @@ fn expected(term: &Term) -> Option<Expect> {
         (Some(tried), _) if matches!(tried.came, Came::Made { .. }) => {
             Some(if tried.failed.is_some() { Expect::Fails } else { Expect::Passes })
         }
-        (None, State::Seen { runs, failed }) => Some(match failed.len() {
+        (None, State::Seen { runs, failed, .. }) => Some(match failed.len() {
             0 => Expect::Passes,
             all if all == runs.len() => Expect::Fails,
             _ => Expect::Either,
@@ -94,12 +94,20 @@ fn means(kept: &Kept, table: &Table) -> Result<Vec<Pair>, String> {
     let mut pairs = Vec::new();
     for term in &kept.terms {
         let pair = term.finds(table).ok_or("there is no such read and write any more")?;
-        if let State::StruckOut { reason } = &table.reads[pair.row].terms[pair.term].state {
+        if let State::StruckOut { reason, certain: true } = &table.reads[pair.row].terms[pair.term].state {
             return Err(format!("struck out: {reason}"));
         }
         pairs.push(pair);
     }
     Ok(pairs)
+}
+
+/// What strikes one of the terms out, by the steps of the runs that there were.
+fn struck(pairs: &[Pair], table: &Table) -> Option<String> {
+    pairs.iter().find_map(|pair| match &table.reads[pair.row].terms[pair.term].state {
+        State::StruckOut { reason, .. } => Some(reason.clone()),
+        _ => None,
+    })
 }
 
 /// Makes the futures of a folder again.
@@ -134,8 +142,13 @@ pub(crate) fn check(
     for ((name, kept), meant) in all.iter().zip(&meant) {
         let fate = match meant {
             Err(reason) => Fate::Gone { reason: reason.clone() },
-            Ok(_) => match (goals.next(), &teller) {
-                (Some(goal), Some(teller)) => teller.fate(goal),
+            Ok(pairs) => match (goals.next(), &teller) {
+                (Some(goal), Some(teller)) => match (teller.fate(goal), struck(pairs, &table)) {
+                    (Fate::NotMade { .. } | Fate::Gone { .. }, Some(reason)) => {
+                        Fate::Gone { reason: format!("struck out: {reason}") }
+                    }
+                    (fate, _) => fate,
+                },
                 _ => Fate::NotMade { reason: "not in the runs that there were".to_owned() },
             },
         };

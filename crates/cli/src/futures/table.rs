@@ -33,6 +33,8 @@ pub(crate) enum State {
         runs: BTreeSet<u64>,
         /// Which of them failed.
         failed: BTreeSet<u64>,
+        /// In which of them a load saw it although there was a newer store.
+        stale: BTreeSet<u64>,
     },
     /// It may be, and no run has seen it. Whether the write was made in any.
     Possible {
@@ -43,6 +45,8 @@ pub(crate) enum State {
     StruckOut {
         /// Why.
         reason: String,
+        /// By the code, not by the steps of the runs that there were: nobody needs to try it.
+        certain: bool,
     },
 }
 
@@ -164,6 +168,11 @@ pub(crate) struct Table {
     pub(crate) library_reads: usize,
     /// Terms of accesses that were made, and never to the same memory, or by the strands that it takes.
     pub(crate) apart: usize,
+    /// Terms of writes that no run made, beyond those that are listed.
+    pub(crate) unlisted: usize,
+    /// Accesses of the program's file that runs made of shared memory, and those of them whose address the code tells.
+    pub(crate) shared: usize,
+    pub(crate) known: usize,
     /// Reads that code without instrumentation may have written for, and was not seen to.
     pub(crate) unseen: usize,
     /// Functions of the program's own that have no instrumentation, and write.
@@ -182,7 +191,10 @@ pub(super) fn add(list: &mut Vec<Term>, term: Term) {
         }
     }
     match (&mut other.state, term.state) {
-        (State::Seen { runs, failed }, State::Seen { runs: more, failed: worse }) => {
+        (State::Seen { runs, failed, stale }, State::Seen { runs: more, failed: worse, stale: older }) => {
+            // A run that saw it as the newest at one of two places saw it so.
+            stale.retain(|run| older.contains(run) || !more.contains(run));
+            stale.extend(older.iter().filter(|run| !runs.contains(run)));
             runs.extend(more);
             failed.extend(worse);
         }

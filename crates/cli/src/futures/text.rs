@@ -17,7 +17,8 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
         let places: Vec<String> = row.terms.iter().map(place).collect();
         let width = places.iter().map(String::len).max().unwrap_or(0);
         for (term, place) in row.terms.iter().zip(&places) {
-            let mut told = term.tried.as_ref().map_or_else(|| state(&term.state, table.runs), outcome);
+            let mut told =
+                term.tried.as_ref().map_or_else(|| state(&term.state, table.runs + table.made), outcome);
             if term.tried.is_none() && !term.branches.is_empty() {
                 told = format!("{told}; {}", branches::words(&term.branches));
             }
@@ -40,8 +41,16 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let counts: Vec<String> = counts.map(|(count, kind)| format!("{count} {kind}")).collect();
     let (reads, all) = (count(table.reads.len(), "read"), count(terms.len(), "term"));
-    let runs = count(table.runs as usize, "run");
-    let _ = writeln!(text, "{runs}, {reads} of shared data, {all}: {}", counts.join(", "));
+    let made = match table.made {
+        0 => String::new(),
+        made => format!(" and {made} more for terms"),
+    };
+    let runs = count(table.runs as usize, "run") + &made;
+    let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
+    let _ = writeln!(text, "{runs}, {reads} of shared data, {all}{counts}");
+    if table.reads.is_empty() && table.library_reads == 0 {
+        text.push_str("no run read what another strand writes; the compiler may have left out a read whose value nobody needs\n");
+    }
     if table.reads.is_empty() && table.library_reads > 0 {
         text.push_str(
             "no place in the source is known: is the program stripped, or compiled without `-g`?\n",
@@ -69,6 +78,13 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
             text,
             "not shown: {} that runs give no reason for: other memory, or other strands",
             count(table.apart, "term")
+        );
+    }
+    if table.unlisted > 0 {
+        let _ = writeln!(
+            text,
+            "not shown: {} of writes that no run made, behind the first of each read; `--runs` may come to them",
+            count(table.unlisted, "term")
         );
     }
     if !table.uninstrumented.is_empty() {
@@ -144,12 +160,17 @@ fn passing(near: &Passing) -> String {
 
 fn state(state: &State, of: u64) -> String {
     match state {
-        State::Seen { runs, failed } => {
-            let seen = format!("seen in {} of {}", runs.len(), count(of as usize, "run"));
+        State::Seen { runs, failed, stale } => {
+            let older = match stale.len() {
+                0 => String::new(),
+                all if all == runs.len() => ", always as an older store than the newest".to_owned(),
+                some => format!(", in {some} of them as an older store than the newest"),
+            };
+            let seen = format!("seen in {} of {}{older}", runs.len(), count(of as usize, "run"));
             if failed.is_empty() { seen } else { format!("{seen}, {} of them failed", failed.len()) }
         }
         State::Possible { written: true } => "possible, not seen".to_owned(),
         State::Possible { written: false } => "possible, the write was not reached".to_owned(),
-        State::StruckOut { reason } => format!("struck out: {reason}"),
+        State::StruckOut { reason, .. } => format!("struck out: {reason}"),
     }
 }

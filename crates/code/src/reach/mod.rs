@@ -150,6 +150,13 @@ impl<'a> Roads<'a> {
         road
     }
 
+    /// Whether whoever enters the function of a place comes to it, unless the process ends or the strand waits for ever: no branch leads past it.
+    pub fn is_on_every_way(&mut self, place: u64) -> bool {
+        let Some(function) = self.code.function_at(place.wrapping_sub(1)) else { return false };
+        let mut unknown = Vec::new();
+        self.needs(function, place, &mut unknown).is_empty() && unknown.is_empty()
+    }
+
     /// The calls that lead to a function, from one that runs came into: caller, place, how, and who is called.
     fn chain(&self, to: usize) -> Result<Vec<(usize, u64, Entry, usize)>, Unknown> {
         let main = self.code.function_named("main");

@@ -1,6 +1,7 @@
 //! Which writes concern a read: accesses sorted by the memory that they may touch.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::regions::{Region, Regions, near};
 use crate::code::Code;
@@ -22,7 +23,7 @@ enum Shelf {
 /// Writes by the memory that they may touch.
 pub(crate) struct Index<'a> {
     code: &'a Code,
-    regions: &'a Regions,
+    regions: Rc<Regions>,
     shelves: BTreeMap<Shelf, Vec<Entry>>,
     anywhere: BTreeSet<usize>,
     everything: BTreeSet<usize>,
@@ -45,19 +46,20 @@ struct Extent {
 impl<'a> Index<'a> {
     pub(crate) fn of<'s>(
         code: &'a Code,
-        regions: &'a Regions,
+        regions: &Rc<Regions>,
         accesses: impl Iterator<Item = (&'s Access, &'s [Region])>,
+        wanted: &dyn Fn(u64) -> bool,
     ) -> Index<'a> {
         let mut index = Index {
             code,
-            regions,
+            regions: Rc::clone(regions),
             shelves: BTreeMap::new(),
             anywhere: BTreeSet::new(),
             everything: BTreeSet::new(),
             all: Vec::new(),
         };
         for (at, (access, touched)) in accesses.enumerate() {
-            if !access.kind.writes() {
+            if !access.kind.writes() || !wanted(access.place) {
                 continue;
             }
             index.all.push(at);

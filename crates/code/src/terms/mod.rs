@@ -14,7 +14,8 @@ mod alias;
 mod regions;
 mod who;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
@@ -102,25 +103,85 @@ impl Row {
 ///
 /// Data is taken for shared if a write of another strand concerns the read, struck out or not.
 pub fn table(code: &Code) -> Vec<Row> {
-    let who = Who::of(code);
-    let regions = Regions::of(code);
-    let places: Vec<Site<'_>> = code
-        .accesses()
-        .filter(|(function, _)| who.runs(*function))
-        .map(|(function, access)| Site {
-            function,
-            access,
-            regions: regions.of_access(code, function, access),
+    let terms = Terms::of(code);
+    let reads = (0..terms.sites.len()).filter(|&at| terms.sites[at].access.kind.reads());
+    reads.filter_map(|at| terms.of_site(at, &terms.index)).collect()
+}
+
+/// The terms of a program, asked for read by read: a program with many accesses behind pointers has as many terms as reads times writes.
+pub struct Terms<'a> {
+    who: Who,
+    regions: Rc<Regions>,
+    code: &'a Code,
+    sites: Vec<Site<'a>>,
+    by_place: BTreeMap<u64, Vec<usize>>,
+    index: alias::Index<'a>,
+}
+
+/// Some of a program's writes, to ask of.
+pub struct Writes<'a>(alias::Index<'a>);
+
+impl<'a> Terms<'a> {
+    /// Of a program.
+    pub fn of(code: &'a Code) -> Terms<'a> {
+        let who = Who::of(code);
+        let regions = Rc::new(Regions::of(code));
+        let sites: Vec<Site<'_>> = code
+            .accesses()
+            .filter(|(function, _)| who.runs(*function))
+            .map(|(function, access)| Site {
+                function,
+                access,
+                regions: regions.of_access(code, function, access),
+            })
+            .collect();
+        let mut by_place: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (at, site) in sites.iter().enumerate().filter(|(_, site)| site.access.kind.reads()) {
+            by_place.entry(site.access.place).or_default().push(at);
+        }
+        let index = index_of(code, &regions, &sites, &|_| true);
+        Terms { who, regions, code, sites, by_place, index }
+    }
+
+    /// The places of reads.
+    pub fn places(&self) -> impl Iterator<Item = u64> + '_ {
+        self.by_place.keys().copied()
+    }
+
+    /// How many places write.
+    pub fn writes(&self) -> usize {
+        self.sites.iter().filter(|site| site.access.kind.writes()).count()
+    }
+
+    /// The writes at these places.
+    pub fn only(&self, places: &BTreeSet<u64>) -> Writes<'a> {
+        Writes(index_of(self.code, &self.regions, &self.sites, &|place| places.contains(&place)))
+    }
+
+    /// A read with its terms, if it is one of shared data. A call such as `strcmp` has two reads at one place.
+    pub fn row(&self, place: u64) -> Option<Row> {
+        self.row_of(place, &self.index)
+    }
+
+    /// The same with the terms of some writes only.
+    pub fn row_among(&self, place: u64, writes: &Writes<'a>) -> Option<Row> {
+        self.row_of(place, &writes.0)
+    }
+
+    fn row_of(&self, place: u64, index: &alias::Index<'_>) -> Option<Row> {
+        let rows = self.by_place.get(&place)?.iter().filter_map(|&at| self.of_site(at, index));
+        rows.reduce(|mut row, other| {
+            row.join(other);
+            row
         })
-        .collect();
-    let index =
-        alias::Index::of(code, &regions, places.iter().map(|site| (site.access, site.regions.as_slice())));
-    let mut rows = Vec::new();
-    for reader in places.iter().filter(|site| site.access.kind.reads()) {
+    }
+
+    fn of_site(&self, at: usize, index: &alias::Index<'_>) -> Option<Row> {
+        let (who, reader) = (&self.who, &self.sites[at]);
         let mut terms = Vec::new();
         let mut shared = false;
         for at in index.writes_for(reader.access, &reader.regions) {
-            let writer = &places[at];
+            let writer = &self.sites[at];
             let (own, other) = who.pair(reader.function, writer.function);
             let place = writer.access.place;
             if own {
@@ -135,7 +196,7 @@ pub fn table(code: &Code) -> Vec<Row> {
             }
         }
         if !shared {
-            continue;
+            return None;
         }
         let own = reader.access.locks.iter().find(|held| held.own);
         let struck = own.map(|held| Strike::AfterOwn { lock: held.lock.clone() });
@@ -146,15 +207,18 @@ pub fn table(code: &Code) -> Vec<Row> {
         terms.sort_by_key(|term| term.source);
         terms.dedup_by_key(|term| term.source);
         let Access { place, address, size, .. } = reader.access;
-        rows.push(Row {
-            function: reader.function,
-            place: *place,
-            address: address.clone(),
-            size: *size,
-            terms,
-        });
+        Some(Row { function: reader.function, place: *place, address: address.clone(), size: *size, terms })
     }
-    rows
+}
+
+fn index_of<'a>(
+    code: &'a Code,
+    regions: &Rc<Regions>,
+    sites: &[Site<'_>],
+    wanted: &dyn Fn(u64) -> bool,
+) -> alias::Index<'a> {
+    let accesses = sites.iter().map(|site| (site.access, site.regions.as_slice()));
+    alias::Index::of(code, regions, accesses, wanted)
 }
 
 /// Places of writes that are made before there is a second strand, whenever they are made: what they leave is the value that strands begin with.
@@ -171,7 +235,7 @@ pub fn before_strands(code: &Code) -> BTreeSet<u64> {
 /// Locks make no difference here: accesses that a lock keeps apart depend on each other all the same.
 pub fn dependence(code: &Code, group: &mut dyn FnMut(u64) -> u32) -> BTreeSet<(u32, u32)> {
     let who = Who::of(code);
-    let regions = Regions::of(code);
+    let regions = Rc::new(Regions::of(code));
     let sites: Vec<Site<'_>> = code
         .accesses()
         .filter(|(function, access)| who.runs(*function) && (access.created || who.created_before(*function)))
@@ -182,8 +246,7 @@ pub fn dependence(code: &Code, group: &mut dyn FnMut(u64) -> u32) -> BTreeSet<(u
         })
         .collect();
     let groups: Vec<u32> = sites.iter().map(|site| group(site.access.place)).collect();
-    let index =
-        alias::Index::of(code, &regions, sites.iter().map(|site| (site.access, site.regions.as_slice())));
+    let index = index_of(code, &regions, &sites, &|_| true);
     let mut found = BTreeSet::new();
     let mut asked = BTreeSet::new();
     for (at, site) in sites.iter().enumerate() {

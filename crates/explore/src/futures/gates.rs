@@ -1,4 +1,5 @@
-//! What a step has to wait for besides locks: semaphores that others post, and an initialisation that another strand makes once.
+//! What a step has to wait for besides locks: semaphores that others post, an initialisation that another strand makes once, and
+//! whoever has to come to a barrier.
 
 use crate::planner::trace::{Event, Trace};
 use std::collections::HashMap;
@@ -10,8 +11,8 @@ use threadbare_abi::step::flags::SHUT;
 pub(crate) struct Gates {
     /// Counts of semaphores when the first of the steps was made, of those whose count is known.
     pub(crate) counts: HashMap<u64, i64>,
-    /// For a step that found an initialisation made by another strand: the step that ended it.
-    pub(crate) after: HashMap<usize, usize>,
+    /// For a step that found an initialisation made by another strand: the step that ended it. For the last one at a barrier: those at which others came there.
+    pub(crate) after: HashMap<usize, Vec<usize>>,
 }
 
 /// What a step does to a semaphore: its address, and by how much.
@@ -31,7 +32,16 @@ impl Gates {
         let mut sums: HashMap<u64, i64> = HashMap::new();
         // Who made an initialisation, and its last step.
         let mut made: HashMap<u64, (u64, usize)> = HashMap::new();
+        // Who has come to each barrier, and waits.
+        let mut waiting: HashMap<u64, Vec<usize>> = HashMap::new();
         for (at, event) in trace.events.iter().enumerate() {
+            if event.op.kind == OpKind::BarrierWait && !event.resumed {
+                let arrived = waiting.entry(event.op.addr).or_default();
+                match passes(trace, at) {
+                    true => gates.after.entry(at).or_default().append(arrived),
+                    false => arrived.push(at),
+                }
+            }
             if let Some((semaphore, by)) = counts(event) {
                 let sum = sums.entry(semaphore).or_default();
                 // It was empty then, so what it began with is what was taken of it.
@@ -45,7 +55,7 @@ impl Gates {
                 && let Some(&(path, end)) = made.get(&event.op.addr)
                 && path != event.path
             {
-                gates.after.insert(at, end);
+                gates.after.entry(at).or_default().push(end);
             }
             for touch in event.touches.iter().filter(|touch| touch.op.kind == OpKind::Once) {
                 if touch.shut & SHUT != 0 {
@@ -55,4 +65,11 @@ impl Gates {
         }
         gates
     }
+}
+
+/// Whether who comes to a barrier goes on at once, as the last one does. A run that ends there does not say.
+fn passes(trace: &Trace, at: usize) -> bool {
+    let strand = trace.events[at].path;
+    let next = trace.events[at + 1..].iter().find(|event| event.path == strand);
+    next.is_some_and(|next| !(next.op.kind == OpKind::BarrierWait && next.resumed))
 }

@@ -3,10 +3,10 @@
 use super::reads::Mark;
 use super::simulate::{Hold, Stuck};
 use super::watch::Example;
-use super::wish::{Against, MANNERS, Reference, Wish};
+use super::wish::{Against, MANNERS, Reference, Sees, Wish};
 use std::collections::HashSet;
 use std::sync::Arc;
-use threadbare_strategy::ordered::HOLDS;
+use threadbare_strategy::ordered::{HOLDS, LOADS};
 
 /// A run in which it came true.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,19 +42,20 @@ pub struct Progress {
     pub against: Option<Against>,
 }
 
-/// The holds of a run, by the steps' names.
+/// The holds of a run, by the steps' names, and the loads that are to see older stores.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Plan {
     holds: Vec<(Mark, Mark)>,
+    sees: Vec<Sees>,
 }
 
 impl Plan {
-    fn of(reference: &Reference, holds: &[Hold]) -> Plan {
+    fn of(reference: &Reference, holds: &[Hold], sees: Vec<Sees>) -> Plan {
         let mark = |event: usize| reference.reads.mark(event);
         let mut named: Vec<(Mark, Mark)> =
             holds.iter().map(|hold| (mark(hold.held), mark(hold.until))).collect();
         named.truncate(HOLDS);
-        Plan { holds: named }
+        Plan { holds: named, sees }
     }
 
     /// The words of the guide of `ordered`.
@@ -63,7 +64,13 @@ impl Plan {
             .holds
             .iter()
             .flat_map(|(held, until)| [held.path, held.pc, held.number, until.path, until.pc, until.number]);
-        std::iter::once(self.holds.len() as u64).chain(holds).collect()
+        let loads = self.sees.iter().take(LOADS);
+        let count = loads.len() as u64;
+        let loads = loads.flat_map(|Sees { load, store }| {
+            let (path, pc) = store.unwrap_or_default();
+            [load.path, load.pc, load.number, path, pc]
+        });
+        std::iter::once(self.holds.len() as u64).chain(holds).chain([count]).chain(loads).collect()
     }
 }
 
@@ -71,6 +78,8 @@ impl Plan {
 const REFERENCES: usize = 3;
 /// Orders that are gone through for one plan.
 const SIMULATED: usize = 64;
+/// Ways in which a load comes after a newer store than the one that it is to see.
+const WAYS: usize = 3;
 /// Plans that are made although they do not seem to lead anywhere.
 const BLIND: u32 = 2;
 
@@ -87,6 +96,8 @@ pub(crate) struct Goal {
     good: Option<Plan>,
     /// Whether the last run has it.
     pub(super) granted_now: bool,
+    /// Atomic loads may see older stores.
+    pub(super) weak: bool,
 }
 
 impl Goal {
@@ -102,6 +113,7 @@ impl Goal {
             exhausted: false,
             good: None,
             granted_now: false,
+            weak: false,
         }
     }
 
@@ -168,6 +180,29 @@ impl Goal {
 
     /// The next plan.
     pub(crate) fn plan(&mut self) -> Option<Plan> {
+        // Orders that seem to lead there may all fail, so every other plan has loads that see older stores.
+        let weak_first = self.weak && self.progress.tries % 2 == 1;
+        if weak_first && let Some(plan) = self.plan_older() {
+            return Some(plan);
+        }
+        let blind = match self.plan_order() {
+            Planned::Good(plan) => return Some(plan),
+            Planned::Blind(plan) => plan,
+        };
+        if self.weak
+            && !weak_first
+            && let Some(plan) = self.plan_older()
+        {
+            return Some(plan);
+        }
+        let plan = blind.filter(|_| self.blind < BLIND)?;
+        self.blind += 1;
+        self.planned.insert(plan.clone());
+        Some(plan)
+    }
+
+    /// A plan by the order of steps alone.
+    fn plan_order(&mut self) -> Planned {
         let mut left = SIMULATED;
         let mut blind = None;
         for reference in self.references.clone() {
@@ -184,16 +219,19 @@ impl Goal {
                             continue;
                         }
                     };
-                    let plan = Plan::of(&reference, &holds);
+                    let plan = Plan::of(&reference, &holds, Vec::new());
                     if self.planned.contains(&plan) {
                         continue;
                     }
-                    left = left.checked_sub(1)?;
+                    if left == 0 {
+                        return Planned::Blind(None);
+                    }
+                    left -= 1;
                     let goals: Vec<usize> = chosen.iter().map(|(read, _)| *read).collect();
                     match reference.try_holds(&holds, &goals) {
                         Ok(()) => {
                             self.planned.insert(plan.clone());
-                            return Some(plan);
+                            return Planned::Good(plan);
                         }
                         Err(stuck) => {
                             self.progress.stuck.get_or_insert(stuck);
@@ -203,9 +241,56 @@ impl Goal {
                 }
             }
         }
-        let plan = blind.filter(|_| self.blind < BLIND)?;
-        self.blind += 1;
-        self.planned.insert(plan.clone());
-        Some(plan)
+        Planned::Blind(blind)
     }
+
+    /// A plan in which one of the loads sees a store that is not the newest, or all of them do.
+    fn plan_older(&mut self) -> Option<Plan> {
+        let mut left = SIMULATED;
+        for reference in self.references.clone() {
+            let lists: Vec<_> = self.wishes.iter().map(|wish| reference.candidates(wish)).collect();
+            let most = lists.iter().map(Vec::len).max().unwrap_or(0);
+            let count = self.wishes.len();
+            let masks = (0..count).map(Some).chain((count > 1).then_some(None));
+            for (at, older) in (0..most).flat_map(|at| masks.clone().map(move |older| (at, older))) {
+                let chosen: Vec<_> = lists.iter().map(|list| list[at % list.len()]).collect();
+                for way in 0..WAYS {
+                    let (mut holds, mut sees) = (Vec::new(), Vec::new());
+                    let mut fits = true;
+                    for (number, &(read, write)) in chosen.iter().enumerate() {
+                        if older.is_none_or(|it| it == number) {
+                            match reference.older(read, write).into_iter().nth(way) {
+                                Some((more, load)) => {
+                                    holds.extend(more);
+                                    sees.push(load);
+                                }
+                                None => fits &= older.is_none(),
+                            }
+                        } else if let Ok(more) = reference.holds(read, write, MANNERS[0]) {
+                            holds.extend(more);
+                        } else {
+                            fits = false;
+                        }
+                    }
+                    let plan = Plan::of(&reference, &holds, sees);
+                    if !fits || plan.sees.is_empty() || self.planned.contains(&plan) {
+                        continue;
+                    }
+                    left = left.checked_sub(1)?;
+                    let goals: Vec<usize> = chosen.iter().map(|(read, _)| *read).collect();
+                    if reference.try_holds(&holds, &goals).is_ok() {
+                        self.planned.insert(plan.clone());
+                        return Some(plan);
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A plan that seems to lead to its goal, or one that does not, if there is any.
+enum Planned {
+    Good(Plan),
+    Blind(Option<Plan>),
 }

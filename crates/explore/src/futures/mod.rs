@@ -16,6 +16,7 @@
 
 pub(crate) mod gates;
 mod goal;
+mod order;
 mod reads;
 pub(crate) mod sections;
 pub(crate) mod simulate;
@@ -28,11 +29,12 @@ use crate::planner::{self, Planner};
 use goal::{Goal, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use threadbare_abi::layout::flags;
+use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_strategy::{Spec, StrategyId, ordered};
 use wish::Reference;
 
 pub use goal::{Made, Progress};
+pub use order::Obstacle;
 pub use reads::Origin;
 pub use simulate::{Stuck, Waits, Why};
 pub use watch::{Example, Moment, Sample, Seen};
@@ -66,6 +68,8 @@ pub struct Pair {
     pub runs: BTreeSet<u64>,
     /// Which of them failed.
     pub failed: BTreeSet<u64>,
+    /// In which of them a load saw it although there was a newer store.
+    pub stale: BTreeSet<u64>,
     /// Where it read, for its name.
     pub addr: u64,
     /// How many bytes.
@@ -156,6 +160,8 @@ pub struct Found {
     pub after_own: BTreeSet<(u64, u64)>,
     /// What all reads of runs saw, as long as there is room.
     pub whole: Vec<Whole>,
+    /// The steps of some runs.
+    kept: Vec<Arc<Reference>>,
 }
 
 /// All that the reads of a run saw.
@@ -190,6 +196,7 @@ impl Found {
             let pair = self.pairs.entry(*key).or_insert(new);
             pair.runs.extend(counted(&theirs.runs));
             pair.failed.extend(counted(&theirs.failed));
+            pair.stale.extend(counted(&theirs.stale));
         }
         let known = (self.touched.clone(), self.reached.len());
         for (site, theirs) in &other.touched {
@@ -209,6 +216,9 @@ impl Found {
             if kept <= KEPT {
                 self.whole.push(Whole { run: whole.run + first, ..whole.clone() });
             }
+        }
+        for reference in &other.kept {
+            self.keep(reference);
         }
         known != (self.touched.clone(), self.reached.len())
     }
@@ -245,7 +255,9 @@ impl Found {
             let touched = self.touched.entry(access.site).or_default();
             touched.add((access.addr, access.size), strand);
             for origin in reads.origins(trace, access) {
-                seen.entry((access.site, origin)).or_insert((access.addr, access.size));
+                let (_, _, stale) =
+                    seen.entry((access.site, origin)).or_insert((access.addr, access.size, true));
+                *stale &= access.stale;
             }
         }
         for event in &trace.events {
@@ -259,12 +271,13 @@ impl Found {
         if saw.len() <= KEPT_OF_RUN && kept + saw.len() <= KEPT {
             self.whole.push(Whole { run, failed, seen: saw });
         }
-        for (key, (addr, size)) in seen {
+        for (key, (addr, size, stale)) in seen {
             let new = Pair { addr, size, ..Pair::default() };
             let pair = self.pairs.entry(key).or_insert(new);
             if run < LISTED {
                 pair.runs.insert(run);
                 pair.failed.extend(failed.then_some(run));
+                pair.stale.extend(stale.then_some(run));
             }
         }
     }
@@ -284,6 +297,7 @@ pub(crate) struct Chooser {
     inner: Advice,
     /// Who decides the rest; one after another if the user has not said.
     rest: Option<Spec>,
+    model: MemoryModel,
     order: Arc<Order>,
     goals: Vec<Goal>,
     found: Found,
@@ -311,6 +325,7 @@ impl Chooser {
         let mut chooser = Chooser {
             inner,
             rest,
+            model: MemoryModel::Sc,
             order,
             goals,
             found: Found::default(),
@@ -328,6 +343,15 @@ impl Chooser {
     /// Whether every run depends on the one before it.
     pub(crate) fn plans(&self) -> bool {
         !self.goals.is_empty()
+    }
+
+    /// What atomic loads may see in the runs.
+    pub(crate) fn set_model(&mut self, model: MemoryModel) {
+        self.model = model;
+        self.inner.set_model(model);
+        for goal in &mut self.goals {
+            goal.weak = model != MemoryModel::Sc;
+        }
     }
 
     pub(crate) fn inner(&self) -> &Advice {
@@ -411,6 +435,7 @@ impl Chooser {
         self.longest = self.longest.max(trace.events.len());
         let reference = Arc::new(Reference::of(trace));
         self.found.see(run, &reference, !lessons.shown.is_empty());
+        self.found.keep(&reference);
         if let Some(&key) = lessons.shown.first().filter(|_| run < LISTED) {
             self.found.failures.insert(run, key);
         }
@@ -456,7 +481,12 @@ impl Chooser {
         if self.longest > SMALL {
             return None;
         }
-        let planner = self.planner.get_or_insert_with(|| Box::new(Planner::new(StrategyId::Dpor, 0)));
+        let model = self.model;
+        let planner = self.planner.get_or_insert_with(|| {
+            let mut planner = Planner::new(StrategyId::Dpor, 0);
+            planner.set_model(model);
+            Box::new(planner)
+        });
         (!planner.is_done()).then_some(Next::Search)
     }
 }

@@ -51,6 +51,10 @@ pub(crate) struct Access {
     /// What it saw: the writes by their place in the list, `None` for what was there; whether memory agrees.
     pub(crate) from: Vec<Option<usize>>,
     pub(crate) unseen: bool,
+    /// It saw an older store than the newest.
+    pub(crate) stale: bool,
+    /// It is an atomic operation.
+    pub(crate) atomic: bool,
 }
 
 impl Access {
@@ -80,6 +84,8 @@ impl Reads {
         let mut numbers: HashMap<(u64, u64), u64> = HashMap::new();
         // The last write of each byte; none where it was out of sight.
         let mut last: HashMap<u64, Option<usize>> = HashMap::new();
+        // The writes of each object as the memory model orders them.
+        let mut order: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
         for (at, event) in trace.events.iter().enumerate() {
             let number = steps.entry((event.path, event.op.pc)).or_default();
             *number += 1;
@@ -117,9 +123,16 @@ impl Reads {
                     writes: op.kind.writes_memory(),
                     from: Vec::new(),
                     unseen: false,
+                    stale: false,
+                    atomic: op.kind.is_atomic_access(),
                 };
-                if access.reads && event.is_stale() && (op.pc, op.addr) == (event.op.pc, event.op.addr) {
-                    access.from.push(reads.older(&access, event.back));
+                let own = (op.pc, op.addr) == (event.op.pc, event.op.addr);
+                let back = if own { usize::try_from(event.back).unwrap_or(usize::MAX) } else { 0 };
+                if access.reads && event.is_stale() && own {
+                    let writes = order.get(&(op.addr, size)).map(Vec::as_slice).unwrap_or_default();
+                    let seen = writes.len().checked_sub(back.saturating_add(1)).map(|at| writes[at]);
+                    access.from.push(seen);
+                    access.stale = true;
                 } else if access.reads {
                     let sources = (op.addr..op.addr + size).map(|byte| last.get(&byte).copied());
                     for source in sources {
@@ -136,7 +149,13 @@ impl Reads {
                 access.unseen |= access.reads && reads.is_unseen(trace, event, &access);
                 let index = reads.accesses.len();
                 if access.writes {
-                    written.push((op.addr, size, index));
+                    let writes = order.entry((op.addr, size)).or_default();
+                    // One that comes before newer ones leaves memory as it is.
+                    let late = op.kind == OpKind::AtomicStore && back > 0;
+                    writes.insert(writes.len().saturating_sub(if late { back } else { 0 }), index);
+                    if !late {
+                        written.push((op.addr, size, index));
+                    }
                 }
                 reads.by_site.entry(site).or_default().push(index);
                 reads.accesses.push(access);
@@ -148,13 +167,6 @@ impl Reads {
             }
         }
         reads
-    }
-
-    /// The write that a load saw with so many newer ones behind it.
-    fn older(&self, load: &Access, newer: u64) -> Option<usize> {
-        let same = |it: &Access| it.writes && (it.addr, it.size) == (load.addr, load.size);
-        let mut writes = (0..self.accesses.len()).rev().filter(|&at| same(&self.accesses[at]));
-        writes.nth(usize::try_from(newer).unwrap_or(usize::MAX))
     }
 
     /// Whether memory has another value than the one write that was seen left there.

@@ -37,6 +37,8 @@ pub struct Waits {
     pub strand: u64,
     /// The instruction that it stands before.
     pub pc: u64,
+    /// What it is about to do there.
+    pub kind: OpKind,
     /// Why.
     pub why: Why,
     /// For whom.
@@ -52,6 +54,10 @@ pub(crate) trait Gate {
     fn lets(&self, event: usize) -> bool;
     /// It is made.
     fn make(&mut self, event: usize);
+    /// Whether deadlines may come at any time, and not only when nobody else can go on.
+    fn hurries(&self) -> bool {
+        false
+    }
 }
 
 /// Nothing does.
@@ -62,6 +68,19 @@ impl Gate for Anything {
         true
     }
     fn make(&mut self, _: usize) {}
+}
+
+/// Nothing does, and sleeps end at any time.
+pub(crate) struct Hurry;
+
+impl Gate for Hurry {
+    fn lets(&self, _: usize) -> bool {
+        true
+    }
+    fn make(&mut self, _: usize) {}
+    fn hurries(&self) -> bool {
+        true
+    }
 }
 
 struct State<'a> {
@@ -90,14 +109,15 @@ impl State<'_> {
         let pc = |event: usize| self.trace.events[event].op.pc;
         let path = self.trace.events[event].path;
         let unmade = |&&before: &&usize| !self.made[before];
-        if let Some(&before) = self.trace.made_possible_by(event).iter().find(unmade) {
+        let sleeps = self.trace.events[event].by_deadline && self.gate.hurries();
+        if let Some(&before) = self.trace.made_possible_by(event).iter().find(|it| !sleeps && unmade(it)) {
             let joins = self.trace.events[event].op.kind == OpKind::Join;
             return Some((if joins { Why::Join } else { Why::After(pc(before)) }, before));
         }
         if let Some(&until) = self.holds.get(&event).into_iter().flatten().find(unmade) {
             return Some((Why::Held(pc(until)), until));
         }
-        if let Some(&end) = self.reference.gates.after.get(&event).filter(unmade) {
+        if let Some(&end) = self.reference.gates.after.get(&event).into_iter().flatten().find(unmade) {
             return Some((Why::After(pc(end)), end));
         }
         if let Some((semaphore, -1)) = counts(&self.trace.events[event])
@@ -155,7 +175,8 @@ impl State<'_> {
                 return stuck;
             };
             let whom = self.trace.events[first].path;
-            stuck.push(Waits { strand: path, pc: self.trace.events[event].op.pc, why, whom });
+            let op = self.trace.events[event].op;
+            stuck.push(Waits { strand: path, pc: op.pc, kind: op.kind, why, whom });
             path = whom;
         }
     }

@@ -8,7 +8,7 @@
 use super::gates::Gates;
 use super::reads::{Access, Mark, Reads};
 use super::sections::Sections;
-use super::simulate::{Anything, Hold, Stuck, simulate};
+use super::simulate::{Anything, Hold, Hurry, Stuck, simulate};
 use crate::planner::trace::Trace;
 use std::collections::BTreeMap;
 
@@ -75,7 +75,7 @@ const MOST: usize = 12;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Manner {
     /// Before the outermost lock, or right before the access.
-    outside: bool,
+    pub(crate) outside: bool,
     /// What came between the two comes before the write, not after the read.
     earlier: bool,
 }
@@ -86,6 +86,16 @@ pub(crate) const MANNERS: [Manner; 4] = [
     Manner { outside: false, earlier: false },
     Manner { outside: false, earlier: true },
 ];
+
+/// A load, and the store that it is to see: strand and instruction, or what was there first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Sees {
+    pub(crate) load: Mark,
+    pub(crate) store: Option<(u64, u64)>,
+}
+
+/// Newer stores that are put before a load that is not to see them, one after another.
+const NEWER: usize = 3;
 
 impl Reference {
     pub(crate) fn of(trace: Trace) -> Reference {
@@ -250,6 +260,47 @@ impl Reference {
             holds.push(Hold { held: end, until: event(read) });
         }
         Ok(holds)
+    }
+
+    /// The ways in which a load sees a store although there is a newer one: the holds by which the newer one comes before the load, and the load with the store.
+    ///
+    /// Whether the memory model lets it is for the run to say.
+    pub(crate) fn older(&self, read: usize, write: Option<usize>) -> Vec<(Vec<Hold>, Sees)> {
+        let accesses = &self.reads.accesses;
+        let load = &accesses[read];
+        let is_load = load.atomic && load.reads && !load.writes;
+        let same = |at: usize| {
+            let it = &accesses[at];
+            it.atomic && it.writes && (it.addr, it.size) == (load.addr, load.size)
+        };
+        if !is_load || !write.is_none_or(same) {
+            return Vec::new();
+        }
+        let reader = self.path(read);
+        let newer = (0..accesses.len()).filter(|&at| same(at) && Some(at) != write);
+        let mut newer: Vec<usize> = newer.filter(|&at| self.path(at) != reader).collect();
+        newer.sort_by_key(|&at| (write.is_some_and(|write| at < write), at.abs_diff(write.unwrap_or(0))));
+        newer.truncate(NEWER);
+        let event = |access: usize| accesses[access].event;
+        let mut ways = Vec::new();
+        for at in newer {
+            let Ok(mut holds) = self.holds(read, Some(at), MANNERS[0]) else { continue };
+            match write {
+                Some(write) if self.path(write) != self.path(at) => {
+                    holds.push(Hold { held: self.sections.entry(event(at)), until: event(write) });
+                }
+                Some(write) if event(write) > event(at) => continue,
+                _ => {}
+            }
+            let store = write.map(|write| (self.path(write), accesses[write].pc));
+            ways.push((holds, Sees { load: self.reads.mark(event(read)), store }));
+        }
+        ways
+    }
+
+    /// The same wherever sleeps end when they are to.
+    pub(crate) fn try_in_any_time(&self, holds: &[Hold], goal: usize) -> Result<(), Stuck> {
+        simulate(self, holds, &[self.reads.accesses[goal].event], &mut Hurry)
     }
 
     /// Whether strands that hold back like this come to the reads; why not.

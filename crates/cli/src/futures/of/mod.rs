@@ -25,6 +25,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use terms::{Candidate, candidates};
+use threadbare_abi::event::ChoiceKind;
+use threadbare_abi::layout::MemoryModel;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::futures::{Example, Found, Order, Sample};
 use threadbare_explore::server::{Server, Target};
@@ -132,8 +134,14 @@ fn config(options: &CampaignOptions, target: &Target, schedule: &Schedule) -> Co
     config.max_points = schedule.max_points;
     config.in_order = schedule.in_order;
     config.faults = schedule.faults;
-    config.races = if schedule.race.is_some() { Races::Fail } else { Races::Off };
-    config.model = threadbare_abi::layout::MemoryModel::Sc;
+    let stale = schedule.segments.iter().any(|segment| segment.kind == ChoiceKind::ReadsFrom as u8);
+    (config.races, config.model) = match (&schedule.race, stale) {
+        (Some(_), true) => (Races::Fail, schedule.model),
+        (Some(_), false) => (Races::Fail, MemoryModel::Sc),
+        // Which stores there are is known where races are looked for.
+        (None, true) => (Races::Report, schedule.model),
+        (None, false) => (Races::Off, MemoryModel::Sc),
+    };
     (config.keep_going, config.predict, config.shrink, config.filter) = (true, false, None, None);
     (config.runs, config.time, config.until, config.coverage) = (None, None, None, false);
     config
@@ -336,7 +344,7 @@ fn not_made(run: &Failing, refused: &[Vec<usize>], list: &[Candidate]) -> String
 fn besides(run: &Failing) -> &'static str {
     use threadbare_abi::verdict::VerdictKind;
     if run.example.is_stale() {
-        return "; loads of the run see older stores than the newest (`--memory-model`), which a run that is made to order has not";
+        return "; loads of the run see older stores than the newest (`--memory-model`): which of several that were the newest before is not in a term";
     }
     match run.facts.verdict.kind {
         VerdictKind::Deadlock => "; the order in which strands take locks, wait and are woken is no term",

@@ -13,9 +13,10 @@ use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_abi::op::{OpKind, Order};
 use threadbare_abi::report::{RecordTag, Remedy};
 use threadbare_abi::step::Doubt;
+use threadbare_abi::strand::StrandId;
 use threadbare_rules::stores::Made;
 use threadbare_strategy::rng::{Rng, mix};
-use threadbare_strategy::{Strategy, StrategyId};
+use threadbare_strategy::{Load, Strategy, StrategyId};
 
 /// What was chosen for the operation under way: how many newer stores there are.
 static mut TAKEN: usize = 0;
@@ -32,6 +33,8 @@ enum Manner {
     Here(u64),
     /// The driver plans.
     Planned,
+    /// The strategy names the stores that some loads are to see.
+    Named,
 }
 
 struct Draw {
@@ -52,6 +55,7 @@ pub fn begin() {
     let seed = mix(plan.seed ^ SALT);
     let manner = match StrategyId::from_code(plan.strategy) {
         Some(id) if id.is_planner() => Manner::Planned,
+        Some(_) if engine().strategy.names_stores() => Manner::Named,
         None => Manner::Newest,
         Some(id) if !id.row().older_stores => Manner::Newest,
         Some(_) => match seed & 7 {
@@ -122,7 +126,10 @@ fn load_slow(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, p
     if impatient || object.history.cut {
         steps::doubt(Doubt::Stale, pc);
     }
-    let back = choose(wish, options) as usize;
+    let back = match wish {
+        Wish::Named if options > 1 => chosen(named(this, object, options, pc)),
+        _ => choose(wish, options),
+    } as usize;
     if options < 2 {
         return found;
     }
@@ -134,6 +141,15 @@ fn load_slow(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, p
     }
     take(back);
     value
+}
+
+/// The store that the strategy names for a load.
+fn named(this: &Strand, object: &Atomic, options: u32, pc: u64) -> u32 {
+    let made = |back: u32| {
+        let stored = object.history.back(back as usize);
+        stored.map_or((StrandId::NONE, 0), |stored| (StrandId(stored.strand), stored.pc))
+    };
+    engine().strategy.store(Load { strand: this.id, pc }, options, &made).min(options - 1)
 }
 
 /// Choices that a run tells of at the most.
@@ -200,7 +216,7 @@ fn store_slow(this: &mut Strand, addr: u64, size: u8, old: u64, order: Order, pc
     if object.history.is_plain() || order == Order::SeqCst || stores::model() != MemoryModel::C11 {
         return false;
     }
-    let Some(wish) = wish(pc) else { return false };
+    let Some(wish) = wish(pc).filter(|wish| *wish != Wish::Named) else { return false };
     let options = stores::places(&object.history, this, order);
     let option = choose(wish, options);
     if options < 2 {
@@ -262,6 +278,8 @@ enum Wish {
     Older,
     /// The oldest.
     Oldest,
+    /// What the strategy names, of a load.
+    Named,
 }
 
 /// Whether the operation may take another option than the plain one, and which: most need not look for their options.
@@ -275,6 +293,7 @@ fn wish(pc: u64) -> Option<Wish> {
         (Some(0), _) | (None, Manner::Newest) => None,
         (Some(option), _) => Some(Wish::Followed(option)),
         (None, Manner::Planned) => Some(Wish::Planned),
+        (None, Manner::Named) => Some(Wish::Named),
         (None, Manner::Rarely(times)) => (draw.rng.below(times) == 0).then_some(Wish::Older),
         (None, Manner::Here(seed)) => (mix(seed ^ pc) & 3 == 0).then_some(Wish::Oldest),
     }
@@ -288,7 +307,13 @@ fn choose(wish: Wish, options: u32) -> u32 {
         Wish::Planned => engine().strategy.choose(options),
         Wish::Older => 1 + draw().rng.below(options - 1),
         Wish::Oldest => options - 1,
+        Wish::Named => 0,
     };
+    chosen(taken)
+}
+
+/// Records a choice, if it is not the plain one.
+fn chosen(taken: u32) -> u32 {
     if taken > 0 {
         coverage::chose(taken as u64);
         segments::stale(taken);
