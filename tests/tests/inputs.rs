@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use threadbare_tests::tool;
+use threadbare_tests::{iroots, needles, tool};
 
 /// A program, built, with a folder of its own.
 struct Built {
@@ -48,20 +48,7 @@ impl Built {
 
     /// The iroots that the last campaign kept, each with what is known of it.
     fn iroots(&self) -> BTreeMap<String, String> {
-        let text =
-            fs::read_to_string(self.folder.path().join(".threadbare/coverage.json")).expect("coverage");
-        let kept: Value = serde_json::from_str(&text).expect("JSON");
-        let campaign = kept["campaigns"].as_array().and_then(|all| all.last()).expect("a campaign");
-        let place = |event: &Value| {
-            let spot = &campaign["spots"][event[0].as_u64().expect("a number") as usize];
-            format!("{} {}", event[1], spot["address"])
-        };
-        let iroots = campaign["iroots"].as_array().expect("iroots");
-        let name = |iroot: &Value| {
-            let events = iroot[2].as_array().expect("events").iter().map(place).collect::<Vec<_>>();
-            (format!("{}: {}", iroot[0], events.join(" ")), iroot[1].as_str().unwrap_or_default().to_owned())
-        };
-        iroots.iter().map(name).collect()
+        iroots::last_of(&self.folder.path().join(".threadbare")).expect("iroots")
     }
 }
 
@@ -182,6 +169,11 @@ fn a_needle_is_found_by_few_tests() {
     fs::write(queue.join("id:000000,time:0,execs:0,orig:a"), "0123456789").expect("a file");
     fs::write(program.folder.path().join("found/default/fuzzer_stats"), "start_time : 1").expect("a file");
     assert!(tests(&program, &[], &["{f:file(found)}"]) <= 5);
+    // What is in a corpus comes first, as it is.
+    fs::write(queue.join("id:000001,src:000000,time:9,execs:7,op:havoc,rep:2"), "0123456789abc")
+        .expect("a file");
+    let (code, json) = program.json(&["inputs", "--out", "as-it-is"], &["{f:file(found)}"]);
+    assert_eq!((code, json["profiled"].as_u64()), (Some(1), Some(2)), "{json}");
     let regressions = program.folder.path().join("proptest.txt");
     fs::write(&regressions, "cc 00112233445566778899aabbccddeeff # shrinks to n = 37\n").expect("a file");
     let first = ["--regressions", regressions.to_str().expect("a path")];
@@ -190,6 +182,70 @@ fn a_needle_is_found_by_few_tests() {
         (json["tests_executed"].as_u64(), json["findings"][0]["input"]["n"].as_u64()),
         (Some(1), Some(37))
     );
+}
+
+/// The generator keeps its word: one input in fifty leads to the bug.
+#[test]
+fn drawn_needles_are_rare() {
+    use threadbare_inputs::{Rng, Template};
+    for needle in needles::needles(40, 7) {
+        let (options, arguments) = needle.words();
+        let mut template = Template::default();
+        arguments.iter().for_each(|argument| template.arg(argument).expect("a template"));
+        match &options[..] {
+            [name, text] if name == "--env" => template.variable(text).expect("a template"),
+            [name, text] if name == "--stdin" => template.set_stdin(text).expect("a template"),
+            _ => {}
+        }
+        let mut rng = Rng::new(1);
+        const DRAWS: usize = 20_000;
+        let leads = |_: &usize| {
+            let made = template.render(&template.draw(&mut rng), "/in");
+            let variable = made.env.first().map(|(_, value)| value);
+            let file = made.files.first().map(|(_, content)| content);
+            let own = made.stdin.as_ref().or(variable).or(file);
+            let place = usize::from(file.is_some() || own.is_none());
+            let second = made.args.get(place).map(|text| String::from_utf8_lossy(text).into_owned());
+            needle.leads(own.unwrap_or_else(|| &made.args[0]), second.as_deref())
+        };
+        let rare = (0..DRAWS).filter(leads).count();
+        assert!((DRAWS / 80..DRAWS / 35).contains(&rare), "{rare} of {DRAWS}: {}", needle.describe());
+    }
+}
+
+/// Cousins of these programs, with every bug and every way of giving the input: found by art1, in fewer tests than there would be by chance.
+#[test]
+fn drawn_needles_are_found() {
+    let (mut tests, mut count) = (0, 0);
+    for needle in needles::needles(10, 3) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let source = folder.path().join("needle.c");
+        fs::write(&source, needle.source()).expect("a file");
+        let program = Built::of(&source, &[]);
+        let (options, arguments) = needle.words();
+        let words: Vec<&str> = ["inputs"].into_iter().chain(options.iter().map(String::as_str)).collect();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (code, json) = program.json(&words, &arguments);
+        assert_eq!(code, Some(1), "{}\n{json}", needle.describe());
+        assert_eq!(json["findings"][0]["alone"].as_bool(), Some(false), "{}", needle.describe());
+        tests += json["tests_executed"].as_u64().expect("a number");
+        count += 1;
+    }
+    // Random takes fifty in the mean of many.
+    assert!(tests <= count * 20, "{tests} tests of {count} programs");
+}
+
+/// Nothing that one input shows is new, and only some values fail: what was tested once is tested again with other inputs.
+#[test]
+fn what_values_decide_is_tested_all_the_same() {
+    let program = Built::input("values.c", &[]);
+    // All inputs there are, and so many that only some can be drawn.
+    for hole in ["{n:int(0..49)}", "{n:int(0..9999)}"] {
+        let (code, json) = program.json(&["inputs", "--out", "new"], &[hole]);
+        let number = json["findings"][0]["input"]["n"].as_u64();
+        assert_eq!((code, number.map(|number| number % 50)), (Some(1), Some(17)), "{json}");
+        assert!(json["tests_executed"].as_u64() > Some(1), "{json}");
+    }
 }
 
 /// A file that is a template, and one that is a sentence: what is made smaller is still one.

@@ -10,6 +10,8 @@ pub(crate) mod coverage;
 pub(crate) mod generate;
 pub(crate) mod inputs;
 pub(crate) mod invariants;
+pub(crate) mod iroots;
+mod needles;
 pub(crate) mod noise;
 pub(crate) mod orders;
 pub(crate) mod races;

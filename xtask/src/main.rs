@@ -35,7 +35,9 @@ usage: cargo xtask <chore>
   bench noise variants
                  the default noise on generated cousins of these experiments; [RUNS] of each, 40 unless told otherwise, [SEED]
   bench inputs   the three tables of the paper on choosing inputs, and programs where one input in fifty leads to the bug;
-                 [TESTS] complete tests of each, 1,000 unless told otherwise
+                 [TESTS] complete tests of each, 1,000 unless told otherwise; `complete`, `first`, `needles` and `cousins` narrow it
+  bench iroots   which iroots of small programs of the corpus are predicted and forced, against every order of them; names of
+                 programs narrow it
   bench invariants
                  the tables of the paper on likely invariants of threaded programs, and what values cost; [RUNS] settle
                  which statements are incorrect, 3,000 unless told otherwise, names of programs narrow it
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         ["bench", "noise", "replays", words @ ..] => bench::replays::replays(words),
         ["bench", "noise", "variants", words @ ..] => bench::variants::variants(words),
         ["bench", "inputs", words @ ..] => bench::inputs::inputs(words),
+        ["bench", "iroots", words @ ..] => bench::iroots::iroots(words),
         ["bench", "invariants", words @ ..] => bench::invariants::invariants(words),
         ["bench", "noise", words @ ..] => bench::noise::noise(words),
         ["fuzz", "explorer", words @ ..] => fuzz::explorer(words),

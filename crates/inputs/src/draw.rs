@@ -48,6 +48,22 @@ impl Template {
     pub fn draw(&self, rng: &mut Rng) -> Input {
         Input(self.holes.iter().map(|hole| hole.kind.draw(rng)).collect())
     }
+
+    /// The files of corpora as they are, each once; other holes are drawn.
+    pub fn seeds(&self, rng: &mut Rng) -> Vec<Input> {
+        let files = |kind: &Kind| if let Kind::Corpus(files) = kind { files.len() } else { 0 };
+        let most = self.holes.iter().map(|hole| files(&hole.kind)).max().unwrap_or(0);
+        let mut seed = |number: usize| {
+            let mut input = self.draw(rng);
+            for (hole, value) in self.holes.iter().zip(&mut input.0) {
+                if let Kind::Corpus(files) = &hole.kind {
+                    *value = Value::Bytes(files[number % files.len()].clone());
+                }
+            }
+            input
+        };
+        (0..most).map(&mut seed).collect()
+    }
 }
 
 #[cfg(test)]
@@ -70,6 +86,25 @@ mod tests {
         }
         assert!((900..1100).contains(&positive), "{positive}");
         assert!((3100..3300).contains(&second), "{second}");
+    }
+
+    #[test]
+    fn a_corpus_comes_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            std::fs::write(folder.path().join(name), name).unwrap();
+        }
+        let mut template = Template::default();
+        template.arg(&format!("{{f:file({})}}", folder.path().display())).unwrap();
+        template.arg("{x:int(0..9)}").unwrap();
+        let seeds = template.seeds(&mut Rng::new(1));
+        let files: Vec<&Value> = seeds.iter().map(|input| &input.0[0]).collect();
+        let bytes = |text: &str| Value::Bytes(text.as_bytes().to_vec());
+        assert_eq!(files, [&bytes("a"), &bytes("b"), &bytes("c")]);
+        assert!(seeds.iter().all(|input| template.takes(input)));
+        template = Template::default();
+        template.arg("{x:int(0..9)}").unwrap();
+        assert!(template.seeds(&mut Rng::new(1)).is_empty());
     }
 
     #[test]

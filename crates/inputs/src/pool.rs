@@ -87,6 +87,11 @@ impl Pool {
         self.candidates.is_empty()
     }
 
+    /// The candidates.
+    pub fn ids(&self) -> impl Iterator<Item = u64> {
+        self.candidates.iter().map(|candidate| candidate.id)
+    }
+
     fn number(&mut self, iroot: u64) -> u32 {
         let next = self.settled.len() as u32;
         let number = *self.numbers.entry(iroot).or_insert(next);

@@ -1,7 +1,7 @@
 //! `cargo xtask bench inputs`: the three tables of the paper on choosing inputs ("adaptive random testing of concurrent programs"), its figures beside
-//! ours, and ten programs where one input in fifty leads to the bug.
+//! ours, and programs where one input in fifty leads to the bug ([`super::needles`]).
 
-use crate::bench::{field, json};
+use crate::bench::{field, json, needles};
 use crate::packages;
 use crate::steps::{Outcome, build_tool, command, root, run};
 use serde_json::Value;
@@ -10,23 +10,23 @@ use std::path::{Path, PathBuf};
 /// The seconds and the mean of tests that the paper has.
 type Paper = (f64, f64);
 
-struct Bench {
-    tool: PathBuf,
-    folder: PathBuf,
-    tests: u64,
+pub(super) struct Bench {
+    pub(super) tool: PathBuf,
+    pub(super) folder: PathBuf,
+    pub(super) tests: u64,
     /// What is promised and not so.
-    broken: Vec<String>,
+    pub(super) broken: Vec<String>,
 }
 
 /// How complete tests are made.
 #[derive(Clone, Copy)]
-struct How<'a> {
-    policy: &'a str,
-    options: &'a [&'a str],
+pub(super) struct How<'a> {
+    pub(super) policy: &'a str,
+    pub(super) options: &'a [&'a str],
 }
 
 impl Bench {
-    fn build(&self, source: &str, name: &str, options: &[&str]) -> Outcome {
+    pub(super) fn build(&self, source: &str, name: &str, options: &[&str]) -> Outcome {
         let source = root().join("tests/inputs").join(source).to_string_lossy().into_owned();
         let mut words = vec!["cc", "-g", "-O1", "-pthread"];
         words.extend(options);
@@ -35,7 +35,7 @@ impl Bench {
     }
 
     /// The means of complete tests.
-    fn repeat(&self, how: How<'_>, tests: u64, program: &str, inputs: &[&str]) -> Outcome<Value> {
+    pub(super) fn repeat(&self, how: How<'_>, tests: u64, program: &str, inputs: &[&str]) -> Outcome<Value> {
         let count = tests.max(1).to_string();
         let mut words =
             vec!["inputs", "--races", "off", "--shrink", "off", "--policy", how.policy, "--repeat", &count];
@@ -49,7 +49,7 @@ impl Bench {
         json(command(&self.tool, &words).current_dir(&self.folder))
     }
 
-    fn hold(&mut self, what: &str, ours: f64, most: f64) {
+    pub(super) fn hold(&mut self, what: &str, ours: f64, most: f64) {
         let word = if ours <= most { "holds" } else { "DOES NOT HOLD" };
         println!("  {what}: {ours:.3} (at most {most}): {word}");
         if ours > most {
@@ -58,11 +58,11 @@ impl Bench {
     }
 }
 
-fn mean(value: &Value) -> f64 {
+pub(super) fn mean(value: &Value) -> f64 {
     field(value, "tests_mean").unwrap_or(f64::NAN)
 }
 
-fn row(name: &str, how: &str, value: &Value, paper: Option<Paper>) {
+pub(super) fn row(name: &str, how: &str, value: &Value, paper: Option<Paper>) {
     let number = |name: &str| value[name].as_f64().unwrap_or(f64::NAN);
     let paper = paper.map_or("".to_owned(), |(seconds, tests)| format!("{tests:.3} tests, {seconds:.1} s"));
     println!(
@@ -76,7 +76,7 @@ fn row(name: &str, how: &str, value: &Value, paper: Option<Paper>) {
     );
 }
 
-fn head(what: &str) {
+pub(super) fn head(what: &str) {
     println!("\n{what}\n");
     println!(
         "  {:<8} {:<22} {:>6} {:>5} {:>7} {:>5} {:>9} {:>8}   the paper",
@@ -92,11 +92,21 @@ fn options<'a>(parts: &[&[&'a str]]) -> Vec<&'a str> {
 
 /// The tables.
 pub(crate) fn inputs(words: &[&str]) -> Outcome {
-    let tests = match words {
-        [] => 1000,
-        [number] => number.parse().map_err(|_| format!("`{number}` is no number of tests"))?,
-        _ => return Err("`bench inputs` takes a number of complete tests".to_owned()),
-    };
+    const PARTS: [&str; 4] = ["complete", "first", "needles", "cousins"];
+    let (mut tests, mut parts) = (1000, Vec::new());
+    for &word in words {
+        match word.parse() {
+            Ok(number) => tests = number,
+            Err(_) if PARTS.contains(&word) => parts.push(word),
+            Err(_) => {
+                return Err(format!(
+                    "`{word}` is neither a number of complete tests nor one of {}",
+                    PARTS.join(", ")
+                ));
+            }
+        }
+    }
+    let wanted = |part| parts.is_empty() || parts.contains(&part);
     packages::ensure(&[packages::COMPILERS])?;
     let (tool, folder) = (build_tool()?, root().join("target/bench-inputs"));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -105,11 +115,19 @@ pub(crate) fn inputs(words: &[&str]) -> Outcome {
         bench.build(&format!("{program}.c"), program, &[])?;
     }
     println!("{tests} complete tests of each");
-    for idioms in ["1", "6"] {
+    println!("iroots are those that tests showed; the paper has 34 of P2 and 89 of P5, of idiom 1");
+    for idioms in ["1", "6"].into_iter().filter(|_| wanted("complete")) {
         complete(&mut bench, idioms)?;
     }
-    first_bug(&mut bench)?;
-    needles(&mut bench)?;
+    if wanted("first") {
+        first_bug(&mut bench)?;
+    }
+    if wanted("needles") {
+        needles::written(&mut bench)?;
+    }
+    if wanted("cousins") {
+        needles::drawn(&mut bench)?;
+    }
     match bench.broken.is_empty() {
         true => Ok(()),
         false => Err(format!("not as promised:\n  {}", bench.broken.join("\n  "))),
@@ -224,45 +242,5 @@ fn first_bug(bench: &mut Bench) -> Outcome {
             }
         }
     }
-    Ok(())
-}
-
-/// What leads to the bug of each program, and its inputs.
-pub(crate) const NEEDLES: [(&str, &[&str]); 10] = [
-    ("a number", &["{n:int(0..49)}"]),
-    ("a narrow range", &["{n:int(-500..499)}"]),
-    ("a string", &["{s:string(0..24, abcdefghijklmnopqrstuvwxyz)}"]),
-    ("a file's length", &["{f:file(0..49)}"]),
-    ("option and number", &["{n:int(0..49)}", "{v:flag(--all)}"]),
-    ("string and option", &["{s:string(2..2, abcde)}", "{m:one-of(flat,deep)}"]),
-    ("standard input", &["--stdin {s:string(0..49)}"]),
-    ("the environment", &["--env LEVEL={n:int(1..50)}"]),
-    ("a file's byte", &["{f:file(1..1)}"]),
-    ("two numbers", &["{a:int(-12..12)}", "{b:int(-12..12)}"]),
-];
-
-/// Programs where one input in fifty leads to the bug.
-fn needles(bench: &mut Bench) -> Outcome {
-    let tests = (bench.tests / 50).max(2);
-    head(&format!("One input in fifty leads to the bug: {tests} campaigns of each, to the first bug"));
-    let (mut all, mut worst) = ((0.0, 0.0), 0f64);
-    for (number, (what, inputs)) in NEEDLES.iter().enumerate() {
-        let (name, define) = (format!("needle{number}"), format!("-DNEEDLE={number}"));
-        bench.build("needle.c", &name, &[&define])?;
-        let options: &[&str] = &["--idioms", "4"];
-        let art1 = bench.repeat(How { policy: "art1", options }, tests, &name, inputs)?;
-        let random = bench.repeat(How { policy: "random", options }, tests, &name, inputs)?;
-        row(&name, &format!("art1: {what}"), &art1, None);
-        row(&name, "random", &random, None);
-        for value in [&art1, &random] {
-            if value["failed"] != value["complete_tests"] {
-                bench.broken.push(format!("{name}: a campaign found no bug"));
-            }
-        }
-        all = (all.0 + mean(&art1), all.1 + mean(&random));
-        worst = worst.max(mean(&art1) / mean(&random));
-    }
-    bench.hold("tests of all programs, art1 against random", all.0 / all.1, 0.5);
-    bench.hold("the worst of them", worst, 1.2);
     Ok(())
 }

@@ -123,3 +123,20 @@ pub(crate) const CORPUS: &[Case] = &[
 
 /// The stack whose bug takes three strands and seven preemptions.
 pub(crate) const RARE: Case = Case { file: "search/safestack.c", args: &[], most: 400_000, limit: None };
+
+/// Programs whose bug needs more than two dependencies between two strands, or something that is no dependency, and what it needs: `idioms` need not find it.
+pub(crate) const BEYOND: &[(&str, &str)] = &[
+    ("three_cycle", "three strands wait for each other"),
+    ("philosophers", "all strands wait for each other"),
+    ("deadlock/three_cycle", "three strands wait for each other"),
+    ("deadlock/philosophers.cc", "all five strands wait for each other"),
+    ("atomics/aba", "two pops and a push of one strand within a pop of the other"),
+    ("atomics/peterson_swapped", "an order of `turn`, one of `wants`, and one of `inside`"),
+    ("cancel/leaked_lock", "a strand is cancelled in between"),
+    ("condvar/if_not_while", "a third strand comes between the signal and who is woken"),
+    ("deadlock/barrier_too_few", "three strands come before a fourth"),
+    ("futex/no_waiters_bit", "three strands, one of which waits"),
+    ("spin/spin_lock_plain_unlock", "three strands, two of which are let in"),
+    ("timed/giveup", "a deadline passes"),
+    ("timed/timeout_means_no", "a deadline passes"),
+];

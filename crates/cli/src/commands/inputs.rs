@@ -7,7 +7,7 @@ use crate::inputs::{self, Plan, Stop, plot};
 use crate::options::{CampaignOptions, ReportFormat};
 use crate::{conduct, coverage, hide, said, values};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::interrupt;
@@ -119,6 +119,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let suppressions = hide::read(&args.campaign.suppressions)?;
     let store = Store::open(&args.campaign.out)?;
     let plan = plan(args, template)?;
+    // Whether it can be written is to be known before the campaign.
+    draw(args.plot.as_deref(), &[])?;
     if let Some(count) = args.repeat {
         return repeat(&plan, &config, &store, &suppressions, count);
     }
@@ -131,15 +133,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     for outcome in &mut outcomes {
         finish(outcome, &plan.template.texts, &config, &store);
     }
-    if let Some(path) = &args.plot {
-        let lines: Vec<(&str, &[u64])> =
-            outcomes.iter().map(|outcome| (outcome.policy, &outcome.curve[..])).collect();
-        std::fs::write(path, plot::svg(&lines))
-            .map_err(|error| conduct::cannot(&format!("write `{}`", path.display()), &error))?;
-    }
     say(&outcomes, &plan.template, args.campaign.format)?;
+    let lines: Vec<(&str, &[u64])> =
+        outcomes.iter().map(|outcome| (outcome.policy, &outcome.curve[..])).collect();
+    draw(args.plot.as_deref(), &lines)?;
     let failed = outcomes.iter().any(Outcome::has_failed);
     Ok(Exit::of(failed, outcomes.iter().any(|outcome| outcome.ignores || outcome.tests.is_empty())))
+}
+
+/// Draws the picture, if there is to be one.
+fn draw(path: Option<&Path>, lines: &[(&str, &[u64])]) -> Result<(), Trouble> {
+    let Some(path) = path else { return Ok(()) };
+    std::fs::write(path, plot::svg(lines))
+        .map_err(|error| conduct::cannot(&format!("write `{}`", path.display()), &error))
 }
 
 /// Reads the templates.
@@ -182,15 +188,22 @@ fn plan(args: &Args, template: Template) -> Result<Plan, Trouble> {
     let mut first: Vec<Input> = Vec::new();
     let otherwise = template.draw(&mut Rng::new(options.seed));
     for path in &args.regressions {
-        let text = threadbare_explore::files::read_text(path)
-            .map_err(|error| conduct::cannot(&format!("read `{}`", path.display()), &error))?;
-        if !regressions::is_one(&text) {
-            return Err(Trouble::usage(
-                format!("`{}` has no regressions of proptest", path.display()),
-                "such a file has lines `cc SEED # shrinks to x = 5`",
+        let cases = regressions::read(path).map_err(|why| {
+            Trouble::usage(
+                why,
+                "such a file has lines `cc SEED # shrinks to x = 5`, in a folder `proptest-regressions`",
+            )
+        })?;
+        let inputs: Vec<Input> = cases.iter().filter_map(|case| template.of_case(case, &otherwise)).collect();
+        if inputs.is_empty() {
+            let (mut names, path) = (regressions::names(&cases), path.display());
+            names.truncate(8);
+            conduct::warn(&format!(
+                "no hole takes a value of `{path}`, which has values for: {}",
+                names.join(", ")
             ));
         }
-        first.extend(regressions::cases(&text).iter().filter_map(|case| template.of_case(case, &otherwise)));
+        first.extend(inputs);
     }
     Ok(Plan {
         template,

@@ -60,6 +60,9 @@ pub(crate) struct Plan {
 const ALIKE: usize = 32;
 /// Candidates one after another that could show nothing that others could not, after which no more are drawn for a test.
 const ALIKE_CANDIDATES: u32 = 2;
+/// Sets of candidates without anything new, after which one of them is tested all the same; half as many each time. What another input has shown may lead to a failure
+/// with this one only, and the less there is to choose by, the less is lost by taking any.
+const FRUITLESS: u32 = 8;
 /// Draws for an input that was not there yet.
 const DRAWS: u32 = 64;
 
@@ -73,6 +76,8 @@ struct AtWork<'a> {
     /// Inputs that were drawn.
     drawn: BTreeSet<Input>,
     first: std::vec::IntoIter<Input>,
+    /// Sets of candidates without anything new since the last test, and how many there may be.
+    fruitless: (u32, u32),
     /// What the tests showed or found infeasible.
     settled: Arc<BTreeSet<Iroot>>,
     outcome: Outcome,
@@ -90,13 +95,16 @@ pub(crate) fn campaign(
     let corpus = Corpus::open(store, &plan.template)?;
     let mut first = plan.first.clone();
     first.extend(corpus.earlier.iter().cloned());
+    let mut rng = Rng::new(plan.seed);
+    first.extend(plan.template.seeds(&mut rng));
     let mut at_work = AtWork {
         runner: Runner::new(plan, config, store, suppressions),
-        rng: Rng::new(plan.seed),
+        rng,
         pool: Pool::new(plan.policy, plan.seed),
         inputs: Vec::new(),
         drawn: BTreeSet::new(),
         first: first.into_iter(),
+        fruitless: (0, FRUITLESS),
         settled: Arc::default(),
         outcome: Outcome::new(plan),
         started: Instant::now(),
@@ -141,11 +149,16 @@ impl AtWork<'_> {
             }
             if exhausted && self.plan.policy != Policy::Random {
                 // Nothing new in any of them.
+                let again = self.again(more);
                 self.pool.clear();
-                if !more {
+                let Some(at) = again else {
+                    if more {
+                        continue;
+                    }
                     self.outcome.ended_by = "inputs".to_owned();
                     return Ok(());
-                }
+                };
+                self.test(at, true)?;
                 continue;
             }
             // What has failed while it was profiled is a test at once.
@@ -165,8 +178,23 @@ impl AtWork<'_> {
                     }
                 },
             };
-            self.test(chosen)?;
+            self.test(chosen, self.plan.retest)?;
         }
+    }
+
+    /// Any of the candidates whose strands share something, if there was nothing new for long; when no more can be drawn, each that was not tested.
+    fn again(&mut self, more: bool) -> Option<usize> {
+        if !more {
+            return self.inputs.iter().position(|(_, profile)| !profile.tested);
+        }
+        self.fruitless.0 += 1;
+        if self.fruitless.0 < self.fruitless.1 {
+            return None;
+        }
+        self.fruitless.1 = (self.fruitless.1 / 2).max(1);
+        let shares = |id: &usize| !self.inputs[*id].1.predicted.is_empty();
+        let some: Vec<usize> = self.pool.ids().map(|id| id as usize).filter(shares).collect();
+        some.get(self.rng.below(some.len() as u64) as usize).copied()
     }
 
     /// Why it is over, if it is.
@@ -243,11 +271,13 @@ impl AtWork<'_> {
         None
     }
 
-    fn test(&mut self, at: usize) -> Result<(), Trouble> {
+    /// Tests an input: all of its iroots, or those that no test has shown.
+    fn test(&mut self, at: usize, all: bool) -> Result<(), Trouble> {
+        self.fruitless.0 = 0;
         let input = self.inputs[at].0.clone();
         self.inputs[at].1.tested = true;
         let predicted = self.inputs[at].1.predicted.len();
-        let settled = if self.plan.retest { Arc::default() } else { Arc::clone(&self.settled) };
+        let settled = if all { Arc::default() } else { Arc::clone(&self.settled) };
         let left = self.plan.runs.saturating_sub(self.runner.runs).max(1);
         let tested = self.runner.test(&input, settled, left)?;
         let found = tested.iroots.as_ref().map(|iroots| iroots.found.clone()).unwrap_or_default();
@@ -258,6 +288,7 @@ impl AtWork<'_> {
         self.pool.settle(settles.iter().map(Iroot::number));
         let number = self.outcome.tests.len();
         if new > 0 {
+            self.fruitless.1 = FRUITLESS;
             self.outcome.fruitful.push(input.clone());
         }
         self.outcome.take_test(&found, tested.iroots);

@@ -99,6 +99,9 @@ const MORE_LOOKS: u64 = 16;
 /// Runs that are asked for what they predict, although they come to no new place.
 const PREDICTING: u64 = 24;
 
+/// Iroots that were struck out, which are looked at again by a run that predicts them, at the most.
+const REOPENED: u32 = 200;
+
 /// The adviser.
 #[derive(Debug)]
 pub(crate) struct Chooser {
@@ -243,9 +246,20 @@ impl Chooser {
         self.found.cut |= predicted.cut;
         let local = Local::of(&view, limits.window);
         let profile = Arc::new(Profile { reference, run: view, local });
+        let mut looks = REOPENED;
         for (iroot, instances) in predicted.iroots {
             if self.found.struck.contains(&iroot) {
-                continue;
+                if !self.order.force || looks == 0 {
+                    continue;
+                }
+                // What no order of earlier runs had, one of this run may have.
+                looks -= 1;
+                let mut target = Target::default();
+                target.add(&profile, &instances);
+                if !target.seems_possible(&iroot, &self.ways) {
+                    continue;
+                }
+                self.found.struck.remove(&iroot);
             }
             let is_new = self.found.predicted.insert(iroot);
             let open = !self.found.shown.contains_key(&iroot) && !self.found.infeasible.contains(&iroot);

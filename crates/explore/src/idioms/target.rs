@@ -17,9 +17,9 @@ const DOUBTFUL: u32 = 2;
 /// Of them, those that are made although they do not seem to lead anywhere.
 const BLIND: u32 = 1;
 /// Runs that it is planned by.
-const PROFILES: usize = 2;
-/// Orders that are gone through for one plan.
-const SIMULATED: usize = 18;
+const PROFILES: usize = 3;
+/// Orders of each such run that are gone through for one plan.
+const SIMULATED: usize = 12;
 
 /// An iroot that was not shown.
 #[derive(Debug, Default)]
@@ -51,8 +51,8 @@ impl Target {
     /// only: with another number of rounds of a loop it may be.
     pub(super) fn seems_possible(&self, iroot: &Iroot, ways: &Ways) -> bool {
         let ways = (iroot.idiom > 1).then_some(ways);
-        let mut left = SIMULATED;
         self.instances.iter().any(|(profile, instances)| {
+            let mut left = SIMULATED;
             instances.iter().any(|instance| {
                 MANNERS.iter().take(left).any(|&manner| {
                     left = left.saturating_sub(1);
@@ -96,9 +96,9 @@ impl Target {
         manners: &[Manner],
         ways: Option<&Ways>,
     ) -> (Option<Guide>, Option<Guide>) {
-        let mut left = SIMULATED;
         let mut blind = None;
         for (profile, instances) in &self.instances {
+            let mut left = SIMULATED;
             for instance in instances {
                 for &manner in manners {
                     let holds = profile.holds(iroot, instance, manner);

@@ -3,16 +3,26 @@
 //! What comes before another in every run is only what creations, joins and barriers order: who woke whom may be another in the next run.
 
 use crate::futures::wish::Reference;
-use crate::planner::trace::Trace;
+use crate::planner::trace::{Event, Trace};
 use std::collections::HashMap;
 use std::sync::Arc;
-use threadbare_abi::op::OpKind;
+use threadbare_abi::op::{Op, OpKind};
 use threadbare_idioms::run::Wants;
 use threadbare_idioms::{Access, Does, Held, Run};
 use threadbare_trace::order::clock::join;
 
 /// Bytes of an access that are looked at.
 const LONGEST: u64 = 4096;
+
+/// The blocks that an event frees.
+fn frees(event: &Event) -> impl Iterator<Item = &Op> {
+    event.touches.iter().map(|touch| &touch.op).filter(|op| op.kind == OpKind::Free)
+}
+
+/// The byte after the last of a block that is looked at.
+fn end_of(op: &Op) -> u64 {
+    op.addr + u64::from(op.size).min(LONGEST)
+}
 
 /// What the strands of a run did.
 pub(super) fn of(reference: &Reference) -> Run {
@@ -24,6 +34,8 @@ pub(super) fn of(reference: &Reference) -> Run {
         |step: usize, lock: u64| sections.held[step].iter().filter(|(other, ..)| *other == lock).count();
     let mut ordinals: HashMap<u16, u32> = HashMap::new();
     let mut data = reference.reads.accesses.iter().peekable();
+    let freed: Vec<(u64, u64)> =
+        trace.events.iter().flat_map(frees).map(|op| (op.addr, end_of(op))).collect();
     for (step, event) in trace.events.iter().enumerate() {
         let ordinal = ordinals.entry(event.index).or_default();
         *ordinal += 1;
@@ -73,10 +85,15 @@ pub(super) fn of(reference: &Reference) -> Run {
             };
             run.accesses.push(access(does, next.pc, next.addr, next.addr + next.size.min(LONGEST)));
         }
-        // Who frees memory writes to all of it: nobody may come after that.
-        for op in event.touches.iter().map(|touch| touch.op).filter(|op| op.kind == OpKind::Free) {
-            let end = op.addr + u64::from(op.size).min(LONGEST);
-            run.accesses.push(access(Does::Write, op.pc, op.addr, end));
+        // Who frees memory writes to all of it: nobody may come after that. Locks, condition variables and the like in it are looked at by who uses them.
+        let (kind, addr) = (event.op.kind, event.op.addr);
+        let uses = kind.has_memory_address() && !kind.is_plain_access() && !kind.is_atomic_access();
+        let lies = |&(start, end): &(u64, u64)| (start..end).contains(&addr);
+        if uses && !matches!(kind, OpKind::Free | OpKind::Alloc) && freed.iter().any(lies) {
+            run.accesses.push(access(Does::Read, event.op.pc, addr, addr + 1));
+        }
+        for op in frees(event) {
+            run.accesses.push(access(Does::Write, op.pc, op.addr, end_of(op)));
         }
     }
     for event in trace.blocked().filter(|event| event.op.kind.takes_lock()) {

@@ -114,6 +114,7 @@ pub use follow::blocks_here;
 pub use io::{PollFd, io_touched, wait_fd};
 pub use sched::{ATTENTION, attention, point, yield_point};
 pub use segments::outside;
+pub use shared::is_own_mapping;
 pub use start::{controlled, cpus, driven, is_instrumented, mark_instrumented};
 pub use strand::Strand;
 pub use verdict::{

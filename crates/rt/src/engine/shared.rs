@@ -1,5 +1,6 @@
 //! The memory file shared with the driver.
 
+use crate::engine::snapshot;
 use crate::sys::{nr, syscall3, syscall6};
 use threadbare_abi::layout::{self, Header};
 
@@ -9,6 +10,14 @@ static mut BATCHES: usize = 0;
 
 /// Far from where the kernel puts what the program maps: how large that part is does not show in the program's addresses.
 const FAR: usize = 0x0fff_0000_0000;
+/// The end of what lies far away: this, and the keeper's memory.
+const FAR_END: usize = 0x2000_0000_0000;
+
+/// Whether a mapping that begins here is none of the program's.
+pub fn is_own_mapping(start: usize) -> bool {
+    const { assert!(FAR < snapshot::FAR && snapshot::FAR < FAR_END) };
+    (FAR..FAR_END).contains(&start)
+}
 
 /// A place in the shared file; `None` when there is no driver.
 #[inline(always)]

@@ -4,6 +4,7 @@
 //! seen; libstdc++'s `random_device`, which uses them, is served here by its symbol.
 
 use crate::engine::{self, ObjectId};
+use crate::model::io::maps;
 use crate::model::kernel::{error::*, result};
 use crate::model::single::Single;
 use crate::model::state::uses;
@@ -128,15 +129,27 @@ unsafe extern "C" fn random_device_hook(device: *mut c_void, _pc: u64) -> u32 {
     engine::entropy().next() as u32
 }
 
-/// A stream on a random device reads what was made for it. Safe before init and after fork.
+/// A stream on a random device, or on the list of mappings, reads what was made for it. Safe before init and after fork.
 unsafe extern "C" fn fopen_hook(path: *const c_char, mode: *const c_char, pc: u64) -> *mut c_void {
     uses(OpKind::Io, ObjectId::DESCRIPTORS, pc);
-    // SAFETY: the caller's path.
-    let random = engine::controlled()
-        && matches!(unsafe { core::ffi::CStr::from_ptr(path) }.to_bytes(), b"/dev/urandom" | b"/dev/random");
-    if !random {
+    let plain = || {
         // SAFETY: the caller's request, unchanged.
-        return unsafe { real!(fopen64: fn(*const c_char, *const c_char) -> *mut c_void)(path, mode) };
+        unsafe { real!(fopen64: fn(*const c_char, *const c_char) -> *mut c_void)(path, mode) }
+    };
+    if !engine::controlled() || path.is_null() || mode.is_null() {
+        return plain();
+    }
+    // SAFETY: the caller's path and mode.
+    let (name, reads) = unsafe { (core::ffi::CStr::from_ptr(path), *mode == b'r' as c_char) };
+    if reads
+        && maps::is_list(name, 0)
+        && let Some(fd) = maps::open(0)
+    {
+        // SAFETY: a descriptor just made, and the caller's mode.
+        return unsafe { real!(fdopen: fn(c_int, *const c_char) -> *mut c_void)(fd, mode) };
+    }
+    if !matches!(name.to_bytes(), b"/dev/urandom" | b"/dev/random") {
+        return plain();
     }
     let mut bytes = alloc::vec![0u8; STREAM];
     fill(&mut bytes);

@@ -105,7 +105,7 @@ impl Why {
 }
 
 /// Where the keeper's memory is, far from where the kernel puts the program's: a run by fork finds the same addresses.
-const FAR: usize = 0x1000_0000_0000;
+pub const FAR: usize = 0x1000_0000_0000;
 const MAP_SHARED: usize = 1;
 const MAP_PRIVATE: usize = 2;
 const MAP_NORESERVE: usize = 0x4000;

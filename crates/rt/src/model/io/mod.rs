@@ -7,6 +7,7 @@
 mod buffers;
 mod files;
 mod locks;
+pub mod maps;
 mod message;
 mod queue;
 mod read;
