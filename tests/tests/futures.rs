@@ -220,8 +220,11 @@ fn figure_7() {
         }
     }
     // What is never assigned cannot be seen.
-    for (name, unassigned) in [("figure7.c", "-DUNASSIGNED"), ("figure7.rs", "--cfg=unassigned")] {
-        for built in builds(name, &[unassigned]) {
+    // Without optimisation Rust's atomics are functions of its library, of whose writes only those are told that runs made.
+    let forms =
+        [("figure7.c", &["-DUNASSIGNED"][..]), ("figure7.rs", &["--cfg=unassigned", "-Copt-level=1"])];
+    for (name, unassigned) in forms {
+        for built in builds(name, unassigned) {
             let told = built.assert_came(&[("read b", "b two")], 2, "not-reached");
             assert!(told[0]["what"].as_str().is_some_and(|what| what.contains("the write")), "{told:?}");
         }

@@ -208,7 +208,7 @@ const CASES: [Case; 30] = [
     ),
     case(
         "again-before",
-        "x = d; //~ r",
+        "x = d; //~ r|d = 3; //~ p",
         "d = 1; //~ w|x = d; //~ o|d = 2; //~ v|x = d; //~ t",
         &[("t", "w")],
         &[("r", "w")],

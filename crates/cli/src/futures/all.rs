@@ -59,7 +59,8 @@ pub(crate) fn all(
     let looked = conduct(&looking(config, looks))?;
     let saw = looked.futures.ok_or_else(lacks)?;
     let (mut found, mut modules, mut known, mut ids) = (saw.found, saw.modules, saw.known, saw.findings);
-    let looked_at = found.runs;
+    // Not every run shows what its reads saw.
+    let (looked_at, looked_runs) = (found.runs, looked.report.runs);
     let mut findings = looked.report.findings;
     let (mut past, mut made_runs) = (Vec::<Past>::new(), 0);
     let mut news = true;
@@ -83,7 +84,7 @@ pub(crate) fn all(
                 findings.push(finding);
             }
         }
-        let first = looked_at + made_runs;
+        let first = looked_runs + made_runs;
         made_runs += made.report.runs;
         let tried = made.futures.ok_or_else(lacks)?;
         ids.extend(tried.findings);

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use threadbare_code::reach::Roads;
 use threadbare_code::terms::{self, Strike, Terms};
-use threadbare_code::{Address, Code, Names, Size, What};
+use threadbare_code::{Address, Code, Names, Root, Size, What};
 use threadbare_explore::futures::{Found, Origin, Pair};
 use threadbare_findings::places::{chain, shown};
 use threadbare_findings::{Place, Places, SymbolPlaces};
 use threadbare_report::branches::Branch;
 use threadbare_trace::report::Module;
 
-/// Terms of reads that no run made, if each is asked about every write: with more, they are asked about the writes that runs made.
+/// Terms of reads that no run made, if each is asked about every write: with more, these reads are counted and not listed.
 const LARGE: usize = 1 << 20;
 /// Writes that no run made, of one read; the rest is counted.
 const UNMADE: usize = 256;
@@ -88,6 +88,12 @@ impl Program<'_> {
     fn is_own(&self, site: u64) -> bool {
         let pc = self.found.sites.get(&site).map_or(site, |[pc, ..]| *pc);
         self.places.at(pc).first().is_some_and(|place| !place.library)
+    }
+
+    /// Whether the write at a place is to a variable, and not behind a pointer.
+    fn names_its_write(&self, place: u64) -> bool {
+        let accesses = self.code.at(place).map(|(_, accesses)| accesses).unwrap_or_default();
+        accesses.iter().any(|access| access.kind.writes() && matches!(access.address.root, Root::Global))
     }
 
     /// Whether accesses are those of an atomic's operation: its memory is nothing else in between.
@@ -286,14 +292,11 @@ impl Table {
         let made = all.only(&made);
         let matter = all.places().filter(|&place| program.matters(all.row_among(place, &made).as_ref()));
         let matter: Vec<u64> = matter.collect();
-        // Those of a large program are told with what runs wrote.
+        // Those of a large program are counted.
         let large = matter.len().saturating_mul(all.writes()) > LARGE;
-        let row_of = |place: u64, made_itself: bool| match large && !made_itself {
-            true => all.row_among(place, &made),
-            false => all.row(place),
-        };
+        let listed = if large { &[][..] } else { &matter[..] };
         // Those that runs made come first.
-        let unmade = matter.iter().flat_map(|&place| program.sites_of(place));
+        let unmade = listed.iter().flat_map(|&place| program.sites_of(place));
         let unmade: BTreeSet<u64> = unmade.filter(|site| !seen.contains_key(site)).collect();
         let sites: Vec<u64> = seen.keys().copied().chain(unmade).collect();
         let mut table = Table { runs: found.runs, cut: found.cut, ..Table::default() };
@@ -311,7 +314,7 @@ impl Table {
             if saw.is_empty() && variable.is_none() && rows.get(&key).is_some_and(|row| row.reached) {
                 continue;
             }
-            let row = program.linked(site).and_then(|place| row_of(place, !saw.is_empty()));
+            let row = program.linked(site).and_then(|place| all.row(place));
             let row = row.as_ref();
             // Of a function that makes accesses for anybody, the code alone does not say what is shared.
             let row_says = variable.is_some() || program.is_own(site) || row.is_some();
@@ -338,6 +341,7 @@ impl Table {
             |row: &Row| row.terms.iter().any(|term| matches!(term.whose, Whose::Other | Whose::Unseen));
         table.reads = rows.into_values().filter(shared).collect();
         table.unshared = table.reads.iter().filter(|row| !row.reached).count();
+        table.unshared += matter.len() - listed.len();
         for row in &mut table.reads {
             row.terms.sort_by(|a, b| (a.whose, &a.write).cmp(&(b.whose, &b.write)));
         }
@@ -448,8 +452,12 @@ impl Table {
                 if list.iter().any(known) || source.library {
                     continue;
                 }
-                // What a library's function reads, for whom soever, may be written anywhere.
-                let sure = program.is_own(read) || made && (named || program.are_atomic([read, site]));
+                // What a library's function reads, for whom soever, may be written anywhere; of a variable that both name it may not.
+                let exact =
+                    named && matches!(row.address.root, Root::Global) && program.names_its_write(place);
+                let sure = program.is_own(read)
+                    || made && (named || program.are_atomic([read, site]))
+                    || !made && exact;
                 if program.parts(read, site, whose) || !sure {
                     self.apart += 1;
                     continue;

@@ -107,6 +107,9 @@ impl Road {
     }
 }
 
+/// Calls on the way to a function; one that takes more tells nobody anything.
+const CALLS: usize = 64;
+
 /// Who calls a function: where, and how.
 type Callers = BTreeMap<usize, Vec<(usize, u64, Entry)>>;
 
@@ -180,7 +183,7 @@ impl<'a> Roads<'a> {
                         chain.push((now, place, entry, next));
                         now = next;
                     }
-                    return Ok(chain);
+                    return if chain.len() > CALLS { Err(Unknown::TooMany(to)) } else { Ok(chain) };
                 }
                 open.push_back(caller);
             }
