@@ -79,6 +79,10 @@ pub fn wakes(me: &mut Thread, addr: u64) {
     }
     publish(me);
     super::release(me, ObjectId::new(ObjectClass::Futex, addr));
+    if !atomic::is_lock(addr) {
+        // It may hold a lock by now that another left out of sight and has not told yet (a `Barrier` of std).
+        slots::put_off(me, Pending::All);
+    }
 }
 
 /// The strand goes into code that takes a lock out of sight.
