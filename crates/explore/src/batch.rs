@@ -104,20 +104,25 @@ impl Remains for (&Server, &mut Told) {
 pub(crate) struct Size {
     /// As many as the last ones let hope for.
     most: usize,
+    /// With fewer than these, a batch costs more than it takes to wait for the other jobs.
+    least: u64,
 }
 
 /// How long a batch is to take: its end is what everybody waits for who wants to stop.
 const LONG: Duration = Duration::from_millis(5);
+/// How long it is to take where several jobs share what is left: asking, answering and waking cost a tenth of it.
+const SHORT: Duration = Duration::from_micros(300);
 
 impl Size {
     pub(crate) fn new() -> Size {
-        Size { most: 1 }
+        Size { most: 1, least: 1 }
     }
 
     /// How many there are to be of `left`, which so many jobs share.
     pub(crate) fn of(self, left: u64, jobs: usize) -> usize {
-        // The last ones are small, so that all jobs come to the end of an epoch at the same time.
-        let share = if jobs > 1 { left.div_ceil(2 * jobs as u64) } else { left };
+        // The last ones are small, so that all jobs come to the end of an epoch at the same time; but not of runs that take next to no time.
+        let (jobs, least) = (jobs.max(1) as u64, self.least);
+        let share = if jobs > 1 { left.div_ceil(2 * jobs).max(least.min(left.div_ceil(jobs))) } else { left };
         self.most.min(usize::try_from(share).unwrap_or(RUNS)).max(1)
     }
 
@@ -125,6 +130,7 @@ impl Size {
     pub(crate) fn learn(&mut self, made: usize, asked: usize, since: Instant) {
         let run = since.elapsed() / u32::try_from(made.max(1)).unwrap_or(1);
         let in_time = LONG.as_nanos() / run.as_nanos().max(1);
+        self.least = u64::try_from(SHORT.as_nanos() / run.as_nanos().max(1)).unwrap_or(u64::MAX);
         let hoped_for = if made >= asked { 2 * self.most.max(made) } else { (made + self.most) / 2 };
         self.most = hoped_for.min(usize::try_from(in_time).unwrap_or(RUNS)).clamp(1, RUNS);
     }
@@ -142,8 +148,13 @@ mod tests {
             size.learn(asked, asked, Instant::now());
         }
         assert_eq!((size.of(1000, 1), size.of(3, 1)), (RUNS, 3));
-        // With several jobs the last ones are small.
+        // With several jobs and runs that take next to no time, each has its share.
+        assert_eq!((size.of(64, 2), size.of(5, 2), size.of(1, 2)), (32, 3, 1));
+        // Of others the last ones are small.
+        let a_moment_ago = Instant::now().checked_sub(SHORT * 8);
+        size.learn(8, RUNS, a_moment_ago.unwrap());
         assert_eq!((size.of(64, 2), size.of(5, 2), size.of(1, 2)), (16, 2, 1));
+        size = Size { most: RUNS, ..size };
         size.learn(1, RUNS, Instant::now());
         assert_eq!(size.of(1000, 1), RUNS.div_ceil(2));
         let long_ago = Instant::now().checked_sub(LONG * 100);
