@@ -63,8 +63,8 @@ const ALIKE_CANDIDATES: u32 = 2;
 /// Sets of candidates without anything new, after which one of them is tested all the same; half as many each time. What another input has shown may lead to a failure
 /// with this one only, and the less there is to choose by, the less is lost by taking any.
 const FRUITLESS: u32 = 8;
-/// Draws for an input that was not there yet.
-const DRAWS: u32 = 64;
+/// Draws for an input that was not there yet: the last of fifty must not be missed by chance.
+const DRAWS: u32 = 1024;
 
 /// A campaign at work.
 struct AtWork<'a> {

@@ -287,7 +287,9 @@ impl Chooser {
         if !self.order.force || self.looked < self.order.looks {
             return Some(Next::Look);
         }
-        if !self.passed && self.looked < self.order.looks + MORE_LOOKS {
+        // Runs that ended early, by a failure or by what is assumed, have not shown what strands share.
+        let nothing = self.order.deep && self.found.predicted.is_empty();
+        if (!self.passed || nothing) && self.looked < self.order.looks + MORE_LOOKS {
             return Some(Next::Look);
         }
         while let Some(&iroot) = self.open.front() {
