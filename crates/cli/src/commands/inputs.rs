@@ -10,9 +10,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threadbare_explore::campaign::Config;
-use threadbare_explore::interrupt;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
+use threadbare_explore::{files, interrupt};
 use threadbare_findings::Finding;
 use threadbare_idioms::{IDIOMS, Limits};
 use threadbare_inputs::{Input, Policy, Rng, Template, regressions};
@@ -188,12 +188,16 @@ fn plan(args: &Args, template: Template) -> Result<Plan, Trouble> {
     let mut first: Vec<Input> = Vec::new();
     let otherwise = template.draw(&mut Rng::new(options.seed));
     for path in &args.regressions {
-        let cases = regressions::read(path).map_err(|why| {
+        let unfit = |why| {
             Trouble::usage(
                 why,
                 "such a file has lines `cc SEED # shrinks to x = 5`, in a folder `proptest-regressions`",
             )
-        })?;
+        };
+        if !path.is_dir() {
+            files::read(path).map_err(|why| unfit(format!("cannot read `{}`: {why}", path.display())))?;
+        }
+        let cases = regressions::read(path).map_err(unfit)?;
         let inputs: Vec<Input> = cases.iter().filter_map(|case| template.of_case(case, &otherwise)).collect();
         if inputs.is_empty() {
             let (mut names, path) = (regressions::names(&cases), path.display());
