@@ -148,6 +148,8 @@ impl Around<'_> {
             return Shown::bare(Pattern::OrderViolation);
         }
         let found = match self.at {
+            // Where the failing run made them the other way round, what lies between them says nothing.
+            (Some(first), Some(second)) if second < first => None,
             (Some(first), Some(second)) => self
                 .stale(first, second)
                 .or_else(|| self.torn_write(first))
@@ -425,6 +427,13 @@ mod tests {
             at(5, done(2, Write, 16)),
         ];
         assert_eq!(of(&counts, &[], 3, 4).pattern, Pattern::UseBeforeInit);
+    }
+
+    #[test]
+    fn a_pair_that_was_made_the_other_way_round() {
+        use OpKind::{Read, Write};
+        let list = [done(1, Read, 16), done(1, Read, 8), done(2, Write, 8), done(2, Write, 16)];
+        assert_eq!(of(&list, &[], 3, 0).pattern, Pattern::OrderViolation);
     }
 
     #[test]
