@@ -9,9 +9,25 @@ use std::process::ExitCode;
 use threadbare_tests::campaign::{self, Campaign};
 use threadbare_tests::compile::{self, Compiler};
 use threadbare_tests::corpus::{self, Program};
-use threadbare_tests::extent::either;
+use threadbare_tests::extent::{either, is_full};
 use threadbare_tests::races;
 use threadbare_tests::sanitizer::{self, Report};
+
+/// More strands than tables have room for at first, at once and one after another, and strands around a fork: the program, its
+/// arguments, and whether two strands of it race. What a child does is its own affair.
+const BOUNDS: &[(&str, &str, bool)] = &[
+    ("lifecycle/many_strands.c", "300 1 0", false),
+    ("lifecycle/many_strands.c", "300 1 290", true),
+    ("lifecycle/many_strands.c", "40 30 0", false),
+    ("lifecycle/many_strands.c", "40 30 38", true),
+    ("fork/races_around.c", "0 0", false),
+    ("fork/races_around.c", "1 0", false),
+    ("fork/races_around.c", "0 1", true),
+];
+
+/// The same for runs so long that epochs are counted to their end: some seconds each.
+const LONG: &[(&str, &str, bool)] =
+    &[("mutex/long_run.c", "15000000 0", false), ("mutex/long_run.c", "15000000 1", true)];
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -24,6 +40,11 @@ fn main() -> ExitCode {
         println!("left out: ThreadSanitizer does not work with gcc: {why}");
     }
     let mut trials = Vec::new();
+    for &(name, arguments, races) in BOUNDS.iter().chain(LONG.iter().filter(|_| is_full())) {
+        let builds = builds.clone();
+        let check = move || bound(name, arguments, races, &builds).map_err(Failed::from);
+        trials.push(Trial::test(format!("{name} {arguments}"), check));
+    }
     for program in programs {
         let Some(&compiler) = compile::compilers(&program).first() else { continue };
         let (bare, builds) = (bare.clone(), builds.clone());
@@ -44,10 +65,35 @@ fn main() -> ExitCode {
 
 /// A campaign of free runs that looks for races.
 fn free(program: &Program, executable: &Path, runs: u64, noise: &str) -> Result<Campaign, String> {
+    free_with(program, executable, runs, noise, &[])
+}
+
+fn free_with(
+    program: &Program,
+    executable: &Path,
+    runs: u64,
+    noise: &str,
+    more: &[&str],
+) -> Result<Campaign, String> {
     let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
     let runs = runs.to_string();
     let options = ["--mode", "free", "--races", "fail", "--noise", noise, "--runs", &runs, "--keep-going"];
-    campaign::run(program, executable, out.path(), &options)
+    campaign::run(program, executable, out.path(), &[&options[..], more].concat())
+}
+
+/// A race is told where there is one, in either of two runs, and nothing else.
+fn bound(name: &str, arguments: &str, races: bool, builds: &Path) -> Result<(), String> {
+    let program = corpus::programs().into_iter().find(|program| program.name == name);
+    let program = program.ok_or_else(|| format!("there is no {name}"))?;
+    let args = arguments.split(' ').map(str::to_owned).collect();
+    let program = Program { args, ..program };
+    let executable = compile::instrumented(&program, Compiler::Gcc, builds)?;
+    // The order of events is of no use here, and a long run has many.
+    let program = Program { timeout: Some("200s".to_owned()), ..program };
+    let campaign = free_with(&program, &executable, 2, "none", &["--no-record"])?;
+    let kinds: Vec<_> = campaign.findings().iter().map(|finding| finding["kind"].clone()).collect();
+    let right = if races { kinds == ["race"] } else { kinds.is_empty() };
+    right.then_some(()).ok_or_else(|| campaign.complain(&format!("it was to race: {races}; told: {kinds:?}")))
 }
 
 /// Nothing is wrong with it.

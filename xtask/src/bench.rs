@@ -18,6 +18,7 @@ pub(crate) mod races;
 pub(crate) mod replays;
 mod runs;
 pub(crate) mod symbols;
+pub(crate) mod timeouts;
 pub(crate) mod variants;
 
 use crate::packages;

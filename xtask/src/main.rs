@@ -49,6 +49,8 @@ usage: cargo xtask <chore>
   bench code addresses
                  of the accesses that runs made of shared memory, how many have an address that the code tells, by compiler
                  and level
+  bench timeouts campaigns of slow programs that are right, four at a time: none may tell a timeout; [CAMPAIGNS], 200 unless
+                 told otherwise
   bench symbols  the first report on debug binaries of 50 MB and more, against addr2line
   fuzz explorer  random small programs, every order of each in a model, and whether what the tool claims is right;
                  [COUNT] of them, 20,000 unless told otherwise, [--seed N], [--only FEATURE..]
@@ -82,6 +84,7 @@ fn main() -> ExitCode {
         ["bench", "orders", words @ ..] => bench::orders::orders(words),
         ["bench", "code"] => bench::code::static_part(),
         ["bench", "code", "addresses"] => bench::code::addresses(),
+        ["bench", "timeouts", words @ ..] => bench::timeouts::timeouts(words),
         ["bench", "symbols"] => bench::symbols::first_report(),
         _ => {
             eprint!("{USAGE}");
