@@ -57,6 +57,10 @@ fn terms_are_made_by_few_runs() {
         let mut sources: Vec<PathBuf> =
             fs::read_dir(&folder).expect("a folder").flatten().map(|entry| entry.path()).collect();
         sources.sort();
+        // A run that is killed tells nothing of its reads, and takes all the time that it gets.
+        sources.retain(|source| {
+            !fs::read_to_string(source).is_ok_and(|text| text.contains("//@ expect: timeout"))
+        });
         for source in sources.iter().take(if extent::is_full() { usize::MAX } else { 6 }) {
             let place = tempfile::tempdir().expect("a folder");
             let Some(program) = tool::build(source, place.path()) else { continue };

@@ -1,8 +1,8 @@
 //! Strategies: which strand goes on at a point.
 //!
 //! A strategy decides inside the tested process, at every point, without a system call and without allocating. It is
-//! a pure function of its seed and of what it is shown, so a run can be made again. One file a strategy; the
-//! [`registry`] names them.
+//! a pure function of its seed and of what it is shown, so a run can be made again. One file a strategy, beside the
+//! [`registry`] that names them.
 //!
 //! What a strategy keeps for each strand lies in a [`Room`] that the runtime gives it once; what earlier runs have
 //! taught the driver comes as a guide ([`RunInfo::guide`]), and what this run teaches goes back as notes
@@ -16,27 +16,12 @@ pub mod classes;
 pub mod conflict;
 mod constraints;
 pub mod counts;
-pub mod delay;
-pub mod directed;
 pub mod guided;
-pub mod ordered;
-pub mod paired;
-pub mod pct;
-pub mod planned;
-pub mod pos;
-pub mod random;
 pub mod reads;
-pub mod recorded;
 pub mod registry;
-pub mod rff;
 pub mod rng;
-pub mod round_robin;
 pub mod spec;
-pub mod stall;
-pub mod surw;
 mod table;
-pub mod uniform;
-pub mod urw;
 pub mod weights;
 
 #[cfg(test)]
@@ -45,7 +30,7 @@ mod sim;
 use threadbare_abi::op::Op;
 use threadbare_abi::strand::{StrandId, StrandPath};
 
-pub use registry::{Adviser, Any, Row, StrategyId};
+pub use registry::*;
 pub use spec::Spec;
 
 /// Words of memory a strategy has for itself.

@@ -2,25 +2,24 @@
 //!
 //! Nobody else asks which strategy it is: the runtime, the books and the advisers ask its [`Row`].
 
-use crate::delay::Delay;
-use crate::directed::Directed;
-use crate::ordered::Ordered;
-use crate::paired::Paired;
-use crate::pct::Pct;
-use crate::planned::{Dfs, Dpor, Hapset, Pcb};
-use crate::pos::Pos;
-use crate::random::Random;
-// Its plans are carried out by `ordered`; a run without one is drawn.
-use crate::random::Random as Idioms;
-use crate::recorded::Recorded;
-use crate::rff::Rff;
-use crate::round_robin::RoundRobin;
+pub mod delay;
+pub mod directed;
+pub mod ordered;
+pub mod paired;
+pub mod pct;
+pub mod planned;
+pub mod pos;
+pub mod random;
+pub mod recorded;
+pub mod rff;
+pub mod round_robin;
+pub mod stall;
+pub mod surw;
+pub mod uniform;
+pub mod urw;
+
 use crate::spec::Parameter;
-use crate::stall::Stall;
-use crate::surw::Surw;
-use crate::uniform::Uniform;
-use crate::urw::Urw;
-use crate::{Born, Load, Pick, Room, RunInfo, Strategy, View, delay, pct, rff};
+use crate::{Born, Load, Pick, Room, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
 
 /// What others have to know of a strategy.
@@ -83,7 +82,7 @@ impl Row {
 }
 
 macro_rules! strategies {
-    ($($(#[$meta:meta])* $variant:ident($code:literal, $name:literal, $summary:literal) = $row:expr;)*) => {
+    ($($(#[$meta:meta])* $variant:ident($kind:path, $code:literal, $name:literal, $summary:literal) = $row:expr;)*) => {
         /// The number of a strategy in a plan.
         #[repr(u32)]
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -122,12 +121,12 @@ macro_rules! strategies {
         /// Any one of the strategies, without allocation.
         #[derive(Debug)]
         #[expect(clippy::large_enum_variant, reason = "a run has one of it, and the runtime does not allocate")]
-        pub enum Any { $($(#[$meta])* $variant($variant),)* }
+        pub enum Any { $($(#[$meta])* $variant($kind),)* }
 
         impl Any {
             /// The strategy with this number, not begun.
             pub const fn new(id: StrategyId) -> Self {
-                match id { $(StrategyId::$variant => Any::$variant($variant::new()),)* }
+                match id { $(StrategyId::$variant => Any::$variant(<$kind>::new()),)* }
             }
         }
 
@@ -172,61 +171,61 @@ macro_rules! strategies {
 
 strategies! {
     /// Another manner of being random in each run.
-    Random(1, "random", "uniform, sticky, or holding strands back: drawn for each run") =
+    Random(random::Random, 1, "random", "uniform, sticky, or holding strands back: drawn for each run") =
         Row::DRAWN.with("stickiness", 1 << 20);
     /// Strands in turn.
-    RoundRobin(2, "round-robin", "the strands in turn, a fixed number of points each") =
+    RoundRobin(round_robin::RoundRobin, 2, "round-robin", "the strands in turn, a fixed number of points each") =
         Row { older_stores: false, ..Row::DRAWN }.with("length of a turn", 1 << 20);
     /// A predicted deadlock is tried.
-    Directed(64, "directed", "holds strands back before the locks of a predicted deadlock") =
+    Directed(directed::Directed, 64, "directed", "holds strands back before the locks of a predicted deadlock") =
         Row::CERTAIN;
     /// The order of a free run.
-    Recorded(65, "recorded", "follows the order of events that a free run recorded") =
+    Recorded(recorded::Recorded, 65, "recorded", "follows the order of events that a free run recorded") =
         Row { ends_last: false, ..Row::CERTAIN };
     /// Steps that wait for others.
-    Ordered(66, "ordered", "strands stand before steps until others have made theirs") =
+    Ordered(ordered::Ordered, 66, "ordered", "strands stand before steps until others have made theirs") =
         Row::CERTAIN.with("rest", u64::MAX);
     /// Two calls against each other.
-    Paired(67, "paired", "two calls run against each other while everyone else is held") =
+    Paired(paired::Paired, 67, "paired", "two calls run against each other while everyone else is held") =
         Row::CERTAIN.with("rest", u64::MAX);
     /// Every enabled strand equally likely.
-    Uniform(3, "uniform", "every enabled strand is equally likely at every point") =
+    Uniform(uniform::Uniform, 3, "uniform", "every enabled strand is equally likely at every point") =
         Row::DRAWN;
     /// Priorities that change at a few points.
-    Pct(4, "pct", "random priorities that change at a few points; `pct:3` sets the depth") =
+    Pct(pct::Pct, 4, "pct", "random priorities that change at a few points; `pct:3` sets the depth") =
         Row::LEARNING.with("depth", pct::DEEPEST);
     /// Partial order sampling.
-    Pos(5, "pos", "random priorities of operations, drawn anew for those that race") =
+    Pos(pos::Pos, 5, "pos", "random priorities of operations, drawn anew for those that race") =
         Row::DRAWN;
     /// The uniform random walk.
-    Urw(6, "urw", "every interleaving equally likely, by what earlier runs counted") =
+    Urw(urw::Urw, 6, "urw", "every interleaving equally likely, by what earlier runs counted") =
         Row { adviser: Adviser::Profile, ..Row::LEARNING };
     /// The selectively uniform random walk.
-    Surw(7, "surw", "every interleaving of some objects' operations equally likely") =
+    Surw(surw::Surw, 7, "surw", "every interleaving of some objects' operations equally likely") =
         Row { adviser: Adviser::Profile, ..Row::LEARNING };
     /// A plain order with a few delays.
-    Delay(8, "delay", "a plain order with a few delays; `delay:2` sets their number") =
+    Delay(delay::Delay, 8, "delay", "a plain order with a few delays; `delay:2` sets their number") =
         Row { older_stores: false, ..Row::DRAWN }.with("number of delays", delay::MOST);
     /// Reads-from fuzzing.
-    Rff(9, "rff", "steers towards new pairs of write and read; `rff:1` to `rff:3` set the manner of the rest") =
+    Rff(rff::Rff, 9, "rff", "steers towards new pairs of write and read; `rff:1` to `rff:3` set the manner of the rest") =
         Row { adviser: Adviser::Fuzz, ..Row::LEARNING }.with("manner", rff::Manner::ALL.len() as u64);
     /// Stands before an access while others change what is there.
-    Stall(10, "stall", "strands stand before an access until others have changed what they saw there") =
+    Stall(stall::Stall, 10, "stall", "strands stand before an access until others have changed what they saw there") =
         Row::LEARNING;
     /// Every order.
-    Dfs(16, "dfs", "every order of all steps, one after another: for very small programs") =
+    Dfs(planned::Dfs, 16, "dfs", "every order of all steps, one after another: for very small programs") =
         Row::PLANNED;
     /// One run for each class of orders.
-    Dpor(17, "dpor", "one run for each order that makes a difference, until there is no other") =
+    Dpor(planned::Dpor, 17, "dpor", "one run for each order that makes a difference, until there is no other") =
         Row::PLANNED;
     /// A bound on preemptions.
-    Pcb(18, "pcb", "every order with no preemption, then with one, with two; `pcb:3` sets the bound") =
+    Pcb(planned::Pcb, 18, "pcb", "every order with no preemption, then with one, with two; `pcb:3` sets the bound") =
         Row::PLANNED.with("most preemptions", 64);
     /// Pairs of statements.
-    Hapset(19, "hapset", "until every pair of statements that can follow each other has") =
+    Hapset(planned::Hapset, 19, "hapset", "until every pair of statements that can follow each other has") =
         Row::PLANNED;
-    /// Interleaving idioms.
-    Idioms(20, "idioms", "forces the interleavings of two strands that runs predict and none has shown") =
+    /// Interleaving idioms: its plans are carried out by `ordered`, and a run without one is drawn.
+    Idioms(random::Random, 20, "idioms", "forces the interleavings of two strands that runs predict and none has shown") =
         Row { ends_last: true, adviser: Adviser::Idioms, ..Row::PLANNED };
 }
 
