@@ -58,7 +58,7 @@ pub struct Candidate {
     /// The words.
     pub explanation: Explanation,
     /// The larger, the better.
-    pub rank: (bool, u32, bool),
+    pub rank: (bool, u32, usize),
     /// The memory and the locks that it names, and the two operations: what a picture of the run must show.
     pub focus: Focus,
     /// Memory of the heap that has no name.
@@ -126,13 +126,15 @@ pub fn decided(
         locks: known.locks,
         cycle: is_cycle(facts, places),
         waits: pair.second.waits,
+        hangs: is_stuck(facts),
+        together: &|one, other| operations.together(one, other),
         noise: &noise,
     };
     let mut shown = around.pattern();
     if shown.operations().any(|done| !operations.is_told(done)) {
         shown = Shown { inner: None, outer: None, ..shown };
     }
-    let end = End::of(facts, &failing, &operations);
+    let end = End::of(facts, &failing, &passed, &operations);
     if end.is_skipped(&passed) && shown.pattern != Pattern::CheckThenAct {
         return None;
     }
@@ -152,13 +154,15 @@ pub fn decided(
         Compared { failing: &failing, passed: &passed, locks: known.locks, operations: &operations };
     let decided_by = known.all_accesses.then(|| compared.term(named.iter().copied())).flatten();
     // Adding to a counter is seldom what decides, unless what fails has looked at it.
-    let near = end.hangs_on(&named);
+    let looked = end.hangs_on(&named);
+    let near = looked > 0;
     let adds = |done: &Done| done.op == OpKind::AtomicRmw;
     if adds(first) && adds(second) && !near {
         return None;
     }
     let bare = matches!(shown.pattern, Pattern::OrderViolation | Pattern::UseBeforeInit);
-    let counts = bare && !near && around.is_counter();
+    // Who waits and who wakes says little of a failure that is no waiting.
+    let counts = bare && !near && (around.is_counter() || around.is_of_waiting());
     let tells = if counts { 0 } else { 1 + shown.pattern.tells() };
     let block = facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
     let hits = block.is_some_and(|block| [first, second].iter().all(|done| block.contains(&done.addr)));
@@ -173,10 +177,15 @@ pub fn decided(
             failing: fails,
             passing: passes,
         },
-        rank: (hits, tells, near),
+        rank: (hits, tells, looked),
         focus,
         nameless,
     })
+}
+
+/// Whether the run does not come to its end.
+fn is_stuck(facts: &RunFacts) -> bool {
+    matches!(facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock | VerdictKind::Timeout)
 }
 
 /// Whether strands wait for each other's locks: those the runtime found in a circle, or those that all wait for locks it
@@ -216,17 +225,20 @@ struct End {
 }
 
 impl End {
-    fn of(facts: &RunFacts, failing: &[Done], operations: &Operations<'_>) -> End {
-        let about_one = !matches!(
-            facts.verdict.kind,
-            VerdictKind::Deadlock | VerdictKind::Livelock | VerdictKind::Timeout
-        );
+    fn of(facts: &RunFacts, failing: &[Done], passed: &[Done], operations: &Operations<'_>) -> End {
+        let about_one = !is_stuck(facts);
         let strand = match &facts.report.details.panic {
             Some(panic) => panic.strand,
             None => facts.verdict.strand,
         };
+        // What was taken out is looked at, unless all that anybody does there is to count.
+        let counts = |done: &Done| {
+            let writes = |it: &Done| it.op.writes_memory() && it.op != OpKind::AtomicRmw && overlap(it, done);
+            !failing.iter().chain(passed).any(writes)
+        };
+        let looks = |done: &Done| looks(done.op) || done.op == OpKind::AtomicRmw && !counts(done);
         let own = |done: &&Done| {
-            done.strand == StrandId(strand) && looks(done.op) && !done.waits && operations.is_told(done)
+            done.strand == StrandId(strand) && looks(done) && !done.waits && operations.is_told(done)
         };
         let looks = failing.iter().rev().filter(own).take(LAST_LOOKS).cloned().collect();
         End { looks: if about_one { looks } else { Vec::new() } }
@@ -237,9 +249,10 @@ impl End {
         self.looks.first().is_some_and(|last| passed.iter().all(|it| it.pc != last.pc))
     }
 
-    /// Whether what fails has looked at one of these.
-    fn hangs_on(&self, named: &[&Done]) -> bool {
-        named.iter().any(|done| self.looks.iter().any(|look| overlap(look, done)))
+    /// How late what fails has looked at one of these; 0 if it has not.
+    fn hangs_on(&self, named: &[&Done]) -> usize {
+        let looked = |look: &Done| named.iter().any(|done| overlap(look, done));
+        self.looks.iter().position(looked).map_or(0, |at| LAST_LOOKS - at)
     }
 }
 

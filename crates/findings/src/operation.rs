@@ -95,6 +95,17 @@ impl<'a> Operations<'a> {
         self.stack(done).iter().any(is_own)
     }
 
+    /// Whether a function of the program's own did both: as its own lines, or by what it called.
+    pub(crate) fn together(&self, one: &Done, other: &Done) -> bool {
+        let functions = |done: &Done| -> Vec<String> {
+            self.stack(done).into_iter().filter(is_own).filter_map(|place| place.function).collect()
+        };
+        let (one, other) = (functions(one), functions(other));
+        // The function that all of a strand's work is called from says nothing.
+        let inner = &one[..one.len().saturating_sub(1).max(1).min(one.len())];
+        inner.iter().any(|function| other.contains(function))
+    }
+
     /// Whether the line is one of a helper: a function that takes a lock and does nothing else, or does one access, under a
     /// lock or not.
     fn is_helper(&self, place: &Place, is_lock: bool) -> bool {

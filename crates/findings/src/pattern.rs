@@ -94,6 +94,10 @@ pub(crate) struct Around<'a> {
     pub(crate) cycle: bool,
     /// The second one is what its strand waits for.
     pub(crate) waits: bool,
+    /// The run does not come to its end: a strand waits for ever.
+    pub(crate) hangs: bool,
+    /// Whether two operations were done for one and the same function of the program.
+    pub(crate) together: &'a dyn Fn(&Done, &Done) -> bool,
     /// Whether an operation is a library's own affair.
     pub(crate) noise: &'a dyn Fn(&Done) -> bool,
 }
@@ -138,14 +142,15 @@ impl Around<'_> {
     /// The pattern.
     pub(crate) fn pattern(&self) -> Shown {
         let (first, second) = (self.first, self.second);
-        if is_wake(first.op) && is_wait(second.op) {
+        // Where nobody waits for ever, the wake was not what was missed; a wait that its deadline ends has missed it.
+        if is_wake(first.op) && is_wait(second.op) && (self.hangs || second.op == OpKind::CondTimedWait) {
             return Shown::bare(Pattern::LostWakeUp);
         }
         if self.cycle && (second.waits || self.waits) && !self.is_data(first) {
             return Shown::bare(Pattern::LockOrderCycle);
         }
         if !self.is_data(first) || !self.is_data(second) {
-            return Shown::bare(Pattern::OrderViolation);
+            return self.parted().unwrap_or(Shown::bare(Pattern::OrderViolation));
         }
         let found = match self.at {
             // Where the failing run made them the other way round, what lies between them says nothing.
@@ -160,6 +165,23 @@ impl Around<'_> {
             _ => None,
         };
         found.unwrap_or(Shown::bare(Pattern::OrderViolation))
+    }
+
+    /// Both take the same lock, which the second one's strand had taken and given back before on the same errand: what it
+    /// looked at then may have changed by now. What is behind the lock need not be known.
+    fn parted(&self) -> Option<Shown> {
+        let (first, second) = (self.first, self.second);
+        let takes = |it: &Done| it.op.is_of_lock() && !it.op.gives_lock_back() && it.addr == first.addr;
+        let (at_first, at_second) = (self.at.0?, self.at.1?);
+        if self.hangs || at_second < at_first || !takes(first) || !takes(second) {
+            return None;
+        }
+        let own = |it: &&Done| it.strand == second.strand && !it.waits && takes(it);
+        let check = self.done[..at_first].iter().rev().find(own).filter(|it| (self.together)(it, second))?;
+        // What the other strand did of what this one is about to do, or else what decides.
+        let same = |it: &&Done| it.strand == first.strand && !it.waits && takes(it) && it.pc == second.pc;
+        let inner = self.done[at_first..at_second].iter().rev().find(same).unwrap_or(first);
+        Some(Shown::between(Pattern::CheckThenAct, inner, [check, second]))
     }
 
     /// Whether an operation of the failing run comes in the one that passes, too.
@@ -251,6 +273,12 @@ impl Around<'_> {
             .or_else(|| later.iter().filter(hangs).find(asked_for))
             .or_else(|| later.iter().find(hangs))?;
         Some(Shown::between(Pattern::CheckThenAct, second, [first, act]))
+    }
+
+    /// Whether one waits and the other wakes.
+    pub(crate) fn is_of_waiting(&self) -> bool {
+        let of_it = |it: &Done| is_wake(it.op) || is_wait(it.op);
+        of_it(self.first) || of_it(self.second)
     }
 
     /// Whether both strands read and write the memory of the pair, as a counter is.
@@ -359,8 +387,21 @@ mod tests {
         let (locks, noise) = (BTreeSet::from([900]), |_: &Done| false);
         let at = (Some(first), Some(second));
         let (first, second) = (&list[first], &list[second]);
-        let (cycle, waits) = (false, false);
-        Around { done: list, passed, first, second, at, locks: &locks, cycle, waits, noise: &noise }.pattern()
+        let together = |_: &Done, _: &Done| true;
+        let around = Around {
+            done: list,
+            passed,
+            first,
+            second,
+            at,
+            locks: &locks,
+            cycle: false,
+            waits: false,
+            hangs: false,
+            together: &together,
+            noise: &noise,
+        };
+        around.pattern()
     }
 
     /// An operation at an instruction of its own.
@@ -440,6 +481,8 @@ mod tests {
     fn wakes_and_locks_are_no_data() {
         use OpKind::{AtomicCas, CondSignal, CondWait, Read, Write};
         let list = [done(1, CondSignal, 8), done(2, CondWait, 8)];
+        assert_eq!(of(&list, &[], 0, 1).pattern, Pattern::OrderViolation, "nobody waits for ever");
+        let list = [done(1, CondSignal, 8), done(2, OpKind::CondTimedWait, 8)];
         assert_eq!(of(&list, &[], 0, 1).pattern, Pattern::LostWakeUp);
         let list = [done(1, AtomicCas, 900), done(2, Write, 900), done(1, AtomicCas, 900)];
         assert_eq!(of(&list, &[], 1, 2).pattern, Pattern::OrderViolation);
@@ -460,9 +503,25 @@ mod tests {
             locks: &locks,
             cycle: true,
             waits,
+            hangs: true,
+            together: &|_, _| false,
             noise: &noise,
         };
         assert_eq!(around(true).pattern().pattern, Pattern::LockOrderCycle);
         assert_eq!(around(false).pattern().pattern, Pattern::OrderViolation);
+    }
+
+    #[test]
+    fn what_was_looked_at_under_a_lock_that_was_given_back() {
+        use OpKind::{MutexLock, MutexUnlock};
+        let section =
+            |strand, pc| [at(pc, done(strand, MutexLock, 8)), at(pc + 1, done(strand, MutexUnlock, 8))];
+        // Looks, acts: the other strand does both in between.
+        let list = [section(1, 10), section(2, 10), section(2, 20), section(1, 20)].concat();
+        let shown = of(&list, &[], 2, 6);
+        assert_eq!(shown.pattern, Pattern::CheckThenAct);
+        assert_eq!(shown.inner.as_ref(), Some(&list[4]), "what it did of the same");
+        assert_eq!(shown.outer, Some([list[0].clone(), list[6].clone()]));
+        assert_eq!(of(&list[2..], &[], 0, 4).pattern, Pattern::OrderViolation, "it had not looked");
     }
 }

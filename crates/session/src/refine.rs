@@ -171,15 +171,20 @@ pub fn all(
         if left.is_zero() || interrupt::requested() {
             break;
         }
-        let refined =
-            match refine(&mut job, found, Budget { runs: RUNS, time: left }, &target.program, finding) {
-                Ok(Some(refined)) => refined,
-                Ok(None) => continue,
-                Err(error) => {
-                    finding.warnings.push(format!("the schedule could not be shrunk: {error}"));
-                    continue;
-                }
-            };
+        let refined = match refine(
+            &mut job,
+            found,
+            Budget { runs: RUNS, time: left, least: 0 },
+            &target.program,
+            finding,
+        ) {
+            Ok(Some(refined)) => refined,
+            Ok(None) => continue,
+            Err(error) => {
+                finding.warnings.push(format!("the schedule could not be shrunk: {error}"));
+                continue;
+            }
+        };
         // In this order: whatever happens in between, a schedule that shows the finding is there.
         let name = format!("{id}.{SCHEDULE}");
         store.write(&format!("{name}.{ORIGINAL}"), found.schedule.to_text().as_bytes())?;

@@ -18,6 +18,8 @@ use threadbare_trace::strands::Strands;
 
 /// Runs that the search takes at the most.
 const RUNS: u64 = 400;
+/// Runs that it may take whatever the time.
+const LEAST_RUNS: u64 = 150;
 
 /// Events of a run of which every access can be looked at.
 const SMALL: u64 = 4_000;
@@ -39,7 +41,7 @@ pub fn add(
     }
     let subject = Subject { request, known, segments: &facts.segments, race: None, facts };
     let locks = decide::lock_words(facts, places);
-    let budget = Budget { runs: RUNS, time };
+    let budget = Budget { runs: RUNS, time, least: LEAST_RUNS };
     let mut plain = request.clone();
     plain.flags = 0;
     let mut pairs = shrink::decide(job, &subject, &locks, budget)?;

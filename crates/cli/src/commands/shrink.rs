@@ -48,7 +48,7 @@ pub(crate) struct Args {
 /// Does it.
 pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     interrupt::watch().map_err(|error| cannot("watch for signals", &error))?;
-    let budget = Budget { runs: args.runs.unwrap_or(u64::MAX), time: args.time };
+    let budget = Budget { runs: args.runs.unwrap_or(u64::MAX), time: args.time, least: 0 };
     let program = args.program.as_deref();
     let shrunken = shrink(&args.schedule, &args.out, program, budget, &mut Terminal::new())?;
     if !shrunken.smaller {

@@ -20,6 +20,7 @@ use std::ops::Range;
 use threadbare_abi::decision::{Decision, bits};
 use threadbare_abi::event::StopKind;
 use threadbare_abi::op::OpKind;
+use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::identity::Identity;
@@ -34,6 +35,10 @@ const LOCKS: usize = 3;
 const NEARER: usize = 5;
 /// Pairs that are looked for.
 const ENOUGH: usize = 8;
+/// Operations of the failing strand that its failure may hang on, whatever they are.
+const LAST: usize = 4;
+/// Bytes of an operation that are looked at for others' operations on them.
+const MOST_BYTES: u32 = 512;
 /// Runs by chance that are made first, so that it is known what strands share.
 const SCOUTS: u64 = 8;
 
@@ -94,12 +99,19 @@ fn find(
             born.entry(StrandId(bit)).or_insert(decision.event);
         }
     }
+    let over = over(&failing, subject);
     let (mut acts, gaps) = (acts(&failing), gaps(&failing));
     if let Some(panic) = &subject.facts.report.details.panic {
         // What comes after a panic (telling of it, unwinding, the end of the other strands) is not why it came.
         acts.retain(|act| act.event <= panic.event);
     }
     want_locks(&mut acts, locks);
+    let meets = meets(&acts, subject);
+    let sections = sections(&acts, |act| act.op.is_of_lock() || locks.contains(&act.addr));
+    let failed = match &subject.facts.report.details.panic {
+        Some(panic) => StrandId(panic.strand),
+        None => StrandId(subject.facts.verdict.strand),
+    };
     let mut search = Search {
         trials,
         failing,
@@ -107,24 +119,34 @@ fn find(
         locks,
         block,
         born,
+        over,
         gaps,
+        meets,
+        sections,
+        failed,
+        alone: false,
         counters: false,
         tried: BTreeSet::new(),
+        in_vain: BTreeSet::new(),
         found,
     };
     if matches!(subject.facts.verdict.kind, VerdictKind::Deadlock | VerdictKind::Livelock) {
-        search.pass(|_, act| act.waits, false)?;
+        search.pass(|_, act| act.waits, How::Both)?;
     }
     if search.found.is_empty() {
-        search.pass(|search, act| !search.is_lock(act), true)?;
-        search.pass(|search, act| !search.is_lock(act), false)?;
+        search.pass(|search, act| !search.is_lock(act), How::Across)?;
+        search.pass(|search, act| !search.is_lock(act), How::Both)?;
     }
     if search.found.is_empty() {
-        search.pass(|search, act| search.is_lock(act) && takes(act.op), false)?;
+        search.pass(|search, act| search.is_lock(act) && takes(act.op), How::Both)?;
+    }
+    if search.found.is_empty() {
+        search.alone = true;
+        search.pass(|search, act| !search.is_lock(act), How::Both)?;
     }
     if search.found.is_empty() {
         search.counters = true;
-        search.pass(|search, act| !search.is_lock(act), false)?;
+        search.pass(|search, act| !search.is_lock(act), How::Both)?;
     }
     Ok(!search.failing.partial)
 }
@@ -170,6 +192,78 @@ fn gaps(made: &Made) -> Vec<Gap> {
     list
 }
 
+/// Of each operation, whether another strand has done something with the same memory, or stands before that. What is not on
+/// memory may meet with anything.
+fn meets(acts: &[Act], subject: &Subject<'_>) -> Vec<bool> {
+    let words = |op: OpKind, addr: u64, size: u32| {
+        let end = addr.saturating_add(u64::from(size.clamp(1, MOST_BYTES)));
+        let words = op.has_memory_address().then(|| addr / 8..end.div_ceil(8));
+        words.into_iter().flatten()
+    };
+    // Who touches a word, and whether others do.
+    let mut by: HashMap<u64, (StrandId, bool)> = HashMap::new();
+    let mut touch = |strand: StrandId, word: u64| {
+        let (first, others) = by.entry(word).or_insert((strand, false));
+        *others |= *first != strand;
+    };
+    for act in acts {
+        words(act.op, act.addr, act.size).for_each(|word| touch(act.strand, word));
+    }
+    for strand in &subject.facts.report.strands {
+        if let Some(it) = strand.pending {
+            words(it.op, it.addr, it.size).for_each(|word| touch(StrandId(strand.index), word));
+        }
+    }
+    let met = |act: &Act| {
+        let mut words = words(act.op, act.addr, act.size).peekable();
+        words.peek().is_none() || words.any(|word| by.get(&word).is_some_and(|(_, others)| *others))
+    };
+    acts.iter().map(met).collect()
+}
+
+/// Of each strand that had ended when the run failed, the last decision at which it could go on: nobody is held for it
+/// behind that.
+fn over(made: &Made, subject: &Subject<'_>) -> HashMap<StrandId, u64> {
+    let mut over = HashMap::new();
+    for decision in &made.decisions {
+        let enabled = (0..64).filter(|bit| decision.enabled >> bit & 1 != 0).map(StrandId);
+        for strand in enabled.chain([decision.strand]) {
+            over.insert(strand, decision.event);
+        }
+    }
+    let lives = |strand: &StrandId| {
+        subject.facts.report.strand(strand.0).and_then(|strand| strand.state) != Some(StrandState::Ended)
+    };
+    over.retain(|strand, _| !lives(strand));
+    over
+}
+
+/// Where the strand of each operation took the first of the locks that it had in hand then, or the operation itself.
+fn sections(acts: &[Act], is_lock: impl Fn(&Act) -> bool) -> Vec<usize> {
+    let mut held: HashMap<StrandId, Vec<(u64, usize)>> = HashMap::new();
+    let mut section = |(at, act): (usize, &Act)| {
+        let held = held.entry(act.strand).or_default();
+        if is_lock(act) && !act.waits {
+            if takes(act.op) {
+                held.push((act.addr, at));
+            } else {
+                held.retain(|(addr, _)| *addr != act.addr);
+            }
+        }
+        held.first().map_or(at, |(_, first)| *first)
+    };
+    acts.iter().enumerate().map(&mut section).collect()
+}
+
+/// What is tried of an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum How {
+    /// The other way round with others, on both sides of a preemption.
+    Across,
+    /// The other way round with others, and held until another strand has come as far as it can.
+    Both,
+}
+
 struct Search<'a, 'b> {
     trials: Trials<'a>,
     failing: Made,
@@ -178,11 +272,23 @@ struct Search<'a, 'b> {
     block: Option<Range<u64>>,
     /// The first decision at which each strand could go on.
     born: HashMap<StrandId, u64>,
+    /// The last decision at which each strand that has ended could go on.
+    over: HashMap<StrandId, u64>,
     gaps: Vec<Gap>,
+    /// Whether another strand has done, or stands before, something that each operation depends on.
+    meets: Vec<bool>,
+    /// Where the strand of each operation took the first of the locks that it had in hand then, or the operation itself.
+    sections: Vec<usize>,
+    /// The strand that fails.
+    failed: StrandId,
+    /// Whether operations are held, too, that met with nothing of another strand's.
+    alone: bool,
     /// Whether two additions to one counter are tried, too.
     counters: bool,
     /// Pairs that were tried, by their places among the operations.
     tried: BTreeSet<(usize, usize)>,
+    /// Who was held before which of its events for whom, and nothing passed.
+    in_vain: BTreeSet<(u64, u64, u64)>,
     found: &'b mut Vec<DecidingPair>,
 }
 
@@ -191,14 +297,16 @@ impl Search<'_, '_> {
         act.op.is_of_lock() || self.locks.contains(&act.addr)
     }
 
-    /// Tries the operations that are wanted, the last one first; with `across`, only pairs on both sides of a preemption.
-    fn pass(&mut self, wanted: impl Fn(&Self, &Act) -> bool, across: bool) -> Result<(), Halt> {
+    /// Tries the operations that are wanted, the last one first.
+    fn pass(&mut self, wanted: impl Fn(&Self, &Act) -> bool, how: How) -> Result<(), Halt> {
         let before = self.found.len();
         for at in (0..self.acts.len()).rev() {
             let later = self.acts[at];
             if !wanted(self, &later) {
                 continue;
             }
+            // Its strand is held before all of a critical section or not at all: one operation of each will do.
+            let mut sections = BTreeSet::new();
             let mut partners: Vec<usize> = (0..at)
                 .rev()
                 .filter(|&before| {
@@ -207,7 +315,8 @@ impl Search<'_, '_> {
                         && (self.counters || !counts(earlier, &later))
                         && depend(earlier, &later, self.block.as_ref())
                         && self.can_swap(before, at)
-                        && (!across || self.is_across(earlier, &later))
+                        && (how == How::Both || self.is_across(earlier, &later))
+                        && sections.insert(self.sections[before])
                 })
                 .take(PARTNERS)
                 .collect();
@@ -223,8 +332,9 @@ impl Search<'_, '_> {
                 }
             }
             if !later.waits
-                && before == 0
-                && (self.counters || later.op != OpKind::AtomicRmw)
+                && how == How::Both
+                && (self.counters || later.op != OpKind::AtomicRmw || self.is_last(at))
+                && (self.alone || self.meets[at] || self.is_last(at))
                 && self.tried.insert((at, at))
             {
                 let found = self.hold(at)?;
@@ -244,6 +354,12 @@ impl Search<'_, '_> {
             let outside = |act: &Act| act.strand == gap.strand;
             outside(earlier) && inside(later) || inside(earlier) && outside(later)
         })
+    }
+
+    /// Whether it is among the last things that the failing strand did.
+    fn is_last(&self, at: usize) -> bool {
+        let after = self.acts[at..].iter().filter(|act| act.strand == self.failed);
+        self.acts[at].strand == self.failed && after.count() <= LAST
     }
 
     /// Whether nothing that always holds keeps the two in their order: creation and join.
@@ -325,11 +441,16 @@ impl Search<'_, '_> {
             .iter()
             .map(|(&id, &path)| (id, path))
             .filter(|(id, _)| *id != act.strand && self.born.get(id).is_some_and(|&born| born <= act.event))
+            .filter(|(id, _)| self.over.get(id).is_none_or(|&over| over > act.event))
             .collect::<std::collections::BTreeMap<_, _>>()
             .into_iter()
             .collect();
         for (_, goes) in others {
             for hold in self.holds(at) {
+                let key = (held, hold.own, goes);
+                if self.in_vain.contains(&key) {
+                    continue;
+                }
                 let Some((plan, rest)) = self.parted(&hold) else { continue };
                 let with = |stretch: Stretch| {
                     let mut plan = plan.clone();
@@ -339,6 +460,7 @@ impl Search<'_, '_> {
                 };
                 let mut made = self.trials.make(&with(Stretch::open(goes)))?;
                 if !made.passed {
+                    self.in_vain.insert(key);
                     continue;
                 }
                 let partners = self.partners(&act, held, goes, &made);

@@ -25,8 +25,10 @@ use threadbare_trace::strands::Strands;
 pub struct Budget {
     /// The most runs.
     pub runs: u64,
-    /// The most time.
+    /// The most time, once the least number of runs was made; four times as much at the most.
     pub time: Duration,
+    /// So many runs are made though they take longer: other work on the machine does not count.
+    pub least: u64,
 }
 
 /// Why no more runs are made.
@@ -65,6 +67,8 @@ pub(crate) struct Made {
 
 /// How many points a run that tries a plan may make, against the run that is shrunk.
 const LONGER: u64 = 4;
+/// How much more time a budget has until its least number of runs was made.
+const LONGER_TIME: u32 = 4;
 /// Points that any run may make.
 const POINTS: u64 = 20_000;
 /// How long a run that tries a plan may take.
@@ -121,8 +125,9 @@ impl<'a> Trials<'a> {
     }
 
     fn spend(&mut self) -> Result<(), Halt> {
-        if self.runs >= self.budget.runs || self.begun.elapsed() >= self.budget.time || interrupt::requested()
-        {
+        let Budget { runs, time, least } = self.budget;
+        let time = if self.runs < least { LONGER_TIME * time } else { time };
+        if self.runs >= runs || self.begun.elapsed() >= time || interrupt::requested() {
             return Err(Halt::Spent);
         }
         self.runs += 1;
