@@ -11,7 +11,7 @@ use crate::finding::{AccessDetail, Explanation, PairPlace, Step};
 use crate::operation::Operations;
 use crate::pattern::{Around, Pattern, Shown, looks, overlap};
 use crate::places::{Place, Places};
-use crate::std_locks::{is_bookkeeping, word};
+use crate::std_locks::{is_bookkeeping, is_channel, word};
 use crate::steps::{Focus, placed, steps_on};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -115,7 +115,9 @@ pub fn decided(
     }
     let noise = |done: &Done| {
         let frames = placed(done, places);
-        frames.iter().all(|frame| frame.library) || is_bookkeeping(done.op.name(), &frames)
+        frames.iter().all(|frame| frame.library)
+            || is_bookkeeping(done.op.name(), &frames)
+            || is_channel(&frames)
     };
     let around = Around {
         done: &failing,
@@ -131,8 +133,10 @@ pub fn decided(
         noise: &noise,
     };
     let mut shown = around.pattern();
-    if shown.operations().any(|done| !operations.is_told(done)) {
-        shown = Shown { inner: None, outer: None, ..shown };
+    let channels = [first, second].into_iter().any(|done| is_channel(&placed(done, places)));
+    if channels || shown.operations().any(|done| !operations.is_told(done)) {
+        // What cannot be shown is not claimed.
+        shown = Shown::bare(Pattern::OrderViolation);
     }
     let end = End::of(facts, &failing, &passed, &operations);
     if end.is_skipped(&passed) && shown.pattern != Pattern::CheckThenAct {
@@ -162,7 +166,7 @@ pub fn decided(
     }
     let bare = matches!(shown.pattern, Pattern::OrderViolation | Pattern::UseBeforeInit);
     // Who waits and who wakes says little of a failure that is no waiting.
-    let counts = bare && !near && (around.is_counter() || around.is_of_waiting());
+    let counts = channels || bare && !near && (around.is_counter() || around.is_of_waiting());
     let tells = if counts { 0 } else { 1 + shown.pattern.tells() };
     let block = facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
     let hits = block.is_some_and(|block| [first, second].iter().all(|done| block.contains(&done.addr)));
@@ -237,8 +241,11 @@ impl End {
             !failing.iter().chain(passed).any(writes)
         };
         let looks = |done: &Done| looks(done.op) || done.op == OpKind::AtomicRmw && !counts(done);
+        // Telling of a panic, and unwinding, look at much.
+        let last = facts.report.details.panic.as_ref().map_or(u64::MAX, |panic| panic.event);
         let own = |done: &&Done| {
-            done.strand == StrandId(strand) && looks(done) && !done.waits && operations.is_told(done)
+            let before = done.strand == StrandId(strand) && done.event <= last && !done.waits;
+            before && looks(done) && operations.is_told(done)
         };
         let looks = failing.iter().rev().filter(own).take(LAST_LOOKS).cloned().collect();
         End { looks: if about_one { looks } else { Vec::new() } }

@@ -69,7 +69,7 @@ impl Shown {
         self.inner.iter().chain(self.outer.iter().flatten())
     }
 
-    fn bare(pattern: Pattern) -> Shown {
+    pub(crate) fn bare(pattern: Pattern) -> Shown {
         Shown { pattern, inner: None, outer: None }
     }
 
@@ -160,6 +160,7 @@ impl Around<'_> {
                 .or_else(|| self.torn_write(first))
                 .or_else(|| self.outdated(second))
                 .or_else(|| self.torn_read(first, second))
+                .or_else(|| self.torn_middle(first, second))
                 .or_else(|| self.early(first)),
             (Some(first), None) => self.torn_write(first).or_else(|| self.early(first)),
             _ => None,
@@ -337,7 +338,8 @@ impl Around<'_> {
             let near: Vec<usize> = (0..at_first).rev().filter(own).take(NEAR).collect();
             let last =
                 (0..end).rev().find(|&at| self.done[at].op.writes_memory() && overlap(&self.done[at], it))?;
-            (near.contains(&last) && only_writes(self.done[last].op)).then_some(last)
+            let op = self.done[last].op;
+            (near.contains(&last) && (only_writes(op) || op == OpKind::AtomicRmw)).then_some(last)
         };
         (0..at_first).rev().find_map(|at| {
             let it = &self.done[at];
@@ -352,6 +354,35 @@ impl Around<'_> {
                 .flatten()
                 .map(|change| Shown::between(Pattern::TornPair, first, [&self.done[change], second]))
         })
+    }
+
+    /// The first one is the first of two writes that belong together, and the second one's strand looks at both places before
+    /// the other comes, as it does in the run that passes.
+    fn torn_middle(&self, at_first: usize, at_second: usize) -> Option<Shown> {
+        let (first, second) = (self.first, self.second);
+        let reads = |it: &Done| it.strand == second.strand && !it.waits && looks(it.op) && self.is_data(it);
+        if !first.op.writes_memory() || !looks(second.op) || self.is_writer(second.strand, second) {
+            return None;
+        }
+        // What it looks at around the second one.
+        let before = self.done[..at_second].iter().rev().filter(|it| reads(it)).take(NEAR);
+        let after = self.done[at_second + 1..].iter().filter(|it| reads(it)).take(NEAR);
+        let looked: Vec<&Done> = before.chain(after).collect();
+        let same = |it: &Done| it.strand == first.strand && it.pc == first.pc && overlap(it, first);
+        let comes = self.passed.iter().rposition(same)?;
+        let mut later =
+            self.passed[comes + 1..].iter().filter(|it| it.strand == first.strand && self.is_data(it));
+        let other = later.by_ref().take(NEAR).find(|it| {
+            only_writes(it.op)
+                && !overlap(it, first)
+                && !(self.noise)(it)
+                && looked.iter().any(|look| overlap(look, it) && !self.is_writer(second.strand, look))
+        })?;
+        let comes_here =
+            |it: &Done| it.strand == first.strand && it.pc == other.pc && overlap(it, other) && !it.waits;
+        let last_look = self.done.iter().rposition(|it| reads(it) && overlap(it, other))?;
+        let in_time = self.done[at_first..last_look.max(at_first)].iter().any(comes_here);
+        (!in_time).then(|| Shown::between(Pattern::TornPair, second, [first, other]))
     }
 
     /// The first one is a read of what nobody has written yet, by a strand that only reads it.
@@ -468,6 +499,26 @@ mod tests {
             at(5, done(2, Write, 16)),
         ];
         assert_eq!(of(&counts, &[], 3, 4).pattern, Pattern::UseBeforeInit);
+    }
+
+    #[test]
+    fn a_look_in_the_middle_of_two_writes() {
+        use OpKind::{AtomicRmw, Read, Write};
+        // The failing run ends before the second of two writes comes.
+        let list = [at(1, done(1, Write, 8)), at(2, done(2, Read, 16)), at(3, done(2, Read, 8))];
+        let passed = [
+            at(2, done(2, Read, 16)),
+            at(3, done(2, Read, 8)),
+            at(1, done(1, Write, 8)),
+            at(4, done(1, Write, 16)),
+        ];
+        let shown = of(&list, &passed, 0, 2);
+        assert_eq!(shown.pattern, Pattern::TornPair);
+        assert_eq!(shown.outer, Some([list[0].clone(), passed[3].clone()]));
+        assert_eq!(of(&list, &passed[..3], 0, 2).pattern, Pattern::OrderViolation, "nothing else is written");
+        // What is counted first belongs to it, too.
+        let counted = [done(1, AtomicRmw, 8), done(2, Read, 8), done(2, Read, 16), done(1, Write, 16)];
+        assert_eq!(of(&counted, &[], 2, 3).pattern, Pattern::TornPair);
     }
 
     #[test]

@@ -59,6 +59,17 @@ pub fn is_bookkeeping(operation: &str, frames: &[Place]) -> bool {
     || operation == "atomic-load" && word(operation, frames).is_some()
 }
 
+/// Whether an access is to what a channel or a future of the language's library is made of: in which order strands come to
+/// them says little, but for who sent what.
+pub fn is_channel(frames: &[Place]) -> bool {
+    const CHANNELS: [&str; 3] = ["std::sync::mpmc::", "std::sync::mpsc::", "__future_base"];
+    let within = |frame: &Place| {
+        let function = frame.function.as_deref().unwrap_or_default();
+        CHANNELS.iter().any(|name| function.contains(name))
+    };
+    frames.iter().take_while(|frame| frame.library).any(within)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +101,9 @@ mod tests {
         ]);
         assert_eq!(word("futex-wait", &wait), Some("lock"));
         assert_eq!(word("write", &lock), None);
+        let sent =
+            frames(&["core::sync::atomic::atomic_load", "std::sync::mpmc::list::Channel<T>::start_recv"]);
+        assert!(is_channel(&sent) && !is_channel(&lock));
         // The program's own functions are not std's, whatever their names.
         assert_eq!(word("atomic-cas", &frames(&["core::sync::atomic::AtomicU32::swap"])), None);
         assert!(is_bookkeeping(
