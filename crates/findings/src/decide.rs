@@ -166,6 +166,15 @@ pub fn decided(
     }
     let bare = matches!(shown.pattern, Pattern::OrderViolation | Pattern::UseBeforeInit);
     // Who waits and who wakes says little of a failure that is no waiting.
+    // A loop that waits for a write looks again when it has come: its earlier looks did no harm.
+    let again = |it: &Done| {
+        it.strand == first.strand && it.pc == first.pc && !it.waits && looks(it.op) && overlap(it, first)
+    };
+    let comes = |it: &Done| it.strand == second.strand && it.pc == second.pc && overlap(it, second);
+    let came = at_second.or_else(|| failing.iter().position(comes));
+    if bare && looks(first.op) && came.is_some_and(|at| failing[at..].iter().any(again)) {
+        return None;
+    }
     let counts = channels || bare && !near && (around.is_counter() || around.is_of_waiting());
     let tells = if counts { 0 } else { 1 + shown.pattern.tells() };
     let block = facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
