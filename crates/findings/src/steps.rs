@@ -187,7 +187,37 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
         step.skipped = std::mem::take(&mut skipped);
         steps.push(step);
     }
-    shortened(steps)
+    shortened(folded(steps))
+}
+
+/// Of the same step again and again, as in a loop that waits, the first and the last one.
+fn folded(steps: Vec<Step>) -> Vec<Step> {
+    let line = |step: &Step| step.place.as_ref().and_then(|place| place.line);
+    let alike = |one: &Step, other: &Step| {
+        (&one.strand, &one.operation, &one.object, one.waits)
+            == (&other.strand, &other.operation, &other.object, other.waits)
+            && line(one) == line(other)
+            && !one.decides
+            && !other.decides
+    };
+    let mut list: Vec<Step> = Vec::new();
+    let mut again = 0;
+    for mut step in steps {
+        // Three alike are not worth a sign that one was left out.
+        let repeats = list.len() >= 3 && list[list.len() - 3..].iter().all(|before| alike(before, &step));
+        if repeats || again > 0 && list.last().is_some_and(|last| alike(last, &step)) {
+            let mut dropped = list.pop().into_iter().collect::<Vec<_>>();
+            if again == 0 {
+                dropped.extend(list.pop());
+            }
+            again += dropped.len();
+            step.skipped += dropped.iter().map(|it| it.skipped + u64::from(!it.waits)).sum::<u64>();
+        } else {
+            again = 0;
+        }
+        list.push(step);
+    }
+    list
 }
 
 /// The last of many steps, and before them what an explanation names: that goes last, and the pair that decides never.
@@ -398,6 +428,24 @@ mod tests {
     use threadbare_abi::event::EventKind;
     use threadbare_trace::report::{Access, Moment, Pending, RunReport, StrandReport};
     use threadbare_trace::run::{Counters, End, Output, Verdict};
+
+    #[test]
+    fn a_loop_that_waits_takes_two_rows() {
+        let step =
+            |operation: &str| Step { strand: "0".into(), operation: operation.into(), ..Step::default() };
+        let list = |count: usize| {
+            let loads = std::iter::repeat_with(|| step("load")).take(count);
+            folded(std::iter::once(step("store")).chain(loads).chain([step("read")]).collect())
+        };
+        let told = |count: usize| -> Vec<(String, u64)> {
+            list(count).into_iter().map(|step| (step.operation, step.skipped)).collect()
+        };
+        assert_eq!(told(3).len(), 5, "three are shown");
+        let many = [("store", 0), ("load", 0), ("load", 998), ("read", 0)];
+        assert_eq!(told(1000), many.map(|(operation, skipped)| (operation.to_owned(), skipped)));
+        let decides = Step { decides: true, ..step("load") };
+        assert_eq!(folded(vec![decides; 5]).len(), 5, "what decides stays");
+    }
 
     struct Known;
 
