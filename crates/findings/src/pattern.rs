@@ -389,6 +389,16 @@ impl Around<'_> {
     fn early(&self, at_first: usize) -> Option<Shown> {
         let written = self.done[..at_first].iter().any(|it| it.op.writes_memory() && overlap(it, self.first));
         let counts = self.is_writer(self.first.strand, self.first);
+        // Who looks at it before it writes does not make it: it was made where nobody else was there yet.
+        let looked =
+            |it: &Done| it.strand == self.second.strand && it.op.reads_memory() && overlap(it, self.second);
+        let changes = |run: &[Done]| {
+            let write = |it: &Done| {
+                it.strand == self.second.strand && it.pc == self.second.pc && it.op.writes_memory()
+            };
+            run.iter().position(write).is_some_and(|at| run[..at].iter().any(looked))
+        };
+        let counts = counts || changes(self.done) || changes(self.passed);
         (self.first.op.only_reads_memory() && self.second.op.writes_memory() && !written && !counts)
             .then_some(Shown::bare(Pattern::UseBeforeInit))
     }
@@ -471,6 +481,13 @@ mod tests {
         let acted = [done(1, Read, 8), done(2, Write, 8), done(1, Write, 64)];
         let skipped = [done(2, Write, 8), done(1, Read, 8)];
         assert_eq!(of(&acted, &skipped, 0, 1).pattern, Pattern::CheckThenAct);
+        let counts_down =
+            [done(1, Read, 8), at(7, done(2, Read, 8)), at(8, done(2, Write, 8)), done(1, Read, 8)];
+        assert_eq!(
+            of(&counts_down, &counts_down, 0, 2).pattern,
+            Pattern::OrderViolation,
+            "it was made before"
+        );
         let done_anyway = [done(2, Write, 8), done(1, Read, 8), done(1, Write, 64)];
         assert_eq!(of(&acted, &done_anyway, 0, 1).pattern, Pattern::UseBeforeInit);
         // Both write the same flag, and who comes second would not have: nothing is lost.

@@ -3,10 +3,13 @@
 //! The runtime says which strands the verdict is about (`stuck`); here they are put in the order of the cycle and named.
 //! Where no cycle is, the strands that wait for something no strand holds are the cause, and the others wait for them.
 
+use crate::done::{Doer, Done};
 use crate::explain::{location, object, place_text};
 use crate::finding::{Finding, StrandDetail};
 use crate::places::{Place, Places, shown};
 use crate::std_locks::word;
+use crate::steps::placed;
+use std::collections::BTreeSet;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
@@ -57,6 +60,7 @@ impl Teller<'_> {
             );
         } else if let Some(message) = self.of_cause(&causes) {
             finding.message = message;
+            finding.notes.extend(self.woken_instead(&causes));
         } else if !causes.is_empty() {
             let list: Vec<String> = causes
                 .iter()
@@ -353,6 +357,41 @@ impl Teller<'_> {
             self.name(moment.strand),
             at(shown(&stack)),
         )
+    }
+
+    /// A signal that came while one of these waited, and woke another strand.
+    fn woken_instead(&self, causes: &[&StrandReport]) -> Option<String> {
+        let of_cond = |strand: &&StrandReport| {
+            let pending = strand.pending.filter(|it| it.op == OpKind::CondWait)?;
+            Some((StrandId(strand.index), pending))
+        };
+        let (left, pending) = causes.iter().find_map(of_cond)?;
+        let all = Doer::all(&self.facts.events);
+        let on_it: Vec<&Done> = all.iter().filter(|done| done.addr == pending.addr).collect();
+        let mut waiting: BTreeSet<StrandId> = BTreeSet::new();
+        let mut missed = None;
+        for (at, done) in on_it.iter().enumerate() {
+            match done.op {
+                OpKind::CondWait | OpKind::CondTimedWait if done.waits => _ = waiting.insert(done.strand),
+                OpKind::CondWait | OpKind::CondTimedWait => _ = waiting.remove(&done.strand),
+                OpKind::CondSignal if waiting.len() > 1 && waiting.contains(&left) => {
+                    missed = Some((at, waiting.len()));
+                }
+                _ => {}
+            }
+        }
+        let (at, count) = missed?;
+        let signal = on_it[at];
+        let woken = on_it[at..].iter().find(|done| done.op == OpKind::CondWait && !done.waits);
+        let stack: Vec<Place> = placed(signal, self.places);
+        let at = shown(&stack).map(|place| format!(" at {}", place_text(place))).unwrap_or_default();
+        let who = woken.map(|done| format!(", strand {}", self.name(done.strand.0))).unwrap_or_default();
+        Some(format!(
+            "strand {} signalled {}{at} when {count} strands waited, and that woke one of them{who}: where all have to go on, wake them \
+             all",
+            self.name(signal.strand.0),
+            self.memory(&pending),
+        ))
     }
 
     /// Strands that all wait for the same, which no strand holds.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::explain::explain;
+use threadbare_abi::event::{Event, EventKind};
 use threadbare_trace::report::{Moment, RunReport};
 use threadbare_trace::run::{Counters, End, Output, Verdict};
 
@@ -43,6 +44,10 @@ fn stuck(index: u16, op: OpKind, addr: u64, holder: u16, held: &[u64]) -> Strand
 }
 
 fn told(kind: VerdictKind, report: RunReport) -> Finding {
+    told_with(kind, report, Vec::new())
+}
+
+fn told_with(kind: VerdictKind, report: RunReport, events: Vec<Event>) -> Finding {
     let facts = RunFacts {
         run: 0,
         seed: 0,
@@ -53,7 +58,7 @@ fn told(kind: VerdictKind, report: RunReport) -> Finding {
         segments: Vec::new(),
         stdout: Output::default(),
         stderr: Output::default(),
-        events: Vec::new(),
+        events,
     };
     explain(&facts, "x", &Known)
 }
@@ -134,6 +139,38 @@ fn a_signal_that_came_too_early() {
         finding.message,
         "lost wake-up: strand 0.1 signalled `c` at x.c:20 before strand 0 began to wait at x.c:31"
     );
+}
+
+#[test]
+fn a_signal_for_one_of_several() {
+    use EventKind::{Blocked, Point, Switch};
+    let event = |kind: EventKind, strand, op: OpKind| Event {
+        strand,
+        kind: kind as u8,
+        op: op as u8,
+        addr: if kind == Switch { 0 } else { 0xc0 },
+        pc: 40 + u64::from(strand),
+        ..Event::default()
+    };
+    let waits = |strand| {
+        [event(Switch, strand, OpKind::Start)]
+            .into_iter()
+            .chain([Point, Blocked].map(|kind| event(kind, strand, OpKind::CondWait)))
+    };
+    let goes_on = [event(Switch, 2, OpKind::Start), event(Point, 2, OpKind::MutexUnlock)];
+    let signals = [
+        event(Switch, 1, OpKind::Start),
+        event(Point, 1, OpKind::CondSignal),
+        event(Point, 1, OpKind::MutexUnlock),
+    ];
+    let events = waits(0).chain(waits(2)).chain(signals).chain(goes_on).collect();
+    let ended =
+        |index| StrandReport { state: Some(StrandState::Ended), ..strand(index, OpKind::Exit, 0, 0, &[]) };
+    let strands = vec![strand(0, OpKind::CondWait, 0xc0, 31, &[]), ended(1), ended(2)];
+    let finding = told_with(VerdictKind::Deadlock, RunReport { strands, ..RunReport::default() }, events);
+    let note = "strand 0.1 signalled `c` at x.c:41 when 2 strands waited, and that woke one of them, strand 0.2: where all have \
+                to go on, wake them all";
+    assert!(finding.notes.iter().any(|it| it == note), "{:?}", finding.notes);
 }
 
 #[test]
