@@ -224,7 +224,8 @@ impl Watch {
 crate::op::codes! {
     /// What a [`Watch`] looks out for.
     WatchKind {
-        /// The access or call that `strand` makes when the run's event count is `event`.
+        /// The access or call that `strand` makes when the run's event count is `event`; with it the heap block that `addr` lies in, if that
+        /// is not 0.
         Event = 0, "event";
         /// The allocation of the heap block that begins at `addr`; the last one counts.
         Allocation = 1, "allocation";

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use threadbare_abi::layout::{PointMode, STACKS_SHARED};
+use threadbare_abi::layout::{PointMode, STACKS_SHARED, WATCHES_CAPACITY, Watch, WatchKind};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Job, Request};
 use threadbare_explore::shrink::{self, Budget, Subject};
@@ -81,7 +81,7 @@ pub fn add(
     }
     let Some((mut best, pair)) = best else { return Ok(()) };
     if best.nameless {
-        let blocks = told.blocks()?;
+        let blocks = told.blocks(pair, &best.focus)?;
         if !blocks.is_empty() {
             best = told.by(pair, Known { blocks: &blocks, ..known })?.unwrap_or(best);
         }
@@ -112,12 +112,17 @@ impl Told<'_> {
         Ok(decide::decided(self.facts, pair, &passing, known, self.places))
     }
 
-    /// The blocks of the heap that strands race for: a race is told with its block.
-    fn blocks(&mut self) -> Result<Vec<Block>, Error> {
+    /// The blocks of the heap that the named memory lies in, when the first one of the pair comes.
+    fn blocks(&mut self, pair: &DecidingPair, named: &Focus) -> Result<Vec<Block>, Error> {
         let mut request = self.plain.clone();
-        request.races = true;
+        let (strand, event) = (u32::from(pair.first.strand.0), pair.first.event);
+        let ask = |addr: u64| Watch { kind: WatchKind::Event as u32, strand, event, addr, pc: 0 };
+        request.watches = named.memory.iter().map(|range| ask(range.start)).take(WATCHES_CAPACITY).collect();
         let (_, made) = details::record(self.job.server()?, &request, &self.facts.segments)?;
-        Ok(made.report.races.iter().filter_map(|race| race.block).chain(self.facts.report.block).collect())
+        let mut blocks: Vec<Block> = made.report.asked;
+        blocks.extend(self.facts.report.block);
+        blocks.dedup();
+        Ok(blocks)
     }
 }
 

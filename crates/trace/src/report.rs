@@ -165,6 +165,8 @@ pub struct RunReport {
     pub watched: BTreeMap<u64, Moment>,
     /// The heap block the verdict concerns.
     pub block: Option<Block>,
+    /// Heap blocks that were asked for with a moment.
+    pub asked: Vec<Block>,
     /// Wakes that nobody waited for.
     pub lost_wakes: Vec<LostWake>,
     /// When the object was destroyed that the verdict is about.
@@ -436,6 +438,7 @@ impl RunReport {
                 let lies_in = |race: &&mut Race| race.block.is_none() && race.addr.wrapping_sub(a) < b;
                 match (open, self.races.last_mut().filter(lies_in)) {
                     (Some(Open::Race | Open::Access), Some(race)) => race.block = block,
+                    (Some(Open::Watched(_)), _) => self.asked.extend(block),
                     _ => self.block = block,
                 }
             }

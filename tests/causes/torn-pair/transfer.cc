@@ -3,7 +3,7 @@
 //@ pair: take see_from
 //@ pair: give see_to
 //@ pattern: torn-pair
-//@ object: any
+//@ object: Account.balance
 #include <cassert>
 #include <memory>
 #include <mutex>

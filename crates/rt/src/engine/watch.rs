@@ -3,7 +3,7 @@
 use super::live::live;
 use super::race::tell;
 use super::sched::{ATTENTION, attention, engine, this};
-use super::{StrandId, part, report, shared};
+use super::{StrandId, addressable, part, report, shared};
 use crate::model::before;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
@@ -67,6 +67,9 @@ fn each(kind: WatchKind, matches: impl Fn(&Watch) -> bool, pc: u64, once: bool) 
         if watch.kind == kind as u32 && matches(watch) {
             met = true;
             told(index, pc);
+            if kind == WatchKind::Event && watch.addr != 0 {
+                addressable::tell_block(crate::heap::find(watch.addr as usize));
+            }
             if once {
                 watch.kind = u32::MAX;
             }
