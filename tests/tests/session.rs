@@ -163,7 +163,7 @@ fn a_finding_is_heard_of_shrunk_and_explained() {
     let explained = explained.unwrap_or_else(|trouble| panic!("{trouble}"));
     assert_eq!(explained.kind, "assertion");
 
-    let budget = Budget { runs: 2000, time: Duration::from_secs(60) };
+    let budget = Budget { runs: 2000, time: Duration::from_secs(60), least: 0 };
     let shrunken = session.shrink(finding.id.as_ref(), budget, &mut counts);
     let shrunken = shrunken.unwrap_or_else(|trouble| panic!("{trouble}"));
     assert!(shrunken.smaller, "{shrunken:?}");
