@@ -1,5 +1,8 @@
-//! `cargo xtask bench generate [RUNS]`: table I of the paper on tests that the tool writes ("AutoRT"), its columns beside ours; and right programs from which one synchronisation
-//! operation is taken at a time, what generated tests find of that against RUNS runs of the whole program.
+//! `cargo xtask bench generate [table|mutants [RUNS [MOST]]|api [NAME]]`: table I of the paper on tests that the tool writes ("AutoRT"), its columns beside ours; right programs
+//! from which one synchronisation operation is taken at a time; and old releases of crates with known bugs, from their APIs alone.
+
+mod api;
+mod mutants;
 
 use crate::bench::{field, json};
 use crate::packages;
@@ -7,6 +10,7 @@ use crate::steps::{Outcome, build_tool, command, root, run};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 /// A program of `tests/generate`; what the paper says of one like it: lines, threads, races.
@@ -22,16 +26,11 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("cache.c", ""),
     ("ring.c", ""),
 ];
-/// Runs of a whole program that a mutant gets unless the caller says otherwise.
-const RUNS: u64 = 1000;
-/// Calls that take and give a lock; what is taken away goes with its other half.
-const LOCKS: [&str; 5] = [
-    "pthread_mutex_lock",
-    "pthread_mutex_unlock",
-    "pthread_rwlock_rdlock",
-    "pthread_rwlock_wrlock",
-    "pthread_rwlock_unlock",
-];
+/// Those of them that have a right twin, with an argument.
+const TWINS: [&str; 8] =
+    ["bank.c", "queue.c", "printing.c", "quadtree.c", "figures.c", "figures.cc", "figures.rs", "ledger.c"];
+/// Rounds of what is timed.
+const ROUNDS: usize = 3;
 
 struct Bench {
     tool: PathBuf,
@@ -51,14 +50,20 @@ fn races(json: &Value) -> BTreeSet<String> {
 }
 
 impl Bench {
-    fn build(&self, source: &Path, name: &str) -> Outcome {
+    fn compiler(&self, source: &Path, name: &str) -> Command {
         let source = source.to_string_lossy().into_owned();
         let words = match source.rsplit('.').next() {
             Some("rs") => vec!["rustc", "-g", &source, "-o", name],
             Some("cc") => vec!["c++", "-g", "-O1", "-pthread", &source, "-o", name],
             _ => vec!["cc", "-g", "-O1", "-pthread", &source, "-o", name],
         };
-        run(command(&self.tool, &words).current_dir(&self.folder))
+        let mut command = command(&self.tool, &words);
+        command.current_dir(&self.folder);
+        command
+    }
+
+    fn build(&self, source: &Path, name: &str) -> Outcome {
+        run(&mut self.compiler(source, name))
     }
 
     fn generate(&self, name: &str, form: &str, arguments: &[&str]) -> Outcome<Generated> {
@@ -73,16 +78,20 @@ impl Bench {
         Ok(Generated { json, seconds: began.elapsed().as_secs_f64() })
     }
 
-    /// What runs of the whole program show.
-    fn whole(&self, name: &str, runs: u64, arguments: &[&str]) -> Outcome<(BTreeSet<String>, f64)> {
-        let (program, runs, out) = (format!("./{name}"), runs.to_string(), format!("{name}.whole"));
-        let mut words = vec![
+    /// The time of as many runs as are looked at, without recording.
+    fn plain(&self, name: &str, runs: f64) -> Outcome<f64> {
+        let (program, out, runs) = (format!("./{name}"), format!("{name}.plain"), format!("{runs}"));
+        let words = [
             "run",
-            "--runs",
-            &runs,
+            "--strategy",
+            "random",
+            "--jobs",
+            "1",
             "--keep-going",
             "--shrink",
             "off",
+            "--runs",
+            &runs,
             "--out",
             &out,
             "--format",
@@ -90,26 +99,42 @@ impl Bench {
             "--",
             &program,
         ];
-        words.extend(arguments);
-        let began = Instant::now();
-        let json = json(command(&self.tool, &words).current_dir(&self.folder))?;
-        Ok((races(&json), began.elapsed().as_secs_f64()))
+        field(&json(command(&self.tool, &words).current_dir(&self.folder))?, "elapsed_s")
     }
 
     fn table(&self) -> Outcome {
         println!(
-            "program       functions pairs  ran strong same  with-calls paths tests kept races  live s  both s  the paper"
+            "program       functions pairs  ran strong same  with-calls paths tests kept races twin  live s  both s  recording  TSan    Helgrind  the paper"
         );
+        let (mut all, mut wrong, mut costs) = (0, Vec::new(), Vec::new());
         for (source, paper) in PROGRAMS {
             let name = source.replace('.', "-");
-            self.build(&root().join("tests/generate").join(source), &name)?;
+            let path = root().join("tests/generate").join(source);
+            self.build(&path, &name)?;
             let live = self.generate(&name, "live", &[])?;
             let both = self.generate(&name, "both", &[])?;
             let number = |what: &str| field(&live.json, what);
-            let tests = both.json["tests"].as_array().into_iter().flatten();
-            let kept = tests.filter(|test| test["form"] == "kept").count();
+            let (tests, kept) = (of(&both.json, "live"), of(&both.json, "kept"));
+            all += tests.len();
+            let twin = if TWINS.contains(&source) {
+                let twin = self.generate(&name, "both", &["careful"])?;
+                races(&twin.json).len()
+            } else {
+                0
+            };
+            if twin > 0 {
+                wrong.push(source);
+            }
+            // The kept ones are written once more: the twin's lie in the same folder.
+            self.generate(&name, "both", &[])?;
+            let cost = self.recording(&name)?;
+            costs.push(cost);
+            let (sanitizer, helgrind) = match source.ends_with(".c") {
+                true => self.others(&path, &name, &kept)?,
+                false => ("-".to_owned(), "-".to_owned()),
+            };
             println!(
-                "{source:13} {:9} {:5} {:4} {:6} {:4} {:11} {:5} {:5} {kept:4} {:5} {:7.1} {:7.1}  {paper}",
+                "{source:13} {:9} {:5} {:4} {:6} {:4} {:11} {:5} {:5} {:4} {:5} {twin:4} {:7.1} {:7.1} {cost:10.2} {sanitizer:7} {helgrind:9} {paper}",
                 number("functions")?,
                 number("pairs_all")?,
                 number("pairs_running")?,
@@ -117,126 +142,95 @@ impl Bench {
                 number("pairs_same_object")?,
                 number("pairs_same_object_over_calls")?,
                 number("pairs_paths")?,
-                live.json["tests"].as_array().map_or(0, Vec::len),
+                tests.len(),
+                kept.len(),
                 races(&live.json).len(),
                 live.seconds,
                 both.seconds,
             );
         }
-        Ok(())
-    }
-
-    fn mutants(&self, runs: u64) -> Outcome {
+        costs.sort_by(f64::total_cmp);
+        let (middle, worst) = (costs[costs.len() / 2], costs[costs.len() - 1]);
         println!(
-            "\nmutant                          {runs} runs: findings  seconds  tests: findings  seconds  number"
+            "{all} tests; recording costs {middle:.2}x on the median, {worst:.2}x on the worst (at most 1.5x, 5x)"
         );
-        let (mut shown, mut found, mut missed) = (0, 0, Vec::new());
-        for (source, _) in PROGRAMS.iter().filter(|(source, _)| source.ends_with(".c")) {
-            let text = std::fs::read_to_string(root().join("tests/generate").join(source))
-                .map_err(|error| error.to_string())?;
-            for (function, lock, changed) in mutants(&text) {
-                let label = format!("{source} {function} {lock}");
-                let name = format!("mutant-{}-{function}", source.replace('.', "-"));
-                let file = self.folder.join(format!("{name}.c"));
-                std::fs::write(&file, changed).map_err(|error| error.to_string())?;
-                self.build(&file, &name)?;
-                let (whole, took) = self.whole(&name, runs, &["careful"])?;
-                let made = self.generate(&name, "live", &["careful"])?;
-                let ours = races(&made.json);
-                let tests = made.json["tests"].as_array().map_or(0, Vec::len);
-                println!(
-                    "{label:40} {:8} {took:8.1} {:15} {:8.1} {tests:7}",
-                    whole.len(),
-                    ours.len(),
-                    made.seconds
-                );
-                if !whole.is_empty() {
-                    shown += 1;
-                    found += usize::from(!ours.is_empty());
-                    if ours.is_empty() {
-                        missed.push(label);
-                    }
-                }
-            }
-        }
-        println!("{found} of {shown} mutants that {runs} runs show are found by generated tests");
-        match missed.is_empty() {
+        match wrong.is_empty() {
             true => Ok(()),
-            false => Err(format!("not found: {}", missed.join("; "))),
+            false => Err(format!("right programs are blamed: {}", wrong.join(", "))),
         }
     }
-}
 
-/// Programs without the lock that one function takes: the function, the lock, the text.
-fn mutants(text: &str) -> Vec<(String, String, String)> {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut all = Vec::new();
-    let mut begin = None;
-    for (at, line) in lines.iter().enumerate() {
-        if line.ends_with('{') && !line.starts_with([' ', '}']) && line.contains('(') {
-            begin = Some(at);
+    /// What the looks cost, against as many runs without them, at best.
+    fn recording(&self, name: &str) -> Outcome<f64> {
+        let (mut looked, mut plain) = (f64::MAX, f64::MAX);
+        for _ in 0..ROUNDS {
+            let made = self.generate(name, "live", &[])?;
+            looked = looked.min(field(&made.json, "look_s")?);
+            plain = plain.min(self.plain(name, field(&made.json, "look_runs")?)?);
         }
-        let Some(first) = begin.filter(|_| *line == "}") else { continue };
-        begin = None;
-        let body = first..at;
-        let function = lines[first].split('(').next().unwrap_or_default();
-        let function = function.rsplit([' ', '*']).next().unwrap_or_default().to_owned();
-        let taken: BTreeSet<&str> = lines[body.clone()].iter().filter_map(|line| argument(line)).collect();
-        for lock in taken {
-            // To wait without the lock is another mistake.
-            let waits = |line: &&str| line.contains("pthread_cond_wait") && line.contains(lock);
-            if lines[body.clone()].iter().any(waits) {
-                continue;
+        Ok(looked / plain.max(1e-3))
+    }
+
+    /// Runs the kept tests by gcc's ThreadSanitizer and by Helgrind: how many told of a race, of how many that ended.
+    fn others(&self, source: &Path, name: &str, kept: &[&Value]) -> Outcome<(String, String)> {
+        let source = source.to_string_lossy();
+        let (sanitized, plain) = (format!("{name}.tsan"), format!("{name}.none"));
+        let flags = ["-g", "-O1", "-pthread", &source, "-o"];
+        run(command("gcc", &[&flags[..], &[&sanitized, "-fsanitize=thread"]].concat())
+            .current_dir(&self.folder))?;
+        run(command("gcc", &[&flags[..], &[&plain]].concat()).current_dir(&self.folder))?;
+        let (mut by_sanitizer, mut by_helgrind) = ((0, 0), (0, 0));
+        let has_valgrind = Command::new("valgrind").arg("--version").output().is_ok();
+        for test in kept {
+            let Some(test) = test["name"].as_str() else { continue };
+            let tests = self.folder.join(format!("{name}.tests"));
+            let library = tests.join("kept").join(format!("{test}.so"));
+            let mut one = Command::new(self.folder.join(&sanitized));
+            let (ended, told) = detected(one.env("LD_PRELOAD", &library))?;
+            by_sanitizer = (by_sanitizer.0 + usize::from(told), by_sanitizer.1 + usize::from(ended));
+            if has_valgrind {
+                let mut one = Command::new("valgrind");
+                one.arg("--tool=helgrind").arg(self.folder.join(&plain)).env("LD_PRELOAD", &library);
+                let (ended, told) = detected(&mut one)?;
+                by_helgrind = (by_helgrind.0 + usize::from(told), by_helgrind.1 + usize::from(ended));
             }
-            let changed = lines.iter().enumerate().map(|(number, line)| match body.contains(&number) {
-                true => without(line, lock),
-                false => (*line).to_owned(),
-            });
-            all.push((function.clone(), lock.to_owned(), changed.collect::<Vec<_>>().join("\n") + "\n"));
         }
+        let shown = |(told, ended): (usize, usize)| format!("{told}/{ended}");
+        Ok((shown(by_sanitizer), if has_valgrind { shown(by_helgrind) } else { "-".to_owned() }))
     }
-    all
 }
 
-/// What a line takes.
-fn argument(line: &str) -> Option<&str> {
-    let call =
-        LOCKS.iter().filter(|name| !name.ends_with("unlock")).find_map(|name| line.split_once(name))?;
-    call.1.strip_prefix('(')?.split_once(");").map(|(argument, _)| argument)
+/// The tests of one form.
+fn of<'a>(json: &'a Value, form: &str) -> Vec<&'a Value> {
+    json["tests"].as_array().into_iter().flatten().filter(|test| test["form"] == form).collect()
 }
 
-fn without(line: &str, lock: &str) -> String {
-    LOCKS.iter().fold(line.to_owned(), |line, name| line.replace(&format!("{name}({lock});"), ";"))
+/// A run of a kept test by another detector: whether it came to an end, and whether it told of a race.
+fn detected(command: &mut Command) -> Outcome<(bool, bool)> {
+    let output = command.output().map_err(|error| format!("cannot run {command:?}: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    Ok((output.status.code().is_some(), said.contains("data race")))
 }
 
-/// The table and the mutants.
+/// All of it, or a part.
 pub(crate) fn generate(words: &[&str]) -> Outcome {
-    let runs = match words {
-        [] => RUNS,
-        [runs] => runs.parse().map_err(|_| format!("`{runs}` is no number of runs"))?,
-        _ => return Err("cargo xtask bench generate [RUNS]".to_owned()),
-    };
     packages::ensure(&[packages::COMPILERS])?;
     let folder = root().join("target/bench/generate");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let bench = Bench { tool: build_tool()?, folder };
-    bench.table()?;
-    bench.mutants(runs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mutant_lacks_both_halves_of_a_lock_in_one_function() {
-        let text = "static void put(int x) {\n    if (careful) lock();\n    pthread_mutex_lock(&l);\n    n++;\n    pthread_mutex_unlock(&l);\n}\n\
-                    static void get(void) {\n    pthread_mutex_lock(&l);\n    pthread_cond_wait(&c, &l);\n    pthread_mutex_unlock(&l);\n}\n";
-        let all = mutants(text);
-        assert_eq!(all.len(), 1, "{all:?}");
-        let (function, lock, changed) = &all[0];
-        assert_eq!((function.as_str(), lock.as_str()), ("put", "&l"));
-        assert_eq!(changed.matches("pthread_mutex_lock(&l)").count(), 1, "{changed}");
-        assert_eq!(changed.matches("pthread_mutex_unlock(&l)").count(), 1, "{changed}");
+    let number = |word: &str| word.parse::<u64>().map_err(|_| format!("`{word}` is no number"));
+    match words {
+        ["table"] => bench.table(),
+        ["mutants", rest @ ..] if rest.len() < 3 => {
+            let runs = rest.first().map_or(Ok(mutants::RUNS), |word| number(word))?;
+            bench.mutants(runs, rest.get(1).map_or(Ok(u64::MAX), |word| number(word))?)
+        }
+        ["api", names @ ..] => bench.api(names),
+        [] => {
+            bench.table()?;
+            bench.mutants(mutants::RUNS, u64::MAX)?;
+            bench.api(&[])
+        }
+        _ => Err("cargo xtask bench generate [table|mutants [RUNS [MOST]]|api [NAME...]]".to_owned()),
     }
 }
