@@ -9,15 +9,18 @@ use threadbare_tests::extent::is_full;
 use threadbare_tests::tool::{self, Outcome};
 
 /// The Rust types with a fault, by what makes one, and how it shows.
-const FAULTS: [(&str, &str, &str); 6] = [
+const FAULTS: [(&str, &str, &str); 8] = [
+    ("BadAttempt", "BadAttempt::new", "panic"),
     ("BadGate", "BadGate::default", "deadlock"),
     ("BadNotify", "BadNotify", "deadlock"),
     ("BadOnce", "BadOnce::new", "race"),
     ("BadSender", "bad_oneshot", "deadlock"),
     ("BadShared", "BadShared::new", "race"),
+    ("BadSpin", "BadSpin::new", "race"),
     ("BadStock", "BadStock::new", "leak"),
 ];
-const TWINS: [&str; 7] = ["Gate", "Notify", "Once", "Semaphore", "Sender", "Shared", "Stock"];
+const TWINS: [&str; 10] =
+    ["Attempt", "Gate", "Notify", "Once", "Semaphore", "Sender", "Shared", "Spin", "Stealer", "Stock"];
 
 /// The C headers, each with how its fault shows, and in how many tests.
 const HEADERS: [(&str, &[&str], &str); 5] = [
@@ -84,7 +87,7 @@ fn verdicts<'a>(made: &'a Made, maker: &str) -> Vec<&'a str> {
 #[test]
 fn faults_of_rust_types_are_found() {
     let mut arguments: Vec<&str> = FAULTS.iter().map(|(name, ..)| *name).collect();
-    arguments.extend(["--max", "90", "--runs", "60", "--shrink", "off"]);
+    arguments.extend(["--max", "130", "--runs", "60", "--shrink", "off"]);
     let made = rust(&arguments);
     for (name, maker, verdict) in FAULTS {
         let verdicts = verdicts(&made, maker);
@@ -104,7 +107,7 @@ fn a_fault_that_takes_three_strands_is_found() {
 #[test]
 fn right_rust_types_are_not_blamed() {
     let mut arguments = TWINS.to_vec();
-    arguments.extend(["--max", if is_full() { "70" } else { "35" }, "--runs", "60"]);
+    arguments.extend(["--max", if is_full() { "100" } else { "50" }, "--runs", "60"]);
     let made = rust(&arguments);
     for test in tests(&made) {
         assert!(matches!(test["verdict"].as_str(), Some("clean" | "left out")), "{test}");

@@ -41,8 +41,9 @@ usage: cargo xtask <chore>
   bench invariants
                  the tables of the paper on likely invariants of threaded programs, and what values cost; [RUNS] settle
                  which statements are incorrect, 3,000 unless told otherwise, names of programs narrow it
-  bench generate table I of the paper on tests that the tool writes, and mutants without one lock, found by generated tests and by
-                 [RUNS] runs of the whole program, 1000
+  bench generate table I of the paper on tests that the tool writes (`table`); right programs without one operation, found by generated
+                 tests and by runs of the whole program (`mutants [RUNS [MOST]]`, 1000 of all); known bugs of crates and seeded
+                 ones of headers, from the API alone (`api [NAME...]`)
   bench orders   runs that dpor makes against the classes they show, over the corpus; [RUNS] of each program at the
                  most, 3,000 unless told otherwise, names of programs narrow it
   bench code     how long the code of a program of 5 MB takes to read, and to read again, and its table of terms

@@ -20,11 +20,12 @@ impl Counted {
         MADE[id as usize % PAYLOADS].fetch_add(1, Ordering::Relaxed);
         Counted(Box::new(id))
     }
+    // The compiler must not see that nothing comes of it.
     pub fn read(&self) -> u32 {
-        *self.0
+        std::hint::black_box(*self.0)
     }
     pub fn write(&mut self) -> u32 {
-        let id = *self.0;
+        let id = std::hint::black_box(*self.0);
         *self.0 = id;
         id
     }
@@ -83,6 +84,8 @@ struct State {
     running: bool,
     gone: [bool; 4],
     outcome: Option<Outcome>,
+    /// A call before the strands, or after them, panicked.
+    failed: bool,
 }
 impl State {
     fn next(&mut self) -> Option<Move> {
@@ -216,19 +219,26 @@ enum End {
     Outcome(Outcome),
     /// The call with this number in the order has not come back.
     Blocked(usize),
+    /// It cannot be made, or be used, with these values.
+    Failed,
 }
 fn sequential(case: &'static Case, order: &[Move]) -> End {
     let state = State { order: order.to_vec(), ..State::default() };
     let turns: &'static Turns = Box::leak(Box::new(Turns { state: Mutex::new(state), changed: Condvar::new() }));
     std::thread::spawn(move || {
-        let outcome = (case.run)(Gate::Turns(turns));
-        turns.state.lock().unwrap().outcome = Some(outcome);
+        let outcome = catch_unwind(AssertUnwindSafe(|| (case.run)(Gate::Turns(turns))));
+        let mut state = turns.state.lock().unwrap();
+        state.failed = outcome.is_err();
+        state.outcome = outcome.ok();
         turns.changed.notify_all();
     });
     let mut state = turns.state.lock().unwrap();
     loop {
         if let Some(outcome) = state.outcome.take() {
             return End::Outcome(outcome);
+        }
+        if state.failed {
+            return End::Failed;
         }
         let before = (state.at, state.running);
         let (again, waited) = turns.changed.wait_timeout(state, Duration::from_secs(100_000)).unwrap();
@@ -251,6 +261,10 @@ fn all_orders(case: &'static Case) -> Vec<String> {
                     if seen.insert(outcome.clone()) {
                         lines.push(format!("outcome {}", outcome.text()));
                     }
+                }
+                End::Failed => {
+                    lines.push("fails outside".to_owned());
+                    return lines;
                 }
                 End::Blocked(usize::MAX) => lines.push("stuck outside".to_owned()),
                 End::Blocked(at) => {

@@ -229,7 +229,8 @@ impl Step {
 
     /// Whether an order of the calls may go without it.
     pub fn may_be_left_out(&self) -> bool {
-        self.tries && self.keeps.is_none() && self.told != Told::Nothing
+        let may_lack = |kept: &Kept| kept.unwrap.is_some();
+        self.tries && self.keeps.as_ref().is_none_or(may_lack) && self.told != Told::Nothing
     }
 }
 

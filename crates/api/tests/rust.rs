@@ -125,3 +125,76 @@ impl<T> Guard<'_, T> { pub fn look(&self) -> u32 { 1 } }
         }
     }
 }
+
+#[test]
+fn what_a_method_gives_is_in_another_strand() {
+    let source = "
+cfg_if::cfg_if! { if #[cfg(feature = \"std\")] { mod deque; pub use deque::{Stealer, Worker}; } else { compile_error!(\"no\"); } }
+";
+    let deque = "
+pub struct Worker<T>(T);
+pub struct Stealer<T>(T);
+impl<T> Worker<T> {
+    pub fn new() -> Worker<T> { todo!() }
+    pub fn push(&mut self, item: T) {}
+    pub fn stealer(&self) -> Stealer<T> { todo!() }
+}
+impl<T> Stealer<T> { pub fn steal(&mut self) -> Option<T> { todo!() } }
+";
+    let api = read(&[("src/lib.rs", source), ("src/deque.rs", deque)]);
+    let tests = generate(&api, &["Stealer"]);
+    let calls =
+        |strand: &Vec<threadbare_api::Step>, name: &str| strand.iter().any(|step| step.call.contains(name));
+    let against = |test: &&Test| {
+        let strand = |name: &str| test.strands.iter().position(|strand| calls(strand, name));
+        matches!((strand(".push("), strand(".steal(")), (Some(one), Some(other)) if one != other)
+    };
+    let texts: Vec<String> = tests.iter().map(Test::calls).collect();
+    assert!(tests.iter().filter(against).count() > 3, "{texts:?}");
+}
+
+#[test]
+fn closures_fail_now_and_then_and_defaults_stay() {
+    let source = "
+pub struct Spin;
+pub struct Once<T = (), R = Spin>(T, R);
+impl<T, R> Once<T, R> {
+    pub fn new() -> Once<T, R> { todo!() }
+    pub fn try_call<F: FnOnce() -> Result<T, E>, E>(&self, make: F) -> Result<&T, E> { todo!() }
+}
+";
+    let api = read(&[("src/lib.rs", source)]);
+    let once = &api.types["Once"];
+    assert_eq!((once.arguments.as_slice(), once.defaults), (&["Counted".to_owned()][..], true));
+    assert_eq!(api.written(once, true), "<Once<Counted>>");
+    let tests = generate(&api, &[]);
+    let steps: Vec<String> =
+        tests.iter().flat_map(|test| test.strands.iter().flatten()).map(|step| step.call.clone()).collect();
+    assert!(steps.iter().any(|call| call.contains("Err(0)")), "{steps:?}");
+    assert!(steps.iter().any(|call| call.contains("Ok::<_, u32>(") && !call.contains("Err(")), "{steps:?}");
+}
+
+#[test]
+fn nobody_waits_for_a_guard_who_has_one() {
+    let source = "
+pub struct Lock<T>(T);
+pub struct Guard<'a, T>(&'a T);
+impl<T> Lock<T> {
+    pub fn new(value: T) -> Lock<T> { todo!() }
+    pub fn read(&self) -> Guard<'_, T> { todo!() }
+    pub fn try_read(&self) -> Option<Guard<'_, T>> { todo!() }
+}
+impl<T> std::ops::Deref for Guard<'_, T> { type Target = T; }
+";
+    let api = read(&[("src/lib.rs", source)]);
+    for test in generate(&api, &[]) {
+        for strand in &test.strands {
+            let mut held = Vec::new();
+            for step in strand {
+                assert!(held.is_empty() || !step.call.ends_with(".read()"), "{}", test.calls());
+                held.extend(step.keeps.as_ref().map(|kept| kept.name.clone()));
+                held.retain(|name| step.ends.as_ref() != Some(name));
+            }
+        }
+    }
+}

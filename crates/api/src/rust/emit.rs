@@ -45,6 +45,13 @@ pub(super) fn prelude(api: &Api) -> String {
     text
 }
 
+/// The path that a line of a program imports.
+pub fn import_at(api: &Api, line: usize) -> Option<String> {
+    let text = prelude(api);
+    let path = text.lines().nth(line.checked_sub(1)?)?.strip_prefix("use ")?.strip_suffix(';')?;
+    (!path.contains('*')).then(|| path.to_owned())
+}
+
 /// The program of probes: each has a line of its own, the first has this number.
 pub fn probe_program(api: &Api, probes: &[super::Probe]) -> (String, usize) {
     let mut text = prelude(api);
@@ -94,7 +101,7 @@ fn one(text: &mut String, test: &Test) {
         let _ = writeln!(text, "    {}", mark(line, &|_| true));
     }
     for step in &test.setup {
-        let _ = writeln!(text, "    let _ = {};", step.call);
+        let _ = writeln!(text, "    {}", before(step));
     }
     for name in &test.shared {
         let _ = writeln!(text, "    let {name} = std::sync::Arc::new({name});");
@@ -120,6 +127,11 @@ fn one(text: &mut String, test: &Test) {
     text.push_str("    all.end(said);\n    }\n    all.finish()\n}\n");
 }
 
+/// A step before the strands.
+fn before(step: &Step) -> String {
+    if step.call.starts_with("for ") { step.call.clone() } else { format!("let _ = {};", step.call) }
+}
+
 /// A step with its turn.
 fn gated(step: &Step, strand: usize) -> String {
     let said = said(step);
@@ -127,6 +139,12 @@ fn gated(step: &Step, strand: usize) -> String {
         let name = &kept.name;
         let unwrap = kept.unwrap.unwrap_or_default();
         let touch = touch(kept.touch, name, kept.unwrap.is_some());
+        if step.may_be_left_out() {
+            return format!(
+                "let mut {name} = if g.turn({strand}) {{ said.push(\"~\".to_owned()); None }} else {{ let r = {}; {said} r{unwrap} }}; {touch} g.done();",
+                step.call
+            );
+        }
         return format!(
             "g.turn({strand}); let r = {}; {said} let mut {name} = r{unwrap}; {touch} g.done();",
             step.call
@@ -251,7 +269,7 @@ fn plain_one(text: &mut String, kept: &Plain<'_>, one_at_a_time: bool) {
         line(0, &short(&mark(make, &moved)));
     }
     for step in &test.setup {
-        line(0, &format!("let _ = {};", short(&step.call)));
+        line(0, &short(&before(step)));
     }
     for name in &test.shared {
         line(0, &format!("let {name} = Arc::new({name});"));

@@ -4,7 +4,7 @@
 //! on it; a type that is `Clone` gives each strand a handle of its own; what is moved into one strand may be called by
 //! `&mut self` and `self`, too.
 
-use super::objects::{Maker, Method, Object, makers, methods, snake, without_values};
+use super::objects::{Maker, Method, Object, derived, makers, methods, snake, without_values};
 use super::types::Ty;
 use super::values::Values;
 use super::{Api, Receiver};
@@ -47,25 +47,26 @@ pub fn generate(api: &Api, recipes: &Recipes, limits: &Limits) -> (Vec<Test>, Ve
     let mut draw = Draw::new(limits.seed);
     let wanted = |maker: &Maker| {
         limits.types.is_empty()
-            || maker.objects.iter().any(|object| {
-                let name = &api.types[&object.ty].name;
-                limits
-                    .types
-                    .iter()
-                    .any(|ty| ty == name || maker.title.starts_with(&format!("{ty}::")) || ty == &maker.title)
+            || maker.all().any(|object| {
+                let of = &api.types[&object.ty];
+                limits.types.iter().any(|ty| {
+                    of.is_called(ty) || maker.title.starts_with(&format!("{ty}::")) || ty == &maker.title
+                })
             })
     };
-    let makers: Vec<Maker> = makers(api, recipes).into_iter().filter(wanted).collect();
+    let mut makers = makers(api, recipes);
+    let more: Vec<Maker> = makers.iter().flat_map(|maker| derived(api, recipes, maker)).collect();
+    makers.extend(more);
+    makers.retain(wanted);
     let mut generator = Generator { api, recipes, values: Values { api, recipes, next: 0 } };
     let tests = choose(limits.max, &limits.functions, &Tells, &mut || {
         let maker = draw.pick(&makers)?;
         generator.test(maker, &mut draw)
     });
     let mut left_out = without_values(api, recipes);
-    let made: BTreeSet<&str> =
-        makers.iter().flat_map(|maker| &maker.objects).map(|object| &*object.ty).collect();
+    let made: BTreeSet<&str> = makers.iter().flat_map(Maker::all).map(|object| &*object.ty).collect();
     for name in &limits.types {
-        let known = api.types.iter().find(|(_, ty)| ty.name == *name);
+        let known = api.types.iter().find(|(_, ty)| ty.is_called(name));
         let why = match known {
             None => "the source has no such public type",
             Some((id, _))
@@ -115,7 +116,7 @@ impl Generator<'_> {
     fn test(&mut self, maker: &Maker, draw: &mut Draw) -> Option<Test> {
         self.values.next = 0;
         let args: Vec<String> = match &maker.args {
-            Some(args) => args.iter().map(|arg| self.values.of(arg, draw).ok()).collect::<Option<_>>()?,
+            Some(args) => args.iter().map(|arg| self.size(arg, draw)).collect::<Option<_>>()?,
             None => Vec::new(),
         };
         let call = if maker.args.is_some() {
@@ -133,16 +134,39 @@ impl Generator<'_> {
         let mut vars: Vec<Vec<Var>> = vec![Vec::new(); strands];
         let mut ours: Vec<Var> = Vec::new();
         let mut shared = Vec::new();
-        for (at, object) in maker.objects.iter().enumerate() {
-            let several = maker.objects.len() > 1;
+        test.make.push(format!("let {pattern} = {call};"));
+        let mut objects = maker.objects.clone();
+        for more in &maker.more {
+            // Two of a kind may be against each other, too.
+            for number in 0..if draw.chance(1, 3) { 2 } else { 1 } {
+                let mut object = more.object.clone();
+                if number > 0 {
+                    object.name = format!("other_{}", object.name);
+                }
+                let args: Vec<String> =
+                    more.args.iter().map(|arg| self.values.of(arg, draw).ok()).collect::<Option<_>>()?;
+                test.make.push(format!("let ⟨{}⟩ = {}({});", object.name, more.call, args.join(", ")));
+                objects.push(object);
+            }
+        }
+        let several = objects.len() > 1;
+        for (at, object) in objects.iter().enumerate() {
             self.give(object, (at, several), draw, &mut test, &mut vars, &mut ours, &mut shared)?;
         }
-        test.make.push(format!("let {pattern} = {call};"));
         // Calls before the strands are made on the objects themselves.
         let mut before: Vec<Var> = maker.objects.iter().map(|object| var_of(object, false)).collect();
-        let before_calls = if form.is_some() { 0 } else { [0, 0, 0, 1, 1, 2][draw.below(6)] };
+        let before_calls = if form.is_some() { 0 } else { [0, 0, 0, 1, 1, 2, 3][draw.below(7)] };
+        // Who takes needs somebody who has given.
+        let givers = self.givers(&before);
+        if form.is_none()
+            && draw.chance(1, 2)
+            && let Some(giver) = draw.pick(&givers)
+        {
+            test.setup.extend(self.step(&mut before, draw, false, Some(giver)));
+        }
         for _ in 0..before_calls {
             if let Some(step) = self.step(&mut before, draw, false, None) {
+                let step = if draw.chance(1, 8) { many(step, draw) } else { step };
                 test.setup.push(step);
             }
         }
@@ -182,6 +206,24 @@ impl Generator<'_> {
             }
         }
         Some(test)
+    }
+
+    /// An argument of what makes an object: a size may be none at all.
+    fn size(&mut self, arg: &Ty, draw: &mut Draw) -> Option<String> {
+        if *arg == Ty::Number && draw.chance(1, 5) {
+            return Some("0".to_owned());
+        }
+        self.values.of(arg, draw).ok()
+    }
+
+    /// Functions that give a value away.
+    fn givers(&self, vars: &[Var]) -> Vec<String> {
+        let all = vars.iter().flat_map(|var| methods(self.api, self.recipes, &var.ty));
+        let gives = |method: &Method<'_>| {
+            matches!(method.receiver, Receiver::Ref | Receiver::Mut) && method.args.contains(&Ty::Param)
+        };
+        let names = all.filter(gives).map(|method| method.function.name.clone());
+        names.filter(|name| !may_fail(name)).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Two functions of what the strands have.
@@ -299,7 +341,8 @@ impl Generator<'_> {
             .map(Some)
             .collect();
         let can_drop = in_strand && !var.shared && !lent && only.is_none();
-        if can_drop && (kinds.is_empty() || draw.chance(1, 6)) {
+        let often = if self.is_guard(&var.ty) { 3 } else { 6 };
+        if can_drop && (kinds.is_empty() || draw.chance(1, often)) {
             vars.retain(|other| other.name != var.name);
             return Some(Step::drop(&var.name, false));
         }
@@ -318,17 +361,51 @@ impl Generator<'_> {
         while !kinds.is_empty() {
             let mut at = draw.below(kinds.len());
             // A look changes nothing: it is called less often.
-            let looks = kinds[at].as_ref().is_some_and(|method| is_snapshot(&method.function.name));
+            let looks = kinds[at].as_ref().is_some_and(|method| {
+                is_snapshot(&method.function.name) || self.is_another(&method.function.gives, vars)
+            });
             if looks && draw.chance(3, 4) {
                 at = draw.below(kinds.len());
             }
-            if let Some(method) = kinds.swap_remove(at)
-                && let Some(step) = self.call(&var, &method, vars, draw, in_strand)
-            {
+            let Some(method) = kinds.swap_remove(at) else { continue };
+            // Who has one lock, or permit, and waits for another may wait for ever: that is a mistake of the caller's.
+            let held = vars.iter().position(|held| held.name != var.name && self.is_guard(&held.ty));
+            if let Some(held) = held.filter(|_| self.waits_for_guard(&method)) {
+                let lent = |name: &str| matches!(&var.borrows, Some((of, _)) if of == name);
+                if !in_strand || lent(&vars[held].name) {
+                    continue;
+                }
+                return Some(Step::drop(&vars.remove(held).name, false));
+            }
+            if let Some(step) = self.call(&var, &method, vars, draw, in_strand) {
                 return Some(step);
             }
         }
         None
+    }
+
+    /// Whether a strand, or another one, has such an object already.
+    fn is_another(&self, gives: &Ty, vars: &[Var]) -> bool {
+        matches!(gives, Ty::Own(id, false) if !self.is_guard(id) && vars.iter().any(|var| var.ty == *id))
+    }
+
+    /// Whether a type is what a lock or a semaphore gives.
+    fn is_guard(&self, id: &str) -> bool {
+        let Some(ty) = self.api.types.get(id) else { return false };
+        let named = ["Guard", "Permit", "Lease"].iter().any(|word| ty.name.contains(word));
+        named || (ty.target.is_some() && ty.borrows)
+    }
+
+    /// Whether a function may have to wait for a guard.
+    fn waits_for_guard(&self, method: &Method<'_>) -> bool {
+        let gives = match &method.function.gives {
+            Ty::Own(id, _) => match self.api.types.get(id).and_then(|ty| ty.item.as_ref()) {
+                Some(item) if !self.is_guard(id) => item,
+                _ => &method.function.gives,
+            },
+            other => other,
+        };
+        !may_fail(&method.function.name) && gives.object().is_some_and(|id| self.is_guard(id))
     }
 
     fn clone_of(&self, var: &Var, vars: &mut Vec<Var>) -> Step {
@@ -427,7 +504,9 @@ impl Generator<'_> {
             step.ends = Some(name.clone());
             vars.retain(|other| other.name != *name);
         }
-        if in_strand && step.needs.is_none() && draw.chance(4, 5) {
+        // What is guarded is looked at.
+        let guard = gives.object().is_some_and(|id| self.is_guard(id));
+        if in_strand && step.needs.is_none() && (guard || draw.chance(4, 5)) {
             step.keeps = self.keep(&gives, var, method, consumes, vars);
         }
         Some(step)
@@ -466,6 +545,17 @@ impl Generator<'_> {
         vars.push(Var { name: name.clone(), ty: id, shared: arc, arc, optional, borrows });
         Some(Kept { name, unwrap, touch })
     }
+}
+
+/// Sizes of blocks that queues are made of.
+const BLOCKS: [&str; 4] = ["31", "32", "63", "64"];
+
+/// The same call many times, if it gives something away: what is in blocks comes to the end of one.
+fn many(step: Step, draw: &mut Draw) -> Step {
+    let gives = step.call.contains("Counted::new(") && step.ends.is_none() && !step.tries;
+    let Some(times) = draw.pick(&BLOCKS).filter(|_| gives) else { return step };
+    let call = format!("for _ in 0..{times} {{ let _ = {}; }}", step.call);
+    Step { call, name: format!("{} ({times} times)", step.name), told: Told::Nothing, ..step }
 }
 
 fn var_of(object: &Object, shared: bool) -> Var {

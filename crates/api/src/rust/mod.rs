@@ -9,7 +9,7 @@ mod read;
 mod types;
 mod values;
 
-pub use emit::{Asserts, HARNESS, Plain, harness, plain, probe_program};
+pub use emit::{Asserts, HARNESS, Plain, harness, import_at, plain, probe_program};
 pub use generate::{Limits, generate};
 pub use probe::{Probe, probes};
 pub use read::read;
@@ -42,6 +42,8 @@ pub struct Type {
     pub path: Option<String>,
     /// Its parameters that are not lifetimes, as arguments for a test: `Counted`, `_`, `2`.
     pub arguments: Vec<String>,
+    /// It has more parameters, which are left as they are by default.
+    pub defaults: bool,
     /// It has a lifetime.
     pub borrows: bool,
     /// Traits of std that it has: `Clone`, `Default`, `Deref`, `DerefMut`, `Future`, `Iterator`.
@@ -52,6 +54,14 @@ pub struct Type {
     pub item: Option<Ty>,
     /// Variants of an enum that have no fields.
     pub variants: Vec<String>,
+}
+
+impl Type {
+    /// Whether somebody may mean it by a name, or the end of a path.
+    pub fn is_called(&self, name: &str) -> bool {
+        let ends = |path: &String| path.ends_with(&format!("::{name}"));
+        self.name == name || (name.contains("::") && self.path.as_ref().is_some_and(ends))
+    }
 }
 
 /// How a method takes its object.
@@ -106,6 +116,9 @@ impl Api {
             _ => &ty.name,
         };
         match (ty.arguments.is_empty(), in_expression) {
+            // Defaults hold where types stand.
+            (true, true) if ty.defaults => format!("<{name}>"),
+            (false, true) if ty.defaults => format!("<{name}<{}>>", ty.arguments.join(", ")),
             (true, _) => name.clone(),
             (false, true) => format!("{name}::<{}>", ty.arguments.join(", ")),
             (false, false) => format!("{name}<{}>", ty.arguments.join(", ")),
@@ -130,6 +143,17 @@ impl Api {
             Some(path) if !self.is_short(&function.name) => path.clone(),
             _ => function.name.clone(),
         }
+    }
+
+    /// What has this path is not there after all: another feature has it.
+    pub fn hide(&mut self, path: &str) {
+        for ty in self.types.values_mut().filter(|ty| ty.path.as_deref() == Some(path)) {
+            ty.path = None;
+        }
+        self.functions.retain(|function| function.path.as_deref() != Some(path));
+        let types = &self.types;
+        let is_gone = |owner: &String| types.get(owner).is_some_and(|ty| ty.path.is_none());
+        self.functions.retain(|function| !function.owner.as_ref().is_some_and(is_gone));
     }
 
     /// Takes the compiler's word on a probe.

@@ -1,5 +1,6 @@
 //! The modules of a crate: which file has which, what is public, and under which path.
 
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::{Attribute, Item, UseTree, Visibility};
@@ -217,7 +218,9 @@ fn unfolded(items: Vec<Item>) -> Vec<Item> {
             Item::Macro(item) => {
                 let name =
                     item.mac.path.segments.last().map(|part| part.ident.to_string()).unwrap_or_default();
-                if name.starts_with("cfg_")
+                if name == "cfg_if" {
+                    out.extend(unfolded(chosen(item.mac.tokens)));
+                } else if name.starts_with("cfg_")
                     && !name.starts_with("cfg_not")
                     && !["cfg_loom", "cfg_test"].contains(&name.as_str())
                     && let Ok(file) = item.mac.parse_body::<syn::File>()
@@ -229,6 +232,27 @@ fn unfolded(items: Vec<Item>) -> Vec<Item> {
         }
     }
     out
+}
+
+/// The items of a `cfg_if!`: those of its first branch that is for more than other checkers.
+fn chosen(tokens: TokenStream) -> Vec<Item> {
+    let mut condition = String::new();
+    for token in tokens {
+        let TokenTree::Group(group) = token else { continue };
+        match group.delimiter() {
+            Delimiter::Bracket => condition = group.stream().to_string().replace(' ', ""),
+            Delimiter::Brace => {
+                if !is_for_checkers(&condition)
+                    && let Ok(file) = syn::parse2::<syn::File>(group.stream())
+                {
+                    return file.items;
+                }
+                condition.clear();
+            }
+            _ => {}
+        }
+    }
+    Vec::new()
 }
 
 /// The leaves of a `use`: the name here, and the path.
@@ -294,12 +318,14 @@ pub(super) fn is_hidden(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let text = super::types::text(&attr.meta);
         let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-        let only = |word: &str| {
-            text.starts_with(&format!("cfg({word})")) || text.starts_with(&format!("cfg(all({word},"))
-        };
-        ["test", "loom", "crossbeam_loom", "kani", "shuttle", "doc", "docsrs"].iter().any(|word| only(word))
-            || text == "doc(hidden)"
-            || text.starts_with("deprecated")
+        is_for_checkers(&text) || text == "doc(hidden)" || text.starts_with("deprecated")
+    })
+}
+
+/// Whether a condition, without blanks, holds for tests and other checkers alone.
+fn is_for_checkers(condition: &str) -> bool {
+    ["test", "loom", "crossbeam_loom", "kani", "shuttle", "doc", "docsrs"].iter().any(|word| {
+        condition.starts_with(&format!("cfg({word})")) || condition.starts_with(&format!("cfg(all({word},"))
     })
 }
 

@@ -27,6 +27,24 @@ pub(super) struct Maker {
     pub(super) after: &'static str,
     pub(super) tuple: bool,
     pub(super) objects: Vec<Object>,
+    /// What its objects give before the strands begin: `worker.stealer()`.
+    pub(super) more: Vec<Derived>,
+}
+
+/// An object that a method of another one gives.
+#[derive(Clone, Debug)]
+pub(super) struct Derived {
+    pub(super) object: Object,
+    /// What is called, and with which arguments.
+    pub(super) call: String,
+    pub(super) args: Vec<Ty>,
+}
+
+impl Maker {
+    /// All objects that it gives.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Object> {
+        self.objects.iter().chain(self.more.iter().map(|more| &more.object))
+    }
 }
 
 /// A function by which an object is used.
@@ -56,13 +74,15 @@ pub(super) fn makers(api: &Api, recipes: &Recipes) -> Vec<Maker> {
         }
         let Some((call, objects, after, tuple)) = of_function(api, function) else { continue };
         let title = api.title(function);
-        makers.push(Maker { title, call, args: Some(function.args.clone()), after, tuple, objects });
+        let (args, more) = (Some(function.args.clone()), Vec::new());
+        makers.push(Maker { title, call, args, after, tuple, objects, more });
     }
     for (id, ty) in api.types.iter().filter(|(_, ty)| ty.path.is_some()) {
         let objects = vec![Object { name: snake(&ty.name), ty: id.clone(), arc: false }];
         let mut add = |title: String, call: String| {
             let objects = objects.clone();
-            makers.push(Maker { title, call, args: None, after: "", tuple: false, objects });
+            let more = Vec::new();
+            makers.push(Maker { title, call, args: None, after: "", tuple: false, objects, more });
         };
         for recipe in recipes.of(&ty.name, "make") {
             add(format!("{} by its recipe", ty.name), recipe.clone());
@@ -72,6 +92,37 @@ pub(super) fn makers(api: &Api, recipes: &Recipes) -> Vec<Maker> {
         }
     }
     makers
+}
+
+/// The same with one object more, that a method gives: a `Stealer` of a `Worker`, the listener of an event.
+pub(super) fn derived(api: &Api, recipes: &Recipes, maker: &Maker) -> Vec<Maker> {
+    let mut all = Vec::new();
+    for object in &maker.objects {
+        for method in methods(api, recipes, &object.ty) {
+            let fits = match method.receiver {
+                Receiver::Ref => true,
+                Receiver::Mut => !object.arc,
+                _ => false,
+            };
+            let Ty::Own(id, false) = &method.function.gives else { continue };
+            let is_new = !maker.objects.iter().any(|other| other.ty == *id);
+            let public = api.types.get(id).filter(|ty| {
+                ty.path.is_some() && !ty.borrows && !ty.traits.contains("Iterator") && ty.variants.is_empty()
+            });
+            let sent = !api.refused.contains(&format!("send:{id}"));
+            let Some(ty) = public.filter(|_| fits && is_new && sent) else { continue };
+            if method.by_path.is_some() || method.function.is_async || is_error(&snake(&ty.name)) {
+                continue;
+            }
+            let name = snake(&ty.name);
+            let title = format!("{}, {}", maker.title, method.title);
+            let call = format!("{}.{}", object.name, method.function.name);
+            let object = Object { name, ty: id.clone(), arc: false };
+            let more = vec![Derived { object, call, args: method.args.to_vec() }];
+            all.push(Maker { title, more, ..maker.clone() });
+        }
+    }
+    all
 }
 
 /// The objects that a function gives.
@@ -124,9 +175,11 @@ fn of_function(api: &Api, function: &Function) -> Option<(String, Vec<Object>, &
 fn mentions_param(ty: &Ty) -> bool {
     match ty {
         Ty::Param => true,
-        Ty::Closure(_, inner) | Ty::Option(inner) | Ty::Box(inner) | Ty::List(inner, _) => {
-            mentions_param(inner)
-        }
+        Ty::Closure(_, inner)
+        | Ty::Fallible(inner)
+        | Ty::Option(inner)
+        | Ty::Box(inner)
+        | Ty::List(inner, _) => mentions_param(inner),
         _ => false,
     }
 }

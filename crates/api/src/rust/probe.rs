@@ -30,6 +30,9 @@ pub fn probes(api: &Api, recipes: &Recipes) -> Vec<Probe> {
         }
         let written = api.written(ty, false);
         for (name, bound) in [("send", "Send + 'static"), ("sync", "Sync"), ("clone", "Clone")] {
+            if api.refused.contains(&format!("{name}:{id}")) {
+                continue;
+            }
             let number = probes.len();
             let line = format!("fn probe_{number}() {{ fn has<X: {bound}>() {{}} has::<{written}>(); }}");
             probes.push(Probe { name: format!("{name}:{id}"), of: None, line });

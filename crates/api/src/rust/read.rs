@@ -64,7 +64,9 @@ fn definition(item: &Item) -> Option<Type> {
             GenericParam::Type(param) => {
                 let scope = Scope::default();
                 let bounds = param.bounds.iter().find_map(|bound| types::of_bound(bound, &scope));
-                if param.default.is_some() {
+                // A payload may have `()` for a default; other defaults are what nearly everybody has.
+                if param.default.as_ref().is_some_and(|(_, default)| types::text(default) != "()") {
+                    ty.defaults = true;
                     break;
                 }
                 ty.arguments.push(match bounds {
@@ -168,6 +170,7 @@ impl Reader<'_> {
             Ty::Ref(ty, writable) => Ty::Ref(inner(ty), writable),
             Ty::Option(ty) => Ty::Option(inner(ty)),
             Ty::Result(ty) => Ty::Result(inner(ty)),
+            Ty::Fallible(ty) => Ty::Fallible(inner(ty)),
             Ty::Poll(ty) => Ty::Poll(inner(ty)),
             Ty::Box(ty) => Ty::Box(inner(ty)),
             Ty::Arc(ty) => Ty::Arc(inner(ty)),

@@ -37,6 +37,8 @@ pub enum Ty {
     Option(Box<Ty>),
     /// `Result`; its error is only told.
     Result(Box<Ty>),
+    /// What a closure gives that may fail with any error.
+    Fallible(Box<Ty>),
     /// `std::task::Poll`.
     Poll(Box<Ty>),
     /// `Box`.
@@ -152,6 +154,19 @@ pub(super) fn of_return(output: &ReturnType, scope: &Scope) -> Ty {
     }
 }
 
+/// What a closure gives; where its error is a parameter, it can be any.
+fn of_closure(output: &ReturnType, scope: &Scope) -> Ty {
+    let gives = of_return(output, scope);
+    let Ty::Result(inner) = &gives else { return gives };
+    let ReturnType::Type(_, ty) = output else { return gives };
+    let Type::Path(path) = &**ty else { return gives };
+    let arguments = path.path.segments.last().map(|last| types_of(&last.arguments)).unwrap_or_default();
+    match arguments.get(1).map(|error| read(error, scope)) {
+        Some(Ty::Param) => Ty::Fallible(inner.clone()),
+        _ => gives,
+    }
+}
+
 fn of_path(path: &syn::Path, scope: &Scope, whole: &Type) -> Ty {
     let Some(last) = path.segments.last() else { return Ty::Other(text(whole)) };
     let name = last.ident.to_string();
@@ -215,7 +230,7 @@ pub(super) fn of_bound(bound: &TypeParamBound, scope: &Scope) -> Option<Ty> {
     let last = bound.path.segments.last()?;
     match (last.ident.to_string().as_str(), &last.arguments) {
         ("FnOnce" | "FnMut" | "Fn" | "AsyncFn" | "AsyncFnOnce", PathArguments::Parenthesized(sides)) => {
-            Some(Ty::Closure(sides.inputs.len(), Box::new(of_return(&sides.output, scope))))
+            Some(Ty::Closure(sides.inputs.len(), Box::new(of_closure(&sides.output, scope))))
         }
         ("Into" | "AsRef" | "Borrow", arguments) => {
             let ty = types_of(arguments).first().map(|ty| read(ty, scope))?;

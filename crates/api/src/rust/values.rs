@@ -55,6 +55,13 @@ impl Values<'_> {
             }
             Ty::Option(to) => format!("Some({})", inner(to, draw)?),
             Ty::Result(to) => format!("Ok({})", inner(to, draw)?),
+            Ty::Fallible(to) => {
+                let fails = draw.chance(1, 3);
+                let value = inner(to, draw)?;
+                // Which type is missing must be clear where it fails, too.
+                let fails = if fails { ".and_then(|_| Err(0))" } else { "" };
+                format!("Ok::<_, u32>({value}){fails}")
+            }
             Ty::Poll(to) => format!("std::task::Poll::Ready({})", inner(to, draw)?),
             Ty::Box(to) => format!("Box::new({})", inner(to, draw)?),
             Ty::Arc(to) => format!("std::sync::Arc::new({})", inner(to, draw)?),

@@ -147,6 +147,10 @@ impl Language for Header {
             arguments.push(self.folder.clone().into_os_string());
             arguments.push(source.clone().into_os_string());
             arguments.extend(self.arguments.iter().cloned());
+            if self.arguments.iter().any(is_cxx) {
+                // The tests are in C, so the compiler does not think of it.
+                arguments.push("-lstdc++".into());
+            }
             arguments.extend(["-pthread", "-o"].iter().map(OsString::from));
             let name = format!("{}-{}", program.display(), stamp(&text));
             arguments.push(name.clone().into());
@@ -189,8 +193,9 @@ impl Language for Header {
         for kept in failing {
             let path = self.out.join(format!("{}.c", kept.name));
             let (file, folder, given) = (path.display(), self.folder.display(), given.join(" "));
+            let cxx = if self.arguments.iter().any(is_cxx) { " -lstdc++" } else { "" };
             let build = format!(
-                "threadbare cc -g -O1 -I{folder} {file} {given} -pthread -o test && threadbare run -- ./test"
+                "threadbare cc -g -O1 -I{folder} {file} {given}{cxx} -pthread -o test && threadbare run -- ./test"
             );
             let outcomes: &[String] = if kept.class == "not-atomic" { &kept.outcomes } else { &[] };
             let shows = kept.message.lines().next().unwrap_or_default();
@@ -202,6 +207,12 @@ impl Language for Header {
         }
         Ok(files)
     }
+}
+
+/// Whether a word is a source in C++.
+fn is_cxx(word: &OsString) -> bool {
+    let ends = ["cc", "cpp", "cxx", "C"];
+    Path::new(word).extension().is_some_and(|end| ends.iter().any(|it| end == *it))
 }
 
 /// A short name for a text.

@@ -11,6 +11,7 @@ use crate::exit::Trouble;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use threadbare_abi::fault::Faults;
 use threadbare_api::Test;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress};
@@ -83,6 +84,12 @@ impl Judged {
         }
     }
 }
+
+/// Processor time that a run of a few calls may take.
+const LONGEST: Duration = Duration::from_secs(2);
+
+/// Why a test is of no use.
+const OUTSIDE: &str = "the calls wait outside the strands";
 
 /// Nobody listens.
 struct Deaf;
@@ -166,7 +173,8 @@ impl Judge<'_> {
     }
 
     fn parallel(&self, target: &Target, test: &Test) -> Config {
-        Config { keep_going: true, ..(self.config)(self.given(target, test, "parallel")) }
+        let config = (self.config)(self.given(target, test, "parallel"));
+        Config { keep_going: true, timeout: config.timeout.min(LONGEST), ..config }
     }
 
     /// The calls one at a time, in every order.
@@ -200,22 +208,25 @@ impl Judge<'_> {
             return self.fails_in_order(&config, test, judged);
         }
         let Ok(text) = std::fs::read_to_string(&file) else {
-            judged.useless = Some("its calls wait before the strands begin, or after they end".to_owned());
+            judged.useless = Some(OUTSIDE.to_owned());
             return Ok(judged);
         };
         for line in text.lines() {
             match line.split_once(' ') {
                 Some(("outcome", outcome)) => judged.outcomes.push(outcome.to_owned()),
                 Some(("stuck", "outside")) => {
-                    judged.useless =
-                        Some("its calls wait before the strands begin, or after they end".to_owned());
+                    judged.useless = Some(OUTSIDE.to_owned());
+                }
+                Some(("fails", _)) => {
+                    judged.useless = Some("a call before the strands, or after them, panics".to_owned());
                 }
                 Some(("stuck", _)) => judged.waits = true,
                 _ => {}
             }
         }
-        if judged.outcomes.is_empty() && !judged.waits {
-            judged.useless.get_or_insert_with(|| "its calls have no order".to_owned());
+        if judged.outcomes.is_empty() {
+            let why = if judged.waits { "the calls wait in every order" } else { "the calls have no order" };
+            judged.useless.get_or_insert_with(|| why.to_owned());
         }
         Ok(judged)
     }
@@ -234,7 +245,7 @@ impl Judge<'_> {
             let shown = (Class::Other, finding.kind.clone(), message);
             judged.shown.insert(key(Class::Other, finding, &test.maker), shown);
         }
-        judged.useless = Some("it fails with one call at a time".to_owned());
+        judged.useless = Some("the calls fail one at a time".to_owned());
         Ok(judged)
     }
 }

@@ -107,7 +107,8 @@ impl Results {
         let failed = self.rows.iter().filter(|row| self.fails(row)).count();
         let notes =
             self.rows.iter().filter(|row| row.judged.word(self.atomic_fails).starts_with("note")).count();
-        let waits = self.rows.iter().filter(|row| row.judged.waits).count();
+        let open = |row: &&Row| row.judged.waits && row.judged.useless.is_none();
+        let waits = self.rows.iter().filter(open).count();
         let _ = writeln!(
             out,
             "{}: {} {failed} failed, {notes} not atomic; {} runs, seed {}",
@@ -150,13 +151,12 @@ impl Results {
                 count(waits, "test", "tests")
             );
         }
-        let useless = self.rows.iter().filter(|row| row.judged.useless.is_some()).count();
-        if useless > 0 {
-            let _ = writeln!(
-                out,
-                "{} left out: the calls wait outside the strands",
-                count(useless, "test is", "tests are")
-            );
+        let mut useless: BTreeMap<&str, usize> = BTreeMap::new();
+        for why in self.rows.iter().filter_map(|row| row.judged.useless.as_deref()) {
+            *useless.entry(why).or_default() += 1;
+        }
+        for (why, tests) in useless {
+            let _ = writeln!(out, "{} left out: {why}", count(tests, "test is", "tests are"));
         }
         for (why, tests) in &self.not_built {
             let _ = writeln!(out, "{} not compile: {why}", count(*tests, "test does", "tests do"));

@@ -125,25 +125,51 @@ impl Package {
 
     /// Tests over the API; what the compiler refuses is found out before.
     pub(crate) fn tests(&mut self, limits: &Limits) -> Result<(Vec<Test>, Vec<LeftOut>), Trouble> {
-        let probes = rust::probes(&self.api, &self.recipes);
-        if !probes.is_empty() {
-            let (program, first) = rust::probe_program(&self.api, &probes);
-            self.write("src/bin/probes/main.rs", &program)?;
-            for (line, why) in self.errors("probes")? {
-                if let Some(probe) = line.checked_sub(first).and_then(|at| probes.get(at)) {
-                    self.api.refuse(probe, &why);
-                }
-            }
-        }
+        self.probe()?;
         let (tests, mut left_out) = rust::generate(&self.api, &self.recipes, limits);
         left_out.extend(self.api.left_out.iter().cloned());
         let wanted = |left: &LeftOut| {
-            limits.types.is_empty() || limits.types.iter().any(|ty| left.what.split("::").next() == Some(ty))
+            limits.types.is_empty()
+                || limits
+                    .types
+                    .iter()
+                    .any(|ty| left.what == *ty || left.what.split("::").next() == ty.rsplit("::").next())
         };
         left_out.retain(wanted);
         left_out.sort();
         left_out.dedup_by(|a, b| a.what == b.what);
         Ok((tests, left_out))
+    }
+
+    /// Finds out what the compiler refuses. A name that it does not know keeps it from looking at the rest, so it is asked again.
+    fn probe(&mut self) -> Result<(), Trouble> {
+        for _ in 0..ROUNDS {
+            let probes = rust::probes(&self.api, &self.recipes);
+            if probes.is_empty() {
+                break;
+            }
+            let (program, first) = rust::probe_program(&self.api, &probes);
+            self.write("src/bin/probes/main.rs", &program)?;
+            let errors = self.errors("probes")?;
+            let gone: BTreeSet<String> =
+                errors.iter().filter_map(|(line, _)| rust::import_at(&self.api, *line)).collect();
+            for path in &gone {
+                self.api.hide(path);
+            }
+            if !gone.is_empty() {
+                // Functions have other numbers now.
+                continue;
+            }
+            for (line, why) in &errors {
+                if let Some(probe) = line.checked_sub(first).and_then(|at| probes.get(at)) {
+                    self.api.refuse(probe, why);
+                }
+            }
+            if errors.is_empty() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The compiler's errors in one of our programs: line and message. None if it compiles.

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_code::{Code, Names};
 use threadbare_explore::campaign::Config;
@@ -24,6 +25,9 @@ use threadbare_strategy::{Spec, StrategyId};
 /// Runs that are looked at, and those of them in which all accesses are.
 const LOOKS: u64 = 32;
 const WIDE_LOOKS: u64 = 4;
+/// How long runs are looked at, and how long one of a test may take.
+const LONGEST: Duration = Duration::from_secs(60);
+pub(super) const LONGEST_RUN: Duration = Duration::from_secs(3);
 
 /// Two paths through two functions that are worth a test.
 #[derive(Clone, Debug)]
@@ -58,6 +62,8 @@ pub(super) struct Look {
     pub(super) known: Arc<[u64]>,
     pub(super) findings: Vec<Finding>,
     pub(super) runs: u64,
+    /// The first looks: how many runs, and how long they took.
+    pub(super) looked: (u64, f64),
     pub(super) warnings: Vec<String>,
 }
 
@@ -77,6 +83,9 @@ fn looking(config: &Config, runs: u64, known: &[u64], points: PointMode) -> Conf
     Config {
         search: Search::Strategy(Spec::of(StrategyId::Random)),
         runs: Some(runs),
+        // A program that loops for ever is not looked at for ever.
+        time: Some(config.time.unwrap_or(LONGEST).min(LONGEST)),
+        timeout: config.timeout.min(LONGEST_RUN),
         keep_going: true,
         ends_complete: false,
         check_replay: false,
@@ -103,6 +112,7 @@ pub(super) fn look(
     let (seen, made) = conduct(&looking(config, LOOKS, &[], config.points), store, suppressions)?;
     let wide = Config { races: Races::Off, ..looking(config, WIDE_LOOKS, &seen.known, PointMode::All) };
     let (wider, more) = conduct(&wide, store, suppressions)?;
+    let looked = (made.report.runs, made.report.elapsed_s);
     let mut runs = made.report.runs + more.report.runs;
     let mut warnings = made.report.warnings;
     let mut findings = made.report.findings;
@@ -188,7 +198,8 @@ pub(super) fn look(
         candidates.iter().map(|(_, candidate)| candidate.to_string()).collect();
     known_pairs.sort();
     known_pairs.dedup();
-    Ok(Look { funnel, candidates: chosen, pairs: known_pairs, known: known.into(), findings, runs, warnings })
+    let known = known.into();
+    Ok(Look { funnel, candidates: chosen, pairs: known_pairs, known, findings, runs, looked, warnings })
 }
 
 /// What the source says of a pair.

@@ -16,7 +16,7 @@ use kept::{Material, Runs};
 use look::{Candidate, Look, look};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use suite::Kept;
 use table::{Results, Test};
 use threadbare_explore::Search;
@@ -33,6 +33,8 @@ use threadbare_strategy::{Spec, StrategyId};
 
 /// Runs of one test, unless the user says otherwise.
 const EACH: u64 = 200;
+/// What time there is for each test, all taken together.
+const TIME: Duration = Duration::from_secs(60);
 
 /// What calls that are not atomic are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -142,6 +144,10 @@ impl Bench {
         let config = Config {
             search: Search::Strategy(Spec::of(StrategyId::Random)),
             runs: Some(self.each.saturating_mul(candidates.len() as u64).max(1)),
+            time: Some(
+                self.config.time.unwrap_or(TIME * u32::try_from(candidates.len()).unwrap_or(u32::MAX)),
+            ),
+            timeout: self.config.timeout.min(look::LONGEST_RUN),
             predict: false,
             coverage: false,
             until: None,
@@ -232,8 +238,16 @@ pub(crate) fn of_program(
 ) -> Result<Exit, Trouble> {
     let began = Instant::now();
     let bench = Bench::new(options, target)?;
-    let Look { mut funnel, candidates: mut chosen, pairs, known, mut findings, mut runs, mut warnings } =
-        bench.look(wanted, false)?;
+    let Look {
+        mut funnel,
+        candidates: mut chosen,
+        pairs,
+        known,
+        mut findings,
+        mut runs,
+        looked,
+        mut warnings,
+    } = bench.look(wanted, false)?;
     if chosen.is_empty() && !(wanted.functions.is_empty() && wanted.objects.is_empty()) {
         let known: Vec<String> = pairs.iter().map(|pair| format!("\n  {pair}")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.concat() };
@@ -303,7 +317,7 @@ pub(crate) fn of_program(
     let failed = torn || findings.iter().any(|finding| finding.severity != Severity::Note);
     warnings.dedup();
     let (elapsed, seed) = (began.elapsed().as_secs_f64(), bench.config.seed);
-    let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings };
+    let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings, looked };
     match options.format {
         ReportFormat::Json => said::json(&results.to_json())?,
         _ => {
@@ -325,13 +339,14 @@ pub(crate) fn check(
     let sources = kept::read(folder);
     let kept = suite::read(folder, !sources.is_empty())?;
     let bench = Bench::new(options, target)?;
-    let Look { funnel, candidates, known, mut findings, mut runs, warnings, .. } =
+    let Look { funnel, candidates, known, mut findings, mut runs, looked, warnings, .. } =
         bench.look(wanted, true)?;
     let found: Vec<Option<usize>> = kept.iter().map(|(_, kept)| kept.finds(&candidates)).collect();
     let open: Vec<&Candidate> = found.iter().flatten().map(|&at| &candidates[at]).collect();
-    let mut made = Vec::new().into_iter();
+    let (mut made, mut material) = (Vec::new().into_iter(), None);
     if !open.is_empty() {
-        let (tests, conducted, _) = bench.test(&open, &known)?;
+        let (tests, conducted, ran) = bench.test(&open, &known)?;
+        material = Some(ran);
         runs += conducted.report.runs;
         merge(&mut findings, conducted.report.findings);
         made = tests.into_iter();
@@ -377,11 +392,16 @@ pub(crate) fn check(
     }
     for file in sources {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let outcome = kept::run(&bench, &file, &options.out)?;
+        let mut outcome = kept::run(&bench, &file, &options.out)?;
+        if let Some(material) = material.as_ref().filter(|_| outcome.why.is_none()) {
+            outcome.why = kept::other_way(&bench, material, &file, &options.out);
+        }
         runs += outcome.runs;
         failed += usize::from(matches!(outcome.verdict, "fail" | "not-built"));
         let row = kept::row(&name, &file, &outcome, tests.iter().find(|test| test.name == name));
-        lines.push_str(&format!("{name}.{}: {}\n", kept::EXTENSION, text::outcome(&row)));
+        let note = row.why.as_ref().filter(|_| row.verdict != "not-built");
+        let note = note.map_or_else(String::new, |why| format!("; {why}"));
+        lines.push_str(&format!("{name}.{}: {}{note}\n", kept::EXTENSION, text::outcome(&row)));
         add(&mut findings, outcome.findings);
         tests.push(row);
     }
@@ -390,7 +410,7 @@ pub(crate) fn check(
     match options.format {
         ReportFormat::Json => {
             let failed = failed > 0;
-            let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings };
+            let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings, looked };
             said::json(&results.to_json())?;
         }
         _ => said::text(&lines)?,

@@ -88,6 +88,8 @@ pub(super) struct Results {
     pub(super) seed: u64,
     pub(super) failed: bool,
     pub(super) warnings: Vec<String>,
+    /// The first looks: how many runs, and how long they took.
+    pub(super) looked: (u64, f64),
 }
 
 #[derive(Serialize)]
@@ -96,6 +98,8 @@ struct Json<'a> {
     verdict: &'static str,
     runs: u64,
     elapsed_s: f64,
+    look_runs: u64,
+    look_s: f64,
     seed: u64,
     functions: usize,
     pairs_all: usize,
@@ -121,6 +125,8 @@ impl Results {
             verdict: if self.failed { "failure" } else { "clean" },
             runs: self.runs,
             elapsed_s: self.elapsed,
+            look_runs: self.looked.0,
+            look_s: self.looked.1,
             seed: self.seed,
             functions: funnel.functions,
             pairs_all: funnel.all,

@@ -38,12 +38,14 @@ use threadbare_explore::files;
 use threadbare_explore::pairs::Progress;
 use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
-use threadbare_findings::{Finding, StrandDetail};
+use threadbare_findings::{Finding, Places, StrandDetail, SymbolPlaces};
 use threadbare_report::progress::ProgressLine;
-use ways::Ways;
+use ways::{Lines, Ways};
 
 /// How the files' names end.
 pub(super) const EXTENSION: &str = "c";
+/// How the names of files with their ways end.
+const WAYS: &str = "ways";
 /// What every test includes, and what it is linked with.
 const SUPPORT: [(&str, &str); 2] = [
     ("threadbare-kept.h", include_str!("threadbare-kept.h")),
@@ -72,6 +74,10 @@ impl Taker for Runs {
 }
 
 impl Runs {
+    fn any(&self) -> Option<Taken> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().next().cloned()
+    }
+
     fn get(&self, run: Option<u64>) -> Option<Taken> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.get(&run?).cloned()
@@ -114,7 +120,44 @@ pub(super) fn make(
         fs::rename(&file, &aside).map_err(|error| cannot(&format!("write `{}`", aside.display()), &error))?;
         return Ok(Err(why));
     }
+    let places = SymbolPlaces::new(&material.modules, &bench.config.target.program);
+    let beside = file.with_extension(WAYS);
+    fs::write(&beside, ways.lines(&|pc| line(&places, pc)).to_text())
+        .map_err(|error| cannot(&format!("write `{}`", beside.display()), &error))?;
     Ok(Ok(Written { file, library }))
+}
+
+/// A line of source, with its file.
+fn line(places: &SymbolPlaces, pc: u64) -> Option<String> {
+    let frames = places.at(pc);
+    let place = threadbare_findings::places::shown(&frames)?;
+    let file = place.file.as_deref()?;
+    let text = places.source(file, place.line?)?.trim().to_owned();
+    Some(format!("{}: {text}", Path::new(file).file_name()?.to_string_lossy()))
+}
+
+/// Whether the calls of a test that was read take the ways that were recorded: what is to be told if not. Nothing is known without a run of the program.
+pub(super) fn other_way(bench: &Bench, material: &Material, file: &Path, out: &Path) -> Option<String> {
+    let recorded = Lines::parse(&files::read_text(&file.with_extension(WAYS)).ok()?)?;
+    let taken = material.runs.any()?;
+    let library = build(file, out).ok()?;
+    let module = material.modules.first()?;
+    let ways = Ways {
+        request: taken.request,
+        known: material.known.to_vec(),
+        program: module.base..module.base + module.size,
+        functions: Default::default(),
+        orders: Vec::new(),
+    };
+    let places = SymbolPlaces::new(&material.modules, &bench.config.target.program);
+    match ways.others(&with(bench, &library), &recorded, &|pc| line(&places, pc)) {
+        Ok(other) if other.is_empty() => None,
+        Ok(other) => {
+            let names: Vec<&str> = other.iter().map(|&call| ["first", "second"][call]).collect();
+            Some(format!("the {} call takes another way than when it was recorded", names.join(" and the ")))
+        }
+        Err(why) => Some(why),
+    }
 }
 
 /// The program with a test in it.

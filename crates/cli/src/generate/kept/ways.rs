@@ -2,8 +2,11 @@
 //!
 //! Each order that the recording has, one call after the other, is made once with the test. If one of the calls touches memory at other places then, or does not come to its end, the state is not
 //! what the calls need: what such a test would show is not the program's, and it is not kept.
+//!
+//! The ways are written beside the test, as lines of source, so that they can be looked at again after the program, or the test, was edited.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::ops::Range;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::pairs::{Close, look};
@@ -41,13 +44,99 @@ pub(super) fn places(
     events.map(|event| event.pc).filter(|pc| program.contains(pc)).collect()
 }
 
+/// Ways as lines of source: which call began, which of the two it is, and the lines at which it touched memory.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Lines(Vec<(usize, usize, BTreeSet<String>)>);
+
+/// The first line of a file of them.
+const HEAD: &str = "threadbare ways 1";
+
+impl Lines {
+    pub(super) fn to_text(&self) -> String {
+        let mut text = format!("{HEAD}\n");
+        for (begins, call, lines) in &self.0 {
+            let _ = writeln!(text, "{} begins, {} is at", NAMES[*begins], NAMES[*call]);
+            lines.iter().for_each(|line| {
+                let _ = writeln!(text, "    {line}");
+            });
+        }
+        text
+    }
+
+    /// `None` if it is no such file.
+    pub(super) fn parse(text: &str) -> Option<Lines> {
+        let mut lines = text.lines();
+        lines.next().filter(|head| *head == HEAD)?;
+        let mut all = Lines::default();
+        let which = |name: &str| NAMES.iter().position(|other| *other == name);
+        for line in lines {
+            if let Some(line) = line.strip_prefix("    ") {
+                all.0.last_mut()?.2.insert(line.to_owned());
+            } else {
+                let (begins, call) = line.strip_suffix(" is at")?.split_once(" begins, ")?;
+                all.0.push((which(begins)?, which(call)?, BTreeSet::new()));
+            }
+        }
+        Some(all)
+    }
+}
+
 impl Ways {
+    /// The same as lines of source.
+    pub(super) fn lines(&self, line: &dyn Fn(u64) -> Option<String>) -> Lines {
+        let of = |(begins, calls): &(usize, [BTreeSet<u64>; 2])| {
+            let lines = |call: usize| calls[call].iter().filter_map(|&pc| line(pc)).collect();
+            [(*begins, 0, lines(0)), (*begins, 1, lines(1))]
+        };
+        Lines(self.orders.iter().flat_map(of).collect())
+    }
+
+    /// Which of the calls take another way than lines say, in these orders; why it cannot be told.
+    pub(super) fn others(
+        &self,
+        target: &Target,
+        recorded: &Lines,
+        line: &dyn Fn(u64) -> Option<String>,
+    ) -> Result<BTreeSet<usize>, String> {
+        let mut other = BTreeSet::new();
+        for begins in 0..NAMES.len() {
+            let of = recorded.0.iter().filter(|(first, ..)| *first == begins);
+            let of: Vec<_> = of.collect();
+            if of.is_empty() {
+                continue;
+            }
+            let made = self.made(target, begins)?;
+            for (_, call, lines) in of {
+                let now: BTreeSet<String> = made[*call].iter().filter_map(|&pc| line(pc)).collect();
+                if now != *lines {
+                    other.insert(*call);
+                }
+            }
+        }
+        Ok(other)
+    }
+
     /// Why a test is not what was recorded; nothing if it is. The target has the test in it.
     pub(super) fn differ(&self, target: &Target) -> Option<String> {
         self.orders.iter().find_map(|(begins, recorded)| self.order(target, *begins, recorded).err())
     }
 
     fn order(&self, target: &Target, begins: usize, recorded: &[BTreeSet<u64>; 2]) -> Result<(), String> {
+        let made = self.made(target, begins)?;
+        // What is told is the first call that differs.
+        for call in [begins, 1 - begins] {
+            if made[call] != recorded[call] {
+                return Err(format!(
+                    "as a test of its own, `{}` takes another way than in the program",
+                    self.functions[call]
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes one call after the other, and gives the places at which each touched memory.
+    fn made(&self, target: &Target, begins: usize) -> Result<[BTreeSet<u64>; 2], String> {
         let mut target = Target { reset: false, ..target.clone() };
         target.env.push((ORDER.into(), NAMES[begins].into()));
         let failed = |error: &dyn std::error::Error| format!("its test could not be tried: {error}");
@@ -64,18 +153,14 @@ impl Ways {
         let (facts, close) = look(&mut server, &request, Follow::Nothing).map_err(|error| failed(&error))?;
         self.ended(&facts)?;
         let close = close.ok_or("its test is too long to be looked at")?;
+        let mut made = [BTreeSet::new(), BTreeSet::new()];
         for (turn, strand) in STRANDS.into_iter().enumerate() {
             let call = if turn == 0 { begins } else { 1 - begins };
             let events = close.run.events.iter().enumerate();
             let own = events.filter(|(_, event)| event.strand == strand).map(|(at, _)| at);
-            if places(&close, own, &self.program) != recorded[call] {
-                return Err(format!(
-                    "as a test of its own, `{}` takes another way than in the program",
-                    self.functions[call]
-                ));
-            }
+            made[call] = places(&close, own, &self.program);
         }
-        Ok(())
+        Ok(made)
     }
 
     fn ended(&self, facts: &RunFacts) -> Result<(), String> {
@@ -93,5 +178,23 @@ impl Ways {
                 Err(format!("as a test of its own it ends otherwise than in the program: {}", kind.name()))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_are_read_again() {
+        let lines = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<BTreeSet<_>>();
+        let ways = Lines(vec![
+            (0, 0, lines(&["shop.c: stock--;"])),
+            (0, 1, lines(&[])),
+            (1, 1, lines(&["a: b", "c: d"])),
+        ]);
+        assert_eq!(Lines::parse(&ways.to_text()), Some(ways));
+        assert_eq!(Lines::parse("nothing"), None);
+        assert_eq!(Lines::parse(&format!("{HEAD}\n    a line of no call\n")), None);
     }
 }

@@ -1,0 +1,263 @@
+//! Bugs that others found and mended, from the API alone: old releases of crates, and queues in C and C++ with a fault; beside each the release, or the source, that is right.
+//!
+//! Nothing is said of a bug but the type that has it. What a right twin shows has to be read: it is told, and is a failure here unless it is known.
+
+use super::Bench;
+use crate::bench::json;
+use crate::steps::{Outcome, command, root, run};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// A crate: its name, the releases with the bug and without, what is asked for, and what the bug is.
+struct Crate {
+    name: &'static str,
+    bad: &'static str,
+    good: &'static str,
+    asks: &'static [&'static str],
+    bug: &'static str,
+    /// What reading confirms of the twin, too.
+    known: &'static [&'static str],
+}
+
+/// How long one may take.
+const MINUTES: u64 = 10;
+/// The queues of `tests/api`, each with its fault under `FAULT`.
+const HEADERS: [&str; 5] = ["counter", "list", "mailbox", "ring", "stack"];
+
+const CRATES: [Crate; 10] = [
+    Crate {
+        name: "oneshot",
+        bad: "0.1.10",
+        good: "0.1.13",
+        asks: &[],
+        bug: "a receiver that was polled is dropped while the sender wakes it; orders of atomics",
+        // `recv_timeout` reads the last state relaxed; a polled receiver takes its own `DISCONNECTED` for the sender's.
+        known: &["race", "use-after-free"],
+    },
+    Crate {
+        name: "crossbeam-channel",
+        bad: "0.5.14",
+        good: "0.5.15",
+        asks: &["Sender", "Receiver"],
+        bug: "RUSTSEC-2025-0024, double free",
+        known: &[],
+    },
+    Crate {
+        name: "spin",
+        bad: "0.5.1",
+        good: "0.5.2",
+        asks: &["RwLock"],
+        bug: "RUSTSEC-2019-0013, orders of the read-write lock",
+        known: &[],
+    },
+    Crate {
+        name: "spin",
+        bad: "0.9.7",
+        good: "0.9.8",
+        asks: &["Once"],
+        bug: "RUSTSEC-2023-0031, `try_call_once` that fails",
+        known: &[],
+    },
+    Crate {
+        name: "crossbeam-deque",
+        bad: "0.8.0",
+        good: "0.8.1",
+        asks: &["Worker", "Stealer"],
+        bug: "RUSTSEC-2021-0093, tasks are stolen twice",
+        known: &[],
+    },
+    Crate {
+        name: "thread_local",
+        bad: "1.1.3",
+        good: "1.1.4",
+        asks: &[],
+        bug: "RUSTSEC-2022-0006, order of an iterator's loads",
+        known: &[],
+    },
+    Crate {
+        name: "internment",
+        bad: "0.3.13",
+        good: "0.4.0",
+        asks: &["ArcIntern"],
+        bug: "RUSTSEC-2020-0017, use after free in a drop",
+        known: &[],
+    },
+    Crate {
+        name: "tokio",
+        bad: "1.13.0",
+        good: "1.13.1",
+        asks: &["--features", "sync", "oneshot::Sender"],
+        bug: "RUSTSEC-2021-0124, a closed oneshot",
+        known: &[],
+    },
+    Crate {
+        name: "sharded-slab",
+        bad: "0.0.8",
+        good: "0.1.7",
+        asks: &["Slab"],
+        bug: "a page is published without order",
+        known: &[],
+    },
+    Crate {
+        name: "event-listener",
+        bad: "2.3.2",
+        good: "2.3.3",
+        asks: &["Event"],
+        bug: "an inserted entry is lost, and whoever waits by it",
+        known: &[],
+    },
+];
+
+impl Bench {
+    /// Looks for the bugs; of those with such names if there are any.
+    pub(super) fn api(&self, names: &[&str]) -> Outcome {
+        let wanted = |name: &str| names.is_empty() || names.contains(&name);
+        println!(
+            "what                             seconds  tests  shows                 its twin                  the bug"
+        );
+        let (mut all, mut found, mut blamed) = (0, 0, Vec::new());
+        for it in CRATES.iter().filter(|it| wanted(it.name)) {
+            let bad = self.crate_tests(it, it.bad)?;
+            let good = self.crate_tests(it, it.good)?;
+            let told: Vec<&String> =
+                good.shows.iter().filter(|kind| !it.known.contains(&kind.as_str())).collect();
+            all += 1;
+            found += usize::from(!bad.shows.is_empty());
+            let label = format!("{} {}", it.name, it.bad);
+            let twin = format!("{}: {}", it.good, list(&good.shows));
+            println!(
+                "{label:32} {:7.0} {:6}  {:21} {twin:25} {}",
+                bad.seconds,
+                bad.tests,
+                list(&bad.shows),
+                it.bug
+            );
+            if !told.is_empty() {
+                blamed.push(format!("{} {}: {told:?}", it.name, it.good));
+            }
+        }
+        for header in HEADERS.into_iter().filter(|name| wanted(name)) {
+            let (bad, good) = (self.header(header, true)?, self.header(header, false)?);
+            all += 1;
+            found += usize::from(!bad.shows.is_empty());
+            println!(
+                "{:32} {:7.0} {:6}  {:21} {:25} seeded",
+                format!("{header}.h"),
+                bad.seconds,
+                bad.tests,
+                list(&bad.shows),
+                list(&good.shows)
+            );
+            if !good.shows.is_empty() {
+                blamed.push(format!("{header}.h: {:?}", good.shows));
+            }
+        }
+        println!("{found} of {all} found");
+        match blamed.is_empty() {
+            true => Ok(()),
+            false => Err(format!("to be read: {}", blamed.join("; "))),
+        }
+    }
+
+    fn crate_tests(&self, it: &Crate, version: &str) -> Outcome<Told> {
+        let folder = self.fetched(it.name, version)?;
+        let out = self.folder.join(format!("{}-{version}.out", it.name));
+        let _ = std::fs::remove_dir_all(&out);
+        let tool = self.tool.with_file_name("cargo-threadbare");
+        let time = format!("{MINUTES}m");
+        let mut command = Command::new(tool);
+        command.args([
+            "threadbare",
+            "generate",
+            "--format",
+            "json",
+            "--shrink",
+            "off",
+            "--time",
+            &time,
+            "--out",
+        ]);
+        command.arg(&out).arg("--write").arg(out.join("kept.rs")).args(it.asks).current_dir(&folder);
+        command.env("CARGO_TARGET_DIR", self.folder.join("crates-target"));
+        told(&mut command)
+    }
+
+    /// The source of a release, by cargo.
+    fn fetched(&self, name: &str, version: &str) -> Outcome<PathBuf> {
+        let folder = self.folder.join("crates").join(format!("{name}-{version}"));
+        if folder.join("Cargo.toml").exists() {
+            return Ok(folder);
+        }
+        let fetcher = self.folder.join("crates").join(format!("fetch-{name}-{version}"));
+        let failed = |error: std::io::Error| error.to_string();
+        std::fs::create_dir_all(fetcher.join("src")).map_err(failed)?;
+        std::fs::write(fetcher.join("src/lib.rs"), "").map_err(failed)?;
+        let manifest = format!(
+            "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n{name} = \"={version}\"\n"
+        );
+        std::fs::write(fetcher.join("Cargo.toml"), manifest).map_err(failed)?;
+        run(command("cargo", &["vendor", "--quiet", "--versioned-dirs", "vendor"])
+            .current_dir(&fetcher)
+            .stdout(std::process::Stdio::null()))?;
+        copy(&fetcher.join("vendor").join(format!("{name}-{version}")), &folder)?;
+        Ok(folder)
+    }
+
+    fn header(&self, name: &str, fault: bool) -> Outcome<Told> {
+        let out = self.folder.join(format!("{name}.api"));
+        let _ = std::fs::remove_dir_all(&out);
+        let (header, source) = (format!("{name}.h"), format!("{name}.c"));
+        let out = out.display().to_string();
+        let time = format!("{MINUTES}m");
+        let mut words =
+            vec!["generate", "--format", "json", "--shrink", "off", "--atomic", "fail", "--time", &time];
+        words.extend(["--out", &out, "--api", &header, "--"]);
+        if fault {
+            words.push("-DFAULT");
+        }
+        words.push(&source);
+        told(command(&self.tool, &words).current_dir(root().join("tests/api")))
+    }
+}
+
+/// What tests showed.
+struct Told {
+    shows: Vec<String>,
+    tests: usize,
+    seconds: f64,
+}
+
+fn told(command: &mut Command) -> Outcome<Told> {
+    let began = Instant::now();
+    let json: Value = json(command)?;
+    let tests = json["tests"].as_array().cloned().unwrap_or_default();
+    let verdicts = tests.iter().filter_map(|test| test["verdict"].as_str());
+    let mut shows: Vec<String> = verdicts
+        .filter(|it| !["clean", "left out", "note: not-atomic"].contains(it))
+        .map(str::to_owned)
+        .collect();
+    shows.sort();
+    shows.dedup();
+    Ok(Told { shows, tests: tests.len(), seconds: began.elapsed().as_secs_f64() })
+}
+
+fn list(shows: &[String]) -> String {
+    if shows.is_empty() { "nothing".to_owned() } else { shows.join(", ") }
+}
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) -> Outcome {
+    let failed = |error: std::io::Error| format!("cannot copy `{}`: {error}", from.display());
+    std::fs::create_dir_all(to).map_err(failed)?;
+    for entry in std::fs::read_dir(from).map_err(failed)?.flatten() {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &target)?;
+        } else if entry.file_name() != ".cargo-checksum.json" {
+            std::fs::copy(&path, &target).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
