@@ -281,9 +281,9 @@ impl Header {
             }
             "given" => {
                 let names = self.given.get_or_insert_default();
-                match value.split_once(' ') {
-                    None if value == "input" => {}
-                    Some(("env", name)) if names.len() < MOST_VARIABLES => {
+                match value.split_once(' ').unwrap_or((value, "")) {
+                    ("input", "") => {}
+                    ("env", name) if names.len() < MOST_VARIABLES => {
                         names.push(value_of(number, name.trim())?);
                     }
                     _ => return expected(number, "`given: input` or `given: env NAME`", line),
