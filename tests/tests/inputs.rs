@@ -173,7 +173,12 @@ fn a_needle_is_found_by_few_tests() {
     fs::write(queue.join("id:000001,src:000000,time:9,execs:7,op:havoc,rep:2"), "0123456789abc")
         .expect("a file");
     let (code, json) = program.json(&["inputs", "--out", "as-it-is"], &["{f:file(found)}"]);
-    assert_eq!((code, json["profiled"].as_u64()), (Some(1), Some(2)), "{json}");
+    let first = json["tests"][0]["input"]["f"].as_str();
+    assert_eq!(
+        (code, json["tests_executed"].as_u64(), first),
+        (Some(1), Some(1), Some("0123456789abc")),
+        "{json}"
+    );
     let regressions = program.folder.path().join("proptest.txt");
     fs::write(&regressions, "cc 00112233445566778899aabbccddeeff # shrinks to n = 37\n").expect("a file");
     let first = ["--regressions", regressions.to_str().expect("a path")];
@@ -357,4 +362,78 @@ fn coverage_tells_of_iroots() {
     program.run(&["run", "--strategy", "idioms", "--keep-going"], &[]);
     let all = told();
     assert!(few.1 > 0 && few.1 <= all.1 && all.1 <= all.0, "{few:?} {all:?}");
+}
+
+/// Programs that look at their input in every usual way, and how each is built: without a constructor that reads it, and with one.
+const GIVEN: &[(&str, &[&str], Option<&str>)] = &[
+    ("given.c", &["cc", "-w"], None),
+    ("given.c", &["cc", "-w", "-DKEEPS"], None),
+    ("given.c", &["cc", "-w", "-DEARLY_ARGS"], Some("reads its arguments")),
+    ("given.c", &["cc", "-w", "-DEARLY_ENV"], Some("a variable of the input is read")),
+    ("given.c", &["cc", "-w", "-DEARLY_STDIN"], Some("reads standard input")),
+    ("given.cc", &["c++", "-w"], None),
+    ("given.cc", &["c++", "-w", "-DEARLY"], Some("a variable of the input is read")),
+    ("given.rs", &["rustc", "--edition", "2024"], None),
+    ("given.rs", &["rustc", "--edition", "2024", "--cfg", "early"], Some("reads its arguments")),
+];
+
+/// An input is given to a fork of a program that stands before `main`, unless a constructor reads it earlier: the runs are the same either way, and with either reset.
+#[test]
+fn inputs_are_given_before_main_unless_a_constructor_reads_them() {
+    let mut made: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (source, words, early) in GIVEN {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut build = tool::command(words.iter().copied().chain(["-g"]));
+        if words[0] != "rustc" {
+            build.args(["-O1", "-pthread"]);
+        }
+        build
+            .arg(tool::root().join("tests/inputs").join(source))
+            .arg("-o")
+            .arg(folder.path().join("program"));
+        let built = tool::finish(&mut build, tool::PATIENCE);
+        assert_eq!(built.code, Some(0), "{}", built.describe());
+        fs::create_dir(folder.path().join("corpus")).expect("a folder");
+        fs::write(folder.path().join("corpus/a"), "a").expect("a file");
+        fs::write(folder.path().join("corpus/b"), "bcdef").expect("a file");
+        for reset in ["auto", "fork"] {
+            let mut inputs =
+                tool::command(["inputs", "--shrink", "off", "--races", "off", "--format", "json"]);
+            inputs.current_dir(folder.path()).args(["--reset", reset, "--out", reset]);
+            inputs.args([
+                "--env",
+                "LEVEL={l:int(0..3)}",
+                "--stdin",
+                "{s:string(0..4, xyz)}",
+                "--",
+                "./program",
+            ]);
+            match source.ends_with(".c") {
+                true => inputs.args(["--count={n:int(1..5)}", "{d:flag(--deep)}"]),
+                false => inputs.arg("{n:int(1..9)}"),
+            };
+            let told = tool::finish(inputs.arg("{f:file(corpus/)}"), tool::PATIENCE);
+            let json: Value =
+                serde_json::from_str(&told.stdout).unwrap_or_else(|_| panic!("{}", told.describe()));
+            assert_eq!(told.code, Some(1), "{}", told.describe());
+            let said = told.stderr.contains("each input has a program of its own");
+            assert_eq!(said, early.is_some(), "{words:?} {}", told.describe());
+            assert!(told.stderr.contains(early.unwrap_or("")), "{words:?} {}", told.describe());
+            let finding = &json["findings"][0];
+            let schedule = folder.path().join(finding["schedule"].as_str().expect("a path"));
+            let text = fs::read_to_string(&schedule).expect("a schedule");
+            assert_eq!(text.contains("\ngiven: input\ngiven: env LEVEL\n"), early.is_none(), "{text}");
+            let mut replay = tool::command(["replay"]);
+            let again = tool::finish(replay.current_dir(folder.path()).arg(&schedule), tool::PATIENCE);
+            assert_eq!(again.code, Some(1), "{}", again.describe());
+            let numbers = ["runs", "profiled", "tests_executed", "iroots_predicted", "iroots_executed"];
+            let tests: Vec<&Value> =
+                json["tests"].as_array().into_iter().flatten().map(|test| &test["input"]).collect();
+            let all = format!("{:?} {tests:?} {}", numbers.map(|name| &json[name]), finding["input"]);
+            made.entry(source).or_default().insert(all);
+        }
+    }
+    for (source, made) in made {
+        assert_eq!(made.len(), 1, "{source}: {made:#?}");
+    }
 }

@@ -69,6 +69,8 @@ pub(crate) struct Lessons {
     pub(crate) steps_lost: u64,
     /// Whether it learnt of more shared memory.
     pub(crate) news: bool,
+    /// It learnt of more shared memory, and its steps are those of a second making that knew of it.
+    pub(crate) remade: bool,
     /// What it showed that no run before it had.
     pub(crate) findings: u32,
     /// What it failed by, by key.

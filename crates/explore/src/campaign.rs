@@ -8,7 +8,7 @@
 //! Between two epochs, predicted deadlocks are tried (`predict`). These runs have no number of their own and teach the
 //! campaign nothing, so its own runs stay what they are.
 
-use crate::advice::Assignment;
+use crate::advice::{Assignment, Lessons};
 use crate::again::{Taken, Taker};
 use crate::batch::Size;
 use crate::error::Error;
@@ -27,6 +27,7 @@ use crate::server::{Server, Target};
 use crate::shm::Told;
 use crate::task_ledger::{Earlier, TaskLedger};
 use crate::{batch, interrupt, outcome, planner, processors, resume, run};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -37,7 +38,7 @@ use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Goal;
 use threadbare_coverage::{Books, Contribution, Estimate, TaskBooks, TaskCounts};
-use threadbare_strategy::{Spec, rng};
+use threadbare_strategy::{Spec, StrategyId, rng};
 use threadbare_trace::report::{Module, RunReport, Warning};
 use threadbare_trace::run::{End, RunFacts};
 
@@ -699,6 +700,7 @@ fn outcome_of(
     ended: &Ended,
     wants: &dyn Fn(&[u64]) -> Vec<bool>,
 ) -> Result<Outcome, Error> {
+    let known = Arc::clone(job.known());
     let Some(server) = job.last() else { return Err(Error::Cancelled) };
     let policy = config.policy();
     let mut outcome = Outcome::of_last(server, request, ended, policy, wants)?;
@@ -717,6 +719,14 @@ fn outcome_of(
     if config.check_replay && outcome::can_follow(ended) {
         check_replay(server, request, ended, &mut outcome)?;
     }
+    // Whoever forces iroots makes one run after the other, and wants all steps of each.
+    let steps = match config.search {
+        Search::Strategy(spec) if spec.id == StrategyId::Idioms => true,
+        _ => config.idioms.as_ref().is_some_and(|order| order.force || order.once),
+    };
+    if steps && !outcome.learnt.is_empty() && taken_segments(server, ended).is_some() {
+        remake(server, &known, request, ended, &mut outcome)?;
+    }
     outcome.look_closer(server, request, policy);
     if let Some(segments) = segments {
         let failed = outcome.shown.iter().any(|shown| shown.fails && !shown.hidden);
@@ -731,6 +741,42 @@ fn outcome_of(
 fn taken_segments(server: &Server, ended: &Ended) -> Option<Vec<Segment>> {
     let whole = outcome::can_follow(ended) && ended.live.counters.segments_lost == 0;
     whole.then(|| server.segments(ended))
+}
+
+/// Makes the run that has just ended again, by its own choices and with what it learnt of shared memory: what was out of sight is among its steps then.
+fn remake(
+    server: &mut Server,
+    known: &[u64],
+    request: &Request,
+    ended: &Ended,
+    outcome: &mut Outcome,
+) -> Result<(), Error> {
+    /// What a run that knows more learns itself; it comes to an end, for there are only so many instructions.
+    const TIMES: u32 = 4;
+    let mut again = request.clone().strictly(outcome.verdict.kind);
+    again.flags &= !flags::COVERAGE;
+    let segments = server.segments(ended);
+    // The books will have it in the same order.
+    let mut known = known.to_vec();
+    let mut all: HashSet<u64> = known.iter().copied().collect();
+    known.extend(outcome.learnt.iter().copied().filter(|&pc| all.insert(pc)));
+    for _ in 0..TIMES {
+        server.set_known(&known);
+        let second = server.run(&again, Follow::Segments(&segments), None)?;
+        if !outcome::can_follow(&second) || second.live.verdict != ended.live.verdict {
+            return Ok(());
+        }
+        let more: Vec<u64> = server.learnt(&second).into_iter().filter(|&pc| all.insert(pc)).collect();
+        if more.is_empty() {
+            let Lessons { steps, steps_lost, .. } = server.lessons(&second);
+            outcome.lessons =
+                Lessons { steps, steps_lost, remade: true, ..std::mem::take(&mut outcome.lessons) };
+            return Ok(());
+        }
+        known.extend(&more);
+        outcome.learnt.extend(more);
+    }
+    Ok(())
 }
 
 /// Makes the run that has just ended a second time and compares.

@@ -6,6 +6,7 @@
 use rustix::fs::{MemfdFlags, OFlags, fcntl_setfl, fstat, ftruncate, memfd_create};
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::process::Stdio;
 use threadbare_trace::run::Output;
@@ -32,6 +33,11 @@ impl Capture {
     /// The stream as a child's standard output or error.
     pub(crate) fn stdio(&self) -> io::Result<Stdio> {
         Ok(Stdio::from(self.file.try_clone()?))
+    }
+
+    /// The stream as a descriptor.
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     /// Empties it.

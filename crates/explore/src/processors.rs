@@ -12,12 +12,14 @@
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind as name, socket_with};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::os::fd::OwnedFd;
 
 thread_local! {
     /// What this thread was allowed to use before it was bound.
     static ALLOWED: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// The processor that this thread is bound to.
+    static MINE: Cell<Option<usize>> = const { Cell::new(None) };
     /// The place that this thread has claimed.
     static CLAIM: RefCell<Option<OwnedFd>> = const { RefCell::new(None) };
 }
@@ -63,8 +65,14 @@ pub(crate) fn bind(job: usize) {
     let mut one = CpuSet::new();
     one.set(mine);
     if sched_setaffinity(None, &one).is_ok() {
+        MINE.set(Some(mine));
         ALLOWED.set(Some(mask(&allowed, usable.last().copied().unwrap_or(0))));
     }
+}
+
+/// The processor that this thread is bound to, if it is.
+pub(crate) fn mine() -> Option<usize> {
+    MINE.get()
 }
 
 /// The set this thread was allowed before it was bound, or is allowed when it is not, in the runtime's notation. The

@@ -523,6 +523,11 @@ impl Job {
         }
     }
 
+    /// The pcs that runs know.
+    pub(crate) fn known(&self) -> &Arc<[u64]> {
+        &self.known
+    }
+
     /// The same for free runs; `quiet` knows where noise is of no use.
     pub(crate) fn set_known_marked(&mut self, known: &Arc<[u64]>, quiet: Option<&dyn Quiet>) {
         let marked = self.places.mark(known, quiet);

@@ -6,22 +6,23 @@
 
 use crate::capture::Capture;
 use crate::error::Error;
+use crate::given::Given;
 use crate::limits::Limits;
 use crate::outcome::Leaks;
+use crate::process::Process;
 use crate::shm::SharedMemory;
 use crate::{processors, spawn, surroundings, wire};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair};
-use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -61,6 +62,8 @@ pub struct Target {
     pub stacks_told: bool,
     /// What the program's own choices come from: see [`threadbare_abi::layout::Plan::choices`].
     pub choices: u64,
+    /// Arguments, standard input and some variables are given when the program stands before `main`, not when it is started.
+    pub given: Option<Given>,
 }
 
 impl Target {
@@ -81,6 +84,7 @@ impl Target {
             reset: false,
             stacks_told: true,
             choices: 0,
+            given: None,
         }
     }
 
@@ -90,18 +94,53 @@ impl Target {
     }
 }
 
+/// What a server is made of, but for its process.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) memory: SharedMemory,
+    pub(crate) stdout: Capture,
+    pub(crate) stderr: Capture,
+    pub(crate) ctl: OwnedFd,
+    pub(crate) stdin: Option<File>,
+}
+
+impl Parts {
+    /// All of it, and the program's end of the control socket.
+    pub(crate) fn new(target: &Target) -> Result<(Parts, OwnedFd), Error> {
+        let memory = SharedMemory::create().map_err(Error::system("make shared memory"))?;
+        let output = |name| {
+            Capture::create(name, target.limits.output)
+                .map_err(Error::system("make a file for the program's output"))
+        };
+        let (stdout, stderr) = (output("stdout")?, output("stderr")?);
+        let kind = SocketType::SEQPACKET;
+        let (ctl, theirs) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)
+            .map_err(io::Error::from)
+            .map_err(Error::system("make the control socket"))?;
+        let stdin = match &target.stdin {
+            Some(path) => Some(
+                File::open(path).map_err(Error::system(format!("read the input `{}`", path.display())))?,
+            ),
+            None => None,
+        };
+        Ok((Parts { memory, stdout, stderr, ctl, stdin }, theirs))
+    }
+}
+
 /// A running fork server.
 #[derive(Debug)]
 pub struct Server {
     pub(crate) memory: SharedMemory,
     pub(crate) stdout: Capture,
     pub(crate) stderr: Capture,
-    ctl: OwnedFd,
-    child: Child,
+    pub(crate) ctl: OwnedFd,
+    process: Process,
     stdin: Option<File>,
     pub(crate) program: PathBuf,
     /// The process that makes the runs.
     serving: u32,
+    /// What was read of an input that was not there yet.
+    pub(crate) read_early: i32,
     asked: Option<String>,
     pub(crate) known_count: u64,
     /// Records of coverage taken over so far.
@@ -150,22 +189,16 @@ impl Server {
 
     /// The same; it is given up when `cancel` is set, and so are all its runs.
     pub(crate) fn start_unless(target: &Target, cancel: Arc<AtomicBool>) -> Result<Server, Error> {
-        let memory = SharedMemory::create().map_err(Error::system("make shared memory"))?;
-        let stdout = Capture::create("stdout", target.limits.output)
-            .map_err(Error::system("make a file for the program's output"))?;
-        let stderr = Capture::create("stderr", target.limits.output)
-            .map_err(Error::system("make a file for the program's output"))?;
-        let kind = SocketType::SEQPACKET;
-        let (ctl, theirs) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)
-            .map_err(io::Error::from)
-            .map_err(Error::system("make the control socket"))?;
-        let stdin = match &target.stdin {
-            Some(path) => Some(
-                File::open(path).map_err(Error::system(format!("read the input `{}`", path.display())))?,
-            ),
-            None => None,
-        };
+        match target.given.as_ref().and_then(|given| given.server(target, &cancel)) {
+            Some(server) => server,
+            None => Server::launch(target, cancel, ""),
+        }
+    }
 
+    /// Starts the program itself; `more` is for the runtime to know.
+    pub(crate) fn launch(target: &Target, cancel: Arc<AtomicBool>, more: &str) -> Result<Server, Error> {
+        let (parts, theirs) = Parts::new(target)?;
+        let Parts { memory, stdout, stderr, stdin, .. } = &parts;
         let mut command = std::process::Command::new(&target.program);
         for (name, _) in std::env::vars_os().filter(|(name, _)| surroundings::matters(name)) {
             command.env_remove(name);
@@ -196,10 +229,10 @@ impl Server {
         if let Some(cpus) = processors::allowed() {
             variable += &format!(",cpus={cpus}");
         }
-        command.env(ENV, variable);
+        command.env(ENV, variable + more);
         command.stdout(stdout.stdio().map_err(Error::system("pass the output on"))?);
         command.stderr(stderr.stdio().map_err(Error::system("pass the output on"))?);
-        command.stdin(match &stdin {
+        command.stdin(match stdin {
             Some(file) => Stdio::from(file.try_clone().map_err(Error::system("pass the input on"))?),
             None => Stdio::null(),
         });
@@ -207,18 +240,25 @@ impl Server {
         let child =
             command.spawn().map_err(Error::system(format!("start `{}`", target.program.display())))?;
         drop(theirs);
+        let mut server = Server::of(target, cancel, parts, Process::Child(child));
+        server.expect_hello(target.start_timeout)?;
+        Ok(server)
+    }
 
-        let program = target.program.clone();
-        let serving = child.id();
-        let mut server = Server {
+    /// A server whose process has been started.
+    pub(crate) fn of(target: &Target, cancel: Arc<AtomicBool>, parts: Parts, process: Process) -> Server {
+        let Parts { memory, stdout, stderr, ctl, stdin } = parts;
+        let serving = process.id();
+        Server {
             memory,
             stdout,
             stderr,
             ctl,
-            child,
+            process,
             stdin,
-            program,
+            program: target.program.clone(),
             serving,
+            read_early: 0,
             asked: None,
             known_count: 0,
             told_count: 0,
@@ -232,9 +272,7 @@ impl Server {
             left_behind: 0,
             processors: if target.free { processors::count() } else { 1 },
             was_slow: false,
-        };
-        server.expect_hello(target.start_timeout)?;
-        Ok(server)
+        }
     }
 
     /// The server's own process.
@@ -252,7 +290,7 @@ impl Server {
         !self.dead
     }
 
-    fn expect_hello(&mut self, timeout: Duration) -> Result<(), Error> {
+    pub(crate) fn expect_hello(&mut self, timeout: Duration) -> Result<(), Error> {
         let deadline = Instant::now() + timeout;
         loop {
             if self.cancel.load(Ordering::Relaxed) {
@@ -266,6 +304,7 @@ impl Server {
                     if value & 1 == 0 {
                         return Err(Error::NotInstrumented(self.program.clone()));
                     }
+                    self.read_early = value & Reply::INPUT;
                     if let Some(serving) =
                         u32::try_from(value >> Reply::SERVER_SHIFT).ok().filter(|&id| id > 0)
                     {
@@ -336,28 +375,12 @@ impl Server {
     /// Ends the server if it still lives, and tells how it ended.
     pub(crate) fn bury(&mut self) -> String {
         self.dead = true;
-        // What ended by itself is reaped within a moment; only then it can be told from what we kill.
-        for _ in 0..50 {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return describe(status),
-                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
-                Err(error) => return error.to_string(),
-            }
-        }
-        self.kill();
-        match self.child.wait() {
-            Ok(_) => "it was stopped".to_owned(),
-            Err(error) => error.to_string(),
-        }
+        self.process.bury()
     }
 
     fn kill(&mut self) {
         self.dead = true;
-        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            // Fails only when it is gone already.
-            let _ = kill_process_group(pid, Signal::KILL);
-        }
-        let _ = self.child.kill();
+        self.process.kill();
     }
 
     fn early_output(&self) -> String {
@@ -382,7 +405,7 @@ impl Drop for Server {
         if !self.dead {
             self.kill();
         }
-        let _ = self.child.wait();
+        self.process.wait();
     }
 }
 
@@ -395,12 +418,4 @@ fn preload(runtime: &Path, target: &Target) -> OsString {
         value.push(theirs);
     }
     value
-}
-
-fn describe(status: std::process::ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => crate::verdict::signal_name(signal),
-        (None, None) => status.to_string(),
-    }
 }

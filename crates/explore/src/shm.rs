@@ -315,6 +315,12 @@ impl SharedMemory {
         self.read(REPORT_OFFSET, len, REPORT_SIZE)
     }
 
+    /// Writes the texts of an input to where reports will be.
+    pub(crate) fn set_texts(&self, texts: &[u8]) {
+        assert!(texts.len() <= REPORT_SIZE);
+        self.write(REPORT_OFFSET, texts);
+    }
+
     /// The first `count` pcs the run learnt.
     pub fn learnt(&self, count: u64) -> Vec<u64> {
         self.read(LEARNT_OFFSET, count, PCS_CAPACITY)

@@ -47,6 +47,9 @@ impl Template {
         let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
             return Err(error(text, "a variable is `NAME=TEXT`"));
         };
+        if self.env.iter().any(|(other, _)| other == name) {
+            return Err(error(text, "this variable is there already"));
+        }
         let parts = self.parts(value, false)?;
         self.env.push((name.to_owned(), parts));
         Ok(())

@@ -14,6 +14,7 @@ use threadbare_abi::event::Segment;
 use threadbare_abi::layout::{Record, STACKS_SHARED, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
+use threadbare_explore::given::Given;
 use threadbare_explore::run::{Follow, Request};
 use threadbare_explore::server::{Server, Target};
 use threadbare_explore::{Failure, Leaks, files, of_race, shrink, store, surroundings};
@@ -173,6 +174,7 @@ pub fn target(
     target.arg0 = schedule.arg0.clone();
     target.env = schedule.env.clone();
     target.stdin = schedule.stdin.clone().map(PathBuf::from);
+    target.given = schedule.given.clone().map(|env| Given { env, base: None });
     target.runtime = Some(runtime::library(&env)?);
     target.limits.memory = schedule.memory;
     if schedule.verdict == VerdictKind::Leak {
@@ -272,6 +274,7 @@ pub fn schedule(
         env_seen: surroundings::signs(),
         cwd: target.cwd.clone().into_os_string(),
         stdin: target.stdin.clone().map(PathBuf::into_os_string),
+        given: target.given.as_ref().map(|given| given.env.clone()),
         strategy: failure.strategy,
         seed: config.seed,
         run: failure.run,

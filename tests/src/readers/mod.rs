@@ -49,7 +49,7 @@ pub const READERS: &[Reader] = &[
     Reader {
         name: "journal",
         read: read::journal,
-        words: &["threadbare campaign 1\n"],
+        words: &["threadbare campaign 2\n"],
         mend: mutate::sum_journal,
         slowness: 8,
     },

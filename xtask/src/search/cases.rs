@@ -126,17 +126,28 @@ pub(crate) const RARE: Case = Case { file: "search/safestack.c", args: &[], most
 
 /// Programs whose bug needs more than two dependencies between two strands, or something that is no dependency, and what it needs: `idioms` need not find it.
 pub(crate) const BEYOND: &[(&str, &str)] = &[
-    ("three_cycle", "three strands wait for each other"),
-    ("philosophers", "all strands wait for each other"),
-    ("deadlock/three_cycle", "three strands wait for each other"),
-    ("deadlock/philosophers.cc", "all five strands wait for each other"),
-    ("atomics/aba", "two pops and a push of one strand within a pop of the other"),
-    ("atomics/peterson_swapped", "an order of `turn`, one of `wants`, and one of `inside`"),
-    ("cancel/leaked_lock", "a strand is cancelled in between"),
-    ("condvar/if_not_while", "a third strand comes between the signal and who is woken"),
-    ("deadlock/barrier_too_few", "three strands come before a fourth"),
-    ("futex/no_waiters_bit", "three strands, one of which waits"),
-    ("spin/spin_lock_plain_unlock", "three strands, two of which are let in"),
-    ("timed/giveup", "a deadline passes"),
-    ("timed/timeout_means_no", "a deadline passes"),
+    ("three_cycle", "three strands wait for each other: three orders of locks"),
+    ("philosophers", "all strands wait for each other: an order of locks for each"),
+    ("deadlock/three_cycle", "three strands wait for each other: three orders of locks"),
+    ("deadlock/philosophers.cc", "all five strands wait for each other: five orders of locks"),
+    (
+        "atomics/peterson_swapped",
+        "an order of `turn`, one of `wants`, and two of `inside`, which is left again",
+    ),
+    ("cancel/leaked_lock", "a sleep ends before a shorter one, and the strand is cancelled in it: no access"),
+    (
+        "condvar/if_not_while",
+        "three strands: one finds nothing, the second takes what the first is woken for, before the next comes",
+    ),
+    ("deadlock/barrier_too_few", "the updates of three strands all come before that of a fourth"),
+    (
+        "futex/no_waiters_bit",
+        "three strands: one waits, one takes the word back, and the last finds nobody to wake",
+    ),
+    (
+        "spin/spin_lock_plain_unlock",
+        "three strands: taken between two stores, taken again behind them, and both inside",
+    ),
+    ("timed/giveup", "a deadline passes while the lock is held: no access"),
+    ("timed/timeout_means_no", "a deadline passes before the signal: no access"),
 ];

@@ -243,7 +243,7 @@ fn finish(outcome: &mut Outcome, texts: &[String], config: &Config, store: &Stor
             "{} different inputs made no difference to what the program does: it does not seem to look at them",
             outcome.profiled
         ));
-    } else if outcome.all.found.predicted.is_empty() && outcome.profiled > 0 {
+    } else if outcome.all.found.predicted.is_empty() && outcome.profiled > 0 && outcome.findings.is_empty() {
         outcome.warnings.push(
             "no input makes strands share anything: there are no interleavings to choose inputs by"
                 .to_owned(),

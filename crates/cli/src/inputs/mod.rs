@@ -1,8 +1,10 @@
 //! Which input next: candidates are drawn and profiled, the one that is farthest from all tests so far is tested, and so on.
 //!
 //! A *profile* is the first run of an input that teaches nothing new of shared memory: it predicts the iroots that the input could show. A *test* is a
-//! campaign that forces them. Every input has a server of its own: where a constructor has read the arguments, they could not be changed any more.
+//! campaign that forces them. Inputs are given to forks of one program that stands before its `main` ([`bases`]); where a constructor reads them
+//! before that, every input has a program of its own.
 
+mod bases;
 pub(crate) mod files;
 mod one;
 pub(crate) mod plot;
@@ -279,7 +281,8 @@ impl AtWork<'_> {
         let predicted = self.inputs[at].1.predicted.len();
         let settled = if all { Arc::default() } else { Arc::clone(&self.settled) };
         let left = self.plan.runs.saturating_sub(self.runner.runs).max(1);
-        let tested = self.runner.test(&input, settled, left)?;
+        let open = self.inputs[at].1.predicted.iter().filter(|iroot| !settled.contains(*iroot)).count();
+        let tested = self.runner.test(&input, settled, open, left)?;
         let found = tested.iroots.as_ref().map(|iroots| iroots.found.clone()).unwrap_or_default();
         let new = found.shown.keys().filter(|iroot| !self.settled.contains(*iroot)).count();
         let settles: Vec<Iroot> =

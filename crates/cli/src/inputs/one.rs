@@ -1,6 +1,7 @@
 //! One input: its profile, and its test.
 
 use super::Plan;
+use super::bases::Bases;
 use super::files;
 use super::results::{Outcome, Shown};
 use crate::conduct::{self, Conducted};
@@ -9,6 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use threadbare_explore::campaign::{self, Config, Ending, Observer, Progress};
 use threadbare_explore::idioms::{Found, Order};
+use threadbare_explore::server::Target;
 use threadbare_explore::store::{SCHEDULE, Store};
 use threadbare_explore::{Error, Failure, Races, Search};
 use threadbare_findings::{Finding, Suppressions};
@@ -19,6 +21,9 @@ use threadbare_strategy::{Spec, StrategyId};
 
 /// Runs until one teaches nothing new of shared memory.
 const LOOKS: u64 = 12;
+
+/// Iroots to force, of which a run each costs less than a process that undoes its runs.
+const FEW: usize = 16;
 
 /// What an input could show.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +61,7 @@ pub(super) struct Runner<'a> {
     /// The files of findings, as the input made them that is told with each.
     saved: HashMap<String, Vec<(String, Vec<u8>)>>,
     pub(super) warnings: Vec<String>,
+    bases: Bases,
 }
 
 impl<'a> Runner<'a> {
@@ -66,7 +72,8 @@ impl<'a> Runner<'a> {
         suppressions: &'a Arc<Suppressions>,
     ) -> Runner<'a> {
         let (saved, warnings) = (HashMap::new(), Vec::new());
-        Runner { plan, config, store, suppressions, runs: 0, known: Vec::new(), saved, warnings }
+        let (known, bases) = (Vec::new(), Bases::of(&plan.template));
+        Runner { plan, config, store, suppressions, runs: 0, known, saved, warnings, bases }
     }
 
     fn learn(&mut self, known: &[u64]) {
@@ -75,8 +82,10 @@ impl<'a> Runner<'a> {
     }
 
     /// The campaign of an input.
-    fn of(&self, input: &Input, order: Order) -> Result<Config, Trouble> {
-        let target = files::target(&self.config.target, &self.plan.template, input, self.store)?;
+    fn of(&mut self, input: &Input, order: Order) -> Result<Config, Trouble> {
+        let mut target = files::target(&self.config.target, &self.plan.template, input, self.store)?;
+        target.given = self.bases.given(&target);
+        self.warnings.extend(self.bases.trouble());
         Ok(Config {
             target: Arc::new(target),
             search: Search::Strategy(Spec::of(StrategyId::Random)),
@@ -96,8 +105,16 @@ impl<'a> Runner<'a> {
         let (limits, known) = (self.plan.limits, self.known.clone());
         let order = Order { limits, known, once: true, ..Order::default() };
         let config = self.of(input, order)?;
-        let config =
-            Config { runs: Some(LOOKS), keep_going: false, races: Races::Off, shrink: None, ..config };
+        // To undo a run pays from the third or so on.
+        let target = Arc::new(Target { reset: false, ..(*config.target).clone() });
+        let config = Config {
+            target,
+            runs: Some(LOOKS),
+            keep_going: false,
+            races: Races::Off,
+            shrink: None,
+            ..config
+        };
         let summary = campaign::run(&config, &mut Deaf)?;
         if let Ending::Internal(_, why) = &summary.ending {
             return Err(Trouble::internal(why.clone(), "this is an error of Threadbare, please report it"));
@@ -111,17 +128,20 @@ impl<'a> Runner<'a> {
         Ok(Profile { predicted, failed, tested: false, trace, own })
     }
 
-    /// Forces the iroots of an input that are not settled.
+    /// Forces the iroots of an input that are not settled, of which there are about so many.
     pub(super) fn test(
         &mut self,
         input: &Input,
         settled: Arc<BTreeSet<Iroot>>,
+        open: usize,
         runs: u64,
     ) -> Result<Conducted, Trouble> {
         let (limits, known) = (self.plan.limits, self.known.clone());
         let order = Order { limits, known, settled, force: true, looks: 1, ..Order::default() };
         let config = self.of(input, order)?;
-        let config = Config { runs: Some(runs), ..config };
+        let reset = config.target.reset && open >= FEW;
+        let target = Arc::new(Target { reset, ..(*config.target).clone() });
+        let config = Config { target, runs: Some(runs), ..config };
         let made =
             conduct::campaign(&config, self.store, ProgressLine::on_stderr(), None, self.suppressions, None)?;
         self.runs += made.report.runs;

@@ -5,7 +5,8 @@
 //! a strand that stands before e1 until another has made e0, with the patience of that strategy. What does not come true in a few
 //! different ways counts as infeasible and is not tried again. Simple idioms come first.
 //!
-//! A run that learnt of shared memory shows nothing here: some of its accesses were out of sight.
+//! Of a run that learns of shared memory some accesses are out of sight. It is made a second time from its own schedule, by which they are all told; where that
+//! is not possible it shows nothing here.
 
 mod plan;
 mod target;
@@ -18,6 +19,7 @@ use crate::planner;
 use crate::planner::trace::Trace;
 use plan::Profile;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::ops::Bound;
 use std::sync::Arc;
 use target::Target;
 use threadbare_abi::event::ChoiceKind;
@@ -44,7 +46,7 @@ pub struct Order {
     pub force: bool,
     /// The first run that can be looked at is the last.
     pub once: bool,
-    /// What was shown by chance is forced as well, once, with all other strands kept away.
+    /// What was shown by chance is forced as well, with all other strands kept away, and then other instances of each iroot.
     pub deep: bool,
 }
 
@@ -99,6 +101,10 @@ const MORE_LOOKS: u64 = 16;
 /// Runs that are asked for what they predict, although they come to no new place.
 const PREDICTING: u64 = 24;
 
+/// Times that all iroots are gone through for another instance of each, and how many iroots.
+const ROUNDS: u32 = 9;
+const INSTANCES: usize = 4096;
+
 /// Iroots that were struck out, which are looked at again by a run that predicts them, at the most.
 const REOPENED: u32 = 200;
 
@@ -110,8 +116,10 @@ pub(crate) struct Chooser {
     found: Found,
     targets: HashMap<Iroot, Target>,
     open: VecDeque<Iroot>,
-    /// Iroots that were shown and not forced, with the runs that they are planned by.
-    shown: BTreeMap<Iroot, Target>,
+    /// Iroots with different instances of each, for when all were shown or tried in vain; how often all of them were gone through, and the last of this time.
+    instances: BTreeMap<Iroot, Target>,
+    round: u32,
+    last: Option<Iroot>,
     seen: HashSet<u64>,
     /// Where strands went by what they read.
     ways: Ways,
@@ -133,7 +141,9 @@ impl Chooser {
             found: Found::default(),
             targets: HashMap::new(),
             open: VecDeque::new(),
-            shown: BTreeMap::new(),
+            instances: BTreeMap::new(),
+            round: 0,
+            last: None,
             seen: HashSet::new(),
             ways: Ways::default(),
             next: Some(Next::Look),
@@ -187,7 +197,8 @@ impl Chooser {
             let own = |step: &&Step| step.kind == StepKind::Choice as u8 && step.op == ChoiceKind::Own as u8;
             self.found.own = steps.iter().filter(own).map(|step| step.addr).collect();
         }
-        self.trace = (!lessons.news && lessons.steps_lost == 0).then(|| Trace::read(&steps));
+        self.trace =
+            ((!lessons.news || lessons.remade) && lessons.steps_lost == 0).then(|| Trace::read(&steps));
         if matches!(self.next, Some(Next::Look)) {
             self.inner.witness(comparable, lessons);
         }
@@ -263,9 +274,8 @@ impl Chooser {
             }
             let is_new = self.found.predicted.insert(iroot);
             let open = !self.found.shown.contains_key(&iroot) && !self.found.infeasible.contains(&iroot);
-            let by_chance = !open && self.found.shown.contains_key(&iroot) && iroot.idiom < 6;
-            if self.order.deep && by_chance && !self.forced.contains(&iroot) {
-                self.shown.entry(iroot).or_default().add(&profile, &instances);
+            if self.order.deep && iroot.idiom < 6 && self.instances.len() < INSTANCES {
+                self.instances.entry(iroot).or_default().add_others(&profile, &instances);
             }
             if !self.order.force || !open || self.order.settled.contains(&iroot) {
                 continue;
@@ -314,10 +324,25 @@ impl Chooser {
             }
             self.open.pop_front();
         }
-        while let Some((iroot, mut target)) = self.shown.pop_first() {
-            if !self.forced.contains(&iroot)
-                && let Some(guide) = target.plan_first(&iroot, &self.ways)
-            {
+        self.another()
+    }
+
+    /// What was shown or tried, once more: by chance it was shown with others in between, or with an object with which nothing fails; and what cannot be with one may
+    /// be with another.
+    fn another(&mut self) -> Option<Next> {
+        while self.round < ROUNDS {
+            let behind = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+            let Some((&iroot, target)) = self.instances.range_mut((behind, Bound::Unbounded)).next() else {
+                (self.round, self.last) = (self.round + 1, None);
+                continue;
+            };
+            self.last = Some(iroot);
+            let guide = match self.round {
+                0 if self.forced.contains(&iroot) => None,
+                0 => target.plan_first(&iroot, &self.ways),
+                _ => target.plan_again(&iroot, &self.ways),
+            };
+            if let Some(guide) = guide {
                 return Some(Next::Force(iroot, guide));
             }
         }

@@ -7,9 +7,14 @@ use super::values::{Memory, Ways};
 use crate::futures::simulate::{Anything, Hold, simulate};
 use crate::futures::wish::Reference;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use threadbare_abi::op::OpKind;
 use threadbare_idioms::local::Local;
 use threadbare_idioms::{Instance, Iroot, Run};
+use threadbare_strategy::ordered::HOLDS;
+
+/// What the strategy `ordered` is told.
+pub(super) type Guide = Arc<[u64]>;
 
 /// How strands are held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,8 +22,20 @@ pub(super) struct Manner {
     /// Before the outermost lock, or right before the access.
     outside: bool,
     others: Others,
-    /// Who is held comes to that place before the other strand begins: what it reads on the way is not changed yet.
-    early: bool,
+    early: Early,
+    /// Whoever has made the first of two that depend on each other does nothing more until the second is made: the run may end by what it does.
+    still: bool,
+}
+
+/// Who is held in its place before the other strand begins: what it reads on the way is not changed yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Early {
+    /// Nobody.
+    No,
+    /// Who makes the second event of the first dependency.
+    First,
+    /// Who makes the last event: one strand is stopped on its way, the other makes all of its own, and the first goes on.
+    Last,
 }
 
 /// When the writes of other strands come.
@@ -32,22 +49,32 @@ enum Others {
     After,
 }
 
-const fn manner(outside: bool, others: Others, early: bool) -> Manner {
-    Manner { outside, others, early }
+const fn manner(outside: bool, others: Others, early: Early) -> Manner {
+    Manner { outside, others, early, still: false }
 }
 
-pub(super) const MANNERS: [Manner; 6] = [
-    manner(true, Others::Later, false),
-    manner(true, Others::Earlier, false),
-    manner(false, Others::Later, false),
-    manner(false, Others::Earlier, false),
-    manner(true, Others::Later, true),
-    manner(false, Others::Later, true),
+pub(super) const MANNERS: [Manner; 8] = [
+    manner(true, Others::Later, Early::No),
+    manner(true, Others::Earlier, Early::No),
+    manner(false, Others::Later, Early::Last),
+    Manner { still: true, ..manner(false, Others::Later, Early::No) },
+    manner(false, Others::Later, Early::No),
+    manner(false, Others::Earlier, Early::No),
+    manner(true, Others::Later, Early::First),
+    manner(false, Others::Later, Early::First),
 ];
 
 /// The two strands come first of all: whatever the others would make good afterwards is not there yet.
 pub(super) const FIRST: [Manner; 2] =
-    [manner(true, Others::After, false), manner(false, Others::After, false)];
+    [manner(true, Others::After, Early::No), manner(false, Others::After, Early::No)];
+
+/// The same, and with who is held in its place before the other strand begins.
+pub(super) const AGAIN: [Manner; 4] = [
+    manner(false, Others::After, Early::Last),
+    manner(false, Others::After, Early::First),
+    manner(false, Others::After, Early::No),
+    manner(true, Others::After, Early::No),
+];
 
 /// A run to plan by.
 #[derive(Debug)]
@@ -65,6 +92,16 @@ impl Profile {
             2 => &[(0, 1), (1, 2)],
             _ => &[(0, 1), (2, 3)],
         }
+    }
+
+    /// What the strategy is told of holds.
+    pub(super) fn guide(&self, holds: &[Hold]) -> Guide {
+        let mark = |step: usize| self.reference.reads.mark(step);
+        let named = holds.iter().take(HOLDS).flat_map(|hold| {
+            let (held, until) = (mark(hold.held), mark(hold.until));
+            [held.path, held.pc, held.number, until.path, until.pc, until.number]
+        });
+        std::iter::once(holds.len().min(HOLDS) as u64).chain(named).collect()
     }
 
     /// The holds that make an instance come true.
@@ -88,12 +125,25 @@ impl Profile {
             let (first, second) = (accesses[first], accesses[second]);
             holds.push(Hold { held: before(second), until: step(first) });
         }
-        if manner.early {
-            let (first, second) = (accesses[0], accesses[1]);
-            holds.extend(self.comes_first(strand(first), before(second)));
+        let early = match manner.early {
+            Early::No => None,
+            Early::First => dependencies.first(),
+            Early::Last => dependencies.last(),
+        };
+        if let Some(&(first, second)) = early {
+            holds.extend(self.comes_first(strand(accesses[first]), before(accesses[second])));
         }
         if iroot.idiom == 6 {
             return holds;
+        }
+        // Where both strands have one of each, nobody could go on.
+        if manner.still && iroot.idiom != 5 {
+            let events = &self.reference.trace.events;
+            holds.extend(dependencies.iter().filter_map(|&(first, second)| {
+                let (first, until) = (step(accesses[first]), step(accesses[second]));
+                let held = (first + 1..events.len()).find(|&at| events[at].index == events[first].index)?;
+                Some(Hold { held, until })
+            }));
         }
         for &(first, second) in dependencies {
             let (first, second) = (accesses[first], accesses[second]);

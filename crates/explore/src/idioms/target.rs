@@ -1,23 +1,21 @@
 //! An iroot that is to come true: which plans for it there are, and which were made.
 
-use super::plan::{FIRST, MANNERS, Manner, Profile};
+use super::plan::{AGAIN, FIRST, Guide, MANNERS, Manner, Profile};
 use super::values::Ways;
 use std::collections::HashSet;
 use std::sync::Arc;
 use threadbare_idioms::{Instance, Iroot};
-use threadbare_strategy::ordered::HOLDS;
-
-/// What the strategy `ordered` is told.
-type Guide = Arc<[u64]>;
 
 /// Runs that try one iroot.
-const TRIES: u32 = 4;
+const TRIES: u32 = 5;
 /// Of them, those that are made although a strand would read what leads it elsewhere; of one dependency, all of them may be.
 const DOUBTFUL: u32 = 2;
 /// Of them, those that are made although they do not seem to lead anywhere.
 const BLIND: u32 = 1;
 /// Runs that it is planned by.
 const PROFILES: usize = 3;
+/// Instances of an iroot that was shown, by the steps they name, that are tried one after another.
+const OTHERS: usize = 8;
 /// Orders of each such run that are gone through for one plan.
 const SIMULATED: usize = 12;
 
@@ -25,6 +23,8 @@ const SIMULATED: usize = 12;
 #[derive(Debug, Default)]
 pub(super) struct Target {
     instances: Vec<(Arc<Profile>, Vec<Instance>)>,
+    /// The steps that instances name, where each is to be another one.
+    named: HashSet<Vec<(u64, u64, u64)>>,
     planned: HashSet<Guide>,
     tries: u32,
     doubtful: u32,
@@ -36,6 +36,19 @@ impl Target {
     pub(super) fn add(&mut self, profile: &Arc<Profile>, instances: &[Instance]) {
         if self.instances.len() < PROFILES {
             self.instances.push((Arc::clone(profile), instances.to_vec()));
+        }
+    }
+
+    /// The instances of another run that name other steps than those that are there.
+    pub(super) fn add_others(&mut self, profile: &Arc<Profile>, instances: &[Instance]) {
+        for instance in instances {
+            let steps = instance.accesses().iter().map(|&at| {
+                let mark = profile.reference.reads.mark(profile.run.accesses[at].step);
+                (mark.path, mark.pc, mark.number)
+            });
+            if self.instances.len() < OTHERS && self.named.insert(steps.collect()) {
+                self.instances.push((Arc::clone(profile), vec![*instance]));
+            }
         }
     }
 
@@ -83,10 +96,28 @@ impl Target {
         Some(blind)
     }
 
-    /// A plan in which the two strands come before all others; one for each iroot.
+    /// A plan in which the two strands come before all others.
     pub(super) fn plan_first(&mut self, iroot: &Iroot, ways: &Ways) -> Option<Guide> {
-        let untried = self.tries == 0;
-        self.search(iroot, &FIRST, Some(ways)).0.filter(|_| untried)
+        self.search(iroot, &FIRST, Some(ways)).0
+    }
+
+    /// Another one, of another instance first: what fails with one object, or in one round, need not with the next.
+    pub(super) fn plan_again(&mut self, iroot: &Iroot, ways: &Ways) -> Option<Guide> {
+        for manner in AGAIN {
+            for (profile, instances) in &self.instances {
+                for instance in instances {
+                    let holds = profile.holds(iroot, instance, manner);
+                    let guide = profile.guide(&holds);
+                    if !self.planned.contains(&guide)
+                        && profile.seems_possible(iroot, instance, &holds, Some(ways))
+                    {
+                        self.planned.insert(Arc::clone(&guide));
+                        return Some(guide);
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// The first plan that seems to lead somewhere, and one that does not.
@@ -102,13 +133,7 @@ impl Target {
             for instance in instances {
                 for &manner in manners {
                     let holds = profile.holds(iroot, instance, manner);
-                    let mark = |step: usize| profile.reference.reads.mark(step);
-                    let named = holds.iter().take(HOLDS).flat_map(|hold| {
-                        let (held, until) = (mark(hold.held), mark(hold.until));
-                        [held.path, held.pc, held.number, until.path, until.pc, until.number]
-                    });
-                    let count = holds.len().min(HOLDS) as u64;
-                    let guide: Guide = std::iter::once(count).chain(named).collect();
+                    let guide = profile.guide(&holds);
                     if self.planned.contains(&guide) || left == 0 {
                         continue;
                     }

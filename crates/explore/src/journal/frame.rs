@@ -8,7 +8,7 @@ use crate::journal::record::{Record, RecordRef};
 use threadbare_trace::hash::Fnv;
 
 /// The first line of a journal.
-pub(crate) const HEAD: &[u8] = b"threadbare campaign 1\n";
+pub(crate) const HEAD: &[u8] = b"threadbare campaign 2\n";
 /// What the first line of every version begins with.
 const NAME: &[u8] = b"threadbare campaign ";
 

@@ -32,6 +32,7 @@
 //! | `carriers` | stacks and thread-local storage |
 //! | `frames` | the shadow call stack |
 //! | `server` | fork server, the beginning of a run |
+//! | `given` | inputs that come when the program stands before `main` |
 //! | `batch` | runs that are made without a word to the driver |
 //! | `scout` | runs that begin at the program's `check` |
 //! | `orphans` | processes that a run leaves behind |
@@ -54,6 +55,7 @@ pub mod ending;
 pub mod faults;
 pub mod follow;
 pub mod frames;
+pub mod given;
 pub mod guidance;
 pub mod idle;
 pub mod io;

@@ -5,7 +5,7 @@
 
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::{
-    batch, carriers, due, follow, guidance, learn, lists, live, modules, orphans, race, reads, record,
+    batch, carriers, due, follow, given, guidance, learn, lists, live, modules, orphans, race, reads, record,
     report, scout, shared, snapshot,
 };
 use crate::sys::{c_char, c_int, c_void, nr, syscall3, syscall6};
@@ -124,6 +124,12 @@ fn warm_text() {
     }
 }
 
+/// The control socket.
+pub(crate) fn control() -> usize {
+    // SAFETY: written before any other thread exists.
+    unsafe { CTL as usize }
+}
+
 /// Tells the driver.
 pub(crate) fn send(code: u32, value: i32, arg: u64) {
     let reply = Reply { code, value, arg };
@@ -147,6 +153,7 @@ pub(crate) fn quit_with(code: usize) -> ! {
 /// Serves until the driver is gone; returns only in a child, which then runs the program.
 fn serve() {
     set_up();
+    given::serve();
     if !scout::goes_ahead() {
         serve_here(|| hello(0));
     }
@@ -266,9 +273,10 @@ pub(crate) fn prepare(modules_len: u64) -> Option<Plan> {
     Some(plan)
 }
 
-/// Tells the driver that runs can begin; who serves them, if that is not the process it has started.
-pub(crate) fn hello(server: i32) {
-    send(Reply::HELLO, super::is_instrumented() as i32 | server, layout::VERSION as u64);
+/// Tells the driver that runs, or inputs, can come, and what it is to know besides: who serves them, if that is not the process it has started, or what was
+/// read of an input.
+pub(crate) fn hello(besides: i32) {
+    send(Reply::HELLO, super::is_instrumented() as i32 | besides, layout::VERSION as u64);
 }
 
 /// Waits for the next run's number; ends the server when there is none.

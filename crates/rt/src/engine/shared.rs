@@ -69,6 +69,23 @@ pub fn attach(fd: i32, live_page: usize) -> bool {
     true
 }
 
+/// Maps another file in place of the one that is mapped; the descriptor is closed. False where that is not possible.
+pub fn attach_another(fd: i32, live_page: usize) -> bool {
+    // SAFETY: mappings of our own are replaced by ones of the same size.
+    unsafe {
+        let parts = [
+            (BASE, 0, layout::BATCH_OFFSET),
+            (BATCHES, layout::BATCH_OFFSET, layout::FILE_SIZE - layout::BATCH_OFFSET),
+            (live_page, layout::LIVE_OFFSET, 4096),
+        ];
+        let done = parts.into_iter().all(|(at, offset, size)| {
+            syscall6(nr::MMAP, at, size, PROT_RW, MAP_SHARED | MAP_FIXED, fd as usize, offset) == at as isize
+        });
+        syscall3(nr::CLOSE, fd as usize, 0, 0);
+        done
+    }
+}
+
 /// From now on there is no driver.
 pub fn detach() {
     // SAFETY: single kernel thread.

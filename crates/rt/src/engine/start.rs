@@ -2,7 +2,7 @@
 
 use super::live::LIVE;
 use super::strand::Strand;
-use super::{frames, lists, sched, server, shared};
+use super::{frames, given, lists, sched, server, shared};
 use crate::arch;
 use crate::sys::{c_char, nr, syscall3, syscall6};
 use alloc::boxed::Box;
@@ -65,6 +65,11 @@ pub fn may_reset() -> bool {
     RESET.load(Ordering::Relaxed)
 }
 
+/// Says so.
+pub fn set_reset(may: bool) {
+    RESET.store(may, Ordering::Relaxed);
+}
+
 /// Instrumented code is there.
 pub fn mark_instrumented() {
     INSTRUMENTED.store(1, Ordering::Relaxed);
@@ -100,12 +105,16 @@ fn look() -> bool {
         STACKS_UNSURE.store(number_after(value, b"stacks=") == Some(0), Ordering::Relaxed);
         RESET.store(number_after(value, b"reset=") == Some(1), Ordering::Relaxed);
         read_cpus(value);
+        let given = number_after(value, b"given=").map(|argc| (argc as usize, text_after(value, b"names=")));
         attach(shm, ctl);
         if !free {
             init();
         }
         remove_variable(list, ENV.as_bytes());
         remove_preload(list);
+        if let Some((argc, names)) = given {
+            given::make_room(list, argc, names);
+        }
         if free {
             return false;
         }
@@ -164,7 +173,7 @@ fn main_stack() -> (usize, usize) {
 ///
 /// # Safety
 /// `list` is a null-terminated list of C strings.
-unsafe fn find(list: *mut *mut c_char, name: &[u8]) -> Option<*mut c_char> {
+pub unsafe fn find(list: *mut *mut c_char, name: &[u8]) -> Option<*mut c_char> {
     // SAFETY: as the caller says.
     unsafe {
         let mut entry = list;
@@ -253,6 +262,17 @@ unsafe fn read_cpus(text: *const c_char) {
             cpus.1 += 1;
         }
     }
+}
+
+/// What comes after `key` in a C string, up to its end.
+///
+/// # Safety
+/// `text` is a C string that stays.
+unsafe fn text_after(text: *const c_char, key: &[u8]) -> &'static [u8] {
+    // SAFETY: as the caller says.
+    let text = unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes();
+    let at = text.windows(key.len()).position(|w| w == key);
+    at.map_or(&[], |at| &text[at + key.len()..])
 }
 
 /// The number after `key` in a C string.

@@ -40,6 +40,9 @@
 //! `env: NAME=VALUE` is a variable the run had; `env-seen: NAME=5f3a …` names those that passed from the user's own environment,
 //! with 16 bits of a hash of each value, so that a run that is another can say what differs.
 //!
+//! `given: input` says that arguments and standard input were not there before `main` was to be entered, and `given: env NAME` the same of a variable: texts lie
+//! elsewhere in memory then.
+//!
 //! A strategy is written with its parameters, if it has any: `pct 3`. `then: STRATEGY SEED` lets one decide after the
 //! steps; with no steps it is the whole run, for runs that are too long to list or were killed. Such a run depends on what
 //! its strategy was told (`estimates:`, `guide:`), and, like one that ended because it made too many points, on the
@@ -95,6 +98,8 @@ pub struct Schedule {
     pub cwd: OsString,
     /// What it read as standard input.
     pub stdin: Option<OsString>,
+    /// Arguments, standard input and the variables of these names were given when the program stood before `main`, not when it was started.
+    pub given: Option<Vec<OsString>>,
     /// The strategy of the campaign, with its parameters.
     pub strategy: Spec,
     /// The seed of the campaign.

@@ -217,6 +217,7 @@ struct Header {
     args: Vec<OsString>,
     env: Vec<(OsString, OsString)>,
     env_seen: Vec<(String, u16)>,
+    given: Option<Vec<OsString>>,
     known: Vec<u64>,
     guide: Vec<u64>,
     waits: BTreeSet<RacePlace>,
@@ -276,6 +277,16 @@ impl Header {
                         Some(sign) if self.env_seen.len() < MOST_VARIABLES => self.env_seen.push(sign),
                         _ => return expected(number, "`env-seen: NAME=SIGN …`", word),
                     }
+                }
+            }
+            "given" => {
+                let names = self.given.get_or_insert_default();
+                match value.split_once(' ').unwrap_or((value, "")) {
+                    ("input", "") => {}
+                    ("env", name) if names.len() < MOST_VARIABLES => {
+                        names.push(value_of(number, name.trim())?);
+                    }
+                    _ => return expected(number, "`given: input` or `given: env NAME`", line),
                 }
             }
             "known" => {
@@ -436,6 +447,7 @@ impl Header {
             cwd: self.text(end, "cwd")?,
             arg0: self.optional_text(end, "arg0")?,
             stdin: self.optional_text(end, "stdin")?,
+            given: self.given.clone(),
             strategy: campaign_strategy,
             seed: self.number(end, "seed")?,
             run: self.number(end, "run")?,

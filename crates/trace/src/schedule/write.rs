@@ -60,6 +60,12 @@ fn header(out: &mut String, schedule: &Schedule) {
     if let Some(stdin) = &schedule.stdin {
         line("stdin", &escape(stdin));
     }
+    if let Some(names) = &schedule.given {
+        line("given", &"input");
+        for name in names {
+            line("given", &format_args!("env {}", escape(name)));
+        }
+    }
     line("strategy", &words_of(&schedule.strategy));
     line("seed", &schedule.seed);
     line("run", &schedule.run);
