@@ -108,7 +108,11 @@ pub(crate) fn decide(candidates: Vec<Candidate>, text: Option<&str>) -> Option<H
     let mut fields = candidates.into_iter().filter(fits).map(|candidate| candidate.field);
     let first = fields.next()?;
     let mut agreed = first;
-    for field in fields {
+    for mut field in fields {
+        // Why it has no value makes no difference to its name.
+        if field.class != agreed.class && field.class.is_err() && agreed.class.is_err() {
+            (field.class, agreed.class) = (Err(NoScalar::Doubtful), Err(NoScalar::Doubtful));
+        }
         if field != agreed {
             // The same field of one object or of an array of them: only which element it is stays open.
             agreed = agreed.without_index();
