@@ -79,6 +79,8 @@ codes! {
         Joined = 21, "joined";
         /// Nothing is known of `value` bytes at `addr` any more: they are given out anew.
         Forgotten = 22, "forgotten";
+        /// A parameter or local of the strand's next access: `addr` is its place's number ([`crate::local`]), `value` what is there. Only of [`crate::layout::Record::Values`].
+        Local = 23, "local";
     }
 }
 

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -81,8 +81,10 @@ pub const BATCH_GUIDES_OFFSET: usize =
     (BATCH_OFFSET + size_of::<crate::batch::Batch>()).next_multiple_of(PAGE);
 /// Where its runs leave what they tell (runtime to driver): [`crate::batch::Head`]s, each with its lists.
 pub const RESULTS_OFFSET: usize = BATCH_GUIDES_OFFSET + crate::batch::GUIDE_WORDS * 8;
+/// Where the places of parameters and locals are (driver to runtime): see [`crate::local`].
+pub const PLACES_OFFSET: usize = (RESULTS_OFFSET + crate::batch::RESULTS).next_multiple_of(PAGE);
 /// The size of the file.
-pub const FILE_SIZE: usize = RESULTS_OFFSET + crate::batch::RESULTS;
+pub const FILE_SIZE: usize = PLACES_OFFSET + crate::local::WORDS * 8;
 
 /// The order of a free run's events. All strands write it at the same time.
 #[repr(C)]

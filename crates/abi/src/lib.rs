@@ -15,6 +15,7 @@ pub mod does;
 pub mod event;
 pub mod fault;
 pub mod layout;
+pub mod local;
 pub mod noise;
 pub mod object;
 pub mod op;

@@ -29,6 +29,8 @@ pub struct Taken {
     pub failed: bool,
     /// The pcs it learnt.
     pub learnt: Vec<u64>,
+    /// Names its class, if it is of one.
+    pub class: Option<u64>,
 }
 
 /// Who takes the runs of a campaign.

@@ -732,7 +732,8 @@ fn outcome_of(
         let failed = outcome.shown.iter().any(|shown| shown.fails && !shown.hidden);
         let (verdict, learnt) = (outcome.verdict.clone(), outcome.learnt.clone());
         let request = request.clone();
-        outcome.taken = Some(Box::new(Taken { request, segments, verdict, failed, learnt }));
+        let class = outcome.contribution.class;
+        outcome.taken = Some(Box::new(Taken { request, segments, verdict, failed, learnt, class }));
     }
     Ok(outcome)
 }

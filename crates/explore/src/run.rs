@@ -137,6 +137,11 @@ impl Server {
         self.known_count = self.memory.set_known(pcs);
     }
 
+    /// Sets where parameters and locals are at instructions ([`threadbare_abi::local`]), for runs that tell values.
+    pub fn set_locals(&mut self, words: &[u64]) {
+        self.memory.set_places(words);
+    }
+
     /// Takes what the run that has just ended adds to coverage: what it told is not told again.
     pub fn take_contribution(&mut self, ended: &Ended) -> Contribution {
         let Ended { end, live } = ended;
@@ -485,6 +490,8 @@ pub struct Job {
     server: Option<Server>,
     known: Arc<[u64]>,
     places: Places,
+    /// Where parameters and locals are, for runs that tell values.
+    locals: Arc<[u64]>,
     /// What free runs covered so far, where that is noted.
     tasks: Option<Arc<Seen>>,
     cancel: Arc<AtomicBool>,
@@ -500,6 +507,7 @@ impl Job {
             server: None,
             known: Arc::from([]),
             places: Places::default(),
+            locals: Arc::from([]),
             tasks: None,
             cancel,
             pace: None,
@@ -526,6 +534,14 @@ impl Job {
     /// The pcs that runs know.
     pub(crate) fn known(&self) -> &Arc<[u64]> {
         &self.known
+    }
+
+    /// Where parameters and locals are at instructions, for runs from now on that tell values.
+    pub fn set_locals(&mut self, words: &Arc<[u64]>) {
+        self.locals = Arc::clone(words);
+        if let Some(server) = &mut self.server {
+            server.set_locals(words);
+        }
     }
 
     /// The same for free runs; `quiet` knows where noise is of no use.
@@ -569,6 +585,7 @@ impl Job {
             none => {
                 let mut server = Server::start_unless(&self.target, Arc::clone(&self.cancel))?;
                 server.set_known(&self.known);
+                server.set_locals(&self.locals);
                 Ok(none.insert(server))
             }
         }

@@ -18,11 +18,12 @@ use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
     BATCH_GUIDES_OFFSET, BATCH_OFFSET, EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET,
     GUIDE_OFFSET, HEADER_OFFSET, Header, KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET,
-    PCS_CAPACITY, PLAN_OFFSET, Plan, READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET, RECORDED_STRANDS,
-    REPORT_OFFSET, REPORT_SIZE, RESULTS_OFFSET, RING_OFFSET, Recorded, Ring, SEGMENTS_CAPACITY,
-    STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET, TASKS_OFFSET, TOLD_CAPACITY, TOLD_OFFSET, VERSION,
-    WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
+    PCS_CAPACITY, PLACES_OFFSET, PLAN_OFFSET, Plan, READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET,
+    RECORDED_STRANDS, REPORT_OFFSET, REPORT_SIZE, RESULTS_OFFSET, RING_OFFSET, Recorded, Ring,
+    SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET, TASKS_OFFSET, TOLD_CAPACITY, TOLD_OFFSET,
+    VERSION, WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
 };
+use threadbare_abi::local;
 use threadbare_abi::step::STEP_WORDS;
 use threadbare_abi::tasks::{FUNCTIONS, ROW, Tasks};
 use threadbare_trace::run::Counters;
@@ -231,6 +232,11 @@ impl SharedMemory {
         let fit = &pcs[..pcs.len().min(PCS_CAPACITY)];
         self.write(KNOWN_OFFSET, fit);
         fit.len() as u64
+    }
+
+    /// Sets where parameters and locals are at instructions: the words of [`threadbare_abi::local`].
+    pub fn set_places(&self, words: &[u64]) {
+        self.write(PLACES_OFFSET, &words[..words.len().min(local::WORDS)]);
     }
 
     /// Sets what the runtime is to look out for; returns how many fit.

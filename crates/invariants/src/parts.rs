@@ -78,23 +78,30 @@ impl Parts {
 
     /// Takes a run with its samples.
     pub fn take_run(&mut self, points: &Points, failed: bool, samples: &[Sample]) {
-        self.take_views(points, failed, samples, &[]);
+        self.take_views(points, failed, samples, &[], 1);
     }
 
     /// Takes a run with its samples, and those of another view of the same activations: what they did by themselves where others came
-    /// in between. A statement is kept by a run if it holds in both; what holds instead in failing runs is said of the first.
-    pub fn take_views(&mut self, points: &Points, failed: bool, samples: &[Sample], own: &[Sample]) {
+    /// in between. A statement is kept by a run if it holds in both; what holds instead in failing runs is said of the first. The run stands for so many.
+    pub fn take_views(
+        &mut self,
+        points: &Points,
+        failed: bool,
+        samples: &[Sample],
+        own: &[Sample],
+        times: u64,
+    ) {
         let (part, runs) = if failed {
             (&mut self.failing, &mut self.failing_runs)
         } else {
             (&mut self.passing, &mut self.passing_runs)
         };
-        *runs += 1;
-        samples.iter().chain(own).for_each(|sample| part.take(points, sample));
+        *runs += times;
+        samples.iter().chain(own).for_each(|sample| part.take_times(points, sample, times));
         if !failed {
             return;
         }
-        samples.iter().for_each(|sample| self.between.take(points, sample));
+        samples.iter().for_each(|sample| self.between.take_times(points, sample, times));
         if self.kept.len() < KEPT_RUNS {
             let mut alone = Inference::new();
             samples.iter().chain(own).for_each(|sample| alone.take(points, sample));
@@ -102,9 +109,9 @@ impl Parts {
         }
     }
 
-    /// Takes a passing run whose samples come with those of others, counted.
-    pub fn take_passing(&mut self) {
-        self.passing_runs += 1;
+    /// Takes so many passing runs whose samples come with those of others, counted.
+    pub fn take_passing(&mut self, times: u64) {
+        self.passing_runs += times;
     }
 
     /// Takes samples of passing runs, each with how often it came.

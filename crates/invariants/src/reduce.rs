@@ -30,7 +30,7 @@ pub(crate) fn is_transition(layout: &Layout, statement: &Statement<usize>) -> bo
 
 /// Whether all that a statement speaks of is shared.
 pub(crate) fn is_shared(layout: &Layout, statement: &Statement<usize>) -> bool {
-    statement.operands().into_iter().all(|&slot| layout.slots[slot].shared)
+    statement.operands().into_iter().any(|&slot| layout.slots[slot].shared)
 }
 
 /// Whether it is about one variable only, now and then.

@@ -102,6 +102,8 @@ pub(crate) struct Live<'a> {
     pub(crate) address: u64,
     /// Those of inner blocks first, parameters before others.
     pub(crate) variables: Vec<Die<'a>>,
+    /// Of each the function that it is of: 0 for the one that was not inlined, 1 for what was put into it, and so on.
+    pub(crate) levels: Vec<usize>,
 }
 
 impl<'a> Live<'a> {
@@ -136,8 +138,9 @@ impl<'a> Live<'a> {
         }
         let mut found = walk.found;
         found.sort_by_key(|found| (std::cmp::Reverse(found.depth), !found.parameter));
+        let levels = found.iter().map(|found| found.level).collect();
         let variables = found.into_iter().map(|found| function.at(found.die)).collect();
-        Some(Live { function, address, variables })
+        Some(Live { function, address, variables, levels })
     }
 
     /// The expression for what `DW_OP_fbreg` counts from.
@@ -266,6 +269,7 @@ impl<'a> Live<'a> {
 struct Found {
     die: UnitOffset,
     depth: usize,
+    level: usize,
     parameter: bool,
 }
 
@@ -283,23 +287,29 @@ impl<'a> Walk<'_, 'a> {
             && let Ok(node) = tree.root()
         {
             // Damage ends the walk; what was found before it is true.
-            let _ = self.children(node, 0);
+            let _ = self.children(node, 0, 0);
         }
     }
 
-    fn children(&mut self, node: EntriesTreeNode<'_, '_, Slice<'a>>, depth: usize) -> gimli::Result<()> {
+    fn children(
+        &mut self,
+        node: EntriesTreeNode<'_, '_, Slice<'a>>,
+        depth: usize,
+        level: usize,
+    ) -> gimli::Result<()> {
         let mut children = node.children();
         while let Some(child) = children.next()? {
             let entry = child.entry();
             match entry.tag() {
                 gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter => {
                     let parameter = entry.tag() == gimli::DW_TAG_formal_parameter;
-                    self.found.push(Found { die: entry.offset(), depth, parameter });
+                    self.found.push(Found { die: entry.offset(), depth, level, parameter });
                 }
                 gimli::DW_TAG_lexical_block | gimli::DW_TAG_inlined_subroutine
                     if depth < MAX_DEPTH && (self.all || self.holds_address(entry)) =>
                 {
-                    self.children(child, depth + 1)?;
+                    let inlined = entry.tag() == gimli::DW_TAG_inlined_subroutine;
+                    self.children(child, depth + 1, level + usize::from(inlined))?;
                 }
                 _ => {}
             }

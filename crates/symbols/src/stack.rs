@@ -61,8 +61,7 @@ impl Symbols {
             let Held { name, ty, offset } = found.ok_or(NoScalar::NoVariable)?;
             let leaf = class_at(&ty, offset, size)?;
             let path = part_at(&ty, offset, size).path;
-            let name = format!("{function}::{name}{path}{}", leaf.part);
-            Ok(Scalar { name, size, class: leaf.class, element: leaf.element })
+            Ok(Scalar::new(format!("{function}::{name}{path}"), size, leaf))
         });
         found.ok_or(NoScalar::NoVariable)?
     }

@@ -117,6 +117,7 @@ mod tests {
             event: 0,
             before,
             after: Some(after),
+            locals: (0, 0),
         }
     }
 
@@ -133,7 +134,7 @@ mod tests {
         run.accesses = accesses;
         let known = Known::new(&program, &run, &slots, &spots);
         let order = Order::of(&run, |number| known.tells(number)).expect("a short run");
-        let found = Found { region: 0, first, last, whole: true };
+        let found = Found { region: 0, first, last, whole: true, up: 0 };
         let view = known.view(&run, &found);
         let activation = Activation {
             run: &run,

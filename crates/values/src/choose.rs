@@ -2,9 +2,10 @@
 
 use crate::array::{Array, FEW};
 use crate::known::{One, Slot};
-use crate::location::{Home, LeftOut};
+use crate::location::{Home, LeftOut, Read};
 use crate::places::Program;
 use crate::recording::Recording;
+use crate::sequence::Told;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use threadbare_symbols::NoScalar;
@@ -14,6 +15,9 @@ pub const MAX_VARIABLES: usize = 16;
 
 /// How many of them are arrays: each is a length, a least and a greatest element, a sum and an order, too.
 const MAX_ARRAYS: usize = 4;
+
+/// Arrays and what is told of sequences on the heap together.
+const MAX_SEQUENCES: usize = 8;
 
 /// What is known of a variable while it is not settled which ones are sampled.
 #[derive(Clone, Debug, Default)]
@@ -29,12 +33,15 @@ struct Use {
 pub(crate) struct Choice {
     uses: BTreeMap<usize, Use>,
     pub(crate) left_out: LeftOut,
+    /// Of the run that shared most.
+    pub(crate) read: Read,
 }
 
 impl Choice {
     /// Looks which variables the strands of a run share.
     pub(crate) fn learn(&mut self, program: &mut Program, run: &Recording) {
         let mut unnamed: HashMap<u64, (u16, bool, bool, NoScalar)> = HashMap::default();
+        let mut inside: HashMap<u64, bool> = HashMap::default();
         let spots = program.spots(run);
         let mut touched: HashMap<(usize, u64), (u16, bool, bool)> = HashMap::default();
         for (access, spot) in run.accesses.iter().zip(spots) {
@@ -48,6 +55,7 @@ impl Choice {
                     used.shared |= place.1 && place.2;
                 }
                 Err(why) => {
+                    inside.insert(access.addr, access.block.is_some() || access.frame.is_some());
                     let spot = unnamed.entry(access.addr).or_insert((access.strand, false, false, why));
                     spot.1 |= spot.0 != access.strand;
                     spot.2 |= access.writes();
@@ -62,10 +70,23 @@ impl Choice {
             self.uses.entry(number).or_default().several |= objects > 1;
         }
         let mut left_out = LeftOut::default();
-        for (_, shared, written, why) in unnamed.into_values() {
+        let mut read = Read::default();
+        for ((number, _), _) in touched.iter().filter(|(_, (_, shared, written))| *shared && *written) {
+            read.count(program.location(*number).home == Home::Fixed, true);
+        }
+        for (addr, (_, shared, written, why)) in unnamed {
             if shared && written {
                 left_out.count(why);
+                // What is the library's own, and what is no variable of the program's, need not be read.
+                let inside = inside.get(&addr).copied().unwrap_or(false);
+                if why == NoScalar::Doubtful || why == NoScalar::NoVariable && inside {
+                    read.count(!inside, false);
+                }
             }
+        }
+        let all = |read: &Read| read.globals.0 + read.fields.0;
+        if all(&read) > all(&self.read) {
+            self.read = read;
         }
         self.left_out.unnamed = self.left_out.unnamed.max(left_out.unnamed);
         self.left_out.doubtful = self.left_out.doubtful.max(left_out.doubtful);
@@ -84,8 +105,19 @@ impl Choice {
             }
             slots.push(Slot::All(array));
         }
+        for sequence in program.sequences() {
+            let is_shared = |number: &usize| shared.iter().any(|(_, it)| it == number);
+            let told = sequence.borders().filter(|borders| borders.iter().any(is_shared));
+            shared.retain(|(_, number)| !sequence.hidden().any(|it| it == *number));
+            if told.is_some() && slots.len() + 2 <= MAX_SEQUENCES {
+                if !sequence.has_len() {
+                    slots.push(Slot::Sequence(sequence.clone(), Told::Size));
+                }
+                slots.push(Slot::Sequence(sequence.clone(), Told::All));
+            }
+        }
         shared.sort_by_key(|&(accesses, number)| (std::cmp::Reverse(accesses), number));
-        let room = MAX_VARIABLES - slots.len();
+        let room = MAX_VARIABLES.saturating_sub(slots.len());
         self.left_out.beyond = shared.len().saturating_sub(room) as u64;
         for (_, variable) in shared.into_iter().take(room) {
             let two = program.location(variable).home != Home::Fixed && self.uses[&variable].several;

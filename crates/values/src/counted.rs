@@ -16,16 +16,16 @@ pub(crate) struct Counted {
 
 impl Counted {
     /// Counts a sample that stands for what was read; false if it is to be made first.
-    pub(crate) fn again(&mut self, hash: u64) -> bool {
+    pub(crate) fn again(&mut self, hash: u64, times: u64) -> bool {
         let Some(&at) = self.places.get(&hash) else { return false };
-        self.samples[at].1 += 1;
+        self.samples[at].1 += times;
         true
     }
 
     /// A sample that did not come before.
-    pub(crate) fn add(&mut self, hash: u64, sample: Sample) {
+    pub(crate) fn add(&mut self, hash: u64, sample: Sample, times: u64) {
         self.places.insert(hash, self.samples.len());
-        self.samples.push((sample, 1));
+        self.samples.push((sample, times));
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -40,13 +40,13 @@ impl Counted {
 }
 
 /// Stands for what was read at an entry, or at an exit with its entry. Equal numbers of different ones do not come up by chance.
-pub(crate) fn hash(point: PointId, entry: &Raw, left: Option<&Raw>) -> u64 {
+pub(crate) fn hash(point: PointId, entry: &[Option<u64>], left: Option<&Raw>, locals: &[Option<u64>]) -> u64 {
     let mut hash = 0x9e37_79b9_7f4a_7c15 ^ u64::from(point.0);
     let mut word = |word: u64| {
         hash = (hash ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
         hash ^= hash >> 32;
     };
-    for value in entry.iter().chain(left.into_iter().flatten()) {
+    for value in entry.iter().chain(left.into_iter().flatten()).chain(locals) {
         word(value.map_or(0x5851_f42d_4c95_7f2d, |value| value.wrapping_mul(0xc4ce_b9fe_1a85_ec53)));
     }
     hash
@@ -92,10 +92,10 @@ mod tests {
     fn what_was_read_is_told_apart() {
         let of = |point, entry: &[u64], left: &[u64]| {
             let raw = |values: &[u64]| values.iter().map(|value| Some(*value)).collect::<Raw>();
-            hash(PointId(point), &raw(entry), Some(&raw(left)))
+            hash(PointId(point), &raw(entry), Some(&raw(left)), &[])
         };
         let all = [of(1, &[0, 1], &[1]), of(1, &[1, 0], &[1]), of(1, &[0, 1], &[0]), of(2, &[0, 1], &[1])];
         assert!((0..4).all(|one| (0..one).all(|other| all[one] != all[other])));
-        assert_ne!(hash(PointId(1), &vec![None], None), hash(PointId(1), &vec![Some(0)], None));
+        assert_ne!(hash(PointId(1), &[None], None, &[]), hash(PointId(1), &[Some(0)], None, &[]));
     }
 }

@@ -5,11 +5,12 @@ use crate::location::Home;
 use crate::places::{Program, Spot};
 use crate::recording::{Access, Recording};
 use crate::regions::Found;
+use crate::sequence::{LONGEST, Sequence, Told};
 use crate::timeline::{Moment, Timeline};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use threadbare_abi::op::OpKind;
-use threadbare_symbols::NoScalar;
+use threadbare_symbols::{Content, NoScalar};
 
 /// What is sampled.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub(crate) enum Slot {
     One(One),
     /// An array, put together from its elements.
     All(Array),
+    /// A sequence on the heap.
+    Sequence(Sequence, Told),
 }
 
 /// A variable of one value.
@@ -35,6 +38,11 @@ impl Slot {
             Self::All(array) => {
                 array.elements.iter().map(|it| it.map(|variable| One { variable, nth: 0 })).collect()
             }
+            Self::Sequence(sequence, _) => {
+                let borders = sequence.borders().into_iter().flatten();
+                let borders = borders.map(|variable| Some(One { variable, nth: 0 }));
+                borders.chain(std::iter::repeat(None)).take(self.width()).collect()
+            }
         }
     }
 
@@ -43,6 +51,8 @@ impl Slot {
         match self {
             Self::One(_) => 1,
             Self::All(array) => array.elements.len(),
+            Self::Sequence(_, Told::Size) => 2,
+            Self::Sequence(_, Told::All) => 2 + LONGEST,
         }
     }
 }
@@ -56,6 +66,8 @@ struct Held {
     variable: usize,
     home: Home,
     size: u64,
+    /// When it means anything.
+    content: Option<Content>,
     /// How many of its objects are told apart.
     most: usize,
     /// The numbers of its timelines, by address.
@@ -74,6 +86,12 @@ pub(crate) struct Known {
     touched: Vec<Option<(usize, usize)>>,
     /// Of each access the strand's next one.
     next: Vec<usize>,
+    /// The sequences, each with where its values begin in a [`Raw`].
+    sequences: Vec<(usize, Sequence)>,
+    /// Timelines of what may be elements of sequences, by address and size.
+    elements: HashMap<(u64, u8), usize>,
+    /// Timelines of all variables, by address.
+    by_address: HashMap<u64, usize>,
 }
 
 impl Known {
@@ -90,7 +108,8 @@ impl Known {
                 let location = program.location(one.variable);
                 let size = u64::from(location.size);
                 let (variable, home) = (one.variable, location.home);
-                held.push(Held { variable, home, size, most: 1, lines: BTreeMap::new() });
+                let content = location.content.clone();
+                held.push(Held { variable, home, size, content, most: 1, lines: BTreeMap::new() });
                 held.len() - 1
             });
             if held[at].home != Home::Fixed {
@@ -108,10 +127,87 @@ impl Known {
             Some((at, line))
         };
         let touched = run.accesses.iter().zip(spots).map(touch).collect();
-        let mut known = Self { held, timelines, ones, base: Vec::new(), touched, next: next(run) };
+        let mut known = Self {
+            held,
+            timelines,
+            ones,
+            base: Vec::new(),
+            touched,
+            next: next(run),
+            sequences: Vec::new(),
+            elements: HashMap::default(),
+            by_address: HashMap::default(),
+        };
         known.fill(run, spots);
+        known.fill_elements(run, slots);
         known.base = known.ones.iter().map(|one| known.outside((*one)?)).collect();
         known
+    }
+
+    /// Follows what may be elements of sequences: accesses to heap blocks of just their size.
+    fn fill_elements(&mut self, run: &Recording, slots: &[Slot]) {
+        let lines = self.held.iter().flat_map(|held| &held.lines);
+        self.by_address = lines.map(|(addr, line)| (*addr, *line)).collect();
+        self.follow_tags(run);
+        let mut at = 0;
+        for slot in slots {
+            if let Slot::Sequence(sequence, Told::All) = slot {
+                self.sequences.push((at, sequence.clone()));
+            }
+            at += slot.width();
+        }
+        if self.sequences.is_empty() {
+            return;
+        }
+        let sizes: Vec<u8> = self.sequences.iter().map(|(_, sequence)| sequence.element.size).collect();
+        for (number, access) in run.accesses.iter().enumerate().filter(|(_, access)| access.block.is_some()) {
+            let end = access.addr + u64::from(access.size);
+            if sizes.contains(&access.size) {
+                let line = *self.elements.entry((access.addr, access.size)).or_insert_with(|| {
+                    self.timelines.push(Timeline::default());
+                    self.timelines.len() - 1
+                });
+                self.timelines[line].add(number, Some(access.before), access.after);
+            }
+            // Whoever writes a part of an element, or several, leaves it unknown.
+            for &size in sizes.iter().filter(|size| access.writes() && **size != access.size) {
+                for addr in access.addr.saturating_sub(u64::from(size) - 1)..end {
+                    if let Some(&line) = self.elements.get(&(addr, size)) {
+                        self.timelines[line].add(number, None, None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Follows the tags of enums that are no variables here.
+    fn follow_tags(&mut self, run: &Recording) {
+        let mut tags: HashMap<u64, Option<usize>> = HashMap::default();
+        for held in &self.held {
+            let Some(content) = &held.content else { continue };
+            for addr in held.lines.keys() {
+                let tag = addr.wrapping_add_signed(content.behind.wrapping_neg());
+                if !self.by_address.contains_key(&tag) {
+                    tags.insert(tag, None);
+                }
+            }
+        }
+        if tags.is_empty() {
+            return;
+        }
+        for (number, access) in run.accesses.iter().enumerate() {
+            for addr in access.addr..access.addr + u64::from(access.size) {
+                let Some(line) = tags.get_mut(&addr) else { continue };
+                let line = *line.get_or_insert_with(|| {
+                    self.timelines.push(Timeline::default());
+                    self.timelines.len() - 1
+                });
+                let whole = addr == access.addr;
+                let after = access.after.filter(|_| whole);
+                self.timelines[line].add(number, whole.then_some(access.before), after);
+            }
+        }
+        self.by_address.extend(tags.into_iter().filter_map(|(addr, line)| Some((addr, line?))));
     }
 
     fn fill(&mut self, run: &Recording, spots: &[Spot]) {
@@ -144,7 +240,7 @@ impl Known {
             Home::Heap => Lives::SinceFirst,
             Home::Fixed => Lives::Always,
         };
-        Some(Source { line, addr, size: *size, replaced: None, lives })
+        Some(Source { held: at, line, addr, size: *size, replaced: None, lives })
     }
 
     /// The variables as an activation has them: of the objects that it touches.
@@ -237,6 +333,7 @@ enum Lives {
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug)]
 struct Source {
+    held: usize,
     line: usize,
     addr: u64,
     size: u64,
@@ -247,8 +344,8 @@ struct Source {
 
 impl Source {
     fn of(object: &Object, size: u64) -> Self {
-        let Object { line, addr, replaced, .. } = *object;
-        Self { line, addr, size, replaced, lives: Lives::Always }
+        let Object { variable: held, line, addr, replaced } = *object;
+        Self { held, line, addr, size, replaced, lives: Lives::Always }
     }
 }
 
@@ -260,8 +357,32 @@ pub(crate) struct View<'a> {
 
 impl View<'_> {
     fn each(&self, of: impl Fn(&Source, &Timeline) -> Option<u64>) -> Raw {
-        let value = |source: &Source| of(source, &self.known.timelines[source.line]);
-        self.sources.iter().map(|source| source.as_ref().and_then(value)).collect()
+        let known = self.known;
+        let value = |source: &Source| {
+            let value = of(source, &known.timelines[source.line])?;
+            let Some(content) = &known.held[source.held].content else { return Some(value) };
+            // What is in a variant means something while the enum is that variant.
+            let addr = source.addr.wrapping_add_signed(content.behind.wrapping_neg());
+            // Where nobody touches the tag in sight of others, it stays.
+            let Some(&line) = known.by_address.get(&addr) else { return Some(value) };
+            let tag = of(&Source { line, addr, size: 1, replaced: None, ..*source }, &known.timelines[line])?;
+            (content.numbers.contains(&tag) != content.rest).then_some(value)
+        };
+        let mut raw: Raw = self.sources.iter().map(|source| source.as_ref().and_then(value)).collect();
+        for (at, sequence) in &known.sequences {
+            let [Some(begin), Some(border)] = raw[*at..at + 2] else { continue };
+            let count = sequence.count(begin, border).filter(|count| *count <= LONGEST as u64);
+            let size = sequence.element.size;
+            for index in 0..count.unwrap_or(0) {
+                let addr = begin.wrapping_add(index * u64::from(size));
+                let Some(&line) = known.elements.get(&(addr, size)) else { continue };
+                // The sequence is there: so are its elements.
+                let (held, lives) = (0, Lives::Always);
+                let source = Source { held, line, addr, size: size.into(), replaced: None, lives };
+                raw[at + 2 + index as usize] = of(&source, &known.timelines[line]);
+            }
+        }
+        raw
     }
 
     /// What they were at a moment, as far as that is known.

@@ -21,25 +21,29 @@
 //! What was there before an access is read when the strand goes on from its point, what was there after it at the strand's next event, before
 //! anyone else goes on. An access to more than eight bytes comes in pieces; one to a stack with the frame that it is in, found by the return
 //! address that the function gave to its hook, which `symbols/stack.rs` holds against the unwind table. `vain.rs` has the looks of waiting
-//! loops that planners leave out. Samples that came before are counted, not made (`counted.rs`).
+//! loops that planners leave out. Samples that came before are counted, not made (`counted.rs`). `locals.rs` has parameters and locals, which come by a way of
+//! their own.
 
 mod alike;
 mod array;
 mod choose;
 mod counted;
 mod known;
+mod locals;
 mod location;
 mod order;
 mod places;
 mod recording;
 mod regions;
 mod sampler;
+mod sequence;
 mod spans;
 mod timeline;
 mod vain;
 
 pub use choose::MAX_VARIABLES;
-pub use location::{Home, LeftOut, Location};
+pub use locals::Locals;
+pub use location::{Home, LeftOut, Location, Read};
 pub use places::{Level, Program};
 pub use recording::{Access, Activation, MAX_ACCESSES, Recording};
 pub use regions::Place;

@@ -1,7 +1,7 @@
 //! The places in memory that have a name and a type.
 
 use threadbare_invariants::{Type, Value};
-use threadbare_symbols::{Class, NoScalar};
+use threadbare_symbols::{Class, Content, NoScalar};
 
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Location {
     signed: bool,
     /// Of a Rust enum, the numbers that stand for a variant by themselves.
     tags: Option<Vec<u64>>,
+    /// When it means anything: while the tag of the enum that it is in says so.
+    pub(crate) content: Option<Content>,
 }
 
 impl Location {
@@ -49,7 +51,7 @@ impl Location {
             Class::Float => (Type::Float, false),
             Class::Pointer => (Type::Pointer, false),
         };
-        Self { name, class, size, home, signed, tags }
+        Self { name, class, size, home, signed, tags, content: None }
     }
 
     /// What its bytes mean.
@@ -75,6 +77,23 @@ impl Location {
     }
 }
 
+/// Of the places that strands share how many have values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Read {
+    /// Globals and statics, and those of them that are read.
+    pub globals: (u64, u64),
+    /// Places of heap blocks and frames, and those of them that are read.
+    pub fields: (u64, u64),
+}
+
+impl Read {
+    pub(crate) fn count(&mut self, fixed: bool, read: bool) {
+        let counts = if fixed { &mut self.globals } else { &mut self.fields };
+        counts.0 += 1;
+        counts.1 += u64::from(read);
+    }
+}
+
 /// Places that strands share and that have no value here, by the reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
@@ -84,6 +103,8 @@ pub struct LeftOut {
     pub doubtful: u64,
     /// Variables beyond what a point can have.
     pub beyond: u64,
+    /// Parameters that the compiler has left no place of.
+    pub parameters: u64,
 }
 
 impl LeftOut {
@@ -91,7 +112,7 @@ impl LeftOut {
         match why {
             NoScalar::NoVariable => self.unnamed += 1,
             NoScalar::Doubtful => self.doubtful += 1,
-            NoScalar::Library => {}
+            NoScalar::Library | NoScalar::Padding => {}
         }
     }
 }

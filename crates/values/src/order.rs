@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use threadbare_abi::op::OpKind;
 
 /// Longer runs are taken as they are.
-const MOST_ACCESSES: usize = 600;
+pub(crate) const MOST_ACCESSES: usize = 600;
 /// The same of what is no access.
 const MOST_DEEDS: usize = 4096;
 /// Cuts at one access that are looked at.
@@ -291,6 +291,7 @@ mod tests {
             event: 0,
             before: 0,
             after: Some(u64::from(op != OpKind::Read)),
+            locals: (0, 0),
         }
     }
 

@@ -3,11 +3,12 @@
 use crate::array::Array;
 use crate::location::{Home, Location};
 use crate::recording::{Access, Recording};
+use crate::sequence::Sequence;
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
-use threadbare_symbols::{Class, NoScalar, Pc, Scalar, StackFrame, Symbols};
+use threadbare_symbols::{Class, LocalScalar, NoScalar, Pc, Scalar, StackFrame, Symbols};
 
 /// A function at an instruction, the one that is compiled or one that was put into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Program {
     numbers: HashMap<(String, u8), usize>,
     locations: Vec<Location>,
     arrays: BTreeMap<String, Array>,
+    /// Sequences on the heap, by the names of what holds them.
+    sequences: BTreeMap<String, Sequence>,
 }
 
 impl fmt::Debug for Program {
@@ -65,6 +68,7 @@ impl Program {
             numbers: HashMap::default(),
             locations: Vec::new(),
             arrays: BTreeMap::new(),
+            sequences: BTreeMap::new(),
         }
     }
 
@@ -83,6 +87,11 @@ impl Program {
             frames.iter().rev().map(level).collect()
         };
         Rc::clone(self.chains.entry(pc).or_insert_with(make))
+    }
+
+    /// The parameters and locals of one value at a place in the code.
+    pub(crate) fn local_scalars(&self, pc: Pc) -> Vec<LocalScalar> {
+        self.symbols.local_scalars(pc)
     }
 
     /// The variable of every access of a run.
@@ -131,9 +140,14 @@ impl Program {
             let context = contexts[access.activation as usize];
             match self.spot(run, access, context) {
                 Err(NoScalar::Doubtful) if access.size > 1 => {
-                    let pieces = self.pieces(run, access, context);
-                    let whole = std::slice::from_ref(access);
-                    parted.extend_from_slice(if pieces.is_empty() { whole } else { &pieces });
+                    let pieces = self.pieces(run, access, context).filter(|pieces| !pieces.is_empty());
+                    match pieces {
+                        Some(mut pieces) => {
+                            pieces[0].goes_on = access.goes_on;
+                            parted.extend(pieces);
+                        }
+                        None => parted.push(*access),
+                    }
                 }
                 _ => parted.push(*access),
             }
@@ -141,12 +155,13 @@ impl Program {
         run.replace(parted, &begins);
     }
 
-    /// The accesses to single variables that an access is made of; nothing if one piece of it is in doubt.
-    fn pieces(&mut self, run: &Recording, access: &Access, context: u32) -> Vec<Access> {
+    /// The accesses to single variables that an access is made of; nothing if one piece of it is in doubt. Bytes between fields are none.
+    fn pieces(&mut self, run: &Recording, access: &Access, context: u32) -> Option<Vec<Access>> {
         match self.spot(run, access, context) {
             Err(NoScalar::Doubtful) if access.size > 1 => {}
-            Err(NoScalar::Doubtful) => return Vec::new(),
-            _ => return vec![*access],
+            Err(NoScalar::Doubtful) => return None,
+            Err(NoScalar::Padding) => return Some(Vec::new()),
+            _ => return Some(vec![*access]),
         }
         let size = access.size / 2;
         let bits = u32::from(size) * 8;
@@ -160,13 +175,9 @@ impl Program {
             after: access.after.map(|after| after >> bits),
             ..*access
         };
-        let mut pieces = self.pieces(run, &first, context);
-        let more = self.pieces(run, &second, context);
-        if pieces.is_empty() || more.is_empty() {
-            return Vec::new();
-        }
-        pieces.extend(more);
-        pieces
+        let mut pieces = self.pieces(run, &first, context)?;
+        pieces.extend(self.pieces(run, &second, context)?);
+        Some(pieces)
     }
 
     fn spot(&mut self, run: &Recording, access: &Access, context: u32) -> Spot {
@@ -220,9 +231,11 @@ impl Program {
         let stack: Vec<Pc> = run.stack(access).into_iter().take(CALLERS).map(Pc::Return).collect();
         let field = self.symbols.field_access(&stack, bytes, offset, access.size.into());
         let found = match field {
-            Some(field) => field.class.clone().map(|class| {
-                self.number(format!("{field}{}", field.library_part), class, access.size, Home::Heap)
-            }),
+            Some(field) => match (field.class, field.scalar) {
+                (Ok(_), Some(scalar)) => Ok(self.scalar(scalar, Home::Heap)),
+                (Ok(_), None) => Err(NoScalar::Doubtful),
+                (Err(why), _) => Err(why),
+            },
             None => Err(NoScalar::NoVariable),
         };
         self.fields.insert(key, found);
@@ -231,7 +244,13 @@ impl Program {
 
     fn scalar(&mut self, scalar: Scalar, home: Home) -> usize {
         let array = scalar.element.and_then(|of| Some((Array::new(&scalar.name, of)?, of.index as usize)));
-        let number = self.number(scalar.name, scalar.class, scalar.size as u8, home);
+        let number = self.number(scalar.name.clone(), scalar.class, scalar.size as u8, home);
+        self.locations[number].content = scalar.content;
+        if let Some(of) = &scalar.sequence {
+            let (name, part) = scalar.name.rsplit_once('.').unwrap_or((&scalar.name, ""));
+            let sequence = self.sequences.entry(name.to_owned());
+            sequence.or_insert_with(|| Sequence::new(name, of, home)).put(part, number);
+        }
         if let Some((array, index)) = array {
             let array = self.arrays.entry(array.name.clone()).or_insert(array);
             if let Some(element) = array.elements.get_mut(index) {
@@ -252,6 +271,11 @@ impl Program {
     /// The arrays that variables are elements of, by name.
     pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
         self.arrays.values()
+    }
+
+    /// The sequences that variables are of, by name.
+    pub(crate) fn sequences(&self) -> impl Iterator<Item = &Sequence> {
+        self.sequences.values()
     }
 
     /// A variable by its number.

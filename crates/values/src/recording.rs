@@ -35,6 +35,8 @@ pub struct Access {
     pub before: u64,
     /// What was there right after it; none if the run ended there.
     pub after: Option<u64>,
+    /// The parameters and locals that were told with it: where they begin, and how many.
+    pub(crate) locals: (u32, u32),
 }
 
 impl Access {
@@ -66,6 +68,8 @@ struct Strand {
     block: Option<(u64, u64)>,
     /// The frame of its next access.
     frame: Option<StackFrame>,
+    /// The parameters and locals of its next access, by the numbers of their places.
+    locals: Vec<(u32, u64)>,
 }
 
 /// Something a strand did that is no access.
@@ -95,6 +99,8 @@ pub struct Recording {
     names: HashMap<u16, String>,
     /// What was done beside the accesses, in order.
     pub(crate) deeds: Vec<Deed>,
+    /// Parameters and locals of the accesses, by the numbers of their places.
+    locals: Vec<(u32, u64)>,
 }
 
 fn is_access(op: OpKind) -> bool {
@@ -159,6 +165,10 @@ impl Recording {
                     let pointer = event.value.wrapping_add(8);
                     state.frame = Some(StackFrame { pc: event.pc, address: event.addr, pointer });
                 }
+            }
+            Some(EventKind::Local) => {
+                let place = u32::try_from(event.addr).unwrap_or(u32::MAX);
+                self.strands.entry(strand).or_default().locals.push((place, event.value));
             }
             Some(EventKind::Made) => self.made(event),
             Some(EventKind::Left) => {
@@ -246,12 +256,23 @@ impl Recording {
         all
     }
 
+    /// The parameters and locals that were told with an access.
+    pub(crate) fn locals_of(&self, access: &Access) -> &[(u32, u64)] {
+        let (first, count) = (access.locals.0 as usize, access.locals.1 as usize);
+        self.locals.get(first..first + count).unwrap_or_default()
+    }
+
     /// The last piece of an access.
     pub(crate) fn last_piece(&self, mut number: usize) -> usize {
         while self.accesses.get(number + 1).is_some_and(|next| next.goes_on) {
             number += 1;
         }
         number
+    }
+
+    /// Whether it is too long for what runs like it have to be looked at.
+    pub fn is_long(&self) -> bool {
+        self.accesses.len() > crate::order::MOST_ACCESSES || self.dropped > 0
     }
 
     /// The run has ended without a failure: all functions came to their end.
@@ -307,6 +328,8 @@ impl Recording {
             Some(first) => (first.block, first.frame),
             None => (state.block.take(), state.frame.take()),
         };
+        let locals = (self.locals.len() as u32, state.locals.len() as u32);
+        self.locals.append(&mut state.locals);
         let Some(&activation) = state.stack.last() else { return };
         self.accesses.push(Access {
             strand: event.strand,
@@ -322,6 +345,7 @@ impl Recording {
             before: event.value,
             // A read leaves what it finds.
             after: (!op.writes_memory()).then_some(event.value),
+            locals,
         });
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Found {
     pub(crate) last: usize,
     /// Whether the strand came to its end.
     pub(crate) whole: bool,
+    /// How many calls lead from its function to the first access.
+    pub(crate) up: u32,
 }
 
 /// A place in the source.
@@ -309,7 +311,8 @@ impl Strand<'_> {
             self.regions.wide.insert(region);
         }
         // What one access leaves is what it does, whoever came before it.
-        Some(Found { region, first, last, whole: !single })
+        let up = self.calls(first, within);
+        Some(Found { region, first, last, whole: !single, up })
     }
 
     fn functions(&mut self) {
@@ -331,16 +334,23 @@ impl Strand<'_> {
             let chain = self.program.chain(step.pc);
             if let Some(level) = chain.first().filter(|level| level.own) {
                 let level = level.clone();
-                self.function(&level, first, last, left);
+                self.function(&level, activation, first, last, left);
             }
             self.inlined(activation, first, last, left);
         }
     }
 
-    fn function(&mut self, level: &Level, first: usize, last: usize, whole: bool) {
+    /// How many calls lead from a function to an access in it.
+    fn calls(&self, at: usize, within: u32) -> u32 {
+        let depth = |activation: u32| self.run.activations[activation as usize].depth;
+        depth(self.activation(at)).saturating_sub(depth(within))
+    }
+
+    fn function(&mut self, level: &Level, within: u32, first: usize, last: usize, whole: bool) {
         let region = self.regions.number(Region::Function(level.function.clone()), Place::of(level));
         self.regions.wide.insert(region);
-        self.found.push(Found { region, first, last, whole });
+        let up = self.calls(first, within);
+        self.found.push(Found { region, first, last, whole, up });
     }
 
     /// Functions that the compiler put into another one, each activation by itself.
@@ -373,7 +383,8 @@ impl Strand<'_> {
                 }
                 if chains[begin][level].own {
                     let level = chains[begin][level].clone();
-                    self.function(&level, all[begin].0, all[end - 1].0, left || end < all.len());
+                    let whole = left || end < all.len();
+                    self.function(&level, within, all[begin].0, all[end - 1].0, whole);
                 }
                 begin = end;
             }

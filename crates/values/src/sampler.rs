@@ -5,11 +5,13 @@ use crate::array::Array;
 use crate::choose::Choice;
 use crate::counted::{Counted, Pace, hash};
 use crate::known::{Known, Raw, Slot, View};
-use crate::location::{LeftOut, Location};
+use crate::locals::Locals;
+use crate::location::{LeftOut, Location, Read};
 use crate::order::Order;
 use crate::places::Program;
 use crate::recording::Recording;
 use crate::regions::{Found, Place, Regions};
+use crate::sequence::Told;
 use crate::timeline::{after, making};
 use crate::vain::Vain;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -93,6 +95,9 @@ pub struct Sampler {
     sampled: Vec<Sampled>,
     /// Which variables are sampled.
     slots: Vec<Slot>,
+    locals: Locals,
+    /// By the numbers of the regions, the parameters and locals of their functions.
+    local_slots: Vec<Vec<usize>>,
     unsampled: u64,
     /// What loops found in vain.
     vain: Vain,
@@ -125,6 +130,14 @@ struct Run<'a> {
     number: u64,
     known: &'a Known,
     order: Option<&'a Order>,
+    /// How many runs it stands for.
+    times: u64,
+}
+
+/// An activation with its parameters and locals.
+struct At<'a> {
+    found: &'a Found,
+    locals: Vec<Option<u64>>,
 }
 
 impl Sampler {
@@ -138,6 +151,8 @@ impl Sampler {
             regions: Regions::default(),
             sampled: Vec::new(),
             slots: Vec::new(),
+            locals: Locals::default(),
+            local_slots: Vec::new(),
             unsampled: 0,
             vain: Vain::default(),
             counted: Counted::default(),
@@ -153,6 +168,11 @@ impl Sampler {
         self.wanted = Wanted(Box::new(wanted));
     }
 
+    /// Samples these parameters and locals, too. Comes before the first sample.
+    pub fn set_locals(&mut self, locals: Locals) {
+        self.locals = locals;
+    }
+
     /// Looks which variables the strands of a run share. Comes before the first [`Sampler::seal`].
     pub fn learn(&mut self, program: &mut Program, run: &Recording) {
         self.vain.learn(run);
@@ -164,6 +184,11 @@ impl Sampler {
         self.slots = self.choice.slots(program, wanted);
     }
 
+    /// Puts the variables in the order of their names, so that they are the same ones in campaigns that touch them more or less often.
+    pub fn by_name(&mut self, program: &Program) {
+        self.slots.sort_by_cached_key(|slot| variable(program, slot).name);
+    }
+
     /// The points so far.
     pub fn points(&self) -> &Points {
         &self.points
@@ -171,7 +196,12 @@ impl Sampler {
 
     /// What has no value.
     pub fn left_out(&self) -> LeftOut {
-        self.choice.left_out
+        LeftOut { parameters: self.locals.gone(), ..self.choice.left_out }
+    }
+
+    /// Of the places that strands share how many have values, in the run that shared most.
+    pub fn read(&self) -> Read {
+        self.choice.read
     }
 
     /// How many variables are sampled.
@@ -207,24 +237,24 @@ impl Sampler {
     /// The samples of a run, one by one; those of runs like it if so asked.
     pub fn samples(&mut self, program: &mut Program, run: &Recording, number: u64, alike: bool) -> Samples {
         let mut samples = Samples::default();
-        self.each(program, run, number, alike, |sampler, program, run, found| {
+        self.each(program, run, (number, 1), alike, |sampler, program, run, found| {
             sampler.sample(program, run, found, &mut samples);
             sampler.see(program, run, found);
         });
         samples
     }
 
-    /// Counts the samples of a run and of those like it. [`Sampler::counted`] has them.
-    pub fn count(&mut self, program: &mut Program, run: &Recording, number: u64) {
+    /// Counts the samples of a run, which stands for so many, and of those like it. [`Sampler::counted`] has them.
+    pub fn count(&mut self, program: &mut Program, run: &Recording, number: u64, times: u64) {
         self.vain.learn(run);
         let (mut new, mut all) = (0, 0);
-        self.each(program, run, number, true, |sampler, program, run, found| {
+        self.each(program, run, (number, times), true, |sampler, program, run, found| {
             new += u64::from(sampler.count_one(program, run, found, true));
             all += 1;
         });
         self.runs.note(new * HARDLY > all);
         for looked in self.vain.put_into(run) {
-            self.each(program, &looked, number, true, |sampler, program, run, found| {
+            self.each(program, &looked, (number, 1), true, |sampler, program, run, found| {
                 sampler.count_one(program, run, found, false);
             });
         }
@@ -246,7 +276,7 @@ impl Sampler {
         &mut self,
         program: &mut Program,
         recording: &Recording,
-        number: u64,
+        (number, times): (u64, u64),
         alike: bool,
         mut take: impl FnMut(&mut Self, &Program, Run<'_>, &Found),
     ) {
@@ -261,7 +291,7 @@ impl Sampler {
         self.add_regions(program);
         let known = Known::new(program, recording, &self.slots, &spots);
         let order = alike.then(|| Order::of(recording, |number| known.tells(number))).flatten();
-        let run = Run { recording, number, known: &known, order: order.as_ref() };
+        let run = Run { recording, number, known: &known, order: order.as_ref(), times };
         self.sampled.iter_mut().for_each(|region| region.times = 0);
         for found in found {
             let region = &mut self.sampled[found.region];
@@ -285,6 +315,13 @@ impl Sampler {
         let variables: Vec<Variable> = self.slots.iter().map(|slot| variable(program, slot)).collect();
         for number in self.sampled.len()..self.regions.len() {
             let region = self.regions.region(number);
+            let own = self.regions.place(region).map_or(&[][..], |place| self.locals.of(place));
+            let mut variables = variables.clone();
+            variables.extend(own.iter().map(|local| {
+                let Location { name, class, .. } = self.locals.location(*local);
+                Variable::new(name.clone(), class.clone())
+            }));
+            self.local_slots.push(own.to_vec());
             let mut add = |side| {
                 let point = Point { region: region.clone(), side, variables: variables.clone() };
                 self.points.add(point).expect("a region's variables are settled once")
@@ -321,9 +358,16 @@ impl Sampler {
         }
     }
 
+    /// An activation with its parameters and locals.
+    fn at<'a>(&self, run: Run<'_>, found: &'a Found) -> At<'a> {
+        let wanted = &self.local_slots[found.region];
+        At { found, locals: self.locals.values(wanted, run.recording, found) }
+    }
+
     fn sample(&self, program: &Program, run: Run<'_>, found: &Found, samples: &mut Samples) {
         let view = run.known.view(run.recording, found);
-        let make = |entry: &Raw, left: Option<&Raw>| self.make(program, run, found, entry, left);
+        let here = self.at(run, found);
+        let make = |entry: &Raw, left: Option<&Raw>| self.make(program, run, &here, entry, left);
         let entry = view.at(making(found.first));
         samples.outer.push(make(&entry, None));
         let whole = is_whole(run.recording, found);
@@ -353,21 +397,22 @@ impl Sampler {
             return false;
         }
         let view = run.known.view(run.recording, found);
+        let here = self.at(run, found);
         let entry = view.at(making(found.first));
         let take = if made { Self::count_sample } else { Self::recognise };
-        let mut new = take(self, program, run, found, &entry, None);
+        let mut new = take(self, program, run, &here, &entry, None);
         let whole = is_whole(run.recording, found);
         if whole {
             let left = view.at(after(found.last));
-            new |= take(self, program, run, found, &entry, Some(&left));
+            new |= take(self, program, run, &here, &entry, Some(&left));
             let own = view.own(&entry);
             if own != entry {
-                new |= take(self, program, run, found, &own, Some(&left));
+                new |= take(self, program, run, &here, &own, Some(&left));
             }
         }
         let dice = self.dice();
         if new || self.sampled[found.region].alike.looks(CALM_ALIKE, LEAST_ALIKE, dice) {
-            let more = self.count_alike(program, run, found, &view, whole);
+            let more = self.count_alike(program, run, &here, &view, whole);
             self.sampled[found.region].alike.note(more);
             new |= more;
         }
@@ -380,22 +425,22 @@ impl Sampler {
         &mut self,
         program: &Program,
         run: Run<'_>,
-        found: &Found,
+        here: &At<'_>,
         view: &View<'_>,
         whole: bool,
     ) -> bool {
-        let Some(activation) = self.activation(run, found, view) else { return false };
+        let Some(activation) = self.activation(run, here.found, view) else { return false };
         let entries = activation.entries();
         let pairs = if whole { activation.pairs() } else { Vec::new() };
         let mut new = false;
         for entry in &entries {
-            new |= self.recognise(program, run, found, entry, None);
+            new |= self.recognise(program, run, here, entry, None);
         }
         for (entry, left) in &pairs {
-            new |= self.recognise(program, run, found, entry, Some(left));
+            new |= self.recognise(program, run, here, entry, Some(left));
             let own = view.own(entry);
             if own != *entry {
-                new |= self.recognise(program, run, found, &own, Some(left));
+                new |= self.recognise(program, run, here, &own, Some(left));
             }
         }
         new
@@ -423,16 +468,16 @@ impl Sampler {
         &mut self,
         program: &Program,
         run: Run<'_>,
-        found: &Found,
+        here: &At<'_>,
         entry: &Raw,
         left: Option<&Raw>,
     ) -> bool {
-        let hash = self.hash(found, entry, left);
-        if self.counted.again(hash) {
+        let hash = self.hash(here, entry, left);
+        if self.counted.again(hash, run.times) {
             return false;
         }
-        let sample = self.make(program, run, found, entry, left);
-        self.counted.add(hash, sample);
+        let sample = self.make(program, run, here, entry, left);
+        self.counted.add(hash, sample, run.times);
         self.recognised.len() >= RECOGNISED || self.recognised.insert(hash)
     }
 
@@ -441,40 +486,49 @@ impl Sampler {
         &mut self,
         program: &Program,
         run: Run<'_>,
-        found: &Found,
+        here: &At<'_>,
         entry: &Raw,
         left: Option<&Raw>,
     ) -> bool {
-        let hash = self.hash(found, entry, left);
+        let hash = self.hash(here, entry, left);
         let room = self.recognised.len() < RECOGNISED;
         let new = if room { self.recognised.insert(hash) } else { !self.recognised.contains(&hash) };
-        if new && !self.counted.again(hash) {
-            let sample = self.make(program, run, found, entry, left);
-            self.counted.add(hash, sample);
+        if new && !self.counted.again(hash, 1) {
+            let sample = self.make(program, run, here, entry, left);
+            self.counted.add(hash, sample, 1);
         }
         new
     }
 
-    fn hash(&self, found: &Found, entry: &Raw, left: Option<&Raw>) -> u64 {
-        let region = &self.sampled[found.region];
-        hash(if left.is_some() { region.exit } else { region.enter }, entry, left)
+    fn hash(&self, here: &At<'_>, entry: &Raw, left: Option<&Raw>) -> u64 {
+        let region = &self.sampled[here.found.region];
+        hash(if left.is_some() { region.exit } else { region.enter }, entry, left, &here.locals)
     }
 
     fn make(
         &self,
         program: &Program,
         run: Run<'_>,
-        found: &Found,
+        here: &At<'_>,
         entry: &Raw,
         left: Option<&Raw>,
     ) -> Sample {
+        let At { found, locals } = here;
         let region = &self.sampled[found.region];
+        let mine = || {
+            let of = self.local_slots[found.region].iter().zip(locals);
+            of.map(|(local, raw)| raw.map_or(Value::Missing, |raw| self.locals.location(*local).value(raw)))
+        };
+        // What a parameter was is said once: it has no value of its own at the entry that an exit speaks of.
         let values = |raw: &Raw| values(program, &self.slots, raw);
+        let with_locals = |raw: &Raw| values(raw).into_iter().chain(mine()).collect::<Vec<_>>();
+        let without =
+            |raw: &Raw| values(raw).into_iter().chain(locals.iter().map(|_| Value::Missing)).collect();
         let at = |access: usize| &run.recording.accesses[access];
         let (strand, number) = (u32::from(at(found.first).strand), run.number);
         let (point, event, values, entry) = match left {
-            None => (region.enter, at(found.first).event, values(entry), Vec::new()),
-            Some(left) => (region.exit, at(found.last).event, values(left), values(entry)),
+            None => (region.enter, at(found.first).event, with_locals(entry), Vec::new()),
+            Some(left) => (region.exit, at(found.last).event, with_locals(left), without(entry)),
         };
         Sample { point, run: number, strand, event, values, entry }
     }
@@ -497,6 +551,11 @@ fn variable(program: &Program, slot: &Slot) -> Variable {
             let class = first_of(program, array).map_or(Type::Opaque, |it| array.class(it));
             Variable::shared(array.name.clone(), class)
         }
+        Slot::Sequence(sequence, told) => {
+            let name = &sequence.name;
+            let name = if *told == Told::Size { format!("{name}.size") } else { name.clone() };
+            Variable::shared(name, sequence.class(*told))
+        }
     }
 }
 
@@ -511,6 +570,7 @@ fn values(program: &Program, slots: &[Slot], raw: &Raw) -> Vec<Value> {
             (Slot::All(array), raw) => {
                 first_of(program, array).map_or(Value::Missing, |element| array.value(element, raw))
             }
+            (Slot::Sequence(sequence, told), raw) => sequence.value(*told, raw),
             _ => Value::Missing,
         }
     };

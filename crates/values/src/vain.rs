@@ -236,6 +236,7 @@ mod tests {
             event: 0,
             before,
             after: Some(after),
+            locals: (0, 0),
         }
     }
 

@@ -223,6 +223,45 @@ impl Bench {
         Ok(broken)
     }
 
+    /// What values around a finding cost: runs a second with them, beside without.
+    fn around(&self) -> Outcome<Row> {
+        let source = root().join("tests/invariants/account.c").to_string_lossy().into_owned();
+        run(command(&self.tool, &["cc", "-g", "-O1", "-pthread", &source, "-o", "./finding"])
+            .current_dir(&self.folder))?;
+        let limit = ["--strategy", "random", "--runs", "1000", "--seed", "1", "--out", "out"];
+        let told = self.tells(&["--alone", "--strategy", "random", "--runs", "100"], "./finding")?;
+        let id = told["findings"][0]["id"].as_str().ok_or("no finding")?.to_owned();
+        let with = || {
+            let result =
+                self.tells(&["--alone", "--strategy", "random", "--runs", "1000", "--of", &id], "./finding")?;
+            Ok(field(&result, "runs")? / field(&result, "elapsed_s")?)
+        };
+        let without = || {
+            let mut arguments = vec!["run", "--format", "json", "--races", "off", "--keep-going"];
+            arguments.extend(limit);
+            arguments.extend(["--", "./finding"]);
+            let result = json(command(&self.tool, &arguments).current_dir(&self.folder))?;
+            Ok(field(&result, "runs")? / field(&result, "elapsed_s")?)
+        };
+        let (ours, peer) = in_turns(with, without)?;
+        let what = "account: runs/s of `invariants --of FINDING`; peer: `run`".to_owned();
+        Ok(Row { what, ours, peer, at_least: 0.5 })
+    }
+
+    /// Of the globals that strands share at -O2, over all programs, how many there are and how many are read; the same of fields.
+    fn read(&self) -> Outcome<((f64, f64), (f64, f64))> {
+        let (mut globals, mut fields) = ((0.0, 0.0), (0.0, 0.0));
+        for (name, _) in PROGRAMS {
+            let program = self.built(name, &["-O2"])?;
+            let result = self.tells(&["--alone", "--strategy", "random", "--runs", "50"], &program)?;
+            for (key, sums) in [("globals", &mut globals), ("fields", &mut fields)] {
+                let count = |at: usize| result[key][at].as_f64().unwrap_or(0.0);
+                *sums = (sums.0 + count(0), sums.1 + count(1));
+            }
+        }
+        Ok((globals, fields))
+    }
+
     /// What values cost, and how fast samples are taken in.
     fn costs(&self, page: &mut Page) -> Outcome {
         let mut rows = Vec::new();
@@ -246,6 +285,12 @@ impl Bench {
             let (ours, peer) = in_turns(with, without)?;
             let what = format!("{name}: runs/s of `invariants`, inference and all; peer: `run`");
             rows.push(Row { what, ours, peer, at_least: 0.2 });
+        }
+        rows.push(self.around()?);
+        let (globals, fields) = self.read()?;
+        for (what, (all, read), at_least) in [("globals", globals, 0.9), ("fields", fields, 0.7)] {
+            let what = format!("shared {what} that are read at -O2, of all programs; peer: all");
+            rows.push(Row { what, ours: read, peer: all, at_least });
         }
         for (stream, ours) in rates()? {
             let what = format!("samples/s of 20 variables on one core: {stream}; peer: a million");

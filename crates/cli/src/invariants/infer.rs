@@ -5,11 +5,11 @@ use super::campaigns::Runs;
 use super::orders::Orders;
 use super::record::{self, Recorded, Recorder};
 use crate::exit::Trouble;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 use threadbare_invariants::{Broken, Check, KEPT_RUNS, Kept, Operand, Parts, Sample, Shown, Watch};
 use threadbare_trace::report::Module;
-use threadbare_values::{Options, Program, Sampler, Samples, Spans};
+use threadbare_values::{Locals, Options, Program, Sampler, Samples, Spans};
 
 /// Runs of a program that the variables are chosen by.
 const LOOKED_AT: usize = 64;
@@ -17,6 +17,12 @@ const LOOKED_AT: usize = 64;
 const LOOKED_AT_IN_HASTE: usize = 24;
 /// Runs that are recorded at a time.
 const CHUNK: usize = 16;
+
+/// Runs of one class that are looked at; the last of them stands for the others. What failing runs have at other moments is not worked out, so it is more of those.
+const OF_A_CLASS: u64 = 2;
+const FAILING_OF_A_CLASS: u64 = 4;
+/// Accesses of the first runs that are kept, so that these need not be made once more.
+const KEPT_ACCESSES: usize = 1 << 18;
 
 /// Where every order that makes a difference was run, a sample has nothing to do with chance: it counts for as many as chance would need.
 const WEIGHT_OF_ALL: u64 = 7;
@@ -92,7 +98,10 @@ impl Inferred {
     /// place comes when all other strands are over, and can only show what they did.
     fn aside(&self, broken: &Broken) -> u8 {
         let Some(seen) = self.sampler.seen_in(&broken.point.region) else { return 0 };
-        let touched = |operand: &&Operand| seen.touched.iter().any(|name| is_of(name, &operand.name));
+        let local =
+            |operand: &Operand| broken.point.variables.iter().any(|it| !it.shared && it.name == operand.name);
+        let touched =
+            |operand: &&Operand| local(operand) || seen.touched.iter().any(|name| is_of(name, &operand.name));
         let foreign = !broken.told.statement.operands().iter().all(touched);
         if seen.alone { 2 } else { u8::from(foreign) }
     }
@@ -116,6 +125,8 @@ impl Inferred {
 /// Whether a variable is what an operand is of, or a part of it.
 fn is_of(variable: &str, operand: &str) -> bool {
     let operand = operand.strip_suffix("@2").unwrap_or(operand);
+    // How many a vector holds is told by its borders.
+    let operand = operand.strip_suffix(".size").unwrap_or(operand);
     variable.strip_prefix(operand).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
@@ -158,6 +169,107 @@ impl Source<'_> {
     }
 }
 
+impl Source<'_> {
+    /// What the program consists of in memory, and its names and types, from the first run that can be made again.
+    fn program(&mut self) -> Result<Option<(Vec<Module>, Program)>, Trouble> {
+        for number in self.order.clone() {
+            if self.recorder.is_late() {
+                break;
+            }
+            if let Some(recorded) = self.recorder.record(&[number])?.pop().flatten() {
+                let modules = recorded.facts.report.modules;
+                let program = record::program(self.recorder.runs, &modules);
+                return Ok(Some((modules, program)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Lets the sampler look which variables strands share in so many runs, of different classes as far as possible. Keeps what it recorded.
+    fn learn(
+        &mut self,
+        most: usize,
+        program: &mut Program,
+        sampler: &mut Sampler,
+    ) -> Result<HashMap<usize, Recorded>, Trouble> {
+        let mut seen = BTreeSet::new();
+        let taken = &self.recorder.runs.taken;
+        let is_new = |number: &usize| taken[*number].class.is_none_or(|class| seen.insert(class));
+        let numbers: Vec<usize> = self.order.iter().copied().filter(is_new).take(most).collect();
+        let (mut kept, mut accesses) = (HashMap::new(), 0);
+        for chunk in numbers.chunks(CHUNK) {
+            if self.recorder.is_late() {
+                break;
+            }
+            for (&number, recorded) in chunk.iter().zip(self.recorder.record(chunk)?) {
+                let Some(mut recorded) = recorded else { continue };
+                program.part(&mut recorded.recording);
+                sampler.learn(program, &recorded.recording);
+                accesses += recorded.recording.accesses.len();
+                if accesses <= KEPT_ACCESSES {
+                    kept.insert(number, recorded);
+                }
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// Runs of one class differ in nothing but the order of steps that do not concern each other: few of them are enough.
+#[derive(Default)]
+struct Classes(HashMap<(bool, u64), Looked>);
+
+#[derive(Default)]
+struct Looked {
+    /// Its runs.
+    all: u64,
+    /// Those that were chosen, and those that were looked at.
+    chosen: u64,
+    taken: u64,
+    /// What runs like it have is not looked at: all of its runs are.
+    long: bool,
+}
+
+impl Classes {
+    fn of(runs: &Runs, order: &[usize]) -> Self {
+        let mut classes = Self::default();
+        for number in order {
+            let taken = &runs.taken[*number];
+            if let Some(class) = taken.class {
+                classes.0.entry((taken.failed, class)).or_default().all += 1;
+            }
+        }
+        classes
+    }
+
+    fn enough(failed: bool) -> u64 {
+        if failed { FAILING_OF_A_CLASS } else { OF_A_CLASS }
+    }
+
+    /// Whether a run is to be looked at.
+    fn wants(&mut self, runs: &Runs, number: usize) -> bool {
+        let taken = &runs.taken[number];
+        let Some(looked) = taken.class.and_then(|class| self.0.get_mut(&(taken.failed, class))) else {
+            return true;
+        };
+        looked.chosen += 1;
+        looked.long || looked.chosen <= Self::enough(taken.failed)
+    }
+
+    /// How many runs one that was made stands for.
+    fn times(&mut self, runs: &Runs, number: usize, recorded: Option<&Recorded>) -> u64 {
+        let taken = &runs.taken[number];
+        let looked = taken.class.and_then(|class| self.0.get_mut(&(taken.failed, class)));
+        let (Some(looked), Some(recorded)) = (looked, recorded) else { return 1 };
+        looked.taken += 1;
+        looked.long |= recorded.recording.is_long() && !taken.failed;
+        match looked.taken {
+            taken_so_far if looked.long || taken_so_far != Self::enough(taken.failed) => 1,
+            last => looked.all.saturating_sub(last - 1).max(1),
+        }
+    }
+}
+
 /// Infers from runs.
 pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result<Inferred, Trouble> {
     let mut source = Source { recorder: Recorder::new(runs), order: runs.order() };
@@ -169,32 +281,26 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
         let regions = wanted.clone();
         sampler.only(move |region, place| regions.regions(region, Some(place)));
     }
-    let mut program = None;
-    let mut modules = Vec::new();
     // Half of what time there is goes to the choice of variables.
     source.recorder.deadline =
         runs.deadline.map(|end| end - end.saturating_duration_since(Instant::now()) / 2);
-    let looked_at = if runs.deadline.is_some() { LOOKED_AT_IN_HASTE } else { LOOKED_AT };
-    source.each(looked_at, |_, recorded| {
-        if let Some(mut recorded) = recorded {
-            let program = program.get_or_insert_with(|| {
-                modules.clone_from(&recorded.facts.report.modules);
-                record::program(runs, &modules)
-            });
-            program.part(&mut recorded.recording);
-            sampler.learn(program, &recorded.recording);
-        }
-        Ok(())
-    })?;
-    let Some(mut program) = program else {
+    let Some((modules, mut program)) = source.program()? else {
         return Err(Trouble::usage(
             "no run could be made again, so there are no values",
             "a program that depends on what no schedule holds (the clock, other processes) shows other runs each time",
         ));
     };
+    let locals = Locals::new(&mut program, runs.known.iter().copied());
+    source.recorder.set_locals(locals.words());
+    sampler.set_locals(locals);
+    let looked_at = if runs.deadline.is_some() { LOOKED_AT_IN_HASTE } else { LOOKED_AT };
+    let mut recordings = source.learn(looked_at, &mut program, &mut sampler)?;
     sampler.seal(&program, &|name| {
         wanted.variable.is_empty() || wanted.variable.iter().any(|part| name.contains(part.as_str()))
     });
+    if wanted.grow.is_some() {
+        sampler.by_name(&program);
+    }
     source.recorder.deadline = runs.deadline;
     let (parts, failing) = (Parts::new(), Vec::new());
     let (orders, spans) = (Orders::default(), Spans::default());
@@ -205,14 +311,30 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     inferred.check = kept.map(|kept| kept.check(inferred.sampler.points()));
     // What every order is inferred from has them all, and where time is short there are few runs anyway.
     let all = runs.are_all() || runs.deadline.is_some() || inferred.check.is_some();
-    for chunk in source.order.chunks(CHUNK) {
-        if source.recorder.is_late() {
+    let mut classes = Classes::of(runs, &source.order);
+    // The next runs are made while what the last ones did is looked at.
+    let mut made: Vec<(usize, Option<Recorded>)> = Vec::new();
+    let mut chunks = source.order.chunks(CHUNK);
+    loop {
+        let chunk = chunks.next().filter(|_| !source.recorder.is_late());
+        let mut wanted = |number: &usize| {
+            let passes = !runs.taken[*number].failed;
+            all || classes.wants(runs, *number) && (!passes || inferred.sampler.wants_more())
+        };
+        let chosen: Vec<usize> = chunk.unwrap_or_default().iter().copied().filter(|it| wanted(it)).collect();
+        let new: Vec<usize> =
+            chosen.iter().copied().filter(|number| !recordings.contains_key(number)).collect();
+        let recorded = source.recorder.record_while(&new, || {
+            for (number, recorded) in made.drain(..) {
+                let times = if all { 1 } else { classes.times(runs, number, recorded.as_ref()) };
+                inferred.take(&mut program, runs.taken[number].failed, (number, times), recorded);
+            }
+        })?;
+        let mut recorded: HashMap<usize, Option<Recorded>> = new.into_iter().zip(recorded).collect();
+        let of = |number: usize| (number, recordings.remove(&number).or_else(|| recorded.remove(&number)?));
+        made.extend(chosen.into_iter().map(of));
+        if chunk.is_none() {
             break;
-        }
-        let wanted = |number: &usize| all || runs.taken[*number].failed || inferred.sampler.wants_more();
-        let chunk: Vec<usize> = chunk.iter().copied().filter(wanted).collect();
-        for (&number, recorded) in chunk.iter().zip(source.recorder.record(&chunk)?) {
-            inferred.take(&mut program, runs.taken[number].failed, number, recorded);
         }
     }
     let counted = inferred.sampler.counted(true);
@@ -245,7 +367,13 @@ impl Inferred {
         samples.outer.iter().chain(&samples.own).for_each(|sample| check.take(sample));
     }
 
-    fn take(&mut self, program: &mut Program, failed: bool, number: usize, recorded: Option<Recorded>) {
+    fn take(
+        &mut self,
+        program: &mut Program,
+        failed: bool,
+        (number, times): (usize, u64),
+        recorded: Option<Recorded>,
+    ) {
         let Some(mut recorded) = recorded else {
             self.not_followed += 1;
             return;
@@ -258,15 +386,15 @@ impl Inferred {
         self.orders.take(program, &recorded.recording, failed);
         self.spans.take(program, &recorded.recording, failed);
         if !failed {
-            self.sampler.count(program, &recorded.recording, number as u64);
-            self.parts.take_passing();
+            self.sampler.count(program, &recorded.recording, number as u64, times);
+            self.parts.take_passing(times);
             let counted = self.sampler.counted(false);
             self.take_counted(counted);
             return;
         }
         // What is told of a failing run is what its schedule shows.
         let samples = self.sampler.samples(program, &recorded.recording, number as u64, false);
-        self.parts.take_views(self.sampler.points(), true, &samples.outer, &samples.own);
+        self.parts.take_views(self.sampler.points(), true, &samples.outer, &samples.own, times);
         if self.failing.len() >= KEPT_RUNS {
             return;
         }

@@ -83,7 +83,7 @@ fn of(
     }
     drop(job);
     let (verdict, segments) = (facts.verdict, Some(schedule.segments));
-    let failing = Taken { request, segments, verdict, failed: true, learnt: Vec::new() };
+    let failing = Taken { request, segments, verdict, failed: true, learnt: Vec::new(), class: None };
     let (mut runs, complete) = campaigns::beside(config, failing, &found.known, RUNS, time / 3)?;
     for taken in &mut runs.taken {
         taken.request.timeout = taken.request.timeout.min(time / SLOWER);

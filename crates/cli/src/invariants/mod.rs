@@ -2,6 +2,7 @@
 
 mod around;
 mod campaigns;
+mod grown;
 mod infer;
 pub(crate) mod joined;
 mod orders;
@@ -18,6 +19,7 @@ use crate::options::{CampaignOptions, ReportFormat};
 use crate::{hide, output, values};
 use around::Around;
 use clap::ValueEnum;
+use grown::Grown;
 use results::Results;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -77,6 +79,9 @@ pub(crate) struct Wanted {
     /// Tell which statements of such a file no longer hold.
     #[arg(long, value_name = "FILE", conflicts_with = "keep")]
     pub(crate) check: Option<PathBuf>,
+    /// Let what runs show grow in a file: what earlier campaigns of the same build put there counts, too.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "from"])]
+    pub(crate) grow: Option<PathBuf>,
     /// Write the values as a file that Daikon reads, declarations included.
     #[arg(long, value_name = "FILE")]
     pub(crate) dtrace: Option<PathBuf>,
@@ -100,6 +105,7 @@ impl Wanted {
             alone: true,
             keep: None,
             check: None,
+            grow: None,
             dtrace: None,
             from: None,
         }
@@ -122,12 +128,17 @@ pub(crate) fn of_program(
     interrupt::watch().map_err(|error| cannot("watch for signals", &error))?;
     let target = Arc::new(target);
     let runs = campaigns::make(options, wanted.alone, &target, &store, &suppressions)?;
-    let inferred = infer::infer(&runs, wanted, kept.as_ref())?;
+    let mut grown = wanted.grow.as_deref().map(|file| Grown::open(file, &target.program)).transpose()?;
+    let mut inferred = infer::infer(&runs, wanted, kept.as_ref())?;
+    if let Some(grown) = &mut grown {
+        grown.merge(&mut inferred.parts)?;
+    }
     if inferred.not_followed > 0 {
         let (lost, all) = (inferred.not_followed, runs.order().len());
         warn(&format!("{lost} of {all} runs could not be made again; their values are left out"));
     }
     let mut results = Results::new(&runs, &inferred, wanted);
+    results.grown = grown.map(|grown| grown.told);
     schedules::add(&runs, &store, &mut results)?;
     if wanted.check.is_none() && !wanted.no_regions {
         results.regions = regions::tried(&runs, &inferred, &results, options, &store)?;

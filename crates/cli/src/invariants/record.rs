@@ -33,7 +33,7 @@ pub(crate) struct Recorded {
 
 /// Makes runs again.
 pub(crate) struct Recorder<'a> {
-    runs: &'a Runs,
+    pub(crate) runs: &'a Runs,
     jobs: Vec<Job>,
     line: ProgressLine,
     began: Instant,
@@ -78,8 +78,23 @@ impl<'a> Recorder<'a> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// Where parameters and locals are, from now on.
+    pub(crate) fn set_locals(&mut self, words: &[u64]) {
+        let words: Arc<[u64]> = Arc::from(words);
+        self.jobs.iter_mut().for_each(|job| job.set_locals(&words));
+    }
+
     /// Makes these runs again; none for one that turned out to be another.
     pub(crate) fn record(&mut self, numbers: &[usize]) -> Result<Vec<Option<Recorded>>, Trouble> {
+        self.record_while(numbers, || ())
+    }
+
+    /// The same while something else is done.
+    pub(crate) fn record_while(
+        &mut self,
+        numbers: &[usize],
+        meanwhile: impl FnOnce(),
+    ) -> Result<Vec<Option<Recorded>>, Trouble> {
         let next = AtomicUsize::new(0);
         let results: Vec<Mutex<Option<Recorded>>> = numbers.iter().map(|_| Mutex::new(None)).collect();
         let trouble: Mutex<Option<Error>> = Mutex::new(None);
@@ -109,6 +124,7 @@ impl<'a> Recorder<'a> {
                     }
                 });
             }
+            meanwhile();
         });
         if let Some(error) = trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error.into());

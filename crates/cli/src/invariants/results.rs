@@ -1,6 +1,7 @@
 //! What is told, in the order in which it is told.
 
 use super::campaigns::Runs;
+use super::grown;
 use super::infer::Inferred;
 use super::regions::Tried;
 use super::{Kind, Wanted};
@@ -29,6 +30,13 @@ pub(crate) struct Results {
     /// Nothing is left that the first strategy would run.
     pub(crate) complete: bool,
     pub(crate) variables: usize,
+    /// What earlier campaigns put into the file that is grown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) grown: Option<grown::Told>,
+    /// Of the globals that strands share in the run that shared most: how many, and how many are read.
+    pub(crate) globals: (u64, u64),
+    /// The same of places in heap blocks and frames.
+    pub(crate) fields: (u64, u64),
     pub(crate) left_out: LeftOut,
     pub(crate) invariants: Vec<Invariant>,
     /// Lines that were made atomic, and what came of it.
@@ -46,6 +54,8 @@ pub(crate) struct LeftOut {
     pub(crate) unnamed: u64,
     /// Unions, bit fields, parts of numbers.
     pub(crate) doubtful: u64,
+    /// Parameters that the compiler has left no place of.
+    pub(crate) parameters: u64,
     /// Variables beyond the bound of a point.
     pub(crate) beyond: u64,
     /// Runs that could not be made again.
@@ -133,9 +143,12 @@ impl Results {
             strategy: runs.strategies.join(", "),
             complete: runs.complete,
             variables: inferred.sampler.variables(),
+            globals: inferred.sampler.read().globals,
+            fields: inferred.sampler.read().fields,
             left_out: LeftOut {
                 unnamed: left.unnamed,
                 doubtful: left.doubtful,
+                parameters: left.parameters,
                 beyond: left.beyond,
                 runs: inferred.not_followed,
                 accesses: inferred.dropped,
@@ -171,7 +184,9 @@ impl Results {
             self.invariants.iter().map(|it| (it.name.clone(), it.text.clone())).collect();
         for point in inference.tell().iter().filter(|point| !is_single(&point.point.region)) {
             let place = place(&point.point.region);
-            let told = point.told.iter().filter(|told| wants(wanted, &point.point, told, place.as_ref()));
+            let told = point.told.iter().filter(|told| {
+                wants(wanted, &point.point, told, place.as_ref()) && !is_unchanged_local(&point.point, told)
+            });
             let new = told.map(|told| Invariant::new(&point.point, told, place.as_ref()));
             self.invariants.extend(new.filter(|it| !known.contains(&(it.name.clone(), it.text.clone()))));
         }
@@ -264,6 +279,15 @@ fn wants(wanted: &Wanted, point: &Point, told: &Told, place: Option<&Place>) -> 
         Kind::State => !told.transition,
     };
     kind && wanted.regions(&point.region, place) && any(&wanted.variable, &told.statement.to_string())
+}
+
+/// Whether it says of one variable of the strand's own that it is what it was: a parameter that nobody changes, in a file of samples.
+fn is_unchanged_local(point: &Point, told: &Told) -> bool {
+    let operands = told.statement.operands();
+    let Some(first) = operands.first() else { return false };
+    let own = |name: &str| point.variables.iter().any(|it| !it.shared && it.name == name);
+    let unchanged = told.statement.to_string() == format!("{0} == orig({0})", first.name);
+    operands.len() == 2 && unchanged && own(&first.name)
 }
 
 fn any(parts: &[String], text: &str) -> bool {

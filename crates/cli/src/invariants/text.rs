@@ -27,6 +27,21 @@ pub(crate) fn text(results: &Results) -> String {
             counted(results.variables as u64, "shared variable"),
         ));
     }
+    if let Some(grown) = &results.grown {
+        page.line(format_args!(
+            "with {} of earlier campaigns in {}: {} passed, {} failed",
+            counted(grown.runs_passing + grown.runs_failing, "run"),
+            grown.file,
+            grown.runs_passing,
+            grown.runs_failing,
+        ));
+        if grown.changed > 0 {
+            page.line(format_args!(
+                "{} with other variables than the file has: left as they are there",
+                counted(grown.changed, "point"),
+            ));
+        }
+    }
     if results.runs > 0 && results.variables == 0 {
         let named = "no shared variable has a name and a type: build with `-g`";
         let any = if results.left_out.unnamed > 0 { named } else { "strands share no variable" };
@@ -204,6 +219,7 @@ impl Page {
         let counts = [
             (left.unnamed, "shared places of heap and stacks that have no name"),
             (left.doubtful, "shared places whose type is in doubt"),
+            (left.parameters, "parameters that are optimised away"),
             (left.beyond, "shared variables beyond the bound"),
             (left.runs, "runs that could not be made again"),
             (left.accesses, "accesses of long runs"),

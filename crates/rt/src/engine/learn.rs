@@ -38,7 +38,7 @@ pub fn set_gate(open: bool) {
     // SAFETY: single kernel thread.
     unsafe {
         GATE = match open {
-            true if MODE != PointMode::Shared || TELLS_ALL => WATCHED,
+            true if MODE != PointMode::Shared || TELLS_ALL || TELLS_VALUES => WATCHED,
             true => OPEN,
             false => 0,
         }
@@ -61,6 +61,8 @@ static mut KNOWN_LOADED: usize = 0;
 static mut MODE: PointMode = PointMode::Shared;
 /// Accesses that are no points are told the driver.
 static mut TELLS_ALL: bool = false;
+/// Values are told: registers are kept at each access.
+static mut TELLS_VALUES: bool = false;
 
 #[inline(always)]
 fn slot(pc: u64) -> usize {
@@ -142,6 +144,7 @@ pub fn begin(mode: PointMode) {
     unsafe {
         MODE = mode;
         TELLS_ALL = engine().plan.record == layout::Record::Everything as u32;
+        TELLS_VALUES = engine().plan.record == layout::Record::Values as u32;
     }
 }
 

@@ -8,6 +8,7 @@ use super::race::Ignored;
 use super::rounds;
 use super::spin::SpinTrack;
 use super::unseen::Inside;
+use super::values;
 use super::wait::Wait;
 use super::words;
 use crate::heap::arena::Slot;
@@ -78,6 +79,8 @@ pub struct Strand {
     pub track: Track,
     /// Lowest and highest address of its stack.
     pub stack: (usize, usize),
+    /// What it had in registers at the access that it stands before, while values are told; null otherwise.
+    pub captured: *const values::Captured,
     /// Stands for what it had in registers and on its stack at its last point, while planners ask.
     pub local: u64,
     /// What others have written into its stack.
@@ -163,6 +166,7 @@ impl Strand {
             pthread: 0,
             carrier: None,
             stack: (0, 0),
+            captured: core::ptr::null(),
             local: 0,
             foreign: Foreign::default(),
             stack_shared: false,

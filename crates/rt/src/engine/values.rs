@@ -3,11 +3,16 @@
 //! The hook of an access comes before it, and a strand may be stopped in between. So what was there before is read when the strand
 //! goes on, and what is there after it when the strand comes to its next event, before anyone else goes on. A run that nobody
 //! wants values of pays nothing: the only tests are those for other things that are seldom wanted.
+//!
+//! Parameters and locals are read by a plan of the driver's (`threadbare_abi::local`): in registers, which the stubs of plain accesses keep on a way that only
+//! such runs take, and on the strand's own stack.
 
 use super::sched::{ATTENTION, attention, this};
-use super::{frames, record, spin};
+use super::{frames, record, shared, spin};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
+use threadbare_abi::layout;
+use threadbare_abi::local::{self, Place, REGISTERS};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
@@ -26,6 +31,95 @@ struct Open {
 }
 
 static mut OPEN: Open = Open { addr: 0, size: 0, frame: None };
+
+/// The registers of the last plain access, by their DWARF numbers, as its stub found them.
+pub static mut CAPTURED: [u64; REGISTERS] = [0; REGISTERS];
+
+/// The registers of an access that a strand stands before.
+#[derive(Debug)]
+pub struct Captured {
+    pc: u64,
+    registers: [u64; REGISTERS],
+}
+
+/// The rest of a stub: keeps all registers but `rax`, which is kept already and has where it goes on.
+#[unsafe(naked)]
+pub unsafe extern "C" fn keep_registers() {
+    core::arch::naked_asm!(
+        "mov [rip + {to} + 8], rdx",
+        "mov [rip + {to} + 16], rcx",
+        "mov [rip + {to} + 24], rbx",
+        "mov [rip + {to} + 32], rsi",
+        "mov [rip + {to} + 40], rdi",
+        "mov [rip + {to} + 48], rbp",
+        // What the stack pointer was before the call.
+        "lea rsi, [rsp + 8]",
+        "mov [rip + {to} + 56], rsi",
+        "mov [rip + {to} + 64], r8",
+        "mov [rip + {to} + 72], r9",
+        "mov [rip + {to} + 80], r10",
+        "mov [rip + {to} + 88], r11",
+        "mov [rip + {to} + 96], r12",
+        "mov [rip + {to} + 104], r13",
+        "mov [rip + {to} + 112], r14",
+        "mov [rip + {to} + 120], r15",
+        "mov rsi, [rsp]",
+        "jmp rax",
+        to = sym CAPTURED,
+    )
+}
+
+/// Does what an access at `pc` does, with its registers at hand.
+#[inline]
+pub fn with_registers(pc: u64, go: impl FnOnce()) {
+    if !is_on() {
+        return go();
+    }
+    // SAFETY: single kernel thread; nobody else has gone on since the stub.
+    let captured = Captured { pc, registers: unsafe { CAPTURED } };
+    this().captured = &raw const captured;
+    go();
+    this().captured = core::ptr::null();
+}
+
+/// Tells the parameters and locals of the access that the running strand makes.
+fn tell_locals(op: Op) {
+    let this = this();
+    // SAFETY: null, or in a frame of the strand's that is there until the access is made; after a jump out of it, in what was one on the same stack.
+    let Some(captured) = (unsafe { this.captured.as_ref() }).filter(|captured| captured.pc == op.pc) else {
+        return;
+    };
+    let Some(table) = shared::area(layout::PLACES_OFFSET).map(|at| at as *const u64) else { return };
+    // SAFETY: indices are masked or compared with the table's size; nobody writes it during a run.
+    let word = |at: usize| unsafe { table.add(at).read() };
+    let mut slot = local::slot(op.pc);
+    while word(2 * slot) != op.pc {
+        if word(2 * slot) == 0 {
+            return;
+        }
+        slot = (slot + 1) & (local::SLOTS - 1);
+    }
+    let places = word(2 * slot + 1);
+    let (first, count) = (places as u32 as usize, (places >> 32) as usize);
+    for number in first..(first + count).min(local::PLACES) {
+        let Some(Place { register, offset, size }) = Place::decode(word(2 * local::SLOTS + number)) else {
+            continue;
+        };
+        let base = captured.registers[register as usize];
+        let value = match offset {
+            None => base & (u64::MAX >> (64 - 8 * size as u32)),
+            Some(offset) => {
+                let at = base.wrapping_add_signed(offset as i64) as usize;
+                let frame = captured.registers[7] as usize..this.stack.1.saturating_sub(7);
+                if !frame.contains(&at) {
+                    continue;
+                }
+                spin::load(at as u64, size)
+            }
+        };
+        record::push(EventKind::Local, this.id, Op::new(OpKind::Start, number as u64, op.pc), value);
+    }
+}
 
 /// Whether values are told.
 #[inline(always)]
@@ -57,6 +151,7 @@ pub fn made() {
         record::push(EventKind::Block, this.id, op, holder.calls as u64);
         frame = (owner == this.id).then_some(holder.frame);
     }
+    tell_locals(op);
     for (at, size) in pieces(op.size) {
         let piece = Op { addr: op.addr + u64::from(at), size, ..op };
         record::push_made(this.id, piece, spin::load(piece.addr, size as u8), depth, at > 0);

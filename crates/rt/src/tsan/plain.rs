@@ -7,6 +7,7 @@
 use crate::engine::access;
 use crate::engine::addressable::{self, VIEW, offset};
 use crate::engine::learn::{self, GATE};
+use crate::engine::values;
 use threadbare_abi::op::OpKind;
 
 // The bit of a cell that says that it writes, in the lower half of four cells.
@@ -89,7 +90,13 @@ macro_rules! accesses {
                     "7: ret",
                     "5: mov rsi, [rsp]",
                     "jmp {races_slow}",
-                    "6: mov rsi, [rsp]",
+                    // All registers are still the caller's: they are kept for who tells values.
+                    "6: cmp byte ptr [rip + {gate}], {watched}",
+                    "jne 8f",
+                    "mov [rip + {registers}], rax",
+                    "lea rax, [rip + {other}]",
+                    "jmp {keep}",
+                    "8: mov rsi, [rsp]",
                     "jmp {other}",
                     races = const crate::free::access::RACES,
                     stamp_at = const crate::free::thread::STAMP_AT,
@@ -108,6 +115,9 @@ macro_rules! accesses {
                     target = sym hook::<{ OpKind::$kind as u8 }, $size>,
                     alone = sym alone::<{ OpKind::$kind as u8 }, $size>,
                     other = sym other::<{ OpKind::$kind as u8 }, $size>,
+                    watched = const learn::WATCHED,
+                    registers = sym values::CAPTURED,
+                    keep = sym values::keep_registers,
                 )
             }
         )*)*
@@ -131,7 +141,7 @@ unsafe extern "C" fn other<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) 
         if crate::free::access::open() {
             crate::free::access::plain(kind, addr, SIZE, pc);
         } else {
-            learn::announced(kind, addr, SIZE, pc);
+            values::with_registers(pc, || learn::announced(kind, addr, SIZE, pc));
         }
     }
 }

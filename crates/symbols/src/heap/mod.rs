@@ -14,7 +14,7 @@ use std::fmt;
 
 use crate::image::{Arena, ImageData};
 use crate::locals::Live;
-use crate::scalar::{Class, NoScalar, class_at};
+use crate::scalar::{Class, NoScalar, Scalar, class_at};
 use crate::units::{Die, Entry};
 use crate::variable::{Library, library_kind, part_at, size_of, stripped};
 
@@ -29,14 +29,18 @@ pub struct HeapField {
     pub type_name: String,
     /// What the bytes that are touched mean, where that is beyond doubt.
     pub class: Result<Class, NoScalar>,
-    /// Which part of a library's type they are, where a reader knows it by a name: `.len`.
-    pub library_part: &'static str,
+    /// The same, with which part of a library's type they are, where a reader knows it by a name (`.len`), and when they mean it.
+    pub scalar: Option<Scalar>,
 }
 
 impl HeapField {
     fn without_index(&self) -> HeapField {
         let path = self.path.trim_start_matches(|c: char| matches!(c, '[' | ']') || c.is_ascii_digit());
-        HeapField { path: path.to_owned(), ..self.clone() }
+        let scalar = self.scalar.clone().map(|scalar| {
+            let rest = scalar.name.strip_prefix(&format!("{}{}", self.object, self.path)).map(str::to_owned);
+            Scalar { name: format!("{}{path}{}", self.object, rest.unwrap_or_default()), ..scalar }
+        });
+        HeapField { path: path.to_owned(), scalar, ..self.clone() }
     }
 }
 
@@ -104,7 +108,11 @@ pub(crate) fn decide(candidates: Vec<Candidate>, text: Option<&str>) -> Option<H
     let mut fields = candidates.into_iter().filter(fits).map(|candidate| candidate.field);
     let first = fields.next()?;
     let mut agreed = first;
-    for field in fields {
+    for mut field in fields {
+        // Why it has no value makes no difference to its name.
+        if field.class != agreed.class && field.class.is_err() && agreed.class.is_err() {
+            (field.class, agreed.class) = (Err(NoScalar::Doubtful), Err(NoScalar::Doubtful));
+        }
         if field != agreed {
             // The same field of one object or of an array of them: only which element it is stays open.
             agreed = agreed.without_index();
@@ -145,10 +153,10 @@ fn field_at(ty: &Die<'_>, access: BlockAccess, array: bool) -> Option<(HeapField
         }
         None => (library_object(ty, offset)?, format!("{index}{}", part.path)),
     };
-    let leaf = class_at(ty, offset, access.size);
-    let library_part = leaf.as_ref().map_or("", |leaf| leaf.part);
-    let class = leaf.map(|leaf| leaf.class);
-    Some((HeapField { object, path, type_name, class, library_part }, part.field))
+    let scalar = class_at(ty, offset, access.size)
+        .map(|leaf| Scalar { element: None, ..Scalar::new(format!("{object}{path}"), access.size, leaf) });
+    let class = scalar.as_ref().map(|scalar| scalar.class.clone()).map_err(|why| *why);
+    Some((HeapField { object, path, type_name, class, scalar: scalar.ok() }, part.field))
 }
 
 /// The name of a type, the same whether it was reached by its tag or by a `typedef`.

@@ -3,7 +3,10 @@
 //! An inference that goes by values must not be given a wrong one. So the way from a variable to the part that an access touches is
 //! narrower here than for a name: no union, no bit field, no part of a number, no inside of a lock; who is refused is left out.
 
+mod local;
 mod variant;
+
+pub use local::{LocalPlace, LocalScalar};
 
 use crate::symbols::Symbols;
 use crate::units::{Die, Entry};
@@ -51,6 +54,38 @@ pub(crate) struct Leaf {
     pub(crate) part: &'static str,
     /// The array that it is an element of.
     pub(crate) element: Option<Element>,
+    /// What it is of a sequence on the heap.
+    pub(crate) sequence: Option<Sequence>,
+    /// The variant whose field it is.
+    pub(crate) content: Option<Content>,
+}
+
+impl Leaf {
+    fn plain(class: Class, part: &'static str) -> Self {
+        Self { class, part, element: None, sequence: None, content: None }
+    }
+}
+
+/// What a library's type keeps of a sequence on the heap: where it begins, where it ends or how many there are (`.begin`, `.end`, `.len`).
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Sequence {
+    /// Bytes of an element.
+    pub size: u8,
+    /// What they mean.
+    pub class: Class,
+}
+
+/// A field of one variant of an enum, or what an optional value holds: it means something only while another part says so.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Content {
+    /// The variant.
+    pub variant: String,
+    /// How far behind the tag the field is.
+    pub behind: i64,
+    /// The tag's numbers that stand for the variant; of all others, if `rest`.
+    pub numbers: Vec<u64>,
+    /// Whether the numbers stand for all other variants.
+    pub rest: bool,
 }
 
 /// An element of an array of such values.
@@ -65,7 +100,7 @@ pub struct Element {
 }
 
 /// A variable of one value, or such a part of one.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Scalar {
     /// Its name with the way to the part.
     pub name: String,
@@ -75,6 +110,10 @@ pub struct Scalar {
     pub class: Class,
     /// The array of one dimension that it is an element of; the name ends with its index then.
     pub element: Option<Element>,
+    /// What it is of a sequence on the heap; the name ends with the part then.
+    pub sequence: Option<Sequence>,
+    /// The variant whose field it is; the name has it then.
+    pub content: Option<Content>,
 }
 
 /// Why an access touches no variable of one value.
@@ -86,6 +125,8 @@ pub enum NoScalar {
     Library,
     /// A union, a bit field, a part of a number, a type that is not understood.
     Doubtful,
+    /// Bytes between fields, which mean nothing.
+    Padding,
 }
 
 impl Symbols {
@@ -101,27 +142,62 @@ impl Symbols {
             class_at(&ty, offset, size)
         });
         let leaf = leaf.ok_or(NoScalar::NoVariable)??;
-        Ok(Scalar {
-            name: format!("{variable}{}", leaf.part),
-            size,
-            class: leaf.class,
-            element: leaf.element,
-        })
+        Ok(Scalar::new(variable.to_string(), size, leaf))
+    }
+}
+
+impl Scalar {
+    pub(crate) fn new(mut name: String, size: u64, leaf: Leaf) -> Self {
+        if let Some(content) = &leaf.content
+            && !name.contains(&format!(".{}", content.variant))
+        {
+            name = format!("{name}.{}", content.variant);
+        }
+        name.push_str(leaf.part);
+        let Leaf { class, element, sequence, content, .. } = leaf;
+        Self { name, size, class, element, sequence, content }
     }
 }
 
 /// What `access` bytes at an offset of a type mean.
-pub(crate) fn class_at(ty: &Die<'_>, mut offset: u64, access: u64) -> Result<Leaf, NoScalar> {
+pub(crate) fn class_at(ty: &Die<'_>, offset: u64, access: u64) -> Result<Leaf, NoScalar> {
+    class_within(ty, offset, access, MAX_DEPTH)
+}
+
+fn class_within(ty: &Die<'_>, mut offset: u64, access: u64, depth: usize) -> Result<Leaf, NoScalar> {
     let mut ty = ty.clone();
+    let mut sequence = None;
+    // Of an optional value of C++'s: how far it is from here to whether it is there.
+    let mut engaged = None;
     let mut part = "";
     let mut element = None;
-    for _ in 0..MAX_DEPTH {
+    for _ in 0..depth {
         let (die, entry) = stripped(&ty).ok_or(NoScalar::Doubtful)?;
         ty = match entry.tag() {
+            gimli::DW_TAG_union_type if engaged.is_some() => {
+                let value = die.children().into_iter().find(|(member, child)| {
+                    member.name(child).is_some_and(|name| &*name.to_string_lossy() == "_M_value")
+                });
+                let (member, child) = value.ok_or(NoScalar::Doubtful)?;
+                let held = member.reference(&child, gimli::DW_AT_type).ok_or(NoScalar::Doubtful)?;
+                let leaf = class_within(&held, offset, access, depth / 2)?;
+                let far = i64::try_from(engaged.unwrap_or(0)).map_err(|_| NoScalar::Doubtful)?;
+                let behind = i64::try_from(offset).map_err(|_| NoScalar::Doubtful)? - far;
+                let variant = "value".to_owned();
+                let content = Content { variant, behind, numbers: vec![1], rest: false };
+                // What is optional within it has a condition of its own.
+                return match leaf.content {
+                    None if leaf.sequence.is_none() => Ok(Leaf { content: Some(content), ..leaf }),
+                    _ => Err(NoScalar::Doubtful),
+                };
+            }
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type => {
-                if let Some(class) = variant::class_at(&die, offset, access) {
-                    return Ok(Leaf { class: class?, part, element: None });
+                if let Some(leaf) = variant::class_at(&die, offset, access, depth / 2) {
+                    let leaf = leaf?;
+                    let part = if leaf.part.is_empty() { part } else { leaf.part };
+                    return Ok(Leaf { part, ..leaf });
                 }
+                sequence = elements(&die, &entry).or(sequence);
                 let library = !matches!(library_kind(&die, &entry), Library::No);
                 // What the library wraps is an element as it is; a field of the program's own type is none.
                 element = element.filter(|_| library);
@@ -131,6 +207,7 @@ pub(crate) fn class_at(ty: &Die<'_>, mut offset: u64, access: u64) -> Result<Lea
                     part = if carried.is_empty() { part } else { carried };
                 }
                 offset -= start;
+                engaged = engaged_from(&die, start).or(engaged.map(|far: u64| far.wrapping_sub(start)));
                 member
             }
             gimli::DW_TAG_array_type => {
@@ -150,12 +227,41 @@ pub(crate) fn class_at(ty: &Die<'_>, mut offset: u64, access: u64) -> Result<Lea
             | gimli::DW_TAG_reference_type => {
                 let whole = offset == 0 && size_of(&die) == Some(access) && matches!(access, 1 | 2 | 4 | 8);
                 let class = if whole { class_of(&die, &entry) } else { Err(NoScalar::Doubtful) };
-                return Ok(Leaf { class: class?, part, element });
+                let of = matches!(part, BEGIN | END | LEN);
+                return Ok(Leaf { element, sequence: sequence.filter(|_| of), ..Leaf::plain(class?, part) });
             }
             _ => return Err(NoScalar::Doubtful),
         };
     }
     Err(NoScalar::Doubtful)
+}
+
+const BEGIN: &str = ".begin";
+const END: &str = ".end";
+const LEN: &str = ".len";
+
+/// The elements of a vector that is such a type, if they are of one value.
+fn elements<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Option<Sequence> {
+    let name = die.name(entry)?.to_string_lossy().into_owned();
+    if !matches!(name.split('<').next(), Some("Vec" | "vector"))
+        || matches!(library_kind(die, entry), Library::No)
+    {
+        return None;
+    }
+    let of = die.type_parameter()?;
+    let size = size_of(&of).filter(|size| matches!(size, 1 | 2 | 4 | 8))?;
+    let (die, entry) = stripped(&of)?;
+    let class = class_of(&die, &entry).ok()?;
+    Some(Sequence { size: size as u8, class })
+}
+
+/// In what holds an optional value of C++'s: how far it is from a member to whether the value is there.
+fn engaged_from(die: &Die<'_>, start: u64) -> Option<u64> {
+    let flag = die.children().into_iter().find_map(|(member, child)| {
+        let name = member.name(&child)?;
+        (&*name.to_string_lossy() == "_M_engaged").then(|| member_start(&member, &child))?
+    })?;
+    Some(flag.0.wrapping_sub(start))
 }
 
 /// What a member of a library's type is for a reader: the only one it has, or the one among others that carries what the user put in, has
@@ -165,14 +271,19 @@ fn carries<'a>(die: &Die<'a>, entry: &Entry<'a>, member: Option<&str>) -> Option
     let carried: &[(&str, &str)] = match name.split('<').next().unwrap_or_default() {
         "Mutex" | "RwLock" | "ReentrantLock" | "ArcInner" => &[("data", "")],
         "OnceLock" | "RefCell" | "RcInner" | "RcBox" => &[("value", "")],
-        "Vec" | "VecDeque" => &[("len", ".len")],
+        "Vec" => &[("len", LEN), ("buf", "")],
+        "RawVec" => &[("inner", "")],
+        "RawVecInner" => &[("ptr", BEGIN)],
+        "_Vector_impl_data" => &[("_M_start", BEGIN), ("_M_finish", END)],
+        "_Vector_base" | "_Vector_impl" => return Some(""),
+        "VecDeque" => &[("len", LEN)],
         "BTreeMap" => &[("length", ".len")],
         "pair" => &[("first", ""), ("second", "")],
         "basic_string" => &[("_M_string_length", ".size")],
         "_List_node_header" => &[("_M_size", ".size")],
         "_Rb_tree_header" => &[("_M_node_count", ".size")],
         "_Hashtable" => &[("_M_element_count", ".size")],
-        "_Optional_payload_base" => &[("_M_engaged", ".has_value")],
+        "_Optional_payload_base" => &[("_M_engaged", ".has_value"), ("_M_payload", "")],
         "__shared_ptr" | "shared_ptr" => &[("_M_ptr", "")],
         "mutex" | "recursive_mutex" | "shared_mutex" | "condition_variable" | "once_flag" | "Once"
         | "Condvar" => &[],
@@ -207,14 +318,22 @@ fn full_fields<'a>(die: &Die<'a>, depth: usize) -> usize {
 
 /// The member that holds the access whole.
 fn member<'a>(ty: &Die<'a>, offset: u64, access: u64) -> Result<(Option<String>, u64, Die<'a>), NoScalar> {
+    let mut touched = false;
     for (die, child) in ty.children() {
         if !is_field(&child) {
             continue;
         }
-        let Some((start, bits)) = member_start(&die, &child) else { continue };
-        let Some(member) = die.reference(&child, gimli::DW_AT_type) else { continue };
-        let Some(within) = offset.checked_sub(start) else { continue };
+        let (Some((start, bits)), Some(member)) =
+            (member_start(&die, &child), die.reference(&child, gimli::DW_AT_type))
+        else {
+            touched = true;
+            continue;
+        };
+        touched |= bits.is_some() || child.has_attr(gimli::DW_AT_bit_size);
         let size = bits.or_else(|| size_of(&member)).unwrap_or(0);
+        let known = size > 0 || size_of(&member) == Some(0);
+        touched |= !known || start < offset.saturating_add(access) && offset < start.saturating_add(size);
+        let Some(within) = offset.checked_sub(start) else { continue };
         if within >= size || access > size - within {
             continue;
         }
@@ -224,7 +343,7 @@ fn member<'a>(ty: &Die<'a>, offset: u64, access: u64) -> Result<(Option<String>,
         let name = die.string(&child, gimli::DW_AT_name).map(|name| name.to_string_lossy().into_owned());
         return Ok((name, start, member));
     }
-    Err(NoScalar::Doubtful)
+    Err(if touched { NoScalar::Doubtful } else { NoScalar::Padding })
 }
 
 pub(crate) fn class_of<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Result<Class, NoScalar> {

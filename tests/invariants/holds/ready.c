@@ -1,0 +1,40 @@
+// Who is ready has its data.
+//@ holds ENTER ::data one of {0, 42}
+//@ holds ENTER ::ready ==> ::data == 42
+//@ holds ENTER !::ready ==> ::data == 0
+//@ holds EXIT ::data == -orig(::data) + 42
+//@ holds EXIT ::ready != orig(::ready)
+//@ holds EXIT ::data one of {0, 42}
+//@ holds EXIT ::ready ==> ::data == 42
+//@ holds EXIT !::ready ==> ::data == 0
+#include <pthread.h>
+#include <stdbool.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool ready;
+static int data;
+
+__attribute__((noinline)) static void step(void) {
+    data = ready ? 0 : 42;
+    ready = !ready;
+}
+
+static void *strand(void *unused) {
+    for (int round = 0; round < 3; round++) {
+        pthread_mutex_lock(&lock);
+        step();
+        pthread_mutex_unlock(&lock);
+    }
+    return unused;
+}
+
+int main(void) {
+    pthread_t all[3];
+    for (int at = 0; at < 3; at++) {
+        pthread_create(&all[at], 0, strand, 0);
+    }
+    for (int at = 0; at < 3; at++) {
+        pthread_join(all[at], 0);
+    }
+    return 0;
+}
