@@ -18,6 +18,7 @@ pub(crate) mod races;
 pub(crate) mod replays;
 mod runs;
 pub(crate) mod symbols;
+mod tsan;
 pub(crate) mod variants;
 
 use crate::packages;
@@ -119,6 +120,7 @@ pub(crate) fn engine() -> Outcome {
     };
     let mut rows = vec![points, races, forks];
     rows.extend(runs::rows(&tool, &folder)?);
+    rows.extend(tsan::rows(&tool, &folder)?);
     table(&rows)
 }
 
