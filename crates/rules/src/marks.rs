@@ -209,6 +209,9 @@ impl<'a, const N: usize> Chains<'a, N> {
     /// The strand's mark of its last read at this instruction, if it is remembered where that is and no write has joined the chain since.
     #[inline]
     pub fn place(&mut self, chain: Chain, new: &Entry) -> Option<&mut Entry> {
+        if self.places.is_empty() {
+            return None;
+        }
         let place = self.places.get(Self::place_of(chain, new.mark, new.pc))?;
         let nodes = self.nodes.as_deref_mut()?;
         let same = place.chain == chain.0
