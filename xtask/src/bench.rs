@@ -19,6 +19,7 @@ pub(crate) mod replays;
 mod runs;
 pub(crate) mod symbols;
 pub(crate) mod timeouts;
+mod tsan;
 pub(crate) mod variants;
 
 use crate::packages;
@@ -120,6 +121,7 @@ pub(crate) fn engine() -> Outcome {
     };
     let mut rows = vec![points, races, forks];
     rows.extend(runs::rows(&tool, &folder)?);
+    rows.extend(tsan::rows(&tool, &folder)?);
     table(&rows)
 }
 

@@ -1,7 +1,7 @@
 //! Many runs on many servers, with one result.
 //!
 //! Run `k` of a seed is the same run whatever the number of jobs. Two things make it so. Runs depend on the pcs that
-//! earlier runs learnt, so they are grouped in epochs (1, 1, 2, 4, … 64, 64, …): all runs of an epoch know what all
+//! earlier runs learnt, so they are grouped in epochs (1, 1, 2, 4, … 64, 64, …, after thousands of runs up to 1,024): all runs of an epoch know what all
 //! runs of the earlier epochs learnt, and nothing else. And results are taken in the order of the runs, so counts, the
 //! first failure and the end of the campaign do not depend on which job was faster.
 //!

@@ -26,8 +26,11 @@ use threadbare_trace::hash::Fnv;
 use threadbare_trace::report::{Module, Warning};
 use threadbare_trace::run::RunFacts;
 
-/// The longest epoch.
+/// The longest epoch of the first runs, and of all.
 const LONGEST_EPOCH: u64 = 64;
+const LONGEST_LATER: u64 = 1024;
+/// An epoch beyond these has so small a part of all runs before it: what it shows changes little, and jobs wait for each other seldom.
+const PART_LATER: u64 = 64;
 
 /// A run to make.
 #[derive(Clone, Debug)]
@@ -281,7 +284,8 @@ impl Ledger {
     fn open_epoch(&mut self) {
         self.advice.open_epoch();
         // 1, 1, 2, 4, …: as long as all epochs before it together.
-        self.epoch_size = self.epoch_end.clamp(1, self.advice.longest_epoch().unwrap_or(LONGEST_EPOCH));
+        let longest = (self.epoch_end / PART_LATER).clamp(LONGEST_EPOCH, LONGEST_LATER);
+        self.epoch_size = self.epoch_end.clamp(1, self.advice.longest_epoch().unwrap_or(longest));
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
         self.estimates = (long_run(&mut self.choices), self.strands);
         self.choices.clear();

@@ -2,7 +2,10 @@
 //!
 //! A mark is an event (40 bits), a strand (16) and the bytes of the cell that were touched (8). Most cells need two: the
 //! last write and the last read. Where that is not enough (strands that read at the same time, neighbours in one cell)
-//! a cell has a chain of nodes with as many marks as it takes.
+//! a cell has a chain of nodes with as many marks as it takes. Where that is long, as for what a thousand strands read again and
+//! again, it is remembered where a strand's mark in it is ([`Chains::place`]).
+
+use alloc::vec::Vec;
 
 const EVENT_SHIFT: u32 = 24;
 const STRAND_SHIFT: u32 = 8;
@@ -58,8 +61,27 @@ pub struct Node {
     used: u32,
     /// Index of the next node, 0 if none.
     next: u32,
-    pad: u64,
+    /// The chain it was last part of.
+    owner: u32,
+    /// Of a chain's first node: what changes whenever a write joins the chain.
+    writes: u32,
 }
+
+/// Where a strand's mark of reads at an instruction is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    chain: u32,
+    /// The first node's `writes` when all writes of the chain were known to come before the strand's read.
+    writes: u32,
+    spot: Spot,
+    pc: u32,
+    strand: u16,
+}
+
+/// Marks from which on a chain is long.
+pub const LONG: u32 = 16;
+/// Places that are remembered; a power of two.
+const PLACES: usize = 1 << 15;
 
 /// A chain of nodes: see [`Chains`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,19 +120,21 @@ pub struct Chains<'a, const N: usize> {
     free: u32,
     /// A mark was left out, for want of room.
     lost: bool,
+    /// Places in long chains, each where its numbers say; none before there is such a chain.
+    places: Vec<Place>,
 }
 
 impl<'a, const N: usize> Chains<'a, N> {
     /// No room at all.
     pub const fn nowhere() -> Self {
         const { assert!(N.is_power_of_two()) };
-        Chains { nodes: None, used: 1, free: 0, lost: false }
+        Chains { nodes: None, used: 1, free: 0, lost: false, places: Vec::new() }
     }
 
     /// Chains of these nodes, which are all zero.
     pub const fn of(nodes: &'a mut [Node; N]) -> Self {
         const { assert!(N.is_power_of_two()) };
-        Chains { nodes: Some(nodes), used: 1, free: 0, lost: false }
+        Chains { nodes: Some(nodes), used: 1, free: 0, lost: false, places: Vec::new() }
     }
 
     /// Whether a mark was left out, for want of room.
@@ -142,7 +166,65 @@ impl<'a, const N: usize> Chains<'a, N> {
 
     /// A chain without marks.
     pub fn make(&mut self) -> Option<Chain> {
-        self.take().map(Chain)
+        let index = self.take()?;
+        let node = &mut self.nodes.as_deref_mut()?[index as usize % N];
+        node.owner = index;
+        node.writes = node.writes.wrapping_add(1);
+        Some(Chain(index))
+    }
+
+    fn place_of(chain: Chain, mark: u64, pc: u32) -> usize {
+        let numbers = (chain.0 as u64) << 32 | pc as u64;
+        let numbers = numbers ^ (strand(mark) as u64).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        (numbers.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize % PLACES
+    }
+
+    /// Whether it has many nodes.
+    pub fn is_long(&self, chain: Chain) -> bool {
+        let Some(nodes) = self.nodes.as_deref() else { return false };
+        let mut index = chain.0;
+        for _ in 0..LONG as usize / ENTRIES {
+            index = nodes[index as usize % N].next;
+            if index == 0 {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Remembers where a read's mark is, all writes of the chain being known to come before it.
+    #[cold]
+    #[inline(never)]
+    pub fn remember(&mut self, chain: Chain, spot: Spot, read: &Entry) {
+        let Some(nodes) = self.nodes.as_deref() else { return };
+        let writes = nodes[chain.0 as usize % N].writes;
+        if self.places.is_empty() {
+            self.places.resize(PLACES, Place::default());
+        }
+        let strand = strand(read.mark) as u16;
+        self.places[Self::place_of(chain, read.mark, read.pc)] =
+            Place { chain: chain.0, writes, spot, pc: read.pc, strand };
+    }
+
+    /// The strand's mark of its last read at this instruction, if it is remembered where that is and no write has joined the chain since.
+    #[inline]
+    pub fn place(&mut self, chain: Chain, new: &Entry) -> Option<&mut Entry> {
+        if self.places.is_empty() {
+            return None;
+        }
+        let place = self.places.get(Self::place_of(chain, new.mark, new.pc))?;
+        let nodes = self.nodes.as_deref_mut()?;
+        let same = place.chain == chain.0
+            && (place.pc, place.strand as usize) == (new.pc, strand(new.mark))
+            && place.writes == nodes[chain.0 as usize % N].writes;
+        let Spot(index, at) = place.spot;
+        let node = &mut nodes[index as usize % N];
+        if !same || node.owner != chain.0 || at >= node.used {
+            return None;
+        }
+        let entry = node.entries.get_mut(at as usize)?;
+        let is_it = strand(entry.mark) == strand(new.mark) && (entry.pc, entry.write) == (new.pc, new.write);
+        is_it.then_some(entry)
     }
 
     /// Every mark of a chain.
@@ -198,6 +280,13 @@ impl<'a, const N: usize> Chains<'a, N> {
         }
     }
 
+    /// Puts another mark in the place of the one that [`Chains::any_at`] told of.
+    pub fn put(&mut self, Spot(index, at): Spot, entry: Entry) {
+        if let Some(nodes) = self.nodes.as_deref_mut() {
+            nodes[index as usize % N].entries[at as usize] = entry;
+        }
+    }
+
     /// Calls `visit` with every mark, which may change it.
     pub fn each_mut(&mut self, chain: Chain, mut visit: impl FnMut(&mut Entry)) {
         self.any_mut(chain, |entry| {
@@ -230,20 +319,30 @@ impl<'a, const N: usize> Chains<'a, N> {
 
     /// Adds a mark; when there is no room at all it is left out, and that is false.
     pub fn push(&mut self, chain: Chain, entry: Entry) -> bool {
+        self.add(chain, entry).is_some()
+    }
+
+    /// The same, which says where.
+    pub fn add(&mut self, chain: Chain, entry: Entry) -> Option<Spot> {
         let mut index = chain.0;
         loop {
-            let Some(nodes) = self.nodes.as_deref_mut() else { return false };
+            let nodes = self.nodes.as_deref_mut()?;
             let node = &mut nodes[index as usize % N];
             if (node.used as usize) < ENTRIES {
+                let spot = Spot(index, node.used);
                 node.entries[node.used as usize] = entry;
                 node.used += 1;
-                return true;
+                if entry.write != 0 {
+                    let first = &mut nodes[chain.0 as usize % N];
+                    first.writes = first.writes.wrapping_add(1);
+                }
+                return Some(spot);
             }
             let mut next = node.next;
             if next == 0 {
-                let Some(taken) = self.take() else { return false };
-                next = taken;
+                next = self.take()?;
                 if let Some(nodes) = self.nodes.as_deref_mut() {
+                    nodes[next as usize % N].owner = chain.0;
                     nodes[index as usize % N].next = next;
                 }
             }
@@ -264,7 +363,7 @@ impl<'a, const N: usize> Chains<'a, N> {
 }
 
 /// The place of a mark in its chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spot(u32, u32);
 
 #[cfg(test)]

@@ -194,15 +194,52 @@ impl Marks {
         chain: Chain,
         who: &impl Who,
         access: &Access,
-        race: impl FnMut(Entry),
+        mut race: impl FnMut(Entry),
     ) {
-        self.check(chains, who, access, race);
+        let mut unordered = false;
+        self.check(chains, who, access, |entry| {
+            unordered = true;
+            race(entry);
+        });
+        let new = access.entry(who);
+        // The mark of its last read here stays where it is, and so do those of others: see [`Chains::place`].
+        let mut spot = None;
+        let is_last = |entry: &Entry| {
+            marks::strand(entry.mark) == marks::strand(new.mark)
+                && (entry.pc, entry.write) == (new.pc, new.write)
+                && access.covers(entry.mark)
+        };
+        if !access.writes
+            && chains.any_at(chain, |entry, at| {
+                spot = Some(at);
+                is_last(entry)
+            })
+            && let Some(spot) = spot
+        {
+            chains.put(spot, new);
+            if !unordered && chains.is_long(chain) {
+                // Whoever takes marks away from a long chain makes others look through it.
+                return chains.remember(chain, spot, &new);
+            }
+        } else {
+            spot = None;
+        }
         let kept = chains.retain(chain, |entry| {
+            if spot.is_some() && entry.mark == new.mark {
+                return true;
+            }
             let says_more = !access.covers(entry.mark) || entry.write != 0 && !access.writes;
             says_more || !access.writes && !before(who, entry.mark)
         });
-        if kept != 0 {
-            chains.push(chain, access.entry(who));
+        if kept > u32::from(spot.is_some()) {
+            let spot = spot.or_else(|| chains.add(chain, new));
+            if kept >= marks::LONG
+                && !access.writes
+                && !unordered
+                && let Some(spot) = spot
+            {
+                chains.remember(chain, spot, &new);
+            }
             return;
         }
         chains.free(chain);
@@ -258,6 +295,18 @@ fn quick_chained<const N: usize>(
         writes: new.write != 0,
     };
     let heard_of = who.heard_of();
+    if new.write == 0
+        && let Some(own) = chains.place(chain, &new)
+    {
+        if marks::event(own.mark) > heard_of {
+            own.mark |= access.bits as u64;
+            return true;
+        }
+        if access.covers(own.mark) {
+            own.mark = new.mark;
+            return true;
+        }
+    }
     let is_own = |entry: &Entry| {
         marks::strand(entry.mark) == who.strand() as usize
             && (entry.pc, entry.write) == (new.pc, new.write)

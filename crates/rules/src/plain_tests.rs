@@ -313,3 +313,50 @@ proptest! {
         prop_assert_eq!(slow.is_empty(), quick.is_empty());
     }
 }
+
+#[test]
+fn what_many_strands_read_again_and_again_is_found_at_once() {
+    const STRANDS: u16 = 1000;
+    let mut nodes = [Node::default(); 1024];
+    let mut chains = Chains::of(&mut nodes);
+    let mut marks = Marks::default();
+    let mut strands: Vec<Strand> = (0..STRANDS).map(|id| Strand { id, clock: Clock::new() }).collect();
+    let mut lock = Clock::new();
+    let (mut event, mut slow) = (0, 0);
+    for strand in &strands {
+        event += 1;
+        let access = Access { event, pc: 5, bits: 0xFF, writes: false };
+        if !marks.quick(&mut chains, strand, &access, |_, _| false) {
+            marks.access(&mut chains, strand, &access, |_| panic!("nobody writes"));
+        }
+    }
+    for round in 0..10u64 {
+        for turn in 0..u64::from(STRANDS) {
+            let strand =
+                &mut strands[((turn * 7 + round * 13) * (2 * round + 1) % u64::from(STRANDS)) as usize];
+            // A turn under the lock, and a read behind it, which nobody hears of before the next turn.
+            event += 3;
+            strand.clock.join(&lock);
+            strand.clock.raise(strand.id as usize, event);
+            lock.join(&strand.clock);
+            let access = Access { event: event + 1, pc: 7, bits: 0xFF, writes: false };
+            if !marks.quick(&mut chains, strand, &access, |_, _| false) {
+                slow += u32::from(round > 2);
+                marks.access(&mut chains, strand, &access, |_| panic!("nobody writes"));
+            }
+        }
+    }
+    assert_eq!(slow, 0);
+    // A write that knows of none of the last reads races with each of them.
+    let writer = Strand { id: STRANDS, clock: lock };
+    let mut found = 0;
+    let access = Access { event: event + 5, pc: 9, bits: 0xFF, writes: true };
+    marks.access(&mut chains, &writer, &access, |entry| found += u32::from(entry.pc == 7));
+    assert_eq!(found, u32::from(STRANDS));
+    // Whoever reads next finds the write, wherever its own mark was.
+    let mut found = 0;
+    let access = Access { event: event + 6, pc: 7, bits: 0xFF, writes: false };
+    assert!(!marks.quick(&mut chains, &strands[3], &access, |_, _| false));
+    marks.access(&mut chains, &strands[3], &access, |entry| found += u32::from(entry.pc == 9));
+    assert_eq!(found, 1);
+}

@@ -61,6 +61,14 @@ pub const IN_ORDER: usize = 7;
 pub trait View {
     /// Strands that can go on, in no particular but deterministic order; at least one.
     fn enabled(&self) -> &[StrandId];
+    /// How many they are.
+    fn enabled_count(&self) -> usize {
+        self.enabled().len()
+    }
+    /// One of them, by its place in the list, which need not be made for that.
+    fn enabled_nth(&self, nth: usize) -> StrandId {
+        self.enabled()[nth]
+    }
     /// The strand that ran last, whether or not it can go on.
     fn current(&self) -> StrandId;
     /// Whether `current` is among the enabled.

@@ -47,6 +47,7 @@ pub(crate) fn rows(tool: &Path, folder: &Path) -> Outcome<Vec<Row>> {
         run(command(tool, &arguments).current_dir(folder))
     };
     build("cc", "bench/lock.c", "lock")?;
+    build("cc", "bench/barrier.c", "barrier")?;
     build("c++", "tests/programs/torn/transfer.cc", "transfer")?;
     let shuttle = || number(&mut Command::new(folder.join("release/shuttle-runs")));
     let row = |what: &str, (ours, peer): (f64, f64), at_least: f64| Row {
@@ -73,9 +74,9 @@ pub(crate) fn rows(tool: &Path, folder: &Path) -> Outcome<Vec<Row>> {
     };
     let jobs =
         |jobs: &'static str| move || runs_by(&["--jobs", jobs, "--runs", "100000"], &["./lock", "2", "1"]);
-    let points = |runs: &'static str, program: [&'static str; 3]| {
+    let points = |races: &'static str, runs: &'static str, program: [&'static str; 3]| {
         move || {
-            let options = ["--jobs", "1", "--strategy", "uniform", "--races", "off", "--runs", runs];
+            let options = ["--jobs", "1", "--strategy", "uniform", "--races", races, "--runs", runs];
             let result = campaign(tool, folder, &options, &program)?;
             Ok(field(&result, "points")? / field(&result, "elapsed_s")?)
         }
@@ -110,12 +111,34 @@ pub(crate) fn rows(tool: &Path, folder: &Path) -> Outcome<Vec<Row>> {
         row("runs/s with two jobs; peer: with one", in_turns(jobs("2"), jobs("1"))?, 1.9),
         row(
             "points/s in runs of 10^8 points; peer: of 10^5",
-            in_turns(points("1", ["./lock", "2", "16000000"]), points("200", ["./lock", "2", "16000"]))?,
+            in_turns(
+                points("off", "1", ["./lock", "2", "16000000"]),
+                points("off", "200", ["./lock", "2", "16000"]),
+            )?,
             0.8,
         ),
         row(
-            "points/s with 1,000 strands; peer: with 2",
-            in_turns(points("3", ["./lock", "1000", "1000"]), points("3", ["./lock", "2", "500000"]))?,
+            "points/s with 1,000 strands at one lock; peer: with 2",
+            in_turns(
+                points("off", "3", ["./lock", "1000", "1000"]),
+                points("off", "3", ["./lock", "2", "500000"]),
+            )?,
+            0.5,
+        ),
+        row(
+            "the same with races looked for",
+            in_turns(
+                points("report", "3", ["./lock", "1000", "1000"]),
+                points("report", "3", ["./lock", "2", "500000"]),
+            )?,
+            0.5,
+        ),
+        row(
+            "points/s with 1,000 strands at a barrier; peer: with 2",
+            in_turns(
+                points("off", "3", ["./barrier", "1000", "300"]),
+                points("off", "3", ["./barrier", "2", "150000"]),
+            )?,
             0.5,
         ),
     ])

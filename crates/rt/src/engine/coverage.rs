@@ -306,7 +306,7 @@ pub fn switches(old: &mut Strand, new: &mut Strand, how: Stop) {
     let events = live().events;
     old.track.stops(events);
     new.track.goes_on(events);
-    if is_on() && how as u8 == Stop::Preempted as u8 && old.state == State::Ready {
+    if is_on() && how as u8 == Stop::Preempted as u8 && old.state() == State::Ready {
         tracker().preempted(events, old.op.pc, tell);
     }
 }

@@ -102,7 +102,7 @@ pub fn blockers(waiting: &Strand, mut visit: impl FnMut(StrandId)) {
                 for index in 0..strand_count() as u16 {
                     let other = strand(StrandId(index));
                     let writes = other.op.kind == OpKind::WriteLock && other.wait.key == waiting.wait.key;
-                    if other.state == State::Blocked && writes {
+                    if other.state() == State::Blocked && writes {
                         one(other.id);
                     }
                 }
@@ -113,7 +113,7 @@ pub fn blockers(waiting: &Strand, mut visit: impl FnMut(StrandId)) {
 }
 
 fn waits_for_ever(other: &Strand) -> bool {
-    other.state == State::Blocked && other.wait.deadline == u64::MAX
+    other.state() == State::Blocked && other.wait.deadline == u64::MAX
 }
 
 /// The cycle of waits that begins and ends with `from`.
@@ -157,7 +157,7 @@ fn waits_for_ended(id: StrandId) -> bool {
     if waits_for_ever(other)
         && (class.is_lock() || matches!(class, ObjectClass::Futex | ObjectClass::FutexLock))
     {
-        blockers(other, |holder| found |= strand(holder).state == State::Ended);
+        blockers(other, |holder| found |= strand(holder).state() == State::Ended);
     }
     found
 }
@@ -283,7 +283,7 @@ fn doubtful() {
 
 /// No strand can go on: a deadlock, told with its cycle if there is one.
 pub fn total() -> ! {
-    let all = || (0..strand_count() as u16).map(StrandId).filter(|&id| strand(id).state == State::Blocked);
+    let all = || (0..strand_count() as u16).map(StrandId).filter(|&id| strand(id).state() == State::Blocked);
     if let Some(found) = all().find_map(cycle) {
         verdict(found);
     }

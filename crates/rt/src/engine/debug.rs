@@ -52,7 +52,7 @@ pub fn publish() {
     let list: Vec<DebugStrand> = (0..e.strands.len() as u16)
         .map(|index| {
             let this = strand(StrandId(index));
-            let state = match this.state {
+            let state = match this.state() {
                 _ if this.id == e.current => 3,
                 State::Ready => 0,
                 State::Blocked => 1,

@@ -145,7 +145,7 @@ pub fn expire(other: &mut Strand) {
         tell_early(other);
     }
     advance_to(other.wait.deadline);
-    if other.state == State::Blocked {
+    if other.state() == State::Blocked {
         other.wait.outcome = Wake::TimedOut;
         set_ready(other);
     }
@@ -157,7 +157,7 @@ const TOLD: u32 = 16;
 /// The wait of a strand is about to end by its deadline: whoever could go on instead is told with it.
 fn tell_early(waiting: &Strand) {
     let e = engine();
-    let Some(&other) = e.enabled.iter().find(|&&id| id != waiting.id) else { return };
+    let Some(&other) = e.can().iter().find(|&&id| id != waiting.id) else { return };
     if e.early < TOLD {
         e.early += 1;
         let Op { pc, kind, .. } = waiting.op;

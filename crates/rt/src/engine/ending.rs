@@ -68,7 +68,7 @@ fn is_last() -> bool {
 
 fn hold(op: Op) {
     let e = engine();
-    if e.enabled.len() + e.timed.len() < 2 {
+    if e.can_count() + e.timed.len() < 2 {
         // There is nobody to wait for.
         sched::point(op);
     } else {

@@ -111,7 +111,7 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
         return None;
     }
     let this = strand(e.current);
-    if how == Stop::Preempted && live().events < e.follow.stop_at && this.state == State::Ready {
+    if how == Stop::Preempted && live().events < e.follow.stop_at && this.state() == State::Ready {
         return Some((e.current, false));
     }
     let current = segment(e.follow.at);
@@ -129,7 +129,7 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
     let Some(found) = load(e.follow.at + 1) else {
         stop();
         due::wake_due();
-        if e.plan.flags & (flags::STRICT | flags::OTHER_BUILD) == flags::STRICT && !e.enabled.is_empty() {
+        if e.plan.flags & (flags::STRICT | flags::OTHER_BUILD) == flags::STRICT && e.can_count() != 0 {
             diverge(e.follow.at, "the schedule ends here, but a strand can go on");
         }
         return None;
@@ -176,16 +176,16 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
     };
     let by_timeout = found.kind == ChoiceKind::Timeout as u8;
     let other = strand(id);
-    if other.state == State::Blocked && other.wait.deadline <= now() {
+    if other.state() == State::Blocked && other.wait.deadline <= now() {
         due::wake_due();
     }
     let other = strand(id);
     // The program's timers come first, where no deadline is what ends the wait.
     let mut rounds = 0;
     while !by_timeout
-        && strand(id).state == State::Blocked
+        && strand(id).state() == State::Blocked
         && strand(id).wait.key.class != ObjectClass::Memory
-        && e.enabled.is_empty()
+        && e.can_count() == 0
         && e.timer <= strand(id).wait.deadline
         && e.timer != u64::MAX
         && !io::is_ready(id)
@@ -196,7 +196,7 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
         crate::model::signal::route();
         rounds += 1;
     }
-    match other.state {
+    match other.state() {
         State::Ready => Some((id, false)),
         State::Blocked if by_timeout && other.wait.deadline != u64::MAX => Some((id, true)),
         State::Blocked if other.wait.key.class == ObjectClass::Io && io::poll_for(id) => Some((id, false)),
@@ -211,7 +211,7 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
             due::advance_to(e.timer);
             due::wake_due();
             crate::model::signal::route();
-            match strand(id).state {
+            match strand(id).state() {
                 State::Ready => Some((id, false)),
                 _ => lost(found, "the strand that goes on next still waits"),
             }

@@ -39,7 +39,7 @@ pub fn wait_for_something() {
         }
         due::wake_at(earliest);
         if crate::model::signal::route()
-            || !engine().enabled.is_empty()
+            || engine().can_count() != 0
             || !engine().timed.is_empty()
             || engine().timer != u64::MAX
         {

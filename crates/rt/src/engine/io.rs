@@ -80,7 +80,7 @@ pub fn poll_now() -> bool {
     let e = engine();
     let mut any = false;
     for wait in &e.io {
-        if strand(wait.strand).state == State::Blocked && poll(wait.fds, wait.count, 0) != 0 {
+        if strand(wait.strand).state() == State::Blocked && poll(wait.fds, wait.count, 0) != 0 {
             lists::set_ready(strand(wait.strand));
             any = true;
         }

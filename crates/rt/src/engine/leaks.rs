@@ -198,7 +198,7 @@ fn roots(state: &Book, mut visit: impl FnMut(usize, usize)) {
     let tls = modules::static_tls_size();
     for index in 0..engine().strands.len() {
         let other = strand(StrandId(index as u16));
-        if other.state == State::Ended {
+        if other.state() == State::Ended {
             continue;
         }
         let from = match &state.end {

@@ -100,7 +100,7 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
     }
     note(how);
     let this = strand(e.current);
-    let ready = this.state == State::Ready && how == Stop::Preempted;
+    let ready = this.state() == State::Ready && how == Stop::Preempted;
     if ready && this.pinned > 0 {
         return Some((e.current, false));
     }
@@ -119,7 +119,7 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
                 return Some(next);
             }
         }
-        if e.enabled.is_empty() {
+        if e.can_count() == 0 {
             return None;
         }
         l.at = l.len;
@@ -138,7 +138,7 @@ fn able(found: &Segment) -> Option<(StrandId, bool)> {
     if found.how == StopKind::Preempted as u8 && made(id) >= found.events {
         return None;
     }
-    match other.state {
+    match other.state() {
         State::Ready => Some((id, false)),
         State::Blocked if found.kind == ChoiceKind::Timeout as u8 && other.wait.deadline != u64::MAX => {
             Some((id, true))
@@ -156,7 +156,7 @@ fn rest(ready: bool) -> Option<(StrandId, bool)> {
     }
     let count = e.strands.len() as u16;
     let after = (1..=count).map(|step| StrandId((e.current.0 + step) % count));
-    let mut others = after.filter(|&id| strand(id).state == State::Ready);
+    let mut others = after.filter(|&id| strand(id).state() == State::Ready);
     others.next().map(|id| (id, false))
 }
 
@@ -217,7 +217,7 @@ fn note(how: Stop) {
     }
     let this = strand(e.current);
     let mut told = 0;
-    if this.state == State::Ready {
+    if this.state() == State::Ready {
         told |= bits::READY;
     }
     if this.yields {
@@ -227,7 +227,7 @@ fn note(how: Stop) {
         told |= bits::PINNED;
     }
     let mut enabled = 0u64;
-    for &id in &e.enabled {
+    for &id in e.can() {
         match 1u64.checked_shl(u32::from(id.0)) {
             Some(bit) => enabled |= bit,
             None => told |= bits::MORE,

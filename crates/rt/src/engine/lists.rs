@@ -3,7 +3,7 @@
 use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine};
 use super::strand::{State, Strand};
-use super::{coverage, learn, lenient, race, reads, record, sched, steps, strand};
+use super::{coverage, crowds, learn, lenient, race, reads, record, sched, steps, strand};
 use crate::model::single::Single;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -29,21 +29,24 @@ pub fn waiting(holds: impl Fn(&Strand) -> bool) -> Vec<StrandId> {
 
 /// The strand can go on.
 pub fn set_ready(other: &mut Strand) {
-    if other.state != State::Blocked {
+    if other.state() != State::Blocked {
         return;
     }
     let e = engine();
+    if other.crowd != crowds::NONE {
+        crowds::leave(other);
+    }
     if ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0 {
         steps::woke(other.id);
     }
-    other.state = State::Ready;
+    other.alone = State::Ready;
     e.blocked -= 1;
     if other.waits_at != u32::MAX {
+        e.acquirers -= other.wait.acquire as usize;
         remove(&mut e.waiters, other.waits_at as usize, |moved, at| moved.waits_at = at);
         other.waits_at = u32::MAX;
     }
-    other.enabled_at = e.enabled.len() as u32;
-    e.enabled.push(other.id);
+    enable(other);
     if other.timed_at != u32::MAX {
         remove(&mut e.timed, other.timed_at as usize, |moved, at| moved.timed_at = at);
         other.timed_at = u32::MAX;
@@ -52,15 +55,29 @@ pub fn set_ready(other: &mut Strand) {
 
 /// The strand waits.
 pub fn set_blocked(other: &mut Strand) {
-    if other.state != State::Ready {
-        return;
+    if other.state() == State::Ready {
+        block(other, false);
     }
+}
+
+/// The strand waits, with others for the same if there are many.
+pub fn set_waiting(other: &mut Strand) {
+    if other.state() == State::Ready {
+        let crowded = crowds::waits(other);
+        block(other, crowded);
+    }
+}
+
+fn block(other: &mut Strand, crowded: bool) {
     let e = engine();
     disable(other);
-    other.state = State::Blocked;
+    other.alone = State::Blocked;
     e.blocked += 1;
-    other.waits_at = e.waiters.len() as u32;
-    e.waiters.push(other.id);
+    if !crowded {
+        other.waits_at = e.waiters.len() as u32;
+        e.waiters.push(other.id);
+        e.acquirers += other.wait.acquire as usize;
+    }
     if other.wait.deadline != u64::MAX {
         other.timed_at = e.timed.len() as u32;
         e.timed.push(other.id);
@@ -71,6 +88,34 @@ pub fn set_blocked(other: &mut Strand) {
     }
 }
 
+fn enable(other: &mut Strand) {
+    let e = engine();
+    other.enabled_at = e.enabled.len() as u32;
+    e.enabled.push(other.id);
+    e.crowds.stale = true;
+}
+
+/// The strand that goes on next is in a crowd of those that can: it can by itself.
+#[cold]
+#[inline(never)]
+pub fn leave_crowd(next: StrandId) {
+    let next = strand(next);
+    if next.crowd != crowds::NONE && next.state() == State::Ready {
+        crowds::leave(next);
+        next.alone = State::Ready;
+        enable(next);
+    }
+}
+
+/// The running strand stands before what others may take meanwhile. If there are many, it is in a crowd until it is chosen.
+pub fn stand(this: &mut Strand) -> bool {
+    let crowded = crowds::stands(this);
+    if crowded {
+        disable(this);
+    }
+    crowded
+}
+
 /// A new strand can go on.
 pub fn add(new: *mut Strand) {
     let e = engine();
@@ -79,8 +124,7 @@ pub fn add(new: *mut Strand) {
     e.strands.push(new);
     HANDLES.get().insert(other.pthread, other.id);
     sched::first(new);
-    other.enabled_at = e.enabled.len() as u32;
-    e.enabled.push(other.id);
+    enable(other);
     e.live += 1;
     live().strands = e.strands.len() as u64;
     set_gate();
@@ -112,6 +156,7 @@ pub fn disable(other: &mut Strand) {
     if other.enabled_at != u32::MAX {
         remove(&mut engine().enabled, other.enabled_at as usize, |moved, at| moved.enabled_at = at);
         other.enabled_at = u32::MAX;
+        engine().crowds.stale = true;
     }
 }
 
@@ -129,7 +174,8 @@ pub fn keep_only_current() {
         let id = StrandId(index as u16);
         if id != e.current {
             let other = strand(id);
-            other.state = State::Ended;
+            other.alone = State::Ended;
+            other.crowd = crowds::NONE;
             other.ended = true;
         }
     }
@@ -141,6 +187,8 @@ pub fn keep_only_current() {
     e.io.clear();
     e.blocked = 0;
     e.waiters.clear();
+    (e.acquirers, e.loners) = (0, 0);
+    e.crowds.forget();
     e.live = 1;
     e.follow.active = false;
     lenient::leave();

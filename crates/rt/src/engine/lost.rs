@@ -24,7 +24,7 @@ pub fn woke(object: ObjectId, waiters: usize, pc: u64) {
 pub fn tell() {
     for index in 0..strand_count() as u16 {
         let other = strand(StrandId(index));
-        if other.state != State::Blocked {
+        if other.state() != State::Blocked {
             continue;
         }
         let Some(wake) = LOST.with(|lost| lost.take(other.wait.key)) else { continue };

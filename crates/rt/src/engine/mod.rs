@@ -47,6 +47,7 @@ pub mod batch;
 pub mod carriers;
 pub mod copies;
 pub mod coverage;
+pub mod crowds;
 pub mod deadlock;
 pub mod debug;
 pub mod destroyed;
@@ -131,7 +132,7 @@ use sched::engine;
 
 /// Whether some strand can go on.
 pub fn others_can_go_on() -> bool {
-    !engine().enabled.is_empty()
+    engine().can_count() != 0
 }
 
 /// Whether deadlines come only when nobody can go on.

@@ -4,7 +4,7 @@ use super::live::live;
 use super::sched::engine;
 use super::strand::State;
 use super::wait::ObjectClass;
-use super::{deadlock, ending, frames, locks, modules, shared, strand, words};
+use super::{crowds, deadlock, ending, frames, locks, modules, shared, strand, words};
 use crate::sys::Text;
 use core::fmt::{self, Write};
 use threadbare_abi::layout;
@@ -53,7 +53,7 @@ pub fn strands(details: bool) {
     for index in 0..e.strands.len() {
         let id = StrandId(index as u16);
         let this = strand(id);
-        let state = match this.state {
+        let state = match this.state() {
             State::Ended => StrandState::Ended,
             State::Blocked if ending::is_held(id) => StrandState::Ready,
             State::Blocked => StrandState::Blocked,
@@ -62,20 +62,20 @@ pub fn strands(details: bool) {
         };
         let values = [this.parent.0 as u64, this.ordinal as u64, state as u64];
         add(RecordTag::Strand, id.0, values, format_args!("{}", crate::model::identity::name_of(id)));
-        if !details || index >= DETAILED || this.state == State::Ended {
+        if !details || index >= DETAILED || this.state() == State::Ended {
             continue;
         }
-        let spins = this.state == State::Blocked && this.wait.key.class == ObjectClass::Memory;
+        let spins = this.state() == State::Blocked && this.wait.key.class == ObjectClass::Memory;
         let kind = if spins { OpKind::SpinWait } else { this.op.kind };
         let pending = [kind as u64 | (this.op.size as u64) << 8, this.op.addr, this.op.pc];
         match this.wait.key.class {
-            ObjectClass::Barrier if this.state == State::Blocked => {
+            ObjectClass::Barrier if this.state() == State::Blocked => {
                 let (arrived, size) = crate::model::barrier::arrivals(this.op.addr as usize);
                 add(RecordTag::Pending, id.0, pending, format_args!("{arrived} of {size}"));
             }
             _ => add(RecordTag::Pending, id.0, pending, format_args!("")),
         }
-        if this.state == State::Blocked {
+        if this.state() == State::Blocked {
             let told = deadlock::is_told(id) as u64;
             let mut holders = 0;
             deadlock::blockers(this, |holder| {
@@ -84,8 +84,8 @@ pub fn strands(details: bool) {
                     holders += 1;
                 }
             });
-            if holders == 0 && this.wait.holder != StrandId::NONE {
-                add(RecordTag::Holder, id.0, [this.wait.holder.0 as u64, 0, 0], format_args!(""));
+            if holders == 0 && crowds::holder(this) != StrandId::NONE {
+                add(RecordTag::Holder, id.0, [crowds::holder(this).0 as u64, 0, 0], format_args!(""));
             }
         }
         for held in this.held.iter().copied().chain(words::contended(id)) {
@@ -93,7 +93,7 @@ pub fn strands(details: bool) {
             add(RecordTag::Held, id.0, values, format_args!("{:x}{}", held.pc, locks::Pcs(&held.callers)));
         }
         // A wait inside precompiled code: where the strand went there from.
-        if let Some(pc) = words::tried(id).filter(|_| this.state == State::Blocked) {
+        if let Some(pc) = words::tried(id).filter(|_| this.state() == State::Blocked) {
             add(RecordTag::Frame, id.0, [pc, 0, 0], format_args!(""));
         }
         let mut told = 0;

@@ -75,7 +75,7 @@ pub fn comes_to(op: &Op) -> bool {
     let vain = !rounds.changed && rounds.word == 0 && rounds.found == rounds.before;
     rounds.vain = if vain { rounds.vain.saturating_add(1) } else { 0 };
     (rounds.before, rounds.found, rounds.changed, rounds.left) = (rounds.found, 0, false, BETWEEN);
-    rounds.vain >= ENOUGH_PLANNED && rounds.vain >= enough() && engine().enabled.len() > 1
+    rounds.vain >= ENOUGH_PLANNED && rounds.vain >= enough() && engine().can_count() > 1
 }
 
 fn enough() -> u16 {

@@ -1,9 +1,10 @@
 //! Points and switches: who goes on.
 
+use super::crowds::Crowds;
 use super::due::{expire, now, wake_due};
 use super::follow::{self, Follow};
 use super::io::IoWait;
-use super::lists::{disable, set_gate};
+use super::lists::{disable, leave_crowd, set_gate};
 use super::live::live;
 use super::segments::close_segment;
 use super::strand::{State, Strand};
@@ -77,8 +78,10 @@ pub struct Engine {
     pub current: StrandId,
     /// All strands of the run, by index.
     pub strands: Vec<*mut Strand>,
-    /// Strands that can go on.
+    /// Strands that can go on, but for those in crowds.
     pub enabled: Vec<StrandId>,
+    /// Strands that wait, or can go on, together.
+    pub crowds: Crowds,
     /// Waiting strands with a deadline.
     pub timed: Vec<StrandId>,
     /// The one of them whose deadline comes first; made when a strategy asks.
@@ -87,6 +90,10 @@ pub struct Engine {
     pub blocked: usize,
     /// The same, in no order: what concerns them must not cost as much as there are strands.
     pub waiters: Vec<StrandId>,
+    /// How many of these wait to acquire something.
+    pub acquirers: usize,
+    /// Strands in no crowd that stand before what others may take, or wait for it.
+    pub loners: usize,
     /// Strands that have not ended.
     pub live: usize,
     /// Waits begun, for the order of arrival.
@@ -131,6 +138,20 @@ pub struct Engine {
     pub timer: u64,
 }
 
+impl Engine {
+    /// How many strands can go on.
+    #[inline(always)]
+    pub fn can_count(&self) -> usize {
+        self.enabled.len() + self.crowds.open
+    }
+
+    /// Strands that can go on.
+    #[inline(always)]
+    pub fn can(&mut self) -> &[StrandId] {
+        if self.crowds.open == 0 { &self.enabled } else { self.crowds.flat(&self.enabled) }
+    }
+}
+
 static mut ENGINE: Option<Engine> = None;
 
 /// The scheduler's state.
@@ -165,10 +186,13 @@ pub fn init() {
         current: StrandId::MAIN,
         strands: Vec::with_capacity(64),
         enabled: Vec::with_capacity(64),
+        crowds: Crowds::new(),
         timed: Vec::with_capacity(64),
         first_timed: None,
         blocked: 0,
         waiters: Vec::new(),
+        acquirers: 0,
+        loners: 0,
         live: 0,
         arrivals: 0,
         time_offset: 0,
@@ -201,7 +225,19 @@ pub(super) struct EngineView;
 impl View for EngineView {
     #[inline]
     fn enabled(&self) -> &[StrandId] {
-        &engine().enabled
+        engine().can()
+    }
+    #[inline]
+    fn enabled_count(&self) -> usize {
+        engine().can_count()
+    }
+    #[inline]
+    fn enabled_nth(&self, nth: usize) -> StrandId {
+        let e = engine();
+        match e.enabled.get(nth) {
+            Some(&id) => id,
+            None => e.crowds.nth(nth - e.enabled.len()),
+        }
     }
     #[inline]
     fn current(&self) -> StrandId {
@@ -209,7 +245,7 @@ impl View for EngineView {
     }
     #[inline]
     fn current_enabled(&self) -> bool {
-        strand(engine().current).state == State::Ready
+        strand(engine().current).state() == State::Ready
     }
     #[inline]
     fn op(&self, id: StrandId) -> Op {
@@ -404,7 +440,7 @@ fn chosen_slow() {
 
 /// A point at which the strand gives way to others.
 pub fn yield_point(pc: u64) {
-    let yields = engine().enabled.len() > 1 && !(engine().hasty && spends_haste());
+    let yields = engine().can_count() > 1 && !(engine().hasty && spends_haste());
     this().yields = yields;
     engine().yielding = yields;
     point(Op::new(OpKind::Yield, 0, pc));
@@ -454,6 +490,9 @@ pub fn attend_signals() -> bool {
 pub fn reschedule(how: Stop) {
     let (next, by_timeout) = decide(how);
     let e = engine();
+    if e.crowds.open != 0 {
+        leave_crowd(next);
+    }
     if !by_timeout && next == e.current && how == Stop::Preempted {
         return;
     }
@@ -490,25 +529,25 @@ fn decide(how: Stop) -> (StrandId, bool) {
             return decided;
         }
         let e = engine();
-        if e.enabled.is_empty() {
+        if e.can_count() == 0 {
             idle::wait_for_something();
             continue;
         }
         let this = this();
-        if this.pinned > 0 && this.state == State::Ready || e.phase != Phase::Running {
+        if this.pinned > 0 && this.state() == State::Ready || e.phase != Phase::Running {
             let gives_way = this.yields && e.phase == Phase::Before && this.pinned == 0;
-            let id = match this.state {
+            let id = match this.state() {
                 State::Ready if gives_way => next_after(this),
                 State::Ready => e.current,
-                _ => e.enabled[0],
+                _ => e.can()[0],
             };
             if bits & attention::STEPS != 0 {
                 steps::executed(id, false, true);
             }
             return (id, false);
         }
-        if e.enabled.len() + e.timed.len() == 1 {
-            let only = e.enabled[0];
+        if e.can_count() + e.timed.len() == 1 {
+            let only = e.can()[0];
             if e.tells_alone {
                 alone(only, bits);
             }
@@ -579,10 +618,10 @@ fn attend(bits: u32, how: Stop) -> Option<(StrandId, bool)> {
 /// learn of a loop is no step: there may be too many, and planners begin anew then.
 fn goes_on(bits: u32) -> Option<(StrandId, bool)> {
     let this = this();
-    let asleep = this.state == State::Blocked && this.wait.key.class == ObjectClass::Sleep;
+    let asleep = this.state() == State::Blocked && this.wait.key.class == ObjectClass::Sleep;
     let goes_on = match engine().phase {
         Phase::Running if asleep => engine().hasty && EngineView.timed() == [this.id] && spends_haste(),
-        Phase::Running => this.spin.is_alone() && this.state == State::Ready,
+        Phase::Running => this.spin.is_alone() && this.state() == State::Ready,
         _ => false,
     };
     if goes_on {
@@ -606,7 +645,7 @@ pub fn end_current() -> ! {
     let this = strand(e.current);
     disable(this);
     addressable::strand_ended(this);
-    this.state = State::Ended;
+    this.alone = State::Ended;
     this.ended = true;
     e.live -= 1;
     set_gate();

@@ -28,7 +28,7 @@ pub fn close_segment(how: StopKind) {
         op: this.op.kind as u8,
         how: how as u8,
         spins: (how == StopKind::Preempted
-            && this.state == State::Blocked
+            && this.state() == State::Blocked
             && this.wait.key.class == ObjectClass::Memory) as u8,
         strand: this.id.0,
         ..Segment::default()

@@ -477,7 +477,7 @@ fn record_strands() {
     }
     for index in 0..e.strands.len() {
         let other = super::strand(super::StrandId(index as u16));
-        if other.state == State::Blocked {
+        if other.state() == State::Blocked {
             record::push(EventKind::Blocked, other.id, other.op, 0);
         }
     }

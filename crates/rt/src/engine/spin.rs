@@ -451,7 +451,7 @@ pub fn check() {
 }
 
 fn wake(other: &mut Strand) {
-    if other.state == State::Blocked {
+    if other.state() == State::Blocked {
         other.spin.forget();
         lists::set_ready(other);
     }
@@ -470,7 +470,7 @@ pub fn resume() -> bool {
     (track.alone, track.since, track.due) = (Purpose::LastTry, live().events, true);
     arch::local::want(true);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
-    if other.state == State::Blocked {
+    if other.state() == State::Blocked {
         lists::set_ready(other);
     }
     true

@@ -158,7 +158,7 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     }
     let this = strand(id);
     let mut enabled = 0u64;
-    for other in e.enabled.iter().filter(|other| other.index() < u64::BITS as usize) {
+    for other in e.can().iter().filter(|other| other.index() < u64::BITS as usize) {
         enabled |= 1 << other.index();
     }
     let timed = EngineView.timed().first().map_or(0, |id| id.0 as u32 + 1);
@@ -404,7 +404,7 @@ pub fn finish() {
         born.before = this.parent.0 as u64;
         push(born);
         // Who ran last stands before nothing, unless it waits.
-        if this.state == State::Ended || this.id == e.current && this.state != State::Blocked {
+        if this.state() == State::Ended || this.id == e.current && this.state() != State::Blocked {
             continue;
         }
         let value = value_at(this.op.kind as u8, this.op.addr, this.op.size);
@@ -415,7 +415,7 @@ pub fn finish() {
             after: value,
             ..of(StepKind::Pending, this.id, this.op)
         };
-        if this.state == State::Blocked && this.wait.key.class != ObjectClass::Memory {
+        if this.state() == State::Blocked && this.wait.key.class != ObjectClass::Memory {
             pending.flags |= flags::BLOCKED;
             if !this.wait.acquire {
                 pending.flags |= flags::ASLEEP;

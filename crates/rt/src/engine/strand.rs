@@ -1,11 +1,13 @@
 //! A strand: what the engine knows of one thread of the program.
 
 use super::carriers::Carrier;
+use super::crowds;
 use super::frames::{self, FrameEntry};
 use super::local::Foreign;
 use super::part;
 use super::race::Ignored;
 use super::rounds;
+use super::sched::engine;
 use super::spin::SpinTrack;
 use super::unseen::Inside;
 use super::values;
@@ -51,8 +53,8 @@ pub struct Strand {
     pub own: u64,
     /// Index.
     pub id: StrandId,
-    /// What it is doing.
-    pub state: State,
+    /// What it is doing, unless it is in a crowd: see [`Strand::state`].
+    pub alone: State,
     /// It asked to give way, and nobody else has moved since.
     pub yields: bool,
     /// What it did since it took a lock.
@@ -73,6 +75,10 @@ pub struct Strand {
     pub enabled_at: u32,
     /// Place in the list of waiters, `u32::MAX` if not in it.
     pub waits_at: u32,
+    /// The crowd it is in, and its place there.
+    pub crowd: u32,
+    /// The same.
+    pub crowd_at: u32,
     /// Place in the timed list, `u32::MAX` if not in it.
     pub timed_at: u32,
     /// Its part of the run's class.
@@ -135,7 +141,7 @@ impl Strand {
             fs: 0,
             op: Op::new(OpKind::Start, id.0 as u64, 0),
             frames: frames::base_of(id.index()),
-            state: State::Ready,
+            alone: State::Ready,
             yields: false,
             rounds: rounds::Rounds::default(),
             ended: false,
@@ -146,6 +152,8 @@ impl Strand {
             enabled_at: u32::MAX,
             timed_at: u32::MAX,
             waits_at: u32::MAX,
+            crowd: crowds::NONE,
+            crowd_at: 0,
             id,
             entropy: Rng::new(entropy ^ path.0),
             heap: Slot::of(path.0),
@@ -176,6 +184,12 @@ impl Strand {
             faults: [0; SORTS],
             model: PerStrand::default(),
         }
+    }
+
+    /// What it is doing.
+    #[inline(always)]
+    pub fn state(&self) -> State {
+        if self.crowd == crowds::NONE { self.alone } else { engine().crowds.state(self.crowd) }
     }
 
     /// The highest entry its shadow stack may use.

@@ -6,8 +6,8 @@
 
 use super::sched::{self, Stop, engine, reschedule};
 use super::segments;
-use super::strand::State;
-use super::{addressable, coverage, deadlock, due, lists, me, rounds, spin, steps, strand};
+use super::strand::{State, Strand};
+use super::{addressable, coverage, crowds, deadlock, due, lists, me, rounds, spin, steps, strand};
 use alloc::vec::Vec;
 use threadbare_abi::event::ChoiceKind;
 pub use threadbare_abi::object::{ObjectClass, ObjectId};
@@ -95,8 +95,12 @@ pub fn acquire(op: Op, key: ObjectId, deadline: Option<u64>, ready: &mut dyn FnM
                 // The strand stays in its wait's terms while it is enabled, so that `retract` finds it.
                 let deadline = deadline.unwrap_or(u64::MAX);
                 let patience = due::patience(deadline);
-                strand(me()).wait = Wait { key, deadline, patience, acquire: true, ..Wait::NONE };
+                let this = strand(me());
+                this.wait = Wait { key, deadline, patience, acquire: true, ..Wait::NONE };
+                let loner = !lists::stand(this) as usize;
+                engine().loners += loner;
                 reschedule(Stop::Preempted);
+                engine().loners -= loner;
                 if polite {
                     rounds::set_polite(false);
                 }
@@ -156,12 +160,15 @@ fn block(key: ObjectId, deadline: Option<u64>, mask: u32, acquire: bool, holder:
     if acquire && holder != StrandId::NONE {
         coverage::blocked(key);
     }
-    lists::set_blocked(this);
+    lists::set_waiting(this);
+    let loner = (acquire && this.crowd == crowds::NONE) as usize;
     match deadline {
         None => deadlock::waits(this),
         Some(_) => steps::touches(OpKind::Sleep, 0, 0),
     }
+    e.loners += loner;
     reschedule(Stop::Blocked);
+    engine().loners -= loner;
     let outcome = core::mem::replace(&mut strand(me()).wait, Wait::NONE).outcome;
     if outcome == Wake::Interrupted {
         sched::attend_signals();
@@ -175,7 +182,7 @@ fn block(key: ObjectId, deadline: Option<u64>, mask: u32, acquire: bool, holder:
 /// A signal has come for a strand: its wait, if it has one, ends.
 pub fn interrupt(id: StrandId) {
     let other = strand(id);
-    if other.state != State::Blocked {
+    if other.state() != State::Blocked {
         return;
     }
     if other.wait.key.class == ObjectClass::Memory {
@@ -193,6 +200,12 @@ pub fn notify(key: ObjectId) {
     if e.blocked == 0 {
         return;
     }
+    if e.blocked > e.waiters.len() {
+        crowds::notify(key);
+    }
+    if e.acquirers == 0 {
+        return;
+    }
     for id in lists::waiting(|other| other.wait.acquire && other.wait.key == key) {
         let other = strand(id);
         other.wait.outcome = Wake::Go;
@@ -208,7 +221,10 @@ pub fn retract(key: ObjectId) {
 /// The same for some of them, by what each stands before.
 pub fn retract_from(key: ObjectId, loses: impl Fn(OpKind) -> bool) {
     let e = engine();
-    if e.enabled.len() < 2 {
+    if e.crowds.open != 0 {
+        crowds::retract(key, &loses);
+    }
+    if e.enabled.len() < 2 || e.loners == 0 {
         return;
     }
     let mut at = 0;
@@ -228,9 +244,16 @@ pub fn retract_from(key: ObjectId, loses: impl Fn(OpKind) -> bool) {
 
 /// Strands asleep on `key` whose mask meets `mask`, in order of arrival.
 fn sleepers(key: ObjectId, mask: u32) -> Vec<StrandId> {
-    let mut found =
-        lists::waiting(|other| !other.wait.acquire && other.wait.key == key && other.wait.mask & mask != 0);
-    found.sort_unstable_by_key(|&id| strand(id).wait.arrived);
+    let sleeps = |other: &Strand| !other.wait.acquire && other.wait.key == key && other.wait.mask & mask != 0;
+    let e = engine();
+    let mut found = if e.waiters.len() > e.acquirers { lists::waiting(sleeps) } else { Vec::new() };
+    let single = found.len();
+    if e.blocked > e.waiters.len() {
+        found.extend(crowds::sleepers(key).iter().copied().filter(|&id| sleeps(strand(id))));
+    }
+    if single != 0 {
+        found.sort_unstable_by_key(|&id| strand(id).wait.arrived);
+    }
     found
 }
 
@@ -239,7 +262,11 @@ pub fn wake_one(key: ObjectId, mask: u32) -> Option<StrandId> {
     if engine().blocked == 0 {
         return None;
     }
-    let found = sleepers(key, mask);
+    let e = engine();
+    let crowded = mask == u32::MAX && e.waiters.len() == e.acquirers;
+    // A crowd is in order already, and every one of it can be woken.
+    let listed = if crowded { Vec::new() } else { sleepers(key, mask) };
+    let found = if crowded { crowds::sleepers(key) } else { &listed[..] };
     let id = match found.len() {
         0 => return None,
         1 => found[0],
@@ -269,7 +296,10 @@ pub fn requeue(from: ObjectId, to: ObjectId, limit: usize) -> usize {
     found.truncate(limit);
     for &id in &found {
         let other = strand(id);
-        other.wait.key = to;
+        match other.crowd {
+            crowds::NONE => other.wait.key = to,
+            _ => crowds::moves(other, to),
+        }
         other.op.addr = to.addr;
     }
     found.len()
@@ -277,5 +307,5 @@ pub fn requeue(from: ObjectId, to: ObjectId, limit: usize) -> usize {
 
 /// How many strands wait on `key`.
 pub fn waiting(key: ObjectId) -> usize {
-    engine().waiters.iter().filter(|&&id| strand(id).wait.key == key).count()
+    engine().waiters.iter().filter(|&&id| strand(id).wait.key == key).count() + crowds::waiting(key)
 }

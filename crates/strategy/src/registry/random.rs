@@ -25,6 +25,10 @@ use crate::uniform::Uniform;
 use crate::{Pick, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
 
+/// Strands that are too many to look at each, and draws among them before that is done all the same.
+const MANY: usize = 64;
+const DRAWS: u32 = 8;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Manner {
     Uniform,
@@ -54,6 +58,16 @@ impl Random {
     fn pick_moving<V: View>(&mut self, view: &V) -> Option<StrandId> {
         let held = self.held;
         let moving = |&&strand: &&StrandId| mix(held ^ strand.0 as u64) & 1 == 0 && !view.yields(strand);
+        let all = view.enabled_count();
+        if all > MANY {
+            // About half of them move: one is soon drawn, without a look at each.
+            for _ in 0..DRAWS {
+                let strand = view.enabled_nth(self.rng.below(all as u32) as usize);
+                if moving(&&strand) {
+                    return Some(strand);
+                }
+            }
+        }
         let count = view.enabled().iter().filter(moving).count() as u32;
         if count == 0 {
             return None;

@@ -31,11 +31,11 @@ impl Uniform {
     /// One of the enabled strands.
     #[inline(always)]
     pub(crate) fn pick_enabled<V: View>(&mut self, view: &V) -> StrandId {
-        let enabled = view.enabled();
         let drawn = core::mem::replace(&mut self.drawn, self.rng.next());
-        let mut strand = enabled[scale(drawn, enabled.len() as u32) as usize];
+        let mut strand = view.enabled_nth(scale(drawn, view.enabled_count() as u32) as usize);
         if view.any_yields() && view.yields(strand) {
             // Most points have no yielding strand, so the scan is off the common path.
+            let enabled = view.enabled();
             let others = enabled.iter().filter(|&&other| !view.yields(other)).count() as u32;
             if others > 0 {
                 let nth = self.rng.below(others) as usize;

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use threadbare_abi::op::{OpKind, Order};
 use threadbare_rules::clock::Clock;
 use threadbare_rules::marks::{Entry, mark};
-use threadbare_rules::sequence::{self, Sequence};
+use threadbare_rules::sequence::Sequence;
 use threadbare_rules::stores::{History, Made};
 
 /// What one strand did to an atomic object last.
@@ -205,7 +205,11 @@ fn take_over(this: &mut Strand, object: &mut Atomic, found: u64, first: bool, or
 }
 
 fn takes(this: &mut Strand, published: &Clock, order: Order) {
-    sequence::take(&mut this.clock, &mut this.fence_acquire, published, order);
+    if order.acquires() {
+        this.clock.join_as(this.id.index(), published);
+    } else {
+        this.fence_acquire.join(published);
+    }
 }
 
 /// Other objects that share bytes with this one.
@@ -428,7 +432,7 @@ pub fn acquire(this: &mut Strand, addr: u64) {
             object.met_unseen_writer();
             object.last = found;
         }
-        this.clock.join(&object.sequence.clock);
+        this.clock.join_as(this.id.index(), &object.sequence.clock);
     }
     if recorded::is_on() {
         recorded::acquires_word(addr);

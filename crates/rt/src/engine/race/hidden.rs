@@ -43,7 +43,7 @@ pub fn acquire_all(this: &mut Strand) {
 
 /// What unseen code published happens before.
 pub fn acquire(this: &mut Strand) {
-    this.clock.join(published());
+    this.clock.join_as(this.id.index(), published());
 }
 
 /// The same, once an acquire fence comes.
@@ -78,7 +78,7 @@ pub fn waited(this: &mut Strand, addr: u64) {
     if atomic::is_lock(addr) {
         let futex = ObjectId::new(ObjectClass::Futex, addr);
         atomic::acquire(this, addr);
-        this.clock.join(objects::clock(futex));
+        this.clock.join_as(this.id.index(), objects::clock(futex));
         acquire(this);
         if recorded::is_on() {
             recorded::acquires(futex);

@@ -130,6 +130,10 @@ fn access_slow(kind: OpKind, addr: u64, size: u32, pc: u64) {
     let in_one = (addr & 7) + size as u64 <= 8 && size != 0;
     if in_one && left_out == 0 && !watch::or_recorded() && !shadow::is_full() {
         let writes = !matches!(kind, OpKind::Read | OpKind::ReadRange);
+        // Where no race is told, all that is asked later is which bytes were written.
+        if !tells() && (!writes || plain::is_known_written(addr, size as u64)) {
+            return;
+        }
         if plain::quick(this, live().events, writes, addr, size as u64, pc) {
             return;
         }
@@ -217,7 +221,7 @@ pub fn acquire(object: ObjectId) {
         let this = this();
         stores::settle(this);
         if this.ignored.sync == 0 {
-            this.clock.join(objects::clock(object));
+            this.clock.join_as(this.id.index(), objects::clock(object));
             if recorded::is_on() {
                 recorded::acquires(object);
             }

@@ -54,6 +54,14 @@ pub fn quick(this: &Strand, event: u64, writes: bool, addr: u64, size: u64, pc: 
     marks::with(|chains| cell.marks.quick(chains, this, &access, told))
 }
 
+/// Whether the last write of a cell covers these bytes, and nobody uses them atomically.
+#[inline(always)]
+pub fn is_known_written(addr: u64, size: u64) -> bool {
+    // SAFETY: the cell is in the shadow; single kernel thread.
+    let cell = unsafe { &*shadow::cell(addr) };
+    cell.touch & SYNC == 0 && bits(addr & 7, size) & !(cell.marks.write as u8) == 0
+}
+
 #[inline(always)]
 fn one(this: &mut Strand, event: u64, mine: &Mine, cell: *mut Cell, bits: u8) {
     // SAFETY: `cell` is in the shadow; single kernel thread.

@@ -167,9 +167,9 @@ pub fn route() -> bool {
         let Some(id) = receiver.filter(|&id| !engine::strand(id).ended) else { continue };
         waiting = true;
         soon |= signal != SIGCHLD;
-        if engine::strand(id).state == State::Blocked {
+        if engine::strand(id).state() == State::Blocked {
             engine::interrupt(id);
-            woke |= engine::strand(id).state == State::Ready;
+            woke |= engine::strand(id).state() == State::Ready;
         }
     }
     if waiting {
