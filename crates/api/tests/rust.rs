@@ -146,8 +146,11 @@ impl<T> Stealer<T> { pub fn steal(&mut self) -> Option<T> { todo!() } }
     let calls =
         |strand: &Vec<threadbare_api::Step>, name: &str| strand.iter().any(|step| step.call.contains(name));
     let against = |test: &&Test| {
-        let strand = |name: &str| test.strands.iter().position(|strand| calls(strand, name));
-        matches!((strand(".push("), strand(".steal(")), (Some(one), Some(other)) if one != other)
+        let all = || test.strands.iter().enumerate();
+        all().any(|(one, pushes)| {
+            let other = |(at, steals): (usize, &Vec<_>)| at != one && calls(steals, ".steal(");
+            calls(pushes, ".push(") && all().any(other)
+        })
     };
     let texts: Vec<String> = tests.iter().map(Test::calls).collect();
     assert!(tests.iter().filter(against).count() > 3, "{texts:?}");
