@@ -10,6 +10,9 @@ pub mod local;
 #[path = "x86_64_merge.rs"]
 pub mod merge;
 #[cfg(target_arch = "x86_64")]
+#[path = "x86_64_registers.rs"]
+pub mod registers;
+#[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::*;

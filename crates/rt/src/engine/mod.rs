@@ -78,6 +78,7 @@ pub mod race;
 pub mod reads;
 pub mod record;
 pub mod recorded;
+pub mod registers;
 pub mod report;
 pub mod rounds;
 pub mod sched;

@@ -6,11 +6,11 @@ use super::frames::{self, FrameEntry};
 use super::local::Foreign;
 use super::part;
 use super::race::Ignored;
+use super::registers;
 use super::rounds;
 use super::sched::engine;
 use super::spin::SpinTrack;
 use super::unseen::Inside;
-use super::values;
 use super::wait::Wait;
 use super::words;
 use crate::heap::arena::Slot;
@@ -86,7 +86,7 @@ pub struct Strand {
     /// Lowest and highest address of its stack.
     pub stack: (usize, usize),
     /// What it had in registers at the access that it stands before, while values are told; null otherwise.
-    pub captured: *const values::Captured,
+    pub captured: *const registers::Captured,
     /// Stands for what it had in registers and on its stack at its last point, while planners ask.
     pub local: u64,
     /// What others have written into its stack.

@@ -12,7 +12,7 @@ use super::{frames, record, shared, spin};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
 use threadbare_abi::layout;
-use threadbare_abi::local::{self, Place, REGISTERS};
+use threadbare_abi::local::{self, Place};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
@@ -31,56 +31,6 @@ struct Open {
 }
 
 static mut OPEN: Open = Open { addr: 0, size: 0, frame: None };
-
-/// The registers of the last plain access, by their DWARF numbers, as its stub found them.
-pub static mut CAPTURED: [u64; REGISTERS] = [0; REGISTERS];
-
-/// The registers of an access that a strand stands before.
-#[derive(Debug)]
-pub struct Captured {
-    pc: u64,
-    registers: [u64; REGISTERS],
-}
-
-/// The rest of a stub: keeps all registers but `rax`, which is kept already and has where it goes on.
-#[unsafe(naked)]
-pub unsafe extern "C" fn keep_registers() {
-    core::arch::naked_asm!(
-        "mov [rip + {to} + 8], rdx",
-        "mov [rip + {to} + 16], rcx",
-        "mov [rip + {to} + 24], rbx",
-        "mov [rip + {to} + 32], rsi",
-        "mov [rip + {to} + 40], rdi",
-        "mov [rip + {to} + 48], rbp",
-        // What the stack pointer was before the call.
-        "lea rsi, [rsp + 8]",
-        "mov [rip + {to} + 56], rsi",
-        "mov [rip + {to} + 64], r8",
-        "mov [rip + {to} + 72], r9",
-        "mov [rip + {to} + 80], r10",
-        "mov [rip + {to} + 88], r11",
-        "mov [rip + {to} + 96], r12",
-        "mov [rip + {to} + 104], r13",
-        "mov [rip + {to} + 112], r14",
-        "mov [rip + {to} + 120], r15",
-        "mov rsi, [rsp]",
-        "jmp rax",
-        to = sym CAPTURED,
-    )
-}
-
-/// Does what an access at `pc` does, with its registers at hand.
-#[inline]
-pub fn with_registers(pc: u64, go: impl FnOnce()) {
-    if !is_on() {
-        return go();
-    }
-    // SAFETY: single kernel thread; nobody else has gone on since the stub.
-    let captured = Captured { pc, registers: unsafe { CAPTURED } };
-    this().captured = &raw const captured;
-    go();
-    this().captured = core::ptr::null();
-}
 
 /// Tells the parameters and locals of the access that the running strand makes.
 fn tell_locals(op: Op) {

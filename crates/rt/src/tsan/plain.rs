@@ -4,10 +4,11 @@
 //! after three compares. In a free run that looks for races they look at the cells of the address themselves (`free::race`).
 //! Safe before init, in a signal (single kernel thread), after fork.
 
+use crate::arch;
 use crate::engine::access;
 use crate::engine::addressable::{self, VIEW, offset};
 use crate::engine::learn::{self, GATE};
-use crate::engine::values;
+use crate::engine::registers;
 use threadbare_abi::op::OpKind;
 
 // The bit of a cell that says that it writes, in the lower half of four cells.
@@ -116,8 +117,8 @@ macro_rules! accesses {
                     alone = sym alone::<{ OpKind::$kind as u8 }, $size>,
                     other = sym other::<{ OpKind::$kind as u8 }, $size>,
                     watched = const learn::WATCHED,
-                    registers = sym values::CAPTURED,
-                    keep = sym values::keep_registers,
+                    registers = sym arch::registers::LAST,
+                    keep = sym arch::registers::keep,
                 )
             }
         )*)*
@@ -141,7 +142,7 @@ unsafe extern "C" fn other<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) 
         if crate::free::access::open() {
             crate::free::access::plain(kind, addr, SIZE, pc);
         } else {
-            values::with_registers(pc, || learn::announced(kind, addr, SIZE, pc));
+            registers::with(pc, || learn::announced(kind, addr, SIZE, pc));
         }
     }
 }
