@@ -21,7 +21,7 @@ pub const fn slot(pc: u64) -> usize {
 
 /// Where a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Place {
+pub struct Operand {
     /// The DWARF number of a general register.
     pub register: u8,
     /// What is added to it if the value is in memory there; none if it is in the register itself.
@@ -30,7 +30,7 @@ pub struct Place {
     pub size: u8,
 }
 
-impl Place {
+impl Operand {
     /// As a word.
     pub fn encode(self) -> u64 {
         let memory = self.offset.is_some() as u64;
@@ -54,10 +54,10 @@ mod tests {
     #[test]
     fn places_go_through_words() {
         for offset in [None, Some(0), Some(-24), Some(i32::MAX)] {
-            let place = Place { register: 6, offset, size: 4 };
-            assert_eq!(Place::decode(place.encode()), Some(place));
+            let place = Operand { register: 6, offset, size: 4 };
+            assert_eq!(Operand::decode(place.encode()), Some(place));
         }
-        assert_eq!(Place::decode(16), None);
-        assert_eq!(Place::decode(3 << 16), None);
+        assert_eq!(Operand::decode(16), None);
+        assert_eq!(Operand::decode(3 << 16), None);
     }
 }

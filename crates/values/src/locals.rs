@@ -73,11 +73,13 @@ impl Locals {
                         locals.constants.entry(pc).or_default().push((number, value));
                     }
                     Some(LocalPlace::Register(register)) => {
-                        locals.put(number, local::Place { register, offset: None, size: scalar.size });
+                        locals.put(number, local::Operand { register, offset: None, size: scalar.size });
                     }
                     Some(LocalPlace::Frame { register, offset }) => {
-                        locals
-                            .put(number, local::Place { register, offset: Some(offset), size: scalar.size });
+                        locals.put(
+                            number,
+                            local::Operand { register, offset: Some(offset), size: scalar.size },
+                        );
                     }
                     None => {}
                 }
@@ -88,7 +90,7 @@ impl Locals {
         locals
     }
 
-    fn put(&mut self, variable: usize, place: local::Place) {
+    fn put(&mut self, variable: usize, place: local::Operand) {
         if self.places.len() < PLACES {
             self.words[2 * SLOTS + self.places.len()] = place.encode();
             self.places.push(variable);

@@ -12,7 +12,7 @@ use super::{frames, record, shared, spin};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
 use threadbare_abi::layout;
-use threadbare_abi::local::{self, Place};
+use threadbare_abi::local::{self, Operand};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
@@ -52,7 +52,8 @@ fn tell_locals(op: Op) {
     let places = word(2 * slot + 1);
     let (first, count) = (places as u32 as usize, (places >> 32) as usize);
     for number in first..(first + count).min(local::PLACES) {
-        let Some(Place { register, offset, size }) = Place::decode(word(2 * local::SLOTS + number)) else {
+        let Some(Operand { register, offset, size }) = Operand::decode(word(2 * local::SLOTS + number))
+        else {
             continue;
         };
         let base = captured.registers[register as usize];
