@@ -38,7 +38,7 @@ impl Built {
         if wrapper != "rustc" {
             command.args(["-pthread", "-O0"]);
         }
-        command.arg("-g").args(options).arg(&source).arg("-o").arg(&executable);
+        command.arg("-g").arg(&source).args(options).arg("-o").arg(&executable);
         let built = tool::finish(&mut command, tool::PATIENCE);
         if built.code == Some(0) { Ok(Built { executable, source, folder }) } else { Err(built.describe()) }
     }
