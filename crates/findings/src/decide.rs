@@ -297,15 +297,8 @@ fn columns(
 ) -> Option<(Vec<Step>, Vec<Step>)> {
     let list = |events: &[Event], strands: &Strands| steps_on(focus, events, strands, places);
     let (mut fails, mut passes) = (list(&facts.events, strands), list(passing.events, passing.strands));
-    let line = |step: &Step| step.place.as_ref().and_then(|place| place.line);
-    let alike = |one: &Step, other: &Step| {
-        one.strand == other.strand
-            && one.operation == other.operation
-            && one.object == other.object
-            && one.waits == other.waits
-            && line(one) == line(other)
-    };
-    let same = fails.len() == passes.len() && fails.iter().zip(&passes).all(|(one, other)| alike(one, other));
+    let same =
+        fails.len() == passes.len() && fails.iter().zip(&passes).all(|(one, other)| one.is_like(other));
     if !fails.is_empty() && same {
         return None;
     }

@@ -375,6 +375,16 @@ pub struct Step {
     pub skipped: u64,
 }
 
+impl Step {
+    /// Whether the same strand does the same, at the same line.
+    pub(crate) fn is_like(&self, other: &Step) -> bool {
+        let line = |step: &Step| step.place.as_ref().and_then(|place| place.line);
+        (&self.strand, &self.operation, &self.object, self.waits)
+            == (&other.strand, &other.operation, &other.object, other.waits)
+            && line(self) == line(other)
+    }
+}
+
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -102,8 +102,8 @@ impl<'a> Operations<'a> {
         };
         let (one, other) = (functions(one), functions(other));
         // The function that all of a strand's work is called from says nothing.
-        let inner = &one[..one.len().saturating_sub(1).max(1).min(one.len())];
-        inner.iter().any(|function| other.contains(function))
+        let all_but_last = one.len().max(2) - 1;
+        one.iter().take(all_but_last).any(|function| other.contains(function))
     }
 
     /// Whether the line is one of a helper: a function that takes a lock and does nothing else, or does one access, under a

@@ -172,7 +172,10 @@ impl Around<'_> {
     /// looked at then may have changed by now. What is behind the lock need not be known.
     fn parted(&self) -> Option<Shown> {
         let (first, second) = (self.first, self.second);
-        let takes = |it: &Done| it.op.is_of_lock() && !it.op.gives_lock_back() && it.addr == first.addr;
+        // A lock of Rust's std is a word that is exchanged.
+        let word = |it: &Done| it.op == OpKind::AtomicCas && self.locks.contains(&it.addr);
+        let lock = |it: &Done| it.op.is_of_lock() && !it.op.gives_lock_back();
+        let takes = |it: &Done| it.addr == first.addr && (lock(it) || word(it));
         let (at_first, at_second) = (self.at.0?, self.at.1?);
         if self.hangs || at_second < at_first || !takes(first) || !takes(second) {
             return None;
@@ -591,5 +594,8 @@ mod tests {
         assert_eq!(shown.inner.as_ref(), Some(&list[4]), "what it did of the same");
         assert_eq!(shown.outer, Some([list[0].clone(), list[6].clone()]));
         assert_eq!(of(&list[2..], &[], 0, 4).pattern, Pattern::OrderViolation, "it had not looked");
+        let word = |strand, pc| at(pc, done(strand, OpKind::AtomicCas, 900));
+        let words = [word(1, 10), word(2, 10), word(2, 20), word(1, 20)];
+        assert_eq!(of(&words, &[], 1, 3).pattern, Pattern::CheckThenAct, "a lock that is a word");
     }
 }

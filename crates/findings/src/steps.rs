@@ -192,14 +192,7 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
 
 /// Of the same step again and again, as in a loop that waits, the first and the last one.
 fn folded(steps: Vec<Step>) -> Vec<Step> {
-    let line = |step: &Step| step.place.as_ref().and_then(|place| place.line);
-    let alike = |one: &Step, other: &Step| {
-        (&one.strand, &one.operation, &one.object, one.waits)
-            == (&other.strand, &other.operation, &other.object, other.waits)
-            && line(one) == line(other)
-            && !one.decides
-            && !other.decides
-    };
+    let alike = |one: &Step, other: &Step| one.is_like(other) && !one.decides && !other.decides;
     let mut list: Vec<Step> = Vec::new();
     let mut again = 0;
     for mut step in steps {
