@@ -235,6 +235,8 @@ fn renumbered(done: Vec<Done>, theirs: &Strands, ours: &Strands, facts: &RunFact
 /// Where the run fails: the last things that the failing strand looked at.
 struct End {
     looks: Vec<Done>,
+    /// The very last one, whatever it was for.
+    last: Option<Done>,
 }
 
 impl End {
@@ -249,20 +251,25 @@ impl End {
             let writes = |it: &Done| it.op.writes_memory() && it.op != OpKind::AtomicRmw && overlap(it, done);
             !failing.iter().chain(passed).any(writes)
         };
-        let looks = |done: &Done| looks(done.op) || done.op == OpKind::AtomicRmw && !counts(done);
+        let looks_at = |done: &Done| looks(done.op) || done.op == OpKind::AtomicRmw && !counts(done);
         // Telling of a panic, and unwinding, look at much.
-        let last = facts.report.details.panic.as_ref().map_or(u64::MAX, |panic| panic.event);
+        let panics = facts.report.details.panic.as_ref().map_or(u64::MAX, |panic| panic.event);
         let own = |done: &&Done| {
-            let before = done.strand == StrandId(strand) && done.event <= last && !done.waits;
-            before && looks(done) && operations.is_told(done)
+            let before = done.strand == StrandId(strand) && done.event <= panics && !done.waits;
+            before && looks_at(done) && operations.is_told(done)
         };
+        // Putting a panic into words is nothing that a run which passes comes to.
+        let at_all = |done: &&Done| {
+            done.strand == StrandId(strand) && !done.waits && looks(done.op) && operations.is_told(done)
+        };
+        let last = failing.iter().rev().find(at_all).cloned();
         let looks = failing.iter().rev().filter(own).take(LAST_LOOKS).cloned().collect();
-        End { looks: if about_one { looks } else { Vec::new() } }
+        if about_one { End { looks, last } } else { End { looks: Vec::new(), last: None } }
     }
 
     /// Whether the run that passes does not come to what fails.
     fn is_skipped(&self, passed: &[Done]) -> bool {
-        self.looks.first().is_some_and(|last| passed.iter().all(|it| it.pc != last.pc))
+        self.last.as_ref().is_some_and(|last| passed.iter().all(|it| it.pc != last.pc))
     }
 
     /// How late what fails has looked at one of these; 0 if it has not.
