@@ -109,3 +109,17 @@ fn no_model_names_an_observer() {
     }
     assert!(says_effects > 50, "only {says_effects} effects are said");
 }
+
+/// Two references to one value that live at the same time are wrong on one kernel thread as well: the runtime's state is reached by its raw place.
+#[test]
+fn no_function_of_the_runtime_gives_out_a_reference_for_good() {
+    let mut files = Vec::new();
+    sources(&runtime(), &mut files);
+    assert!(files.len() > 100, "the runtime has more files than {}", files.len());
+    let given: Vec<String> = files
+        .iter()
+        .filter(|file| code(file).contains("&'static mut"))
+        .map(|file| file.display().to_string())
+        .collect();
+    assert!(given.is_empty(), "use `Raw` in {given:?}");
+}

@@ -251,9 +251,9 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
 #[inline]
 pub fn in_free_run(what: Effect, object: ObjectId, pc: u64) {
     if free::race::on()
-        && let Some(me) = free::thread::me()
+        && let Some(mut me) = free::thread::me()
     {
-        told_free(me, what, object, pc);
+        told_free(&mut me, what, object, pc);
     }
 }
 
@@ -432,9 +432,9 @@ fn atomic(done: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
     if !engine::controlled() {
         if free::access::open() {
             if free::race::on()
-                && let Some(me) = free::thread::me()
+                && let Some(mut me) = free::thread::me()
             {
-                free::race::atomic::done(me, done, addr, size, order, pc);
+                free::race::atomic::done(&mut me, done, addr, size, order, pc);
             }
             free::access::atomic_over(addr, value, writes, pc);
         }

@@ -25,6 +25,7 @@ mod engine;
 mod free;
 mod heap;
 mod model;
+mod raw;
 mod tsan;
 
 #[global_allocator]

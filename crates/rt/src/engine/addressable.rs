@@ -13,6 +13,7 @@ use super::{destroyed, modules, report, strand};
 use crate::heap;
 use crate::heap::arena::{Block, HEADER};
 use crate::heap::shadow::{self, Shadow};
+use crate::raw::Raw;
 use alloc::collections::BTreeMap;
 use core::fmt;
 use threadbare_abi::op::{Op, OpKind, Order};
@@ -254,9 +255,9 @@ struct Ended {
 /// By their lowest addresses.
 static mut ENDED: BTreeMap<usize, Ended> = BTreeMap::new();
 
-fn ended() -> &'static mut BTreeMap<usize, Ended> {
-    // SAFETY: single kernel thread; nobody keeps it.
-    unsafe { &mut *(&raw mut ENDED) }
+fn ended() -> Raw<BTreeMap<usize, Ended>> {
+    // SAFETY: single kernel thread.
+    unsafe { Raw::new(&raw mut ENDED) }
 }
 
 fn set_bounds() {
@@ -294,7 +295,8 @@ fn look_at_stacks<const MADE: bool>(kind: OpKind, addr: u64, size: u32, pc: u64)
     if at >= this.stack.0 && at < this.stack.1 || engine().phase != Phase::Running {
         return;
     }
-    let Some((_, stack)) = ended().range(..=at).next_back() else { return };
+    let all = ended();
+    let Some((_, stack)) = all.range(..=at).next_back() else { return };
     if at < stack.high {
         let part = if at < stack.thread_local { "stack" } else { "thread-local storage" };
         ends_by(access(kind, addr, size, pc), MADE);

@@ -1,6 +1,7 @@
 //! Runs that are made without a word to the driver (`abi::batch`): the plan of the next one, and what the last one leaves to be read.
 
 use super::{live, shared};
+use crate::raw::Raw;
 use core::ptr;
 use core::sync::atomic::Ordering;
 use threadbare_abi::batch::{Batch, GUIDE_WORDS, Head, RESULTS, RUNS};
@@ -9,10 +10,10 @@ use threadbare_abi::step::Step;
 use threadbare_abi::verdict::VerdictKind;
 
 /// The batch under way; `None` where each run has a command of its own.
-pub fn current() -> Option<&'static mut Batch> {
+pub fn current() -> Option<Raw<Batch>> {
     let base = shared::area(layout::BATCH_OFFSET)?;
     // SAFETY: the batch lies there and is integers; the driver writes only the flag, which is atomic, while one is under way.
-    let batch = unsafe { &mut *(base as *mut Batch) };
+    let batch = unsafe { Raw::new(base as *mut Batch) };
     (1..=RUNS as u64).contains(&batch.count).then_some(batch)
 }
 
@@ -25,7 +26,7 @@ fn place(batch: &Batch) -> (usize, usize) {
 /// Puts the plan of the run under way where a run of its own finds it.
 pub fn load_plan() {
     let Some(batch) = current() else { return };
-    let index = place(batch).0.min(RUNS - 1);
+    let index = place(&batch).0.min(RUNS - 1);
     let (Some(plan), Some(guide), Some(guides)) = (
         shared::area(layout::PLAN_OFFSET),
         shared::area(layout::GUIDE_OFFSET),
@@ -49,7 +50,7 @@ pub fn load_plan() {
 /// What the run that has ended leaves, if that is all there is to tell of it: it has passed.
 pub fn head(modules_len: u64) -> Option<Head> {
     let batch = current()?;
-    let index = place(batch).0;
+    let index = place(&batch).0;
     let live = *live::live();
     if live.verdict != VerdictKind::None as u32 || live.ended != 1 {
         return None;
@@ -73,14 +74,14 @@ pub fn head(modules_len: u64) -> Option<Head> {
 /// Where it is put; `None` if there is no room for it.
 pub fn room_for(head: &Head) -> Option<usize> {
     let batch = current()?;
-    let at = *batch.results.get(place(batch).0)? as usize;
+    let at = *batch.results.get(place(&batch).0)? as usize;
     at.checked_add(head.size()).is_some_and(|end| end <= RESULTS).then_some(at)
 }
 
 /// Writes what the run that has ended leaves; [`room_for`] it was asked for.
 pub fn write(head: &Head, at: usize, modules_len: u64) {
-    let (Some(batch), Some(results)) = (current(), shared::area(layout::RESULTS_OFFSET)) else { return };
-    let index = place(batch).0;
+    let (Some(mut batch), Some(results)) = (current(), shared::area(layout::RESULTS_OFFSET)) else { return };
+    let index = place(&batch).0;
     let (mut to, told) = (results + at + size_of::<Head>(), batch.told[index] as usize);
     let mut list = |offset: usize, skipped: usize, bytes: u64| {
         let Some(from) = shared::area(offset) else { return };
@@ -103,7 +104,7 @@ pub fn write(head: &Head, at: usize, modules_len: u64) {
 /// All runs up to the one under way are made for good; with it, if `with_it`.
 pub fn settle(with_it: bool) {
     if let Some(batch) = current() {
-        let done = place(batch).0 + usize::from(with_it);
+        let done = place(&batch).0 + usize::from(with_it);
         batch.done.store(done as u64, Ordering::Release);
     }
 }
@@ -137,7 +138,7 @@ pub enum Left {
 /// The process that made the runs is gone.
 pub fn gone() -> Left {
     let Some(batch) = current() else { return Left::Answer };
-    let (index, done) = place(batch);
+    let (index, done) = place(&batch);
     if index == done && (index as u64) < batch.count {
         return Left::Answer;
     }

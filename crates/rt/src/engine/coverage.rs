@@ -6,6 +6,7 @@ use super::live::live;
 use super::sched::{Stop, engine, this};
 use super::strand::{State, Strand};
 use super::{ObjectClass, ObjectId, StrandId, loops, memory, shared};
+use crate::raw::Raw;
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{TOLD_CAPACITY, TOLD_OFFSET};
 use threadbare_strategy::classes::table::{Entry, Memory, memory_key, sync_key};
@@ -26,13 +27,13 @@ const TOLD_FEW: usize = 1 << 12;
 /// Larger accesses count for so many of their bytes.
 const LONGEST: u64 = 1 << 16;
 
-fn tracker() -> &'static mut Tracker {
-    // SAFETY: single kernel thread, and no reference outlives the call it is for.
-    unsafe { &mut *(&raw mut TRACKER) }
+fn tracker() -> Raw<Tracker> {
+    // SAFETY: single kernel thread.
+    unsafe { Raw::new(&raw mut TRACKER) }
 }
 
-/// Zeroed memory for so many values of integers.
-fn zeroed<T>(count: usize) -> &'static mut [T] {
+/// Zeroed memory for so many values of integers, the caller's for good.
+fn zeroed<'a, T>(count: usize) -> &'a mut [T] {
     let base = memory::reserve(count * size_of::<T>()) as *mut T;
     // SAFETY: reserved just now, of this size, aligned to a page, nobody else's; zero is valid for integers.
     unsafe { core::slice::from_raw_parts_mut(base, count) }
@@ -60,7 +61,7 @@ pub fn init() {
 }
 
 fn furnish_told(words: usize) {
-    let slots: &'static mut [u64] = zeroed(words);
+    let slots: &mut [u64] = zeroed(words);
     // Pages that were read here need not be mapped again in every run.
     for page in (0..words).step_by(512) {
         core::hint::black_box(slots[page]);
@@ -70,11 +71,9 @@ fn furnish_told(words: usize) {
 
 static mut TOLD_LOADED: usize = 0;
 
-fn list() -> Option<&'static mut [[u64; RECORD_WORDS]]> {
+fn list() -> Option<Raw<[[u64; RECORD_WORDS]; TOLD_CAPACITY]>> {
     // SAFETY: the area holds this many records; the driver does not touch it during a run.
-    shared::area(TOLD_OFFSET).map(|base| unsafe {
-        core::slice::from_raw_parts_mut(base as *mut [u64; RECORD_WORDS], TOLD_CAPACITY)
-    })
+    shared::area(TOLD_OFFSET).map(|base| unsafe { Raw::new(base as *mut _) })
 }
 
 /// Takes over what the driver knows (in the fork server, so that every child has it).
@@ -124,9 +123,11 @@ pub fn is_on() -> bool {
 #[cold]
 #[inline(never)]
 fn tell(pair: Pair) {
-    let counters = live();
+    let mut counters = live();
     let at = counters.told as usize;
-    if let Some(place) = list().and_then(|list| list.get_mut(at)) {
+    if let Some(mut list) = list()
+        && let Some(place) = list.get_mut(at)
+    {
         *place = record(pair.0, pair.1, pair.2);
         // The driver may look when the run was killed.
         core::sync::atomic::fence(Ordering::Release);
@@ -136,8 +137,8 @@ fn tell(pair: Pair) {
 
 #[inline(always)]
 fn step(key: u64, write: bool, pc: u64) {
-    let this = this();
-    let counters = live();
+    let mut this = this();
+    let mut counters = live();
     let waits = || loops::is_idle(pc);
     let now = Moment { events: counters.events, pc };
     let delta = tracker().step(&mut this.track, now, key, write, waits, tell);
@@ -293,7 +294,7 @@ pub fn woke(other: &mut Strand) {
 pub fn created(id: StrandId) {
     // SAFETY: single kernel thread.
     if unsafe { WANTED } {
-        let new = super::strand(id);
+        let mut new = super::strand(id);
         live().class = live().class.wrapping_add(this().track.settle());
         new.track = this().track.child(new.id.0, live().events, new.ordinal);
         live().class = live().class.wrapping_add(new.track.view());

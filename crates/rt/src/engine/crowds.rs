@@ -13,6 +13,7 @@ use super::sched::{ATTENTION, Engine, Phase, attention, engine};
 use super::strand;
 use super::strand::{State, Strand};
 use super::wait::ObjectId;
+use crate::raw::Raw;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 use threadbare_abi::op::OpKind;
@@ -216,13 +217,13 @@ fn add(other: &mut Strand, kind: Option<OpKind>, open: bool) -> bool {
 /// the enabled. False if it is not to be in one.
 #[inline]
 pub fn stands(this: &mut Strand) -> bool {
-    may_be(engine()) && this.wait.deadline == u64::MAX && add(this, Some(this.op.kind), true)
+    may_be(&engine()) && this.wait.deadline == u64::MAX && add(this, Some(this.op.kind), true)
 }
 
 /// The strand waits: it is in a crowd from now on, not in the list of those who wait. False if it is not to be in one.
 pub fn waits(other: &mut Strand) -> bool {
     let e = engine();
-    if !may_be(e) || other.wait.acquire && other.wait.deadline != u64::MAX {
+    if !may_be(&e) || other.wait.acquire && other.wait.deadline != u64::MAX {
         return false;
     }
     let kind = other.wait.acquire.then_some(other.op.kind);
@@ -257,7 +258,7 @@ pub fn leave(other: &mut Strand) {
 
 /// The object may be there to be taken: the crowds that wait for it can go on.
 pub fn notify(key: ObjectId) {
-    let e = engine();
+    let mut e = engine();
     let mut at = e.crowds.first(key);
     while at != NONE {
         let crowd = &e.crowds.all[at as usize];
@@ -271,14 +272,14 @@ pub fn notify(key: ObjectId) {
 
 /// The running strand has taken the object: of the crowds that stand before it, those wait for whom that is a loss.
 pub fn retract(key: ObjectId, loses: impl Fn(OpKind) -> bool) {
-    let e = engine();
+    let mut e = engine();
     let mut at = e.crowds.first(key);
     while at != NONE {
-        let crowd = &mut e.crowds.all[at as usize];
-        let next = crowd.next;
+        let crowd = &e.crowds.all[at as usize];
+        let (next, count) = (crowd.next, crowd.members.len());
         if crowd.key == key && crowd.open && crowd.kind.is_some_and(&loses) {
-            crowd.holder = e.current;
-            e.blocked += crowd.members.len();
+            e.crowds.all[at as usize].holder = e.current;
+            e.blocked += count;
             e.crowds.shut(at);
         }
         at = next;
@@ -294,9 +295,10 @@ pub fn holder(other: &Strand) -> StrandId {
 }
 
 /// The strands of a crowd that sleep on the object, in order of arrival.
-pub fn sleepers(key: ObjectId) -> &'static [StrandId] {
-    let crowds = &engine().crowds;
-    crowds.find(key, None).map_or(&[], |at| &crowds.all[at as usize].members)
+pub fn sleepers(key: ObjectId) -> Option<Raw<Vec<StrandId>>> {
+    let e = engine();
+    let at = e.crowds.find(key, None)?;
+    Some(e.part(|e| &mut e.crowds.all[at as usize].members))
 }
 
 /// How many strands in shut crowds wait for the object.

@@ -119,7 +119,7 @@ fn waits_for_ever(other: &Strand) -> bool {
 /// The cycle of waits that begins and ends with `from`.
 fn cycle(from: StrandId) -> Option<Vec<StrandId>> {
     let mut open = false;
-    blockers(strand(from), |id| open |= waits_for_ever(strand(id)));
+    blockers(&strand(from), |id| open |= waits_for_ever(&strand(id)));
     if !open {
         return None;
     }
@@ -130,7 +130,7 @@ fn cycle(from: StrandId) -> Option<Vec<StrandId>> {
         match next {
             Some(id) => {
                 let mut others = Vec::new();
-                blockers(strand(id), |other| others.push(other));
+                blockers(&strand(id), |other| others.push(other));
                 path.push((id, others));
             }
             None => _ = path.pop(),
@@ -141,7 +141,7 @@ fn cycle(from: StrandId) -> Option<Vec<StrandId>> {
             if id == from {
                 return Some(path.iter().map(|(id, _)| *id).collect());
             }
-            if waits_for_ever(strand(id)) && !core::mem::replace(&mut seen[id.index()], true) {
+            if waits_for_ever(&strand(id)) && !core::mem::replace(&mut seen[id.index()], true) {
                 next = Some(id);
                 break;
             }
@@ -154,10 +154,10 @@ fn waits_for_ended(id: StrandId) -> bool {
     let mut found = false;
     let other = strand(id);
     let class = other.wait.key.class;
-    if waits_for_ever(other)
+    if waits_for_ever(&other)
         && (class.is_lock() || matches!(class, ObjectClass::Futex | ObjectClass::FutexLock))
     {
-        blockers(other, |holder| found |= strand(holder).state() == State::Ended);
+        blockers(&other, |holder| found |= strand(holder).state() == State::Ended);
     }
     found
 }
@@ -217,12 +217,12 @@ fn look(id: StrandId) {
 }
 
 fn doubt(id: StrandId, patience: (u64, u64)) {
-    let state = STATE.get();
+    let mut state = STATE.get();
     if state.doubtful == StrandId::NONE {
         state.doubtful = id;
         // SAFETY: single kernel thread.
         unsafe { AGAIN_AT = (live().events + patience.0, engine().arrivals + patience.1) };
-        let e = engine();
+        let mut e = engine();
         e.due_events = e.due_events.min(until());
     }
 }
@@ -234,7 +234,7 @@ pub fn ended(id: StrandId) {
     }
     for index in 0..strand_count() as u16 {
         let other = strand(StrandId(index));
-        if waits_for_ever(other) && locks::held_by(id).iter().any(|held| held.object == other.wait.key) {
+        if waits_for_ever(&other) && locks::held_by(id).iter().any(|held| held.object == other.wait.key) {
             return doubt(other.id, PATIENCE);
         }
     }
@@ -259,11 +259,11 @@ pub fn look_again() {
 #[cold]
 #[inline(never)]
 fn doubtful() {
-    let state = STATE.get();
+    let mut state = STATE.get();
     let id = core::mem::replace(&mut state.doubtful, StrandId::NONE);
     // SAFETY: single kernel thread.
     unsafe { AGAIN_AT = (u64::MAX, u64::MAX) };
-    if id != StrandId::NONE && waits_for_ever(strand(id)) {
+    if id != StrandId::NONE && waits_for_ever(&strand(id)) {
         match cycle(id) {
             Some(found) if hope(&found) != Hope::Likely => verdict(found),
             None if waits_for_ended(id) && !is_semaphore(strand(id).wait.key.addr) => {
@@ -275,7 +275,7 @@ fn doubtful() {
     // Another one may have closed meanwhile.
     for index in 0..strand_count() as u16 {
         let other = StrandId(index);
-        if other != id && waits_for_ever(strand(other)) && STATE.get().doubtful == StrandId::NONE {
+        if other != id && waits_for_ever(&strand(other)) && STATE.get().doubtful == StrandId::NONE {
             look(other);
         }
     }

@@ -9,6 +9,7 @@ use super::sched::{Phase, engine};
 use super::wait::ObjectId;
 use super::{frames, me, report};
 use crate::model::single::Single;
+use crate::raw::Raw;
 use alloc::collections::BTreeMap;
 use threadbare_abi::object::ObjectClass;
 use threadbare_abi::op::{Op, OpKind};
@@ -34,7 +35,7 @@ static OBJECTS_GONE: Single<BTreeMap<u64, Destroyed>> = Single::new(BTreeMap::ne
 /// Whether there is any.
 static mut ANY: bool = false;
 
-fn gone() -> &'static mut BTreeMap<u64, Destroyed> {
+fn gone() -> Raw<BTreeMap<u64, Destroyed>> {
     OBJECTS_GONE.get()
 }
 
@@ -109,7 +110,8 @@ pub fn check(op: Op, made: bool) {
 #[cold]
 #[inline(never)]
 fn look(op: Op, made: bool) {
-    let Some(entry) = gone().get(&op.addr) else { return };
+    let all = gone();
+    let Some(entry) = all.get(&op.addr) else { return };
     let used = class_of(op.kind);
     if !made && is_left_to_the_point() {
         return;

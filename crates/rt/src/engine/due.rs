@@ -21,7 +21,7 @@ pub fn now() -> u64 {
 
 /// Virtual time passes.
 pub fn advance(ns: u64) {
-    let e = engine();
+    let mut e = engine();
     e.time_offset += ns;
     e.due_events = 0;
     set_alarm();
@@ -64,12 +64,13 @@ pub fn wake_at(deadline: u64) {
 fn come(upto: u64) {
     let events = live().events;
     // Who has waited for so long has waited until its deadline.
-    let over = engine().timed.iter().map(|&id| &strand(id).wait).filter(|wait| ends_at(wait) <= events);
-    let over = over.map(|wait| wait.deadline).max().unwrap_or(0);
+    let e = engine();
+    let over = e.timed.iter().map(|&id| strand(id)).filter(|other| ends_at(&other.wait) <= events);
+    let over = over.map(|other| other.wait.deadline).max().unwrap_or(0);
     if over > 0 {
         advance_to(over);
     }
-    let e = engine();
+    let mut e = engine();
     let at = now();
     live().time_ns = at;
     if e.timer.min(e.overdue) <= at {
@@ -80,10 +81,10 @@ fn come(upto: u64) {
     let mut index = 0;
     let mut earliest = event_at(engine().timer);
     while index < engine().timed.len() {
-        let other = strand(engine().timed[index]);
+        let mut other = strand(engine().timed[index]);
         if other.wait.deadline <= upto {
             other.wait.outcome = Wake::TimedOut;
-            set_ready(other);
+            set_ready(&mut other);
         } else {
             earliest = earliest.min(ends_at(&other.wait));
             index += 1;
@@ -113,7 +114,7 @@ fn ends_at(wait: &Wait) -> u64 {
 
 /// The program has armed a timer for this virtual time.
 pub fn timer_armed(deadline: u64) {
-    let e = engine();
+    let mut e = engine();
     e.timer = e.timer.min(deadline);
     e.due_events = 0;
     set_alarm();
@@ -122,7 +123,7 @@ pub fn timer_armed(deadline: u64) {
 
 /// The time of a timer that would end the process has come, and others can go on.
 pub fn timer_overdue(deadline: u64) {
-    let e = engine();
+    let mut e = engine();
     e.overdue = e.overdue.min(deadline);
 }
 
@@ -156,7 +157,7 @@ const TOLD: u32 = 16;
 
 /// The wait of a strand is about to end by its deadline: whoever could go on instead is told with it.
 fn tell_early(waiting: &Strand) {
-    let e = engine();
+    let mut e = engine();
     let Some(&other) = e.can().iter().find(|&&id| id != waiting.id) else { return };
     if e.early < TOLD {
         e.early += 1;

@@ -67,18 +67,18 @@ fn is_last() -> bool {
 }
 
 fn hold(op: Op) {
-    let e = engine();
+    let mut e = engine();
     if e.can_count() + e.timed.len() < 2 {
         // There is nobody to wait for.
         sched::point(op);
     } else {
         sched::publish(op);
-        let this = strand(e.current);
+        let mut this = strand(e.current);
         this.wait = Wait { key: ObjectId::NEVER, acquire: true, ..Wait::NONE };
         let until = live().events + LONGEST;
         *HELD.get() = Held { strand: e.current, until, jumps: JUMPS };
         e.due_events = e.due_events.min(until);
-        lists::set_blocked(this);
+        lists::set_blocked(&mut this);
         // For a schedule it is a preemption.
         reschedule(Stop::Preempted);
         *HELD.get() = Held { strand: StrandId::NONE, until: u64::MAX, jumps: 0 };
@@ -98,7 +98,7 @@ pub fn is_held(id: StrandId) -> bool {
 
 /// Nobody else can go on before time jumps to `deadline` (`u64::MAX`: never). True if the strand that is held back goes on now.
 pub fn goes_on(deadline: u64) -> bool {
-    let held = HELD.get();
+    let mut held = HELD.get();
     if held.strand == StrandId::NONE {
         return false;
     }
@@ -119,10 +119,10 @@ pub fn look() {
 }
 
 fn release() {
-    let held = HELD.get();
+    let mut held = HELD.get();
     let id = core::mem::replace(&mut held.strand, StrandId::NONE);
     held.until = u64::MAX;
     if id != StrandId::NONE {
-        lists::set_ready(strand(id));
+        lists::set_ready(&mut strand(id));
     }
 }

@@ -11,6 +11,7 @@
 use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine, this};
 use super::{coverage, follow, modules, record, segments, steps};
+use crate::raw::Raw;
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::{Segment, StopKind};
 use threadbare_abi::fault::{Fault, Faults};
@@ -44,16 +45,15 @@ static mut STATE: State = State {
     rng: Rng::new(0),
 };
 
-fn state() -> &'static mut State {
-    let at = &raw mut STATE;
+fn state() -> Raw<State> {
     // SAFETY: single kernel thread; not used by signal handlers.
-    unsafe { &mut *at }
+    unsafe { Raw::new(&raw mut STATE) }
 }
 
 /// A run begins.
 pub fn begin(plan: &Plan) {
     const SALT: u64 = 0x6661_756c_7473;
-    let s = state();
+    let s = &mut *state();
     let strategy = StrategyId::from_code(plan.strategy).unwrap_or(StrategyId::Random);
     s.planned = strategy.is_planner();
     s.wanted = Faults(plan.faults);
@@ -111,7 +111,7 @@ pub fn happens(fault: Fault, pc: u64) -> bool {
 #[cold]
 #[inline(never)]
 fn asked(fault: Fault, pc: u64) -> bool {
-    let (e, s, this) = (engine(), state(), this());
+    let (mut e, mut s, mut this) = (engine(), state(), this());
     if e.phase != Phase::Running || this.pinned > 0 {
         return false;
     }
@@ -126,7 +126,7 @@ fn asked(fault: Fault, pc: u64) -> bool {
     let happens = match follow::fault(fault, chance) {
         Some(says) => says,
         None if planned => e.strategy.choose(2) == 1,
-        None => s.left.has(fault.group()) && drawn(s, fault),
+        None => s.left.has(fault.group()) && drawn(&mut s, fault),
     };
     // A planner sees the chances that were not taken, too, whoever chose.
     if spurious && s.wanted.has(Faults::SPURIOUS) && ATTENTION.load(Ordering::Relaxed) & attention::STEPS != 0

@@ -52,7 +52,7 @@ pub fn begin() {
     if lenient::begin() {
         return;
     }
-    let e = engine();
+    let mut e = engine();
     let len = (e.plan.follow as usize).min(layout::SEGMENTS_CAPACITY);
     if len == 0 {
         return;
@@ -70,7 +70,7 @@ pub fn begin() {
 
 /// Finds the next strand segment from `from` on and makes it the running one.
 fn load(from: usize) -> Option<Segment> {
-    let e = engine();
+    let mut e = engine();
     let mut at = from;
     while at < e.follow.len {
         let found = segment(at);
@@ -179,7 +179,7 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
     if other.state() == State::Blocked && other.wait.deadline <= now() {
         due::wake_due();
     }
-    let other = strand(id);
+    let mut other = strand(id);
     // The program's timers come first, where no deadline is what ends the wait.
     let mut rounds = 0;
     while !by_timeout
@@ -203,7 +203,7 @@ fn resume(found: &Segment) -> Option<(StrandId, bool)> {
         State::Blocked if other.wait.key.class == ObjectClass::Memory => {
             super::spin::forget(id);
             other.wait.outcome = Wake::Go;
-            lists::set_ready(other);
+            lists::set_ready(&mut other);
             Some((id, false))
         }
         State::Blocked if other.wait.deadline != u64::MAX => Some((id, true)),
@@ -232,7 +232,7 @@ fn lost(_found: &Segment, reason: &'static str) -> Option<(StrandId, bool)> {
 
 /// The option the schedule takes for a choice that is no strand.
 pub fn choice(kind: ChoiceKind, options: u32) -> Option<u32> {
-    let e = engine();
+    let mut e = engine();
     if lenient::is_on() && kind != ChoiceKind::Value {
         return Some(lenient::choice(kind, options));
     }
@@ -271,7 +271,7 @@ pub fn stale() -> Option<u32> {
 
 /// The operation under way has so many options, and takes what the schedule says.
 pub fn take_stale(option: u32, options: u32) -> u32 {
-    let e = engine();
+    let mut e = engine();
     if option > 0 && !lenient::is_on() {
         if option >= options && e.plan.flags & flags::STRICT != 0 {
             diverge(e.follow.at, "an atomic operation has fewer stores to choose from");
@@ -287,7 +287,7 @@ fn is_stale(segment: &Segment) -> bool {
 
 /// What the schedule takes where the program asks for one of so many options, or with 0 for any value.
 pub fn own(options: u64) -> Option<u64> {
-    let e = engine();
+    let mut e = engine();
     if lenient::is_on() {
         return Some(lenient::own(options));
     }
@@ -310,7 +310,7 @@ pub fn own(options: u64) -> Option<u64> {
 
 /// Whether the schedule has a fault here, of the running strand's chance with this number; `None` if none is followed.
 pub fn fault(fault: Fault, chance: u32) -> Option<bool> {
-    let e = engine();
+    let mut e = engine();
     if lenient::is_on() {
         return Some(lenient::fault(fault, chance));
     }

@@ -2,6 +2,7 @@
 
 use super::sched::engine;
 use super::{lenient, memory, reads, shared};
+use crate::raw::Raw;
 use threadbare_abi::layout::{GUIDE_OFFSET, NOTES_OFFSET, READS_OFFSET, WORDS_CAPACITY};
 use threadbare_strategy::{ROOM_WORDS, Room, Strategy};
 
@@ -20,16 +21,17 @@ pub fn room() -> Room {
 }
 
 /// The words of an area of the shared file, the first of which is their number.
-fn words(offset: usize) -> Option<&'static mut [u64]> {
+fn words(offset: usize) -> Option<Raw<[u64; WORDS_CAPACITY]>> {
     // SAFETY: the area has this many words; the driver does not touch it during a run.
-    shared::area(offset)
-        .map(|base| unsafe { core::slice::from_raw_parts_mut(base as *mut u64, WORDS_CAPACITY) })
+    shared::area(offset).map(|base| unsafe { Raw::new(base as *mut _) })
 }
 
 /// What the driver has to say to the strategy.
 pub fn guide() -> &'static [u64] {
     match words(GUIDE_OFFSET) {
         Some(words) => {
+            // SAFETY: the driver wrote them before the run, and nobody writes there during it.
+            let words = unsafe { words.look() };
             let (count, rest) = words.split_at(1);
             &rest[..(count[0] as usize).min(rest.len())]
         }
@@ -40,7 +42,7 @@ pub fn guide() -> &'static [u64] {
 /// A run begins: nothing is noted yet.
 pub fn clear() {
     for offset in [NOTES_OFFSET, READS_OFFSET] {
-        if let Some(words) = words(offset) {
+        if let Some(mut words) = words(offset) {
             words[0] = 0;
         }
     }
@@ -51,7 +53,7 @@ pub fn finish() {
     if lenient::is_on() {
         return;
     }
-    if let Some(words) = words(NOTES_OFFSET) {
+    if let Some(mut words) = words(NOTES_OFFSET) {
         let (count, rest) = words.split_at_mut(1);
         let noted = match engine().strategy.finish(rest) {
             0 => reads::finish(rest),
@@ -72,7 +74,7 @@ pub fn note(record: &[u64]) {
 }
 
 fn add(offset: usize, record: &[u64]) {
-    let Some(words) = words(offset) else { return };
+    let Some(mut words) = words(offset) else { return };
     let (count, rest) = words.split_at_mut(1);
     let at = count[0] as usize;
     if let Some(place) = rest.get_mut(at..at + record.len()) {

@@ -36,7 +36,7 @@ pub struct IoWait {
 
 /// Another strand's descriptor may be ready now.
 pub fn io_touched() {
-    let e = engine();
+    let mut e = engine();
     e.io_recent = true;
     if !e.io.is_empty() {
         ATTENTION.fetch_or(attention::IO, Ordering::Relaxed);
@@ -48,16 +48,17 @@ pub fn wait_fd(op: Op, fds: &mut [PollFd], deadline: Option<u64>) -> Wake {
     if sched::attend_signals() || crate::model::cancel::wanted(op.kind) {
         return Wake::Interrupted;
     }
-    let e = engine();
-    let this = strand(e.current);
+    let mut e = engine();
+    let mut this = strand(e.current);
     this.op = op;
     this.wait = Wait {
         key: ObjectId::new(ObjectClass::Io, op.addr),
         deadline: deadline.unwrap_or(u64::MAX),
         ..Wait::NONE
     };
-    e.io.push(IoWait { strand: e.current, fds: fds.as_mut_ptr(), count: fds.len() });
-    lists::set_blocked(this);
+    let waits = e.current;
+    e.io.push(IoWait { strand: waits, fds: fds.as_mut_ptr(), count: fds.len() });
+    lists::set_blocked(&mut this);
     ATTENTION.fetch_or(attention::IO, Ordering::Relaxed);
     reschedule(Stop::Blocked);
     let id = me();
@@ -81,7 +82,7 @@ pub fn poll_now() -> bool {
     let mut any = false;
     for wait in &e.io {
         if strand(wait.strand).state() == State::Blocked && poll(wait.fds, wait.count, 0) != 0 {
-            lists::set_ready(strand(wait.strand));
+            lists::set_ready(&mut strand(wait.strand));
             any = true;
         }
     }
@@ -95,14 +96,15 @@ pub fn is_ready(id: StrandId) -> bool {
 
 /// The same for one strand that a schedule wants next, with some patience.
 pub fn poll_for(id: StrandId) -> bool {
-    let Some(wait) = engine().io.iter().find(|wait| wait.strand == id) else {
+    let e = engine();
+    let Some(wait) = e.io.iter().find(|wait| wait.strand == id) else {
         return false;
     };
     let (fds, count) = (wait.fds, wait.count);
     if poll(fds, count, 2000) == 0 {
         return false;
     }
-    lists::set_ready(strand(id));
+    lists::set_ready(&mut strand(id));
     true
 }
 

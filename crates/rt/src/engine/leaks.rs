@@ -13,6 +13,7 @@ use super::strand::State;
 use super::{StrandId, frames, me, modules, report, strand, verdict};
 use crate::heap;
 use crate::model::single::Single;
+use crate::raw::Raw;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt;
@@ -54,8 +55,8 @@ struct Book {
 
 static STATE: Single<Option<Book>> = Single::new(None);
 
-fn state() -> &'static mut Book {
-    STATE.get().get_or_insert_default()
+fn state() -> Raw<Book> {
+    STATE.get().part(|book| book.get_or_insert_default())
 }
 
 /// A run begins.
@@ -83,7 +84,7 @@ pub fn allocated(addr: u64, pc: u64) {
     if engine().phase != Phase::Running {
         return;
     }
-    let state = state();
+    let mut state = state();
     let mut callers = [0; CALLERS];
     callers[0] = pc;
     // The function that the program has called may be precompiled, and have called the allocator in turn.
@@ -91,7 +92,8 @@ pub fn allocated(addr: u64, pc: u64) {
     let all = site.into_iter().chain(frames::innermost::<CALLERS>());
     callers[1..].iter_mut().zip(all).for_each(|(to, pc)| *to = pc);
     let place = Place { callers };
-    state.blocks.insert(addr as usize, Allocation { place, strand: me(), number: state.made });
+    let number = state.made;
+    state.blocks.insert(addr as usize, Allocation { place, strand: me(), number });
     state.made += 1;
 }
 
@@ -106,7 +108,7 @@ pub fn freed(addr: u64) {
 #[inline(never)]
 pub fn process_ends(code: i32) {
     if is_on() && engine().phase == Phase::Running {
-        let state = state();
+        let mut state = state();
         state.code = code;
         state.end = Some((me(), crate::arch::stack_pointer(), crate::arch::kept_registers()));
     }
@@ -123,7 +125,7 @@ pub fn tell() -> bool {
         return false;
     }
     modules::refresh();
-    let lost = lost(state);
+    let lost = lost(&state);
     let mut groups: Vec<(Allocation, usize, usize, usize)> = Vec::new();
     for (user, allocation) in lost {
         let size = heap::find(user).map_or(0, |block| block.size);

@@ -158,7 +158,7 @@ pub fn learn(pc: u64) {
     if !insert(pc) {
         return;
     }
-    let counters = live();
+    let mut counters = live();
     let at = counters.learnt as usize;
     if at < layout::PCS_CAPACITY
         && let Some(base) = shared::area(layout::LEARNT_OFFSET)
@@ -246,7 +246,7 @@ pub fn note_stack(addr: u64, me: u64) {
         return;
     }
     for index in 0..e.strands.len() {
-        let other = strand(StrandId(index as u16));
+        let mut other = strand(StrandId(index as u16));
         let (low, high) = other.stack;
         if (low as u64..high as u64).contains(&addr) && other.id.0 as u64 + 1 != me && !other.stack_shared {
             other.stack_shared = true;

@@ -15,6 +15,7 @@ use super::live::live;
 use super::sched::{ATTENTION, EngineView, Phase, Stop, attention, engine};
 use super::strand::State;
 use super::{guidance, shared, stops, strand};
+use crate::raw::Raw;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 use threadbare_abi::decision::{Decision, bits};
@@ -37,10 +38,9 @@ struct Lenient {
 
 static mut LENIENT: Lenient = Lenient { on: false, at: 0, len: 0, chosen: Vec::new(), noted: (u64::MAX, 0) };
 
-fn plan() -> &'static mut Lenient {
-    let at = &raw mut LENIENT;
+fn plan() -> Raw<Lenient> {
     // SAFETY: single kernel thread; not used by signal handlers.
-    unsafe { &mut *at }
+    unsafe { Raw::new(&raw mut LENIENT) }
 }
 
 /// Whether a plan is followed loosely.
@@ -104,7 +104,7 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
     if ready && this.pinned > 0 {
         return Some((e.current, false));
     }
-    let l = plan();
+    let mut l = plan();
     if l.at < l.len {
         let found = segment(l.at);
         let far = made(e.current) >= found.events;
@@ -173,7 +173,7 @@ pub fn own(options: u64) -> u64 {
 
 /// What the plan has for the running strand's next choice of a kind.
 fn taken(kind: ChoiceKind) -> Option<Segment> {
-    let (l, path) = (plan(), strand(engine().current).path.0);
+    let (mut l, path) = (plan(), strand(engine().current).path.0);
     let of = |(other, code, _): &(u64, u8, u32)| *other == path && *code == kind as u8;
     let at = match l.chosen.iter().position(of) {
         Some(at) => at,
@@ -209,8 +209,8 @@ pub fn stale() -> u32 {
 
 /// Notes a decision, once however often it is asked for.
 fn note(how: Stop) {
-    let e = engine();
-    let l = plan();
+    let mut e = engine();
+    let mut l = plan();
     let now = (live().events, how as u8);
     if core::mem::replace(&mut l.noted, now) == now {
         return;

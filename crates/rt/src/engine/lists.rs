@@ -22,7 +22,8 @@ pub fn by_handle(pthread: usize) -> Option<StrandId> {
 
 /// The waiting strands of which something holds, by index.
 pub fn waiting(holds: impl Fn(&Strand) -> bool) -> Vec<StrandId> {
-    let mut found: Vec<StrandId> = engine().waiters.iter().copied().filter(|&id| holds(strand(id))).collect();
+    let mut found: Vec<StrandId> =
+        engine().waiters.iter().copied().filter(|&id| holds(&strand(id))).collect();
     found.sort_unstable();
     found
 }
@@ -32,7 +33,7 @@ pub fn set_ready(other: &mut Strand) {
     if other.state() != State::Blocked {
         return;
     }
-    let e = engine();
+    let mut e = engine();
     if other.crowd != crowds::NONE {
         crowds::leave(other);
     }
@@ -69,7 +70,7 @@ pub fn set_waiting(other: &mut Strand) {
 }
 
 fn block(other: &mut Strand, crowded: bool) {
-    let e = engine();
+    let mut e = engine();
     disable(other);
     other.alone = State::Blocked;
     e.blocked += 1;
@@ -89,7 +90,7 @@ fn block(other: &mut Strand, crowded: bool) {
 }
 
 fn enable(other: &mut Strand) {
-    let e = engine();
+    let mut e = engine();
     other.enabled_at = e.enabled.len() as u32;
     e.enabled.push(other.id);
     e.crowds.stale = true;
@@ -99,11 +100,11 @@ fn enable(other: &mut Strand) {
 #[cold]
 #[inline(never)]
 pub fn leave_crowd(next: StrandId) {
-    let next = strand(next);
+    let mut next = strand(next);
     if next.crowd != crowds::NONE && next.state() == State::Ready {
-        crowds::leave(next);
+        crowds::leave(&mut next);
         next.alone = State::Ready;
-        enable(next);
+        enable(&mut next);
     }
 }
 
@@ -118,7 +119,7 @@ pub fn stand(this: &mut Strand) -> bool {
 
 /// A new strand can go on.
 pub fn add(new: *mut Strand) {
-    let e = engine();
+    let mut e = engine();
     // SAFETY: `new` was just made and is never freed during the run.
     let other = unsafe { &mut *new };
     e.strands.push(new);
@@ -163,24 +164,25 @@ pub fn disable(other: &mut Strand) {
 fn remove(list: &mut Vec<StrandId>, at: usize, moved: impl Fn(&mut Strand, u32)) {
     list.swap_remove(at);
     if let Some(&other) = list.get(at) {
-        moved(strand(other), at as u32);
+        moved(&mut strand(other), at as u32);
     }
 }
 
 /// After a fork by the program, in the child: the other strands are not there any more.
 pub fn keep_only_current() {
-    let e = engine();
+    let mut e = engine();
     for index in 0..e.strands.len() {
         let id = StrandId(index as u16);
         if id != e.current {
-            let other = strand(id);
+            let mut other = strand(id);
             other.alone = State::Ended;
             other.crowd = crowds::NONE;
             other.ended = true;
         }
     }
     e.enabled.clear();
-    e.enabled.push(e.current);
+    let current = e.current;
+    e.enabled.push(current);
     strand(e.current).enabled_at = 0;
     e.timed.clear();
     e.spinners.clear();

@@ -1,5 +1,6 @@
 //! The counters the driver sees: one page that the fork server maps over [`LIVE`].
 
+use crate::raw::Raw;
 use threadbare_abi::layout::Live;
 
 /// A page of its own, so that shared memory can be mapped over it.
@@ -19,9 +20,9 @@ pub static mut LIVE: LivePage = LivePage {
 
 /// The counters.
 #[inline(always)]
-pub fn live() -> &'static mut Live {
+pub fn live() -> Raw<Live> {
     // SAFETY: one kernel thread under control; the driver only reads.
-    unsafe { &mut *(&raw mut LIVE.live) }
+    unsafe { Raw::new(&raw mut LIVE.live) }
 }
 
 /// From now on the counters are this process's own: the driver does not see them.

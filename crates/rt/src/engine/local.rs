@@ -89,7 +89,8 @@ pub fn makes(id: StrandId, op: Op) {
     let Some(end) = addr.checked_add(op.size as usize) else { return };
     let holds = |other: &Strand| addr >= other.stack.0 && end <= other.stack.1;
     let e = engine();
-    let Some(owner) = (0..e.strands.len()).map(|at| StrandId(at as u16)).find(|&it| holds(super::strand(it)))
+    let Some(owner) =
+        (0..e.strands.len()).map(|at| StrandId(at as u16)).find(|&it| holds(&super::strand(it)))
     else {
         return;
     };

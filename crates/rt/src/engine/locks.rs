@@ -9,6 +9,7 @@ use super::report;
 use super::wait::ObjectId;
 use super::{frames, me, strand, strand_count, words};
 use crate::model::single::Single;
+use crate::raw::Raw;
 use alloc::vec::Vec;
 use core::fmt;
 use threadbare_abi::report::RecordTag;
@@ -21,8 +22,8 @@ pub fn here(object: ObjectId, pc: u64, shared: bool) -> Held {
 }
 
 /// What a strand holds, oldest first.
-pub fn held_by(id: StrandId) -> &'static mut Vec<Held> {
-    &mut strand(id).held
+pub fn held_by(id: StrandId) -> Raw<Vec<Held>> {
+    strand(id).part(|strand| &mut strand.held)
 }
 
 /// The running strand has taken a lock.
@@ -32,7 +33,7 @@ pub fn taken(object: ObjectId, pc: u64, shared: bool) {
 
 /// A strand has given a lock back. False if it did not hold it.
 pub fn given_back(id: StrandId, object: ObjectId) -> bool {
-    give_back(held_by(id), object)
+    give_back(&mut held_by(id), object)
 }
 
 /// The running strand gives a lock back that it may have got from another.
@@ -85,7 +86,8 @@ pub fn wants(object: ObjectId, pc: u64, shared: bool) {
 #[inline(never)]
 fn tell_orders(object: ObjectId, pc: u64, shared: bool) {
     let me = me();
-    let all = || held_by(me).iter().chain(strand(me).words.held.iter());
+    let (locks, this) = (held_by(me), strand(me));
+    let all = || locks.iter().chain(this.words.held.iter());
     let occasion = ORDERS.with(|orders| orders.wants(me, (object, pc, shared), all()));
     let Some(occasion) = occasion else { return };
     let known = ORDERS.with(|orders| orders.clock(me).clone());

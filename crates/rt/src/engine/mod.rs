@@ -104,6 +104,7 @@ pub mod words;
 
 use crate::effect::{Effect, effect};
 use crate::heap::arena::Slot;
+use crate::raw::Raw;
 use crate::sys::{c_void, pthread_t};
 use alloc::boxed::Box;
 use threadbare_abi::op::{Op, OpKind};
@@ -149,9 +150,9 @@ pub fn me() -> StrandId {
 
 /// A strand.
 #[inline(always)]
-pub fn strand(id: StrandId) -> &'static mut Strand {
+pub fn strand(id: StrandId) -> Raw<Strand> {
     // SAFETY: ids come from the engine and are in range; strands live as long as the run; one kernel thread.
-    unsafe { &mut **engine().strands.get_unchecked(id.index()) }
+    unsafe { Raw::new(*engine().strands.get_unchecked(id.index())) }
 }
 
 /// What the driver wants: the flags of the plan.
@@ -190,13 +191,13 @@ pub fn pin() {
 
 /// The opposite of [`pin`].
 pub fn unpin() {
-    let this = strand(me());
+    let mut this = strand(me());
     this.pinned = this.pinned.saturating_sub(1);
 }
 
 /// Random numbers for the running strand of the program, the same for a whole campaign.
-pub fn entropy() -> &'static mut Rng {
-    &mut sched::this().entropy
+pub fn entropy() -> Raw<Rng> {
+    sched::this().part(|strand| &mut strand.entropy)
 }
 
 /// The running strand has got memory whose address depends on who else asked for some before.
@@ -213,12 +214,16 @@ pub fn given_in_order(pc: u64) {
 }
 
 /// Where the running strand's memory comes from.
-pub fn heap_slot() -> &'static mut Slot {
+pub fn heap_slot() -> Raw<Slot> {
     /// Before there are strands, and for the main one.
     static mut EVERYBODYS: Slot = Slot::EVERYBODYS;
     let alone = !controlled() || engine().current == StrandId::MAIN;
-    // SAFETY: single kernel thread, or the heap's lock is held.
-    if alone { unsafe { &mut *(&raw mut EVERYBODYS) } } else { &mut sched::this().heap }
+    if alone {
+        // SAFETY: single kernel thread, or the heap's lock is held.
+        unsafe { Raw::new(&raw mut EVERYBODYS) }
+    } else {
+        sched::this().part(|strand| &mut strand.heap)
+    }
 }
 
 /// libc's handle of a strand.
@@ -249,7 +254,7 @@ pub fn spawn(start: Start, arg: *mut c_void, stack: StackWish) -> Result<StrandI
     addressable::strand_begins(carrier.stack);
     let e = engine();
     let id = StrandId(e.strands.len() as u16);
-    let parent = strand(e.current);
+    let mut parent = strand(e.current);
     parent.children += 1;
     let mut new =
         Strand::new(id, e.current, parent.children, parent.path.child(parent.children), e.plan.entropy);

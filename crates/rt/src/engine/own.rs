@@ -3,6 +3,7 @@
 use super::live::live;
 use super::sched::{ATTENTION, Phase, attention, engine, this};
 use super::{coverage, follow, record, report, segments, steps};
+use crate::raw::Raw;
 use alloc::borrow::ToOwned;
 use alloc::ffi::CString;
 use alloc::vec::Vec;
@@ -31,16 +32,15 @@ struct State {
 static mut STATE: State =
     State { planned: false, rng: Rng::new(0), choices: 0, streams: Vec::new(), reached: Vec::new() };
 
-fn state() -> &'static mut State {
-    let at = &raw mut STATE;
+fn state() -> Raw<State> {
     // SAFETY: single kernel thread; not used by signal handlers.
-    unsafe { &mut *at }
+    unsafe { Raw::new(&raw mut STATE) }
 }
 
 /// A run begins.
 pub fn begin(plan: &Plan) {
     const SALT: u64 = 0x6f77_6e63_686f;
-    let s = state();
+    let mut s = state();
     s.planned = StrategyId::from_code(plan.strategy).is_some_and(StrategyId::is_planner);
     s.rng = Rng::new(mix(plan.seed ^ SALT));
     s.choices = plan.choices;
@@ -68,14 +68,14 @@ fn any(rng: &mut Rng) -> u64 {
 
 /// One of so many options.
 pub fn choose(options: u32, pc: u64) -> u32 {
-    let (e, s) = (engine(), state());
+    let (mut e, mut s) = (engine(), state());
     if e.phase != Phase::Running {
         return 0;
     }
     let taken = match follow::own(u64::from(options)) {
         Some(option) => option as u32,
         None if s.choices == FIRST => 0,
-        None if s.choices != 0 => stream(s).below(options),
+        None if s.choices != 0 => stream(&mut s).below(options),
         None if s.planned => e.strategy.choose(options),
         None => s.rng.below(options),
     };
@@ -85,14 +85,14 @@ pub fn choose(options: u32, pc: u64) -> u32 {
 
 /// Any value.
 pub fn draw(pc: u64) -> u64 {
-    let s = state();
+    let mut s = state();
     if engine().phase != Phase::Running {
         return 0;
     }
     let value = match follow::own(0) {
         Some(value) => value,
         None if s.choices == FIRST => 0,
-        None if s.choices != 0 => any(stream(s)),
+        None if s.choices != 0 => any(stream(&mut s)),
         None if s.planned => 0,
         None => any(&mut s.rng),
     };
@@ -124,7 +124,7 @@ fn note(taken: u64, options: u64, pc: u64) {
 
 /// The program has come to a place it has a name for; told once a run.
 pub fn reached(label: &CStr, pc: u64) {
-    let s = state();
+    let mut s = state();
     if engine().phase != Phase::Running || s.reached.iter().any(|other| other.as_c_str() == label) {
         return;
     }

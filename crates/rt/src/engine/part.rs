@@ -41,15 +41,15 @@ pub fn begin(watches: &[Watch]) {
 /// The running strand has come to a point.
 #[cold]
 pub fn comes() {
-    let this = this();
+    let mut this = this();
     // SAFETY: single kernel thread.
     let parts = unsafe { &*(&raw const PARTS) };
     let is_in = |pc: &u64| parts.iter().any(|(first, last)| (first..=last).contains(&pc));
     let place = core::iter::once(this.op.pc).chain(frames::innermost::<CALLERS>()).find(is_in);
-    let Some(place) = place else { return leave(this) };
+    let Some(place) = place else { return leave(&mut this) };
     let here = (place, this.op.pc);
     if this.part.entry != (0, 0) && (this.part.entry == here || this.part.points > LONGEST) {
-        leave(this);
+        leave(&mut this);
     }
     if this.part.entry == (0, 0) {
         this.part.entry = here;

@@ -2,6 +2,7 @@
 //! `threadbare-strategy`'s `reads` and `counts`.
 
 use super::{guidance, memory, strand};
+use crate::raw::Raw;
 use threadbare_abi::strand::StrandId;
 use threadbare_strategy::Born;
 use threadbare_strategy::counts::{COUNTS_WORDS, Counts};
@@ -11,17 +12,18 @@ use threadbare_strategy::weights::bucket;
 static mut READS: Reads = Reads::new();
 static mut COUNTS: Counts = Counts::new();
 
-fn reads() -> &'static mut Reads {
-    // SAFETY: single kernel thread, and no reference outlives the call it is for.
-    unsafe { &mut *(&raw mut READS) }
+fn reads() -> Raw<Reads> {
+    // SAFETY: single kernel thread.
+    unsafe { Raw::new(&raw mut READS) }
 }
 
-fn counts() -> &'static mut Counts {
+fn counts() -> Raw<Counts> {
     // SAFETY: as above.
-    unsafe { &mut *(&raw mut COUNTS) }
+    unsafe { Raw::new(&raw mut COUNTS) }
 }
 
-fn reserve(words: usize) -> &'static mut [u64] {
+/// Words of zero, the caller's for good.
+fn reserve<'a>(words: usize) -> &'a mut [u64] {
     let base = memory::reserve(words * 8) as *mut u64;
     // SAFETY: reserved just now, zeroed, of this size, and nobody else's.
     unsafe { core::slice::from_raw_parts_mut(base, words) }

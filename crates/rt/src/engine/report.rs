@@ -61,7 +61,9 @@ pub fn strands(details: bool) {
             State::Ready => StrandState::Ready,
         };
         let values = [this.parent.0 as u64, this.ordinal as u64, state as u64];
-        add(RecordTag::Strand, id.0, values, format_args!("{}", crate::model::identity::name_of(id)));
+        crate::model::identity::with_name(id, |name| {
+            add(RecordTag::Strand, id.0, values, format_args!("{name}"))
+        });
         if !details || index >= DETAILED || this.state() == State::Ended {
             continue;
         }
@@ -78,14 +80,14 @@ pub fn strands(details: bool) {
         if this.state() == State::Blocked {
             let told = deadlock::is_told(id) as u64;
             let mut holders = 0;
-            deadlock::blockers(this, |holder| {
+            deadlock::blockers(&this, |holder| {
                 if holders < HOLDERS {
                     add(RecordTag::Holder, id.0, [holder.0 as u64, told, 0], format_args!(""));
                     holders += 1;
                 }
             });
-            if holders == 0 && crowds::holder(this) != StrandId::NONE {
-                add(RecordTag::Holder, id.0, [crowds::holder(this).0 as u64, 0, 0], format_args!(""));
+            if holders == 0 && crowds::holder(&this) != StrandId::NONE {
+                add(RecordTag::Holder, id.0, [crowds::holder(&this).0 as u64, 0, 0], format_args!(""));
             }
         }
         for held in this.held.iter().copied().chain(words::contended(id)) {
@@ -97,7 +99,7 @@ pub fn strands(details: bool) {
             add(RecordTag::Frame, id.0, [pc, 0, 0], format_args!(""));
         }
         let mut told = 0;
-        frames::walk(this, id == e.current, |pc| {
+        frames::walk(&this, id == e.current, |pc| {
             if told < FRAMES {
                 add(RecordTag::Frame, id.0, [pc, 0, 0], format_args!(""));
                 told += 1;

@@ -14,6 +14,7 @@ use super::{
     watch,
 };
 use crate::arch;
+use crate::raw::Raw;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
 use threadbare_abi::event::{ChoiceKind, EventKind, StopKind};
@@ -156,18 +157,18 @@ static mut ENGINE: Option<Engine> = None;
 
 /// The scheduler's state.
 #[inline(always)]
-pub fn engine() -> &'static mut Engine {
+pub fn engine() -> Raw<Engine> {
     // SAFETY: `init` ran before any hook gets here; one kernel thread.
-    unsafe { (*(&raw mut ENGINE)).as_mut().unwrap_unchecked() }
+    unsafe { Raw::new((*(&raw mut ENGINE)).as_mut().unwrap_unchecked()) }
 }
 
 static mut CURRENT: *mut Strand = core::ptr::null_mut();
 
 /// The strand that runs, without looking it up.
 #[inline(always)]
-pub fn this() -> &'static mut Strand {
+pub fn this() -> Raw<Strand> {
     // SAFETY: set when the main strand is made and at every switch; one kernel thread.
-    unsafe { &mut *CURRENT }
+    unsafe { Raw::new(CURRENT) }
 }
 
 /// If no strand runs yet, this one does.
@@ -225,7 +226,9 @@ pub(super) struct EngineView;
 impl View for EngineView {
     #[inline]
     fn enabled(&self) -> &[StrandId] {
-        engine().can()
+        let list: *const [StrandId] = engine().can();
+        // SAFETY: a strategy looks at the list and is done with it before anyone becomes ready or blocked.
+        unsafe { &*list }
     }
     #[inline]
     fn enabled_count(&self) -> usize {
@@ -261,12 +264,13 @@ impl View for EngineView {
     }
     #[inline]
     fn timed(&self) -> &[StrandId] {
-        let e = engine();
+        let mut e = engine();
         if e.timed.is_empty() || e.in_order {
             return &[];
         }
         e.first_timed = e.timed.iter().copied().min_by_key(|&id| (strand(id).wait.deadline, id));
-        e.first_timed.as_slice()
+        // SAFETY: as in `enabled`; another call finds the same strand.
+        unsafe { e.look() }.first_timed.as_slice()
     }
     fn last_writer(&self, addr: u64) -> u64 {
         reads::last_writer(addr)
@@ -275,7 +279,7 @@ impl View for EngineView {
         spin::load(addr, size)
     }
     fn context(&self, id: StrandId) -> u64 {
-        steps::context(strand(id))
+        steps::context(&strand(id))
     }
     fn local(&self, id: StrandId) -> u64 {
         strand(id).local
@@ -288,10 +292,10 @@ impl View for EngineView {
 /// Counts an event and says what the running strand is about to do.
 #[inline(always)]
 pub fn publish(op: Op) {
-    let counters = live();
+    let mut counters = live();
     counters.events += 1;
     counters.points += 1;
-    let this = this();
+    let mut this = this();
     let id = this.id;
     let word = op.pc ^ op.addr.rotate_left(20) ^ ((id.0 as u64) << 40) ^ ((op.kind as u64) << 56);
     counters.trace_hash = (counters.trace_hash.rotate_left(7) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -325,7 +329,7 @@ fn published_slow(id: StrandId) {
         use threadbare_abi::layout::Record;
         if [Record::Points as u32, Record::Effects as u32].contains(&engine().plan.record) {
             let mut left = CALLERS;
-            frames::walk(strand(id), id == engine().current, |pc| {
+            frames::walk(&strand(id), id == engine().current, |pc| {
                 if left > 0 {
                     left -= 1;
                     record::push(EventKind::Caller, id, Op::new(OpKind::Start, 0, pc), 0);
@@ -489,7 +493,7 @@ pub fn attend_signals() -> bool {
 #[inline(always)]
 pub fn reschedule(how: Stop) {
     let (next, by_timeout) = decide(how);
-    let e = engine();
+    let mut e = engine();
     if e.crowds.open != 0 {
         leave_crowd(next);
     }
@@ -497,7 +501,7 @@ pub fn reschedule(how: Stop) {
         return;
     }
     if by_timeout {
-        expire(strand(next));
+        expire(&mut strand(next));
     }
     if by_timeout && e.timer <= now() {
         wake_due();
@@ -528,7 +532,7 @@ fn decide(how: Stop) -> (StrandId, bool) {
         {
             return decided;
         }
-        let e = engine();
+        let mut e = engine();
         if e.can_count() == 0 {
             idle::wait_for_something();
             continue;
@@ -537,7 +541,7 @@ fn decide(how: Stop) -> (StrandId, bool) {
         if this.pinned > 0 && this.state() == State::Ready || e.phase != Phase::Running {
             let gives_way = this.yields && e.phase == Phase::Before && this.pinned == 0;
             let id = match this.state() {
-                State::Ready if gives_way => next_after(this),
+                State::Ready if gives_way => next_after(&this),
                 State::Ready => e.current,
                 _ => e.can()[0],
             };
@@ -641,10 +645,10 @@ fn spends_haste() -> bool {
 
 /// The running strand has ended: it is out of every list, and others go on.
 pub fn end_current() -> ! {
-    let e = engine();
-    let this = strand(e.current);
-    disable(this);
-    addressable::strand_ended(this);
+    let mut e = engine();
+    let mut this = strand(e.current);
+    disable(&mut this);
+    addressable::strand_ended(&this);
     this.alone = State::Ended;
     this.ended = true;
     e.live -= 1;
@@ -660,14 +664,14 @@ pub fn end_current() -> ! {
 /// Goes on with another strand.
 #[inline(always)]
 fn go(next: StrandId, by_timeout: bool, how: StopKind) {
-    let e = engine();
+    let mut e = engine();
     close_segment(how);
     e.segment_kind = kind_of(by_timeout);
-    let counters = live();
+    let mut counters = live();
     counters.switches += 1;
     counters.current = next.0 as u32;
-    let old = this();
-    let new = strand(next);
+    let mut old = this();
+    let mut new = strand(next);
     if e.yielding {
         old.yields = false;
         e.yielding = false;
@@ -677,11 +681,11 @@ fn go(next: StrandId, by_timeout: bool, how: StopKind) {
         let op = Op { addr: by_timeout as u64, ..new.op };
         record::push(EventKind::Switch, next, op, counters.events);
     }
-    coverage::switches(old, new, how);
+    coverage::switches(&mut old, &mut new, how);
     e.current = next;
     // SAFETY: single kernel thread.
-    unsafe { CURRENT = new }
-    old.frames = frames::switch_to(new);
+    unsafe { CURRENT = &raw mut *new }
+    old.frames = frames::switch_to(&new);
     // SAFETY: `new.sp` was saved by a switch or laid out by `first_frame`; its stack and thread pointer live as long
     // as the run.
     unsafe { arch::tb_switch(&raw mut old.sp, new.sp, new.fs) }

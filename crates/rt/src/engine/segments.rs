@@ -14,11 +14,11 @@ use threadbare_strategy::Strategy;
 /// Ends the running strand's segment at the operation it stands before.
 #[inline(always)]
 pub fn close_segment(how: StopKind) {
-    let e = engine();
+    let mut e = engine();
     if e.phase == Phase::Before {
         return;
     }
-    let this = this();
+    let mut this = this();
     let counters = live();
     let segment = Segment {
         path: this.path.0,
@@ -40,7 +40,7 @@ pub fn close_segment(how: StopKind) {
 
 /// Adds to the schedule.
 pub fn append(segment: Segment) {
-    let counters = live();
+    let mut counters = live();
     let at = counters.segments as usize;
     if at < layout::SEGMENTS_CAPACITY
         && let Some(base) = super::shared::area(layout::TAKEN_OFFSET)
@@ -81,7 +81,7 @@ pub fn outside(found: bool) -> bool {
 
 /// One of `options` for a choice that is no strand; recorded.
 pub fn choose(kind: ChoiceKind, options: u32) -> u32 {
-    let e = engine();
+    let mut e = engine();
     if options < 2 || e.phase != Phase::Running {
         return 0;
     }

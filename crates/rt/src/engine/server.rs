@@ -267,7 +267,7 @@ pub(crate) fn prepare(modules_len: u64) -> Option<Plan> {
     batch::load_plan();
     let plan = plan_of_run()?;
     // SAFETY: the counters are integers.
-    unsafe { core::ptr::write_bytes(live::live(), 0, 1) };
+    unsafe { core::ptr::write_bytes(&raw mut live::LIVE.live, 0, 1) };
     live::live().run = plan.run;
     live::live().report_len = modules_len;
     Some(plan)
@@ -389,10 +389,10 @@ pub(crate) fn goes_with_parent() {
 
 /// The run begins.
 fn begin(plan: Plan) {
-    let e = engine();
+    let mut e = engine();
     e.plan = plan;
     for index in 0..e.strands.len() {
-        let other = super::strand(super::StrandId(index as u16));
+        let mut other = super::strand(super::StrandId(index as u16));
         let path = if index == 0 { 0 } else { other.path.0 };
         other.entropy = Rng::new(plan.entropy ^ path);
     }
@@ -441,7 +441,7 @@ fn begin(plan: Plan) {
     }
     ATTENTION.fetch_or(bits, Ordering::Relaxed);
     e.phase = Phase::Running;
-    let counters = live::live();
+    let mut counters = live::live();
     counters.entered = 1;
     counters.strands = e.strands.len() as u64;
     counters.current = e.current.0 as u32;

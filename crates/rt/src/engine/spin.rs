@@ -288,9 +288,9 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
 /// The running strand spins and stands before its next operation.
 #[cold]
 pub fn wait() {
-    let this = sched::this();
+    let mut this = sched::this();
     let tried = this.spin.is_alone();
-    if tried && !goes_on_alone(this) {
+    if tried && !goes_on_alone(&mut this) {
         return reschedule(Stop::Preempted);
     }
     this.spin.due = false;
@@ -300,10 +300,10 @@ pub fn wait() {
             this.op.kind,
             OpKind::AtomicLoad | OpKind::AtomicCas | OpKind::AtomicRmw | OpKind::Read | OpKind::Yield
         );
-    if !spins || this.pinned > 0 || this.spin.changed() || !(tried || waits(this)) {
+    if !spins || this.pinned > 0 || this.spin.changed() || !(tried || waits(&mut this)) {
         return reschedule(Stop::Preempted);
     }
-    block(this);
+    block(&mut this);
 }
 
 /// Whether the strand waits from now on. If not, it goes on, perhaps alone.
@@ -337,9 +337,9 @@ fn waits(this: &mut Strand) -> bool {
 /// A strand that goes on alone comes to a wait, which is none of its loop's looks: it has left the loop.
 #[cold]
 pub fn comes_to_wait() {
-    let this = sched::this();
+    let mut this = sched::this();
     if !this.spin.has(&this.op) {
-        goes_on_alone(this);
+        goes_on_alone(&mut this);
     }
 }
 
@@ -420,11 +420,12 @@ pub fn finish() {
 
 /// The strand waits before its next load, so that it loads when it goes on.
 fn block(this: &mut Strand) {
-    let e = engine();
+    let mut e = engine();
     local::note(this);
     this.wait = Wait { key: ObjectId::memory(this.op.addr), acquire: true, ..Wait::NONE };
     tell(&this.spin);
-    e.spinners.push(e.current);
+    let current = e.current;
+    e.spinners.push(current);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
     lists::set_blocked(this);
     // For a schedule it is a preemption: whoever follows it does not look for spins.
@@ -434,13 +435,13 @@ fn block(this: &mut Strand) {
 
 /// Enables the spinning strands whose memory has changed.
 pub fn check() {
-    let e = engine();
+    let mut e = engine();
     let mut at = 0;
     while at < e.spinners.len() {
-        let other = strand(e.spinners[at]);
+        let mut other = strand(e.spinners[at]);
         if other.spin.changed() {
             e.spinners.remove(at);
-            wake(other);
+            wake(&mut other);
         } else {
             at += 1;
         }
@@ -459,11 +460,11 @@ fn wake(other: &mut Strand) {
 
 /// Nothing else can go on: lets a spinning strand look again, alone and for long. False when all have looked long enough.
 pub fn resume() -> bool {
-    let e = engine();
+    let mut e = engine();
     let Some(at) = e.spinners.iter().position(|&id| strand(id).spin.limit < REPEATS_MOST) else {
         return false;
     };
-    let other = strand(e.spinners.remove(at));
+    let mut other = strand(e.spinners.remove(at));
     let track = &mut other.spin;
     track.restart();
     track.limit = REPEATS_MOST;
@@ -471,7 +472,7 @@ pub fn resume() -> bool {
     arch::local::want(true);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
     if other.state() == State::Blocked {
-        lists::set_ready(other);
+        lists::set_ready(&mut other);
     }
     true
 }

@@ -8,6 +8,7 @@ use super::sched::{ATTENTION, EngineView, Phase, attention, engine};
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
 use super::{frames, learn, local, modules, shared, strand};
+use crate::raw::Raw;
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::flags::{CALLERS as CALLERS_WANTED, FUNCTIONS};
@@ -28,7 +29,7 @@ pub fn is_on() -> bool {
 }
 
 fn push(step: Step) {
-    let counters = live();
+    let mut counters = live();
     let at = counters.steps as usize;
     if at < STEPS_CAPACITY
         && let Some(base) = shared::area(STEPS_OFFSET)
@@ -50,13 +51,13 @@ fn newest() -> Option<Step> {
 }
 
 /// The record of the step under way, if there is one.
-fn last() -> Option<&'static mut Step> {
+fn last() -> Option<Raw<Step>> {
     let mut at = live().steps as usize;
     let base = shared::area(STEPS_OFFSET)? as *mut Step;
     while at > 0 {
         at -= 1;
         // SAFETY: written before; one kernel thread.
-        let step = unsafe { &mut *base.add(at) };
+        let step = unsafe { Raw::new(base.add(at)) };
         if step.kind == StepKind::Step as u8 {
             return Some(step);
         }
@@ -128,9 +129,9 @@ fn tell_callers(this: &Strand, context: u64) {
 #[cold]
 #[inline(never)]
 pub fn comes_to_point() {
-    let this = super::sched::this();
+    let mut this = super::sched::this();
     if !this.spin.is_alone() {
-        local::note(this);
+        local::note(&mut this);
     }
 }
 
@@ -149,11 +150,11 @@ fn tell_functions(this: &Strand) -> u32 {
 #[cold]
 #[inline(never)]
 pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
-    let e = engine();
+    let mut e = engine();
     if e.strands.len() < 2 || e.phase != Phase::Running {
         return;
     }
-    if let Some(before) = last() {
+    if let Some(mut before) = last() {
         before.after = value_at(before.op, before.addr, before.size);
     }
     let this = strand(id);
@@ -162,9 +163,9 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
         enabled |= 1 << other.index();
     }
     let timed = EngineView.timed().first().map_or(0, |id| id.0 as u32 + 1);
-    let context = context(this);
-    tell_callers(this, context);
-    let depth = tell_functions(this);
+    let context = context(&this);
+    tell_callers(&this, context);
+    let depth = tell_functions(&this);
     let mut step = Step {
         enabled,
         timed,
@@ -199,7 +200,7 @@ pub fn touches(kind: OpKind, addr: u64, shut: u32) {
     match last() {
         // What is taken and given back in one step was free before.
         Some(step) if step.addr == addr && kind == OpKind::Once && step.op == kind as u8 => {}
-        Some(step) if step.addr == addr && addr != 0 => step.flags |= shut,
+        Some(mut step) if step.addr == addr && addr != 0 => step.flags |= shut,
         Some(_) => push(Step { flags: shut, ..of(StepKind::Touch, super::me(), Op::new(kind, addr, 0)) }),
         None => {}
     }
@@ -234,7 +235,7 @@ fn touched(op: &Op) -> bool {
 /// The step under way created this strand: others may have created some since it was published.
 pub fn created(id: StrandId) {
     if is_on()
-        && let Some(step) = last().filter(|step| step.op == OpKind::Create as u8)
+        && let Some(mut step) = last().filter(|step| step.op == OpKind::Create as u8)
     {
         step.addr = id.0 as u64;
     }
@@ -266,7 +267,7 @@ fn wants_slow(expected: u64, new: u64) {
 /// The step under way does not wait, although operations of its kind do.
 pub fn comes() {
     if is_on()
-        && let Some(step) = last()
+        && let Some(mut step) = last()
     {
         step.flags |= flags::COMES;
     }
@@ -367,7 +368,7 @@ pub fn spins(op: Op, value: u64, context: u64, ends: bool) {
 
 /// Stands for the running strand's innermost callers, if anybody wants to know.
 pub fn context_here() -> u64 {
-    if is_on() { context(super::sched::this()) } else { 0 }
+    if is_on() { context(&super::sched::this()) } else { 0 }
 }
 
 /// The run is about to end by what the running strand stands before: its last step.
@@ -382,7 +383,7 @@ pub fn finish() {
     if !is_on() {
         return;
     }
-    if let Some(step) = last() {
+    if let Some(mut step) = last() {
         step.after = value_at(step.op, step.addr, step.size);
     }
     if learn::is_bounded() {
@@ -409,7 +410,7 @@ pub fn finish() {
         }
         let value = value_at(this.op.kind as u8, this.op.addr, this.op.size);
         let mut pending = Step {
-            context: context(this),
+            context: context(&this),
             local: this.local,
             before: value,
             after: value,

@@ -6,6 +6,7 @@
 
 use super::learn;
 use super::live::live;
+use crate::raw::Raw;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Events without a point after which one is made.
@@ -25,10 +26,9 @@ struct Stops {
 static mut STOPS: Stops = Stops { schedule: u64::MAX, alarm: u64::MAX, quantum: u64::MAX, points: 0 };
 static RUNG: AtomicBool = AtomicBool::new(false);
 
-fn stops() -> &'static mut Stops {
-    let at = &raw mut STOPS;
+fn stops() -> Raw<Stops> {
     // SAFETY: single kernel thread; not used by signal handlers.
-    unsafe { &mut *at }
+    unsafe { Raw::new(&raw mut STOPS) }
 }
 
 fn refresh() {
@@ -74,7 +74,7 @@ pub fn ring() {
 #[inline(never)]
 pub fn must_stop(at: u64) -> bool {
     let rung = RUNG.swap(false, Ordering::Relaxed);
-    let s = stops();
+    let mut s = stops();
     let mut stop = rung || at >= s.schedule || at >= s.alarm;
     if at >= s.quantum {
         stop |= live().points == s.points;

@@ -9,7 +9,7 @@ use threadbare_abi::op::Order;
 #[inline(always)]
 pub fn seen(addr: u64, size: u8, newest: u64, order: Order, pc: u64) -> u64 {
     if choice::is_on() && race::is_on() {
-        choice::load(this(), addr, size, newest, order, pc)
+        choice::load(&mut this(), addr, size, newest, order, pc)
     } else {
         newest
     }
@@ -17,11 +17,11 @@ pub fn seen(addr: u64, size: u8, newest: u64, order: Order, pc: u64) -> u64 {
 
 /// Whether an atomic load of the strand there could see another store than the newest.
 pub fn may_see_older(strand: StrandId, addr: u64, size: u8) -> bool {
-    choice::is_on() && race::is_on() && choice::may_see_older(super::strand(strand), addr, size)
+    choice::is_on() && race::is_on() && choice::may_see_older(&super::strand(strand), addr, size)
 }
 
 /// An atomic store is about to be made. Whether it comes before newer ones, so that memory stays as it is.
 #[inline(always)]
 pub fn comes_late(addr: u64, size: u8, old: impl Fn() -> u64, order: Order, pc: u64) -> bool {
-    choice::is_on() && race::is_on() && choice::store(this(), addr, size, old(), order, pc)
+    choice::is_on() && race::is_on() && choice::store(&mut this(), addr, size, old(), order, pc)
 }

@@ -88,7 +88,7 @@ pub fn made() {
     if !is_access || !(1..=MOST).contains(&op.size) || op.addr < LOWEST {
         return;
     }
-    let depth = frames::untold(this, true, |pc, depth| {
+    let depth = frames::untold(&this, true, |pc, depth| {
         record::push(EventKind::Entered, this.id, Op::new(OpKind::Start, 0, pc), depth);
     });
     let mut frame = None;
@@ -125,7 +125,7 @@ fn pieces(size: u32) -> impl Iterator<Item = (u32, u32)> {
 fn holder(addr: usize) -> Option<(StrandId, frames::Holder)> {
     let mut all = (0..super::strand_count()).map(|index| super::strand(StrandId(index as u16)));
     let owner = all.find(|strand| !strand.ended && strand.stack.0 <= addr && addr < strand.stack.1)?;
-    Some((owner.id, frames::holding(owner, owner.id == super::me(), addr)?))
+    Some((owner.id, frames::holding(&owner, owner.id == super::me(), addr)?))
 }
 
 /// The running strand has come to its next event: what it did last is done.

@@ -39,7 +39,7 @@ fn say(text: &str) {
 
 /// Notes the verdict and its message; the first one of a run stays.
 pub fn note_verdict(kind: VerdictKind, code: i32, addr: u64, pc: u64, message: fmt::Arguments) {
-    let counters = live();
+    let mut counters = live();
     if counters.verdict != VerdictKind::None as u32 {
         return;
     }
@@ -111,7 +111,7 @@ pub fn end_run() {
     if !controlled() {
         return;
     }
-    let e = engine();
+    let mut e = engine();
     if e.phase != Phase::Running {
         return;
     }
@@ -130,7 +130,7 @@ pub fn end_run() {
     steps::finish();
     report::modules();
     e.phase = Phase::Over;
-    let counters = live();
+    let mut counters = live();
     counters.time_ns = super::now();
     counters.ended = 1;
     record::flush();
@@ -156,7 +156,7 @@ pub fn crashed_with(signal: i32, addr: u64, pc: u64, sp: Option<usize>, stack_ov
         _ => pc,
     };
     // In precompiled code (an abort, most of all) the strand is where the program's own code has called it.
-    let site = sp.and_then(|sp| frames::call_site_above(strand(engine().current), sp));
+    let site = sp.and_then(|sp| frames::call_site_above(&strand(engine().current), sp));
     if let Some(site) = site.filter(|&site| modules::place(site) >> 48 != modules::place(pc) >> 48) {
         strand(engine().current).op.pc = site;
     }

@@ -95,9 +95,9 @@ pub fn acquire(op: Op, key: ObjectId, deadline: Option<u64>, ready: &mut dyn FnM
                 // The strand stays in its wait's terms while it is enabled, so that `retract` finds it.
                 let deadline = deadline.unwrap_or(u64::MAX);
                 let patience = due::patience(deadline);
-                let this = strand(me());
+                let mut this = strand(me());
                 this.wait = Wait { key, deadline, patience, acquire: true, ..Wait::NONE };
-                let loner = !lists::stand(this) as usize;
+                let loner = !lists::stand(&mut this) as usize;
                 engine().loners += loner;
                 reschedule(Stop::Preempted);
                 engine().loners -= loner;
@@ -144,9 +144,9 @@ fn block(key: ObjectId, deadline: Option<u64>, mask: u32, acquire: bool, holder:
         return Wake::Interrupted;
     }
     deadlock::look_again();
-    let e = engine();
+    let mut e = engine();
     e.arrivals += 1;
-    let this = strand(e.current);
+    let mut this = strand(e.current);
     this.wait = Wait {
         key,
         deadline: deadline.unwrap_or(u64::MAX),
@@ -160,10 +160,10 @@ fn block(key: ObjectId, deadline: Option<u64>, mask: u32, acquire: bool, holder:
     if acquire && holder != StrandId::NONE {
         coverage::blocked(key);
     }
-    lists::set_waiting(this);
+    lists::set_waiting(&mut this);
     let loner = (acquire && this.crowd == crowds::NONE) as usize;
     match deadline {
-        None => deadlock::waits(this),
+        None => deadlock::waits(&this),
         Some(_) => steps::touches(OpKind::Sleep, 0, 0),
     }
     e.loners += loner;
@@ -181,7 +181,7 @@ fn block(key: ObjectId, deadline: Option<u64>, mask: u32, acquire: bool, holder:
 
 /// A signal has come for a strand: its wait, if it has one, ends.
 pub fn interrupt(id: StrandId) {
-    let other = strand(id);
+    let mut other = strand(id);
     if other.state() != State::Blocked {
         return;
     }
@@ -191,7 +191,7 @@ pub fn interrupt(id: StrandId) {
     } else {
         other.wait.outcome = Wake::Interrupted;
     }
-    lists::set_ready(other);
+    lists::set_ready(&mut other);
 }
 
 /// The condition of those who wait to acquire `key` may hold now: they are enabled.
@@ -207,9 +207,9 @@ pub fn notify(key: ObjectId) {
         return;
     }
     for id in lists::waiting(|other| other.wait.acquire && other.wait.key == key) {
-        let other = strand(id);
+        let mut other = strand(id);
         other.wait.outcome = Wake::Go;
-        lists::set_ready(other);
+        lists::set_ready(&mut other);
     }
 }
 
@@ -230,12 +230,12 @@ pub fn retract_from(key: ObjectId, loses: impl Fn(OpKind) -> bool) {
     let mut at = 0;
     while at < e.enabled.len() {
         let id = e.enabled[at];
-        let other = strand(id);
+        let mut other = strand(id);
         // One whose wait ended by a signal or its deadline goes on whatever the condition says.
         let waits = other.wait.acquire && other.wait.key == key && other.wait.outcome == Wake::Go;
         if id != e.current && waits && loses(other.op.kind) {
             other.wait.holder = e.current;
-            lists::set_blocked(other);
+            lists::set_blocked(&mut other);
         } else {
             at += 1;
         }
@@ -249,7 +249,8 @@ fn sleepers(key: ObjectId, mask: u32) -> Vec<StrandId> {
     let mut found = if e.waiters.len() > e.acquirers { lists::waiting(sleeps) } else { Vec::new() };
     let single = found.len();
     if e.blocked > e.waiters.len() {
-        found.extend(crowds::sleepers(key).iter().copied().filter(|&id| sleeps(strand(id))));
+        let crowd = crowds::sleepers(key);
+        found.extend(crowd.iter().flat_map(|crowd| crowd.iter().copied()).filter(|&id| sleeps(&strand(id))));
     }
     if single != 0 {
         found.sort_unstable_by_key(|&id| strand(id).wait.arrived);
@@ -265,15 +266,17 @@ pub fn wake_one(key: ObjectId, mask: u32) -> Option<StrandId> {
     let e = engine();
     let crowded = mask == u32::MAX && e.waiters.len() == e.acquirers;
     // A crowd is in order already, and every one of it can be woken.
-    let listed = if crowded { Vec::new() } else { sleepers(key, mask) };
-    let found = if crowded { crowds::sleepers(key) } else { &listed[..] };
-    let id = match found.len() {
+    let (listed, crowd) =
+        if crowded { (Vec::new(), crowds::sleepers(key)) } else { (sleepers(key, mask), None) };
+    let count = crowd.map_or(listed.len(), |crowd| crowd.len());
+    let nth = match count {
         0 => return None,
-        1 => found[0],
-        n => found[segments::choose(ChoiceKind::Wake, n as u32) as usize],
+        1 => 0,
+        n => segments::choose(ChoiceKind::Wake, n as u32) as usize,
     };
-    coverage::woke(strand(id));
-    lists::set_ready(strand(id));
+    let id = crowd.map_or_else(|| listed[nth], |crowd| crowd[nth]);
+    coverage::woke(&mut strand(id));
+    lists::set_ready(&mut strand(id));
     Some(id)
 }
 
@@ -284,8 +287,8 @@ pub fn wake_all(key: ObjectId, mask: u32) -> usize {
     }
     let found = sleepers(key, mask);
     for &id in &found {
-        coverage::woke(strand(id));
-        lists::set_ready(strand(id));
+        coverage::woke(&mut strand(id));
+        lists::set_ready(&mut strand(id));
     }
     found.len()
 }
@@ -295,10 +298,10 @@ pub fn requeue(from: ObjectId, to: ObjectId, limit: usize) -> usize {
     let mut found = sleepers(from, u32::MAX);
     found.truncate(limit);
     for &id in &found {
-        let other = strand(id);
+        let mut other = strand(id);
         match other.crowd {
             crowds::NONE => other.wait.key = to,
-            _ => crowds::moves(other, to),
+            _ => crowds::moves(&mut other, to),
         }
         other.op.addr = to.addr;
     }

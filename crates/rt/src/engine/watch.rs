@@ -56,7 +56,7 @@ pub fn begin() {
 fn told(index: usize, pc: u64) {
     let this = this();
     report::add(RecordTag::Watched, this.id.0, [index as u64, live().events, pc], format_args!(""));
-    tell::here(this);
+    tell::here(&this);
 }
 
 fn each(kind: WatchKind, matches: impl Fn(&Watch) -> bool, pc: u64, once: bool) -> bool {

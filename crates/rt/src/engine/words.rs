@@ -15,6 +15,7 @@
 use super::locks;
 use super::wait::{ObjectClass, ObjectId};
 use super::{me, strand, strand_count};
+use crate::raw::Raw;
 use crate::sys::errno::EFAULT;
 use crate::sys::{nr, syscall6};
 use alloc::vec::Vec;
@@ -54,8 +55,8 @@ fn word(addr: usize) -> ObjectId {
     ObjectId::new(ObjectClass::Futex, addr as u64)
 }
 
-fn of(id: StrandId) -> &'static mut PerStrand {
-    &mut strand(id).words
+fn of(id: StrandId) -> Raw<PerStrand> {
+    strand(id).part(|strand| &mut strand.words)
 }
 
 /// The word's value; 0 where there is no memory any more.
@@ -140,7 +141,7 @@ pub fn given_back(addr: usize) {
 
 /// Makes up for what a strand did out of sight since its last wait.
 pub fn settle(id: StrandId) {
-    let this = of(id);
+    let mut this = of(id);
     if this.waited.is_none() && !this.back {
         return;
     }
@@ -164,7 +165,7 @@ pub fn waits(addr: usize) {
     if !any() {
         return;
     }
-    let this = of(me());
+    let mut this = of(me());
     let own = this.tried.is_some_and(|(tried, _)| tried == addr)
         || this.lent.iter().any(|it| it.object == word(addr));
     if own {
@@ -181,7 +182,7 @@ pub fn wakes() {
         return;
     }
     settle(me());
-    let this = of(me());
+    let mut this = of(me());
     let (lent, held): (Vec<Held>, Vec<Held>) =
         core::mem::take(&mut this.held).into_iter().partition(|held| value(held.object.addr as usize) == 0);
     this.held = held;
@@ -191,7 +192,7 @@ pub fn wakes() {
 /// The running strand's wait on a word has ended.
 pub fn waited(addr: usize) {
     if any() {
-        let this = of(me());
+        let mut this = of(me());
         this.waited = Some(addr);
         this.back |= !this.lent.is_empty();
     }

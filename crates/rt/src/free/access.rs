@@ -31,17 +31,17 @@ fn noisy() -> bool {
 /// A plain access. Safe in a signal, after fork.
 #[inline]
 pub fn plain(kind: OpKind, addr: u64, size: u32, pc: u64) {
-    let Some(me) = thread::me() else { return };
+    let Some(mut me) = thread::me() else { return };
     if noisy() {
-        record::give_back(me);
+        record::give_back(&mut me);
         let write = kind.writes_memory();
-        let seen = sharing::look(me, addr, write, pc);
+        let seen = sharing::look(&mut me, addr, write, pc);
         if seen != Seen::Alone {
-            shared(me, kind, addr, size, pc, seen == Seen::Known);
+            shared(&mut me, kind, addr, size, pc, seen == Seen::Known);
         }
     }
     if race::on() {
-        race::plain::access(me, &Mine { kind, addr, size: size as u64, pc });
+        race::plain::access(&mut me, &Mine { kind, addr, size: size as u64, pc });
     }
 }
 
@@ -64,17 +64,17 @@ fn shared(me: &mut Thread, kind: OpKind, addr: u64, size: u32, pc: u64, known: b
 #[cold]
 #[inline(never)]
 pub fn atomic(kind: OpKind, addr: u64, order: Order, pc: u64) {
-    let Some(me) = thread::me() else { return };
+    let Some(mut me) = thread::me() else { return };
     if noisy() {
-        record::give_back(me);
+        record::give_back(&mut me);
         let inside = me.count();
-        noise::maybe(me, At { order, ..At::before(kind, addr, pc, inside) });
+        noise::maybe(&mut me, At { order, ..At::before(kind, addr, pc, inside) });
         if record::on() {
-            record::lease(me, addr);
+            record::lease(&mut me, addr);
         }
     }
     if race::on() {
-        race::atomic::before(me, addr);
+        race::atomic::before(&mut me, addr);
     }
 }
 
@@ -82,22 +82,22 @@ pub fn atomic(kind: OpKind, addr: u64, order: Order, pc: u64) {
 #[cold]
 #[inline(never)]
 pub fn atomic_over(addr: u64, value: u64, changed: bool, pc: u64) {
-    let Some(me) = thread::me().filter(|_| noisy()) else { return };
+    let Some(mut me) = thread::me().filter(|_| noisy()) else { return };
     me.past.found(changed);
     if me.lease != 0 {
         match changed {
-            true => record::event(me, pc),
-            false => record::load(me, addr, value, pc),
+            true => record::event(&mut me, pc),
+            false => record::load(&mut me, addr, value, pc),
         }
-        record::give_back(me);
+        record::give_back(&mut me);
     }
 }
 
 /// A fence. Safe in a signal, after fork.
 #[cold]
 pub fn fence(pc: u64) {
-    let Some(me) = thread::me().filter(|_| noisy()) else { return };
-    record::give_back(me);
+    let Some(mut me) = thread::me().filter(|_| noisy()) else { return };
+    record::give_back(&mut me);
     let inside = me.count();
-    noise::maybe(me, At::before(OpKind::Fence, 0, pc, inside));
+    noise::maybe(&mut me, At::before(OpKind::Fence, 0, pc, inside));
 }

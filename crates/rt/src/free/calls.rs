@@ -65,22 +65,22 @@ impl Sort {
 #[cold]
 #[inline(never)]
 pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) -> R {
-    let Some(me) = thread::me() else { return call() };
+    let Some(mut me) = thread::me() else { return call() };
     let addr = args.first().copied().unwrap_or(0);
-    before(me, sort.op, addr, pc);
+    before(&mut me, sort.op, addr, pc);
     let does = sort.does();
     match does {
         Does::Lock | Does::Try => {
             let waits = does == Does::Lock;
             if waits {
-                wait(me, sort.op, addr, pc, sort.timed);
+                wait(&me, sort.op, addr, pc, sort.timed);
             }
             let result = call();
             if waits {
-                wait_over(me);
+                wait_over(&mut me);
             }
             if waits || took(&result) {
-                recorded(me, pc);
+                recorded(&mut me, pc);
             }
             if took(&result) {
                 takes(sort.op, addr, pc);
@@ -88,60 +88,60 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
                     // Nobody gave it back: the kernel did, for a strand that has ended.
                     in_free_run(Effect::AfterAll, ObjectId::NEVER, pc);
                 }
-                hold(me, addr, pc, sort.op.is_shared());
-                after(me, sort.op, pc);
+                hold(&mut me, addr, pc, sort.op.is_shared());
+                after(&mut me, sort.op, pc);
             }
             result
         }
         Does::Unlock => {
             // Whether a read-write lock is held together with others is what its holder knows.
-            let shared = sort.op.is_shared() || sort.op == OpKind::RwUnlock && holds_shared(me, addr);
+            let shared = sort.op.is_shared() || sort.op == OpKind::RwUnlock && holds_shared(&me, addr);
             gives(sort.op, addr, shared, pc);
-            give_back(me, addr);
-            recorded(me, pc);
+            give_back(&mut me, addr);
+            recorded(&mut me, pc);
             let result = call();
-            after(me, sort.op, pc);
+            after(&mut me, sort.op, pc);
             result
         }
         Does::Wait => {
             let mutex = args.get(1).copied().unwrap_or(0);
             gives(OpKind::MutexUnlock, mutex, false, pc);
-            give_back(me, mutex);
-            wait(me, sort.op, addr, pc, sort.timed);
-            recorded(me, pc);
+            give_back(&mut me, mutex);
+            wait(&me, sort.op, addr, pc, sort.timed);
+            recorded(&mut me, pc);
             let result = call();
-            wait_over(me);
+            wait_over(&mut me);
             // It is woken, and takes the mutex.
-            recorded(me, pc);
-            recorded(me, pc);
+            recorded(&mut me, pc);
+            recorded(&mut me, pc);
             takes(OpKind::MutexLock, mutex, pc);
-            hold(me, mutex, pc, false);
-            after(me, sort.op, pc);
+            hold(&mut me, mutex, pc, false);
+            after(&mut me, sort.op, pc);
             result
         }
         Does::Block | Does::Join => {
-            wait(me, sort.op, addr, pc, sort.timed);
+            wait(&me, sort.op, addr, pc, sort.timed);
             if sort.op == OpKind::BarrierWait {
-                recorded(me, pc);
+                recorded(&mut me, pc);
                 gives(sort.op, addr, false, pc);
             }
             let joined = if does == Does::Join && race::on() { thread::with_handle(addr) } else { None };
             let result = call();
-            wait_over(me);
+            wait_over(&mut me);
             if let Some(joined) = joined.filter(|_| took(&result)) {
                 in_free_run(Effect::Join, ObjectId::strand(StrandId(joined)), pc);
             } else if does == Does::Block && went_on(sort.op, &result) {
                 takes(sort.op, addr, pc);
             }
             if sort.op != OpKind::Once {
-                recorded(me, pc);
+                recorded(&mut me, pc);
             }
-            after(me, sort.op, pc);
+            after(&mut me, sort.op, pc);
             result
         }
         Does::Wake => {
             if sort.op != OpKind::Yield {
-                recorded(me, pc);
+                recorded(&mut me, pc);
             }
             if sort.op == OpKind::SemPost {
                 gives(sort.op, addr, false, pc);
@@ -150,7 +150,7 @@ pub fn pass<R>(sort: Sort, args: &[usize], pc: u64, call: impl FnOnce() -> R) ->
             if sort.op == OpKind::SemTryWait && took(&result) {
                 takes(sort.op, addr, pc);
             }
-            after(me, sort.op, pc);
+            after(&mut me, sort.op, pc);
             result
         }
     }
@@ -215,8 +215,8 @@ fn recorded(me: &mut Thread, pc: u64) {
 
 /// A strand has begun.
 pub fn started() {
-    if let Some(me) = thread::me() {
-        noise::maybe(me, At::after(OpKind::Start, first_pc(), false));
+    if let Some(mut me) = thread::me() {
+        noise::maybe(&mut me, At::after(OpKind::Start, first_pc(), false));
     }
 }
 
@@ -279,7 +279,7 @@ const FUTEX_COMMAND: usize = 127;
 
 /// A futex call of the program's own, such as those of Rust's locks.
 pub fn futex(args: [usize; 6], pc: u64, call: impl FnOnce() -> isize) -> isize {
-    let Some(me) = thread::me() else { return call() };
+    let Some(mut me) = thread::me() else { return call() };
     let [addr, command, _, timeout, ..] = args;
     let (op, waits) = match command & FUTEX_COMMAND {
         FUTEX_WAIT | FUTEX_WAIT_BITSET | FUTEX_LOCK_PI => (OpKind::FutexWait, true),
@@ -287,22 +287,22 @@ pub fn futex(args: [usize; 6], pc: u64, call: impl FnOnce() -> isize) -> isize {
         | FUTEX_UNLOCK_PI => (OpKind::FutexWake, false),
         _ => return call(),
     };
-    before(me, op, addr, pc);
+    before(&mut me, op, addr, pc);
     if waits {
         // Another process may wake a futex that is not private.
-        wait(me, op, addr, pc, timeout != 0 || command & FUTEX_PRIVATE == 0);
+        wait(&me, op, addr, pc, timeout != 0 || command & FUTEX_PRIVATE == 0);
     }
     let word = ObjectId::new(ObjectClass::Futex, addr as u64);
     in_free_run(if waits { Effect::Wait } else { Effect::Wake }, word, pc);
-    recorded(me, pc);
+    recorded(&mut me, pc);
     let result = call();
     if waits {
         in_free_run(Effect::Waited, word, pc);
-        wait_over(me);
+        wait_over(&mut me);
         if result == 0 {
-            recorded(me, pc);
+            recorded(&mut me, pc);
         }
     }
-    after(me, op, pc);
+    after(&mut me, op, pc);
     result
 }

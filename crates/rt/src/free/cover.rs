@@ -21,6 +21,7 @@ use super::frames::{Entry, PC};
 use super::functions;
 use super::noise::At;
 use super::thread::{self, Thread};
+use crate::raw::Raw;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use threadbare_abi::op::OpKind;
 use threadbare_abi::tasks::marks;
@@ -113,12 +114,12 @@ fn catch_up(me: &mut Thread, gap: Gap) {
 }
 
 /// The function that counts for what the strand does, and its call.
-pub fn own(me: &Thread) -> Option<(u16, &'static mut Entry)> {
+pub fn own(me: &Thread) -> Option<(u16, Raw<Entry>)> {
     let table = functions::table()?;
     let depth = me.stack.depth();
     for level in 1..=CALLERS.min(depth) {
-        let entry = me.stack.entry(depth - level)?;
-        let number = number_of(entry)?;
+        let mut entry = me.stack.entry(depth - level)?;
+        let number = number_of(&mut entry)?;
         if functions::marks_of(table, number) & marks::LIBRARY == 0 {
             return Some((number, entry));
         }
@@ -137,7 +138,7 @@ fn number_of(entry: &mut Entry) -> Option<u16> {
 
 /// Events from one number to another were made while the strand did nothing.
 fn interrupted(me: &Thread, from: u64, to: u64, gap: Gap) {
-    let (Some(table), Some((first, entry))) = (functions::table(), own(me)) else { return };
+    let (Some(table), Some((first, mut entry))) = (functions::table(), own(me)) else { return };
     let begin = from.max(to.saturating_sub(WALK));
     let mut others = begin != from;
     let mut before = 0;
@@ -244,8 +245,8 @@ pub fn enters(me: &mut Thread, function: u64) {
 #[inline]
 pub fn leaves(me: &mut Thread) {
     mark(me);
-    if let Some((entry, caller)) = me.stack.innermost_two() {
-        ran(me, entry);
+    if let Some((mut entry, caller)) = me.stack.innermost_two() {
+        ran(me, &mut entry);
         me.cover.inner.store(caller, Ordering::Relaxed);
     }
 }

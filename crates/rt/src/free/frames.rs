@@ -6,6 +6,7 @@
 use super::thread::{self, Thread};
 use super::{cover, record};
 use crate::engine::memory;
+use crate::raw::Raw;
 use crate::sys::{nr, syscall3};
 
 /// A function on the stack.
@@ -97,9 +98,9 @@ impl Stack {
     }
 
     /// The `n`-th function from the outside, from 0.
-    pub fn entry(&self, n: usize) -> Option<&'static mut Entry> {
+    pub fn entry(&self, n: usize) -> Option<Raw<Entry>> {
         // SAFETY: entries below the top were written; the sentinel is number 0.
-        (n < self.depth()).then(|| unsafe { &mut *self.base.add(n + 1) })
+        (n < self.depth()).then(|| unsafe { Raw::new(self.base.add(n + 1)) })
     }
 
     /// The innermost call makes an event; true if it has made one before.
@@ -120,7 +121,7 @@ impl Stack {
     /// The same for a caller so many calls further out.
     pub fn touch_caller(&mut self, level: usize) -> bool {
         let entry = self.depth().checked_sub(level + 1).and_then(|n| self.entry(n));
-        entry.is_none_or(|entry| {
+        entry.is_none_or(|mut entry| {
             let before = entry.function;
             entry.function |= TOUCHED;
             before & TOUCHED != 0
@@ -129,13 +130,13 @@ impl Stack {
 
     /// The innermost call and the function that made it, if there is one.
     #[inline(always)]
-    pub fn innermost_two(&self) -> Option<(&'static mut Entry, u64)> {
+    pub fn innermost_two(&self) -> Option<(Raw<Entry>, u64)> {
         // SAFETY: the top is null or above the sentinel, which lies below the first call.
         unsafe {
             if self.top.is_null() || (*self.top.sub(1)).sp == usize::MAX {
                 return None;
             }
-            Some((&mut *self.top.sub(1), (*self.top.sub(2)).function & PC))
+            Some((Raw::new(self.top.sub(1)), (*self.top.sub(2)).function & PC))
         }
     }
 
@@ -152,8 +153,8 @@ impl Stack {
 /// `__tsan_func_entry` in a free run: `sp` is where the hook's own return address lies.
 #[inline]
 pub unsafe fn enter(caller: u64, sp: usize) {
-    let Some(me) = thread::me() else { return };
-    record::give_back(me);
+    let Some(mut me) = thread::me() else { return };
+    record::give_back(&mut me);
     // SAFETY: the top is null or above the sentinel, which no stack pointer is above; `sp` is the stub's stack pointer.
     unsafe {
         if me.stack.top.is_null() {
@@ -164,7 +165,7 @@ pub unsafe fn enter(caller: u64, sp: usize) {
         }
         let function = *(sp as *const u64);
         if cover::on() {
-            cover::enters(me, function);
+            cover::enters(&mut me, function);
         }
         let stack = &mut me.stack;
         if stack.top < stack.limit {
@@ -177,17 +178,17 @@ pub unsafe fn enter(caller: u64, sp: usize) {
 /// `__tsan_func_exit` in a free run: `sp` is where the hook's own return address lies.
 #[inline]
 pub unsafe fn leave(sp: usize) {
-    let Some(me) = thread::me() else { return };
-    record::give_back(me);
+    let Some(mut me) = thread::me() else { return };
+    record::give_back(&mut me);
     // SAFETY: the top is null or above the sentinel.
     if !me.stack.top.is_null() && unsafe { (*me.stack.top.sub(1)).sp } != sp {
         // SAFETY: as the caller says.
         unsafe { drop_left_behind(&mut me.stack, sp) };
     }
     if cover::on() {
-        cover::leaves(me);
+        cover::leaves(&mut me);
     }
-    leave_of(me);
+    leave_of(&mut me);
 }
 
 /// Whether a function whose return address lies at `sp` was called by the innermost function on the strand's stack: see `engine::frames`.

@@ -95,7 +95,7 @@ pub struct Before {
 /// The running strand has allocated memory. Safe in a signal.
 #[cold]
 pub fn allocated(block: u64, size: u64) {
-    let Some(me) = thread::me() else { return };
+    let Some(mut me) = thread::me() else { return };
     if !super::noise::is_active() {
         return;
     }

@@ -38,7 +38,7 @@ pub fn serve() {
         let Some(base) = shared::area(layout::PLAN_OFFSET) else { return };
         // SAFETY: the driver wrote the plan before it sent the command; the counters are integers.
         let plan = unsafe {
-            core::ptr::write_bytes(live::live(), 0, 1);
+            core::ptr::write_bytes(&raw mut live::LIVE.live, 0, 1);
             (base as *const Plan).read()
         };
         live::live().run = plan.run;
@@ -89,7 +89,7 @@ fn begin(plan: &Plan) {
     let races = wanted.flags & flags::RACES != 0 && race::begin();
     thread::begin_main();
     crash::begin(wanted.signal as c_int);
-    let counters = live::live();
+    let mut counters = live::live();
     counters.entered = 1;
     counters.strands = 1;
     let noisy =

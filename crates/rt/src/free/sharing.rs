@@ -168,7 +168,7 @@ fn learn(slot: usize) {
     }
     STATES[slot].store(LEARNT, Ordering::Relaxed);
     let pc = PCS[slot].load(Ordering::Relaxed);
-    let counters = live();
+    let mut counters = live();
     let at = counters.learnt as usize;
     if at < layout::PCS_CAPACITY
         && pc != 0

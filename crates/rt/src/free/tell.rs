@@ -57,7 +57,7 @@ pub fn note(verdict: Verdict, message: fmt::Arguments) -> bool {
     }
     GIVER.store(verdict.strand as u32, Ordering::Relaxed);
     let _held = REPORT.hold();
-    let counters = live();
+    let mut counters = live();
     counters.verdict_code = verdict.code;
     counters.verdict_addr = verdict.addr;
     counters.verdict_pc = verdict.pc;
@@ -96,7 +96,7 @@ pub fn ends() {
 
 /// Adds up what the strands counted.
 fn count() {
-    let counters = live();
+    let mut counters = live();
     let events = || thread::all().map(|thread| thread.events.load(Ordering::Relaxed));
     let sum = events().sum();
     counters.points = sum;

@@ -11,6 +11,7 @@ use super::race::{self, Race};
 use super::turns::Turn;
 use super::{calls, noise, record};
 use crate::engine::{Start, live, memory};
+use crate::raw::Raw;
 use crate::sys::{c_int, c_void, nr, pthread_t, syscall3};
 use core::arch::{asm, global_asm};
 use core::ptr::null_mut;
@@ -103,7 +104,7 @@ static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// The running strand's record; `None` for a thread that was not made by an interposed call, and before the run.
 #[inline(always)]
-pub fn me() -> Option<&'static mut Thread> {
+pub fn me() -> Option<Raw<Thread>> {
     let at: *mut Thread;
     // SAFETY: reads this thread's own variable, which lies in the static TLS of a library loaded at start.
     unsafe {
@@ -113,7 +114,7 @@ pub fn me() -> Option<&'static mut Thread> {
             at = out(reg) at,
             options(nostack, readonly, preserves_flags)
         );
-        at.as_mut()
+        Raw::at(at)
     }
 }
 
@@ -269,12 +270,12 @@ unsafe extern "C" fn over(value: *mut c_void) {
     }
 }
 
-fn end(this: &'static mut Thread) {
+fn end(mut this: Raw<Thread>) {
     if this.ended.swap(true, Ordering::AcqRel) {
         return;
     }
-    record::give_back(this);
-    race::ends(this);
+    record::give_back(&mut this);
+    race::ends(&mut this);
     this.stack.close();
     LIVE.fetch_sub(1, Ordering::AcqRel);
 }
@@ -299,12 +300,12 @@ pub type Maker<'a> = &'a mut dyn FnMut(Start, *mut c_void) -> c_int;
 
 /// Makes a strand by libc's own function.
 pub fn create(start: Start, arg: *mut c_void, handle: *const pthread_t, pc: u64, make_it: Maker) -> c_int {
-    let Some(parent) = me() else { return make_it(start, arg) };
-    calls::before(parent, OpKind::Create, 0, pc);
+    let Some(mut parent) = me() else { return make_it(start, arg) };
+    calls::before(&mut parent, OpKind::Create, 0, pc);
     super::watchdog::start();
-    let Some(thread) = make(Some(parent)) else { return make_it(start, arg) };
+    let Some(thread) = make(Some(&mut parent)) else { return make_it(start, arg) };
     if record::on() {
-        record::event(parent, pc);
+        record::event(&mut parent, pc);
     }
     // SAFETY: the record has a page to itself, and the errand lies behind it.
     let errand = unsafe { thread.add(1) as *mut Errand };
@@ -316,9 +317,9 @@ pub fn create(start: Start, arg: *mut c_void, handle: *const pthread_t, pc: u64,
         unsafe { (*thread).pthread.store(*handle, Ordering::Relaxed) };
     } else {
         // SAFETY: nobody else has it.
-        end(unsafe { &mut *thread });
+        end(unsafe { Raw::new(thread) });
     }
-    calls::after(parent, OpKind::Create, pc);
+    calls::after(&mut parent, OpKind::Create, pc);
     made
 }
 

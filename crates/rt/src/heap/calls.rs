@@ -67,7 +67,7 @@ fn allocate(size: usize, align: usize, pc: u64) -> Option<(*mut c_void, bool)> {
         return None;
     }
     let Given { user, zero, in_order } =
-        with(|arena| arena.allocate(size, align.max(16), pc, engine::heap_slot()))?;
+        with(|arena| arena.allocate(size, align.max(16), pc, &mut engine::heap_slot()))?;
     if in_order {
         engine::given_in_order(pc);
     }

@@ -7,6 +7,7 @@ use super::word::Word;
 use crate::effect::{Effect, Mode, Was, effect, here};
 use crate::engine::sched::{ATTENTION, attention, publish, this};
 use crate::engine::{self, ObjectClass, ObjectId, Ready, Wake};
+use crate::raw::Raw;
 use alloc::vec::Vec;
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{Watch, WatchKind};
@@ -30,15 +31,15 @@ fn key() -> ObjectId {
     ObjectId::new(ObjectClass::Sem, &raw const POSTED as u64)
 }
 
-fn places() -> &'static mut (Vec<u64>, Vec<u64>) {
+fn places() -> Raw<(Vec<u64>, Vec<u64>)> {
     // SAFETY: single kernel thread.
-    unsafe { &mut *(&raw mut PLACES) }
+    unsafe { Raw::new(&raw mut PLACES) }
 }
 
 /// The driver wants these.
 pub fn begin(watches: &[Watch]) {
     let of = |kind: WatchKind| watches.iter().filter(move |watch| watch.kind == kind as u32);
-    let (first, second) = places();
+    let (first, second) = &mut *places();
     first.extend(of(WatchKind::First).map(|watch| watch.pc));
     second.extend(of(WatchKind::Second).map(|watch| watch.pc));
     if !second.is_empty() {
@@ -48,9 +49,10 @@ pub fn begin(watches: &[Watch]) {
 
 /// The running strand has come to its next operation: what it stood before is made.
 pub fn comes() {
-    let this = this();
-    let (first, _) = places();
-    if core::mem::replace(&mut this.makes_first, first.contains(&this.op.pc)) && value().get() == 0 {
+    let mut this = this();
+    let (first, _) = &mut *places();
+    let makes_first = first.contains(&this.op.pc);
+    if core::mem::replace(&mut this.makes_first, makes_first) && value().get() == 0 {
         effect(Effect::Release(Mode::Alone, Was::Shut), key(), here());
         value().set(MANY);
         engine::notify(key());

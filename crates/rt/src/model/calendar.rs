@@ -20,7 +20,12 @@ static FIELDS_AT: Single<usize> = Single::new(0);
 static TEXT_AT: Single<usize> = Single::new(0);
 
 /// Makes the call, which writes `bytes` to the buffer.
-fn fills<T>(at: &Single<usize>, bytes: usize, slot: *const u64, call: impl FnOnce() -> *mut T) -> *mut T {
+fn fills<T>(
+    at: &'static Single<usize>,
+    bytes: usize,
+    slot: *const u64,
+    call: impl FnOnce() -> *mut T,
+) -> *mut T {
     if !engine::controlled() {
         return call();
     }

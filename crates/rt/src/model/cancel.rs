@@ -7,6 +7,7 @@
 use super::{hook, thread};
 use crate::effect::{Effect, effect, here};
 use crate::engine::{self, ATTENTION, ObjectId, attention};
+use crate::raw::Raw;
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t};
 use core::sync::atomic::Ordering;
@@ -39,8 +40,8 @@ impl PerStrand {
     }
 }
 
-fn of(strand: StrandId) -> &'static mut PerStrand {
-    &mut engine::strand(strand).model.cancel
+fn of(strand: StrandId) -> Raw<PerStrand> {
+    engine::strand(strand).part(|strand| &mut strand.model.cancel)
 }
 
 /// Whether a request would be acted on wherever the strand is.
@@ -122,7 +123,7 @@ hook! {
         if !(0..=CANCEL_DISABLE).contains(&state) {
             return EINVAL;
         }
-        let mine = of(engine::me());
+        let mut mine = of(engine::me());
         if !old.is_null() {
             // SAFETY: the program passes a place for the old state.
             unsafe { old.write(mine.disabled as c_int) };

@@ -54,7 +54,7 @@ pub fn serve(buffer: *mut c_void, count: usize) -> isize {
 }
 
 fn fill(buffer: &mut [u8]) {
-    let rng = engine::entropy();
+    let mut rng = engine::entropy();
     for part in buffer.chunks_mut(8) {
         part.copy_from_slice(&rng.next().to_le_bytes()[..part.len()]);
     }

@@ -5,6 +5,7 @@
 use super::state::{self, uses, uses_seen};
 use super::{hook, thread};
 use crate::engine::{self, StrandId};
+use crate::raw::Raw;
 use crate::sys::errno::*;
 use crate::sys::{c_char, c_int, c_ulong, c_void, fail, nr, pthread_t, syscall3, syscall6};
 use threadbare_abi::op::OpKind;
@@ -26,8 +27,8 @@ impl Default for PerStrand {
     }
 }
 
-fn of(id: StrandId) -> &'static mut PerStrand {
-    &mut engine::strand(id).model.identity
+fn of(id: StrandId) -> Raw<PerStrand> {
+    engine::strand(id).part(|strand| &mut strand.model.identity)
 }
 
 fn pid() -> i32 {
@@ -53,16 +54,16 @@ pub fn strand_of(tid: i32) -> Option<StrandId> {
 /// A new strand begins with its creator's wishes; its name is its own.
 pub fn inherit(parent: StrandId, child: StrandId) {
     let (affinity, affinity_set) = (of(parent).affinity, of(parent).affinity_set);
-    let to = of(child);
+    let mut to = of(child);
     to.affinity = affinity;
     to.affinity_set = affinity_set;
 }
 
-/// The name the program gave a strand, or nothing.
-pub fn name_of(id: StrandId) -> &'static str {
-    let name = &of(id).name;
+/// Does something with the name the program gave a strand; it may be empty.
+pub fn with_name<R>(id: StrandId, with: impl FnOnce(&str) -> R) -> R {
+    let name = of(id).name;
     let len = name.iter().position(|&byte| byte == 0).unwrap_or(NAME);
-    core::str::from_utf8(&name[..len]).unwrap_or("")
+    with(core::str::from_utf8(&name[..len]).unwrap_or(""))
 }
 
 /// Sets a name of at most 15 bytes.
@@ -198,7 +199,7 @@ fn set_affinity(id: StrandId, size: usize, mask: *const u8) -> c_int {
     if mask.is_null() {
         return EFAULT;
     }
-    let to = of(id);
+    let mut to = of(id);
     let n = size.min(MASK);
     to.affinity = [0; MASK];
     // SAFETY: the program's mask has `size` bytes.

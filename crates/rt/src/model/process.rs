@@ -90,7 +90,7 @@ pub fn init() {
 
 /// In the child of a fork.
 extern "C" fn in_child() {
-    if !core::mem::take(FORKING.get()) {
+    if !core::mem::take(&mut FORKING.get()) {
         return;
     }
     *FORKED.get() = true;

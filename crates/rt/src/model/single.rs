@@ -1,5 +1,6 @@
 //! State of a model that lives outside the program's objects.
 
+use crate::raw::Raw;
 use core::cell::UnsafeCell;
 
 /// A value that only the one kernel thread of a controlled run touches.
@@ -21,11 +22,10 @@ impl<T> Single<T> {
         what(unsafe { &mut *self.0.get() })
     }
 
-    /// The value. The reference must not live across a point or a wait, nor meet a second one.
-    #[expect(clippy::mut_from_ref, reason = "one kernel thread; see the contract")]
-    #[inline]
-    pub fn get(&self) -> &mut T {
-        // SAFETY: the contract above.
-        unsafe { &mut *self.0.get() }
+    /// The value's place.
+    #[inline(always)]
+    pub fn get(&'static self) -> Raw<T> {
+        // SAFETY: a static lives as long as the process; one kernel thread.
+        unsafe { Raw::new(self.0.get()) }
     }
 }

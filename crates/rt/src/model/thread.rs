@@ -8,6 +8,7 @@ use super::{cancel, exit, hook, identity, keys, mutex, signal, tls};
 use crate::effect::{Effect, effect, here};
 use crate::engine::{self, ObjectId, Ready, StackWish, Start, Wake, faults};
 use crate::free;
+use crate::raw::Raw;
 use crate::sys::errno::*;
 use crate::sys::{c_int, c_void, pthread_t, timespec};
 use threadbare_abi::fault::Fault;
@@ -44,8 +45,8 @@ impl Default for PerStrand {
     }
 }
 
-fn of(strand: StrandId) -> &'static mut PerStrand {
-    &mut engine::strand(strand).model.thread
+fn of(strand: StrandId) -> Raw<PerStrand> {
+    engine::strand(strand).part(|strand| &mut strand.model.thread)
 }
 
 fn key(strand: StrandId) -> ObjectId {
@@ -80,7 +81,7 @@ pub fn strand_body(start: Start, arg: *mut c_void) -> *mut c_void {
 /// Ends the strand by unwinding it, cleanup handlers and C++ destructors included.
 pub(crate) fn leave(value: *mut c_void) -> ! {
     let me = engine::me();
-    let state = of(me);
+    let mut state = of(me);
     state.leaving = true;
     state.result = value as usize;
     engine::strand(me).model.cancel.shut();
@@ -95,7 +96,7 @@ pub(crate) fn leave(value: *mut c_void) -> ! {
 /// The strand's function has returned `result`, or the strand has been unwound and what it left is its result.
 pub fn strand_end(result: *mut c_void) -> ! {
     let me = engine::me();
-    let state = of(me);
+    let mut state = of(me);
     if !state.leaving {
         state.result = result as usize;
     }
@@ -180,7 +181,7 @@ fn ready(id: StrandId) -> Ready {
 /// The strand is joined by whoever called.
 fn collect(id: StrandId, out: *mut *mut c_void) -> c_int {
     effect(Effect::Join, key(id), here());
-    let state = of(id);
+    let mut state = of(id);
     state.joined = true;
     state.joiner = StrandId::NONE;
     if !out.is_null() {

@@ -7,6 +7,7 @@ use super::single::Single;
 use super::timeout::{CLOCK_MONOTONIC, CLOCK_REALTIME};
 use crate::effect::{Effect, effect};
 use crate::engine::{self, ObjectClass, ObjectId, Wake};
+use crate::raw::Raw;
 use crate::sys::errno::*;
 use crate::sys::{c_int, timespec};
 use alloc::vec::Vec;
@@ -41,7 +42,7 @@ struct Sleeper {
 
 static SLEEPERS: Single<Vec<Sleeper>> = Single::new(Vec::new());
 
-fn sleepers() -> &'static mut Vec<Sleeper> {
+fn sleepers() -> Raw<Vec<Sleeper>> {
     SLEEPERS.get()
 }
 

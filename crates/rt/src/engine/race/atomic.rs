@@ -11,6 +11,7 @@ use super::super::shadow::{self, Cell};
 use super::super::strand::Strand;
 use super::tell::{self, Mine};
 use super::{SYNC, hidden, plain, stores};
+use crate::raw::Raw;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use threadbare_abi::op::{OpKind, Order};
@@ -57,7 +58,7 @@ static mut TABLE: Table = Table { slots: core::ptr::null_mut(), size: 0, used: 0
 const FIRST_SLOTS: usize = 256;
 
 /// The place of a cell's first atomic object; the key is the address divided by 8, plus 1.
-fn slot(key: u64) -> &'static mut (u64, *mut Atomic) {
+fn slot(key: u64) -> Raw<(u64, *mut Atomic)> {
     // SAFETY: single kernel thread; the table always has a free slot.
     unsafe {
         let table = &mut *(&raw mut TABLE);
@@ -68,12 +69,12 @@ fn slot(key: u64) -> &'static mut (u64, *mut Atomic) {
         loop {
             let slot = &mut *table.slots.add(at);
             if slot.0 == key {
-                return slot;
+                return Raw::new(slot);
             }
             if slot.0 == 0 {
                 slot.0 = key;
                 table.used += 1;
-                return slot;
+                return Raw::new(slot);
             }
             at = (at + 1) & (table.size - 1);
         }
@@ -102,24 +103,24 @@ unsafe fn grow(table: &mut Table) {
     table.size = size;
 }
 
-fn objects(mut at: *mut Atomic) -> impl Iterator<Item = &'static mut Atomic> {
+fn objects(mut at: *mut Atomic) -> impl Iterator<Item = Raw<Atomic>> {
     core::iter::from_fn(move || {
-        // SAFETY: objects are never freed; single kernel thread, and the callers hold one at a time.
-        let this = unsafe { at.as_mut() }?;
+        // SAFETY: objects are never freed; single kernel thread.
+        let this = unsafe { Raw::at(at) }?;
         at = this.next;
         Some(this)
     })
 }
 
 /// The object at an address, and whether nothing was known of it.
-fn object(addr: u64, size: u8) -> (&'static mut Atomic, bool) {
+fn object(addr: u64, size: u8) -> (Raw<Atomic>, bool) {
     // SAFETY: the cell is in the shadow; single kernel thread.
     let cell = unsafe { &mut *shadow::cell(addr) };
-    let slot = slot((addr >> 3) + 1);
+    let mut slot = slot((addr >> 3) + 1);
     if cell.touch & SYNC == 0 {
         // Memory that was given anew since: the objects there are gone.
         cell.touch |= SYNC;
-        for old in objects(slot.1) {
+        for mut old in objects(slot.1) {
             old.size = 0;
         }
     }
@@ -132,7 +133,7 @@ fn object(addr: u64, size: u8) -> (&'static mut Atomic, bool) {
             unused = Some(found);
         }
     }
-    let object = match unused {
+    let mut object = match unused {
         Some(object) => object,
         None => {
             let made = Box::leak(Box::new(Atomic {
@@ -147,7 +148,8 @@ fn object(addr: u64, size: u8) -> (&'static mut Atomic, bool) {
                 next: slot.1,
             }));
             slot.1 = made;
-            made
+            // SAFETY: never freed; single kernel thread.
+            unsafe { Raw::new(made) }
         }
     };
     (object.addr, object.size) = (addr, size);
@@ -213,7 +215,7 @@ fn takes(this: &mut Strand, published: &Clock, order: Order) {
 }
 
 /// Other objects that share bytes with this one.
-fn neighbours(object: &Atomic) -> impl Iterator<Item = &'static mut Atomic> + use<> {
+fn neighbours(object: &Atomic) -> impl Iterator<Item = Raw<Atomic>> + use<> {
     let (addr, size) = (object.addr, object.size);
     let alone = object.next.is_null();
     let first = if alone && core::ptr::eq(slot((addr >> 3) + 1).1, object) {
@@ -232,7 +234,7 @@ fn publish(this: &mut Strand, object: &mut Atomic, order: Order, carries_on: boo
         this.clock.raise(this.id.index(), live().events);
     }
     object.sequence.publish(this.id.0, &this.clock, &this.fence_release, order, carries_on);
-    for other in neighbours(object) {
+    for mut other in neighbours(object) {
         other.sequence.clock.join(&object.sequence.clock);
         other.last = value(other.addr, other.size);
     }
@@ -262,16 +264,16 @@ fn check(this: &mut Strand, kind: OpKind, addr: u64, size: u8, pc: u64) {
 
 /// An atomic load has found `found`.
 pub fn load(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc: u64) {
-    let (object, first) = object(addr, size);
+    let (mut object, first) = object(addr, size);
     let back = choice::taken();
     if back > 0 {
-        stale(this, object, back, order);
+        stale(this, &object, back, order);
     } else {
         let known = first && (is_ours(addr, size) || super::pristine::unchanged(addr, size, found));
         if known {
             object.last = found;
         }
-        take_over(this, object, found, first && !known, order);
+        take_over(this, &mut object, found, first && !known, order);
         object.last = found;
     }
     if choice::is_on() {
@@ -293,17 +295,18 @@ fn stale(this: &mut Strand, object: &Atomic, back: usize, order: Order) {
 /// An atomic store of `stored` has been made.
 pub fn store(this: &mut Strand, addr: u64, size: u8, stored: u64, order: Order, pc: u64) {
     check(this, OpKind::AtomicStore, addr, size, pc);
-    let (object, _) = object(addr, size);
+    let (mut object, _) = object(addr, size);
     let back = choice::taken();
     choice::in_total(OpKind::AtomicLoad, order);
     if back > 0 {
         recorded::passed_over(back);
-        choice::publish_late(this, object, back, stored, order, pc);
+        choice::publish_late(this, &mut object, back, stored, order, pc);
     } else {
-        publish(this, object, order, false);
+        publish(this, &mut object, order, false);
         object.last = value(addr, size);
         if choice::is_on() {
             let made = Made { pc, value: stored, order, exchange: false, back: 0 };
+            let object = &mut *object;
             stores::push(&mut object.history, this, made, &object.sequence.clock);
         }
     }
@@ -319,7 +322,7 @@ pub fn exchanged(this: &mut Strand, addr: u64, size: u8, found: u64, order: Orde
 
 /// An atomic read-modify-write has found `found` and written.
 pub fn update(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc: u64) {
-    let (object, first) = object(addr, size);
+    let (mut object, first) = object(addr, size);
     if first {
         // What was there first was made by the program itself, in nearly all programs. (An object that only unseen
         // code has used before is looked at by a load first.)
@@ -328,8 +331,8 @@ pub fn update(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, 
     if choice::is_on() && (object.history.is_empty() || found != object.last) {
         object.history.begins(found);
     }
-    take_over(this, object, found, false, order);
-    publish(this, object, order, true);
+    take_over(this, &mut object, found, false, order);
+    publish(this, &mut object, order, true);
     object.last = value(addr, size);
     if choice::is_on() {
         if object.history.is_empty() {
@@ -338,6 +341,7 @@ pub fn update(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, 
         choice::in_total(OpKind::AtomicLoad, order);
         stores::looked(&mut object.history, this, 0, order);
         let made = Made { pc, value: object.last, order, exchange: true, back: 0 };
+        let object = &mut *object;
         stores::push(&mut object.history, this, made, &object.sequence.clock);
     }
     let touch = object.touched(this.id.index());
@@ -352,7 +356,7 @@ pub fn update(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, 
 pub fn refused(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, pc: u64) {
     load(this, addr, size, found, order, pc);
     // Unseen code may go on and wait until it can take it.
-    let object = object(addr, size).0;
+    let mut object = object(addr, size).0;
     object.compared = true;
     let touch = object.touched(this.id.index());
     if !core::mem::replace(&mut touch.listed, true) {
@@ -381,7 +385,7 @@ pub fn fence(this: &mut Strand, order: Order) {
 #[inline(never)]
 pub fn against(this: &mut Strand, mine: &Mine, _cell: &Cell, bits: u8) {
     let granule = mine.addr & !7;
-    for object in objects(slot((granule >> 3) + 1).1) {
+    for mut object in objects(slot((granule >> 3) + 1).1) {
         let from = object.addr - granule;
         let theirs = (((1u32 << object.size.min(8)) - 1) << from) as u8;
         if object.size == 0 || theirs & bits == 0 {
@@ -414,7 +418,7 @@ pub mod choice;
 
 /// Unseen code uses the word too.
 pub fn mark_hidden(addr: u64) {
-    for object in objects(slot((addr >> 3) + 1).1).filter(|object| object.overlaps(addr, 4)) {
+    for mut object in objects(slot((addr >> 3) + 1).1).filter(|object| object.overlaps(addr, 4)) {
         object.hidden = true;
     }
 }
@@ -426,7 +430,7 @@ pub fn is_hidden(addr: u64, size: u8) -> bool {
 
 /// The strand acquires a word outside of an atomic operation.
 pub fn acquire(this: &mut Strand, addr: u64) {
-    for object in objects(slot((addr >> 3) + 1).1).filter(|object| object.overlaps(addr, 4)) {
+    for mut object in objects(slot((addr >> 3) + 1).1).filter(|object| object.overlaps(addr, 4)) {
         let found = value(object.addr, object.size);
         if found != object.last {
             object.met_unseen_writer();

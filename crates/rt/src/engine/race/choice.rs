@@ -9,6 +9,7 @@ use super::super::super::{coverage, follow, report, segments, shadow, steps};
 use super::super::stores;
 use super::super::{SYNC, is_on as races_are_on};
 use super::{Atomic, neighbours, objects, slot};
+use crate::raw::Raw;
 use threadbare_abi::layout::{MemoryModel, flags};
 use threadbare_abi::op::{OpKind, Order};
 use threadbare_abi::report::{RecordTag, Remedy};
@@ -42,9 +43,9 @@ struct Draw {
     manner: Manner,
 }
 
-fn draw() -> &'static mut Draw {
-    // SAFETY: single kernel thread; no reference outlives a statement of the callers.
-    unsafe { &mut *(&raw mut DRAW) }
+fn draw() -> Raw<Draw> {
+    // SAFETY: single kernel thread.
+    unsafe { Raw::new(&raw mut DRAW) }
 }
 
 /// The run begins.
@@ -90,7 +91,7 @@ fn take(back: usize) {
 }
 
 /// The object, if more than its value is known and nobody uses it in another way.
-fn known(addr: u64, size: u8, found: u64) -> Option<&'static mut Atomic> {
+fn known(addr: u64, size: u8, found: u64) -> Option<Raw<Atomic>> {
     // SAFETY: the cell is in the shadow; single kernel thread.
     let used = unsafe { (*shadow::cell(addr)).touch } & SYNC != 0;
     if !used || shadow::is_full() {
@@ -98,7 +99,8 @@ fn known(addr: u64, size: u8, found: u64) -> Option<&'static mut Atomic> {
     }
     let first = slot((addr >> 3) + 1).1;
     let object = objects(first).find(|it| it.addr == addr && it.size == size)?;
-    let alone = core::ptr::eq(first, object) && object.next.is_null() || neighbours(object).next().is_none();
+    let alone =
+        core::ptr::eq(first, &*object) && object.next.is_null() || neighbours(&object).next().is_none();
     (!object.hidden && object.last == found && alone).then_some(object)
 }
 
@@ -127,7 +129,7 @@ fn load_slow(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, p
         steps::doubt(Doubt::Stale, pc);
     }
     let back = match wish {
-        Wish::Named if options > 1 => chosen(named(this, object, options, pc)),
+        Wish::Named if options > 1 => chosen(named(this, &object, options, pc)),
         _ => choose(wish, options),
     } as usize;
     if options < 2 {
@@ -137,7 +139,7 @@ fn load_slow(this: &mut Strand, addr: u64, size: u8, found: u64, order: Order, p
     let value = stored.filter(|_| back > 0).map_or(found, |stored| stored.value);
     steps::sees(back as u64, options as u64, back as u64, value);
     if back > 0 {
-        tell(this, object, OpKind::AtomicLoad, back, pc);
+        tell(this, &object, OpKind::AtomicLoad, back, pc);
     }
     take(back);
     value
@@ -205,8 +207,8 @@ fn store_slow(this: &mut Strand, addr: u64, size: u8, old: u64, order: Order, pc
     if shadow::is_full() {
         return false;
     }
-    let Some(object) = known(addr, size, old) else {
-        let object = super::object(addr, size).0;
+    let Some(mut object) = known(addr, size, old) else {
+        let mut object = super::object(addr, size).0;
         object.history.begins(old);
         return false;
     };
@@ -225,7 +227,7 @@ fn store_slow(this: &mut Strand, addr: u64, size: u8, old: u64, order: Order, pc
     let back = stores::place(&object.history, this, order, option);
     steps::sees(option as u64, options as u64, back as u64, old);
     if back > 0 {
-        tell(this, object, OpKind::AtomicStore, back, pc);
+        tell(this, &object, OpKind::AtomicStore, back, pc);
     }
     take(back);
     back > 0
@@ -288,7 +290,7 @@ fn wish(pc: u64) -> Option<Wish> {
     if engine().phase != Phase::Running {
         return None;
     }
-    let draw = draw();
+    let mut draw = draw();
     match (follow::stale(), draw.manner) {
         (Some(0), _) | (None, Manner::Newest) => None,
         (Some(option), _) => Some(Wish::Followed(option)),

@@ -13,13 +13,14 @@
 use super::super::strand::Strand;
 use super::super::{ObjectClass, ObjectId, live::live, recorded, strand_count};
 use super::{atomic, objects};
+use crate::raw::Raw;
 use threadbare_rules::clock::Clock;
 
 static mut PUBLISHED: Clock = Clock::new();
 
-fn published() -> &'static mut Clock {
-    // SAFETY: single kernel thread; no reference outlives a statement.
-    unsafe { &mut *(&raw mut PUBLISHED) }
+fn published() -> Raw<Clock> {
+    // SAFETY: single kernel thread.
+    unsafe { Raw::new(&raw mut PUBLISHED) }
 }
 
 /// The event up to which somebody was taken to know what all strands did.
@@ -43,12 +44,12 @@ pub fn acquire_all(this: &mut Strand) {
 
 /// What unseen code published happens before.
 pub fn acquire(this: &mut Strand) {
-    this.clock.join_as(this.id.index(), published());
+    this.clock.join_as(this.id.index(), &published());
 }
 
 /// The same, once an acquire fence comes.
 pub fn acquire_later(this: &mut Strand) {
-    this.fence_acquire.join(published());
+    this.fence_acquire.join(&published());
 }
 
 /// Whatever the strand did is published to unseen code.
@@ -78,7 +79,7 @@ pub fn waited(this: &mut Strand, addr: u64) {
     if atomic::is_lock(addr) {
         let futex = ObjectId::new(ObjectClass::Futex, addr);
         atomic::acquire(this, addr);
-        this.clock.join_as(this.id.index(), objects::clock(futex));
+        this.clock.join_as(this.id.index(), &objects::clock(futex));
         acquire(this);
         if recorded::is_on() {
             recorded::acquires(futex);

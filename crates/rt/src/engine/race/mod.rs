@@ -134,7 +134,7 @@ fn access_slow(kind: OpKind, addr: u64, size: u32, pc: u64) {
         if !tells() && (!writes || plain::is_known_written(addr, size as u64)) {
             return;
         }
-        if plain::quick(this, live().events, writes, addr, size as u64, pc) {
+        if plain::quick(&this, live().events, writes, addr, size as u64, pc) {
             return;
         }
     }
@@ -143,7 +143,7 @@ fn access_slow(kind: OpKind, addr: u64, size: u32, pc: u64) {
 
 #[inline(never)]
 fn thorough(kind: OpKind, addr: u64, size: u32, pc: u64) {
-    let this = this();
+    let mut this = this();
     let mine = Mine { kind, addr, size, pc };
     if watch::is_on() {
         watch::happens(pc);
@@ -154,10 +154,10 @@ fn thorough(kind: OpKind, addr: u64, size: u32, pc: u64) {
     if size == 0 || shadow::is_full() {
         return;
     }
-    if (this.ignored.reads | this.ignored.writes) != 0 && left_out(this, &mine) {
+    if (this.ignored.reads | this.ignored.writes) != 0 && left_out(&this, &mine) {
         return;
     }
-    plain::access(this, live().events, &mine);
+    plain::access(&mut this, live().events, &mine);
 }
 
 #[cold]
@@ -169,7 +169,7 @@ fn left_out(this: &Strand, mine: &Mine) -> bool {
 #[inline]
 pub fn loaded(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
     if is_on() && !shadow::is_full() {
-        atomic::load(this(), addr, size, found, order, pc);
+        atomic::load(&mut this(), addr, size, found, order, pc);
     }
 }
 
@@ -177,7 +177,7 @@ pub fn loaded(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
 #[inline]
 pub fn refused(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
     if is_on() && !shadow::is_full() {
-        atomic::refused(this(), addr, size, found, order, pc);
+        atomic::refused(&mut this(), addr, size, found, order, pc);
     }
 }
 
@@ -185,7 +185,7 @@ pub fn refused(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
 #[inline]
 pub fn stored(addr: u64, size: u8, value: u64, order: Order, pc: u64) {
     if is_on() && !shadow::is_full() {
-        atomic::store(this(), addr, size, value, order, pc);
+        atomic::store(&mut this(), addr, size, value, order, pc);
     }
 }
 
@@ -193,7 +193,7 @@ pub fn stored(addr: u64, size: u8, value: u64, order: Order, pc: u64) {
 #[inline]
 pub fn updated(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
     if is_on() && !shadow::is_full() {
-        atomic::update(this(), addr, size, found, order, pc);
+        atomic::update(&mut this(), addr, size, found, order, pc);
     }
 }
 
@@ -201,14 +201,14 @@ pub fn updated(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
 #[inline]
 pub fn exchanged(addr: u64, size: u8, found: u64, order: Order, pc: u64) {
     if is_on() && !shadow::is_full() {
-        atomic::exchanged(this(), addr, size, found, order, pc);
+        atomic::exchanged(&mut this(), addr, size, found, order, pc);
     }
 }
 
 /// A fence.
 pub fn fence(order: Order) {
     if is_on() {
-        atomic::fence(this(), order);
+        atomic::fence(&mut this(), order);
         if recorded::is_on() {
             recorded::fence(order);
         }
@@ -218,10 +218,11 @@ pub fn fence(order: Order) {
 /// The running strand comes after the last release of an object.
 pub fn acquire(object: ObjectId) {
     if is_on() {
-        let this = this();
-        stores::settle(this);
+        let mut this = this();
+        stores::settle(&mut this);
         if this.ignored.sync == 0 {
-            this.clock.join_as(this.id.index(), objects::clock(object));
+            let at = this.id.index();
+            this.clock.join_as(at, &objects::clock(object));
             if recorded::is_on() {
                 recorded::acquires(object);
             }
@@ -232,10 +233,11 @@ pub fn acquire(object: ObjectId) {
 /// Whoever acquires the object comes after the running strand.
 pub fn release(object: ObjectId) {
     if is_on() {
-        let this = this();
-        stores::settle(this);
+        let mut this = this();
+        stores::settle(&mut this);
         if this.ignored.sync == 0 {
-            this.clock.raise(this.id.index(), live().events);
+            let at = this.id.index();
+            this.clock.raise(at, live().events);
             objects::clock(object).join(&this.clock);
             if recorded::is_on() {
                 recorded::releases(object);
@@ -247,51 +249,51 @@ pub fn release(object: ObjectId) {
 /// The running strand is about to wait on a futex word.
 pub fn futex_waits(addr: usize) {
     if is_on() {
-        stores::settle(this());
-        hidden::waits(this(), addr as u64);
+        stores::settle(&mut this());
+        hidden::waits(&mut this(), addr as u64);
     }
 }
 
 /// Its wait has ended.
 pub fn futex_waited(addr: usize) {
     if is_on() {
-        hidden::waited(this(), addr as u64);
+        hidden::waited(&mut this(), addr as u64);
     }
 }
 
 /// The running strand wakes waiters of a futex word.
 pub fn futex_wakes(addr: usize) {
     if is_on() {
-        stores::settle(this());
-        hidden::wakes(this(), addr as u64);
+        stores::settle(&mut this());
+        hidden::wakes(&mut this(), addr as u64);
     }
 }
 
 /// The running strand is about to see what others published, out of our sight.
 pub fn acquires_unseen() {
     if is_on() {
-        hidden::acquire_all(this());
+        hidden::acquire_all(&mut this());
     }
 }
 
 /// The running strand is about to take a lock out of our sight; whether it has to wait is not known.
 pub fn takes_unseen(lock: u64) {
     if is_on() {
-        hidden::takes(this(), lock);
+        hidden::takes(&mut this(), lock);
     }
 }
 
 /// Precompiled code is about to change this object, by which it orders strands, for the running strand.
 pub fn uses_unseen(object: u64) {
     if is_on() {
-        hidden::uses(this(), object);
+        hidden::uses(&mut this(), object);
     }
 }
 
 /// The running strand goes on after the point at which it woke.
 pub fn futex_woke() {
     if is_on() {
-        hidden::woke(this());
+        hidden::woke(&mut this());
     }
 }
 
@@ -301,23 +303,25 @@ pub fn created(id: StrandId) {
     if !unsafe { WANTED } {
         return;
     }
-    let (parent, new) = (this(), super::strand(id));
-    parent.clock.raise(parent.id.index(), live().events);
+    let (mut parent, mut new) = (this(), super::strand(id));
+    let at = parent.id.index();
+    parent.clock.raise(at, live().events);
     new.clock.assign(&parent.clock);
     new.view.join(&parent.view);
-    stores::settle(parent);
+    stores::settle(&mut parent);
 }
 
 /// The running strand has joined another that has ended: it comes after all of it.
 pub fn joined(other: StrandId) {
     if is_on() {
-        let other = super::strand(other);
-        other.clock.raise(other.id.index(), live().events);
+        let mut other = super::strand(other);
+        let at = other.id.index();
+        other.clock.raise(at, live().events);
         let clock = &other.clock;
-        let this = this();
+        let mut this = this();
         this.clock.join(clock);
         this.view.join(&other.view);
-        stores::settle(this);
+        stores::settle(&mut this);
         if recorded::is_on() {
             recorded::joined(other.id);
         }
@@ -330,6 +334,6 @@ pub fn freed(addr: u64, size: u64, pc: u64) {
         if recorded::is_on() {
             recorded::access(OpKind::Free, addr, size, pc);
         }
-        plain::free(this(), addr, size, pc);
+        plain::free(&mut this(), addr, size, pc);
     }
 }

@@ -1,5 +1,6 @@
 //! Clocks of what strands synchronise by other than atomics: locks, semaphores, descriptors, futex words.
 
+use crate::raw::Raw;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use threadbare_abi::object::ObjectId;
@@ -16,12 +17,12 @@ fn index(key: u64, size: usize) -> usize {
 }
 
 /// The clock of an object; empty when it has not been released yet.
-pub fn clock(object: ObjectId) -> &'static mut Clock {
+pub fn clock(object: ObjectId) -> Raw<Clock> {
     let key = object.code();
-    // SAFETY: single kernel thread; clocks are never freed, and no reference outlives a statement.
+    // SAFETY: single kernel thread; clocks are never freed.
     unsafe {
         if LAST.0 == key {
-            return &mut *LAST.1;
+            return Raw::new(LAST.1);
         }
         let slots = &mut *(&raw mut SLOTS);
         if slots.2 * 2 >= slots.1 {
@@ -37,7 +38,7 @@ pub fn clock(object: ObjectId) -> &'static mut Clock {
             slots.2 += 1;
         }
         LAST = *slot;
-        &mut *slot.1
+        Raw::new(slot.1)
     }
 }
 

@@ -20,6 +20,7 @@ mod pages;
 use super::{batch, carriers, live, server};
 use crate::arch;
 use crate::model::signal;
+use crate::raw::Raw;
 use crate::sys::{c_int, nr, syscall3, syscall6};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use kernel::Kernel;
@@ -252,9 +253,9 @@ impl Workers {
 }
 
 /// Whether this process is a worker and not a child that the program has forked.
-fn keeper() -> Option<&'static mut Keeper> {
+fn keeper() -> Option<Raw<Keeper>> {
     // SAFETY: null, or the keeper's own memory; one kernel thread.
-    let keeper = unsafe { KEEPER.as_mut() }?;
+    let keeper = unsafe { Raw::at(KEEPER) }?;
     // SAFETY: no memory is involved.
     (unsafe { syscall3(nr::GETPID, 0, 0, 0) } == keeper.pid).then_some(keeper)
 }
@@ -491,7 +492,7 @@ pub fn run_killed(signal: i32) {
 }
 
 fn ended(status: i32) {
-    let Some(keeper) = keeper() else { return };
+    let Some(mut keeper) = keeper() else { return };
     if live::live().ended != 1 || crate::model::process::any_started() {
         refuse(Why::Processes);
         return;
@@ -513,7 +514,7 @@ unsafe extern "C" fn exits(status: c_int) -> ! {
 
 /// Whole pages are given back to the kernel: what was in them at the beginning has to be restored.
 pub fn dropped(start: usize, length: usize) {
-    if let Some(keeper) = keeper() {
+    if let Some(mut keeper) = keeper() {
         keeper.pages.dropped(start, length);
     }
 }

@@ -22,14 +22,14 @@ use threadbare_rules::{bits, each};
 #[inline]
 pub fn before(me: &mut Thread, addr: u64) {
     slots::ready(me);
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     let object = objects::find(ObjectId::memory(addr));
     race.holding = if object.lock() { core::ptr::from_ref(object).cast_mut() } else { null_mut() };
 }
 
 /// It has been made.
 pub fn done(me: &mut Thread, what: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     // SAFETY: objects are never given back.
     let held = unsafe { race.holding.as_ref() }.filter(|object| object.addr() == addr || !has_cells(addr));
     let object = match held {
@@ -51,7 +51,7 @@ pub fn done(me: &mut Thread, what: Atomic, addr: u64, size: u8, order: Order, pc
 }
 
 fn happened(me: &mut Thread, object: &Object, what: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     let state = object.state();
     state.look(race.generation);
     let first = core::mem::replace(&mut state.size, size) == 0;
@@ -67,16 +67,17 @@ fn happened(me: &mut Thread, object: &Object, what: Atomic, addr: u64, size: u8,
             true => loads && !is_known(addr, size, found),
             false => found != state.last && !plain::is_written(addr, size as u64),
         };
-        if unseen && syncs(race) {
-            meets_unseen_writer(race, state);
+        if unseen && syncs(&race) {
+            meets_unseen_writer(&mut race, state);
         }
     }
     check(me, kind, addr, size, pc);
-    let Some(race) = race_of(me).filter(|race| syncs(race)) else {
+    let Some(mut race) = race_of(me).filter(|race| syncs(race)) else {
         state.last = value(addr, size);
         return;
     };
     if found.is_some() {
+        let race = &mut *race;
         take(&mut race.clock, &mut race.fence_acquire, &state.sequence.clock, order);
         if state.hidden {
             hidden::acquire_published(race, order.acquires());
@@ -93,21 +94,21 @@ fn happened(me: &mut Thread, object: &Object, what: Atomic, addr: u64, size: u8,
         Atomic::Load(found) => state.last = found,
         Atomic::Refused { found, .. } => {
             (state.last, state.compared) = (found, true);
-            note_lock(race, addr);
+            note_lock(&mut race, addr);
         }
         Atomic::Store(stored) => {
-            publish(race, state, me.index, order, false);
+            publish(&mut race, state, me.index, order, false);
             state.last = stored;
         }
         Atomic::Update(..) | Atomic::Exchange(..) => {
-            publish(race, state, me.index, order, true);
+            publish(&mut race, state, me.index, order, true);
             state.compared |= matches!(what, Atomic::Exchange(..));
             state.last = match what {
                 Atomic::Exchange(_, new) => new,
                 // Nobody in sight has changed it since: the lock is held.
                 _ => value(addr, size),
             };
-            note_lock(race, addr);
+            note_lock(&mut race, addr);
         }
     }
     if kind != OpKind::AtomicLoad {
@@ -181,12 +182,14 @@ fn value(addr: u64, size: u8) -> u64 {
 /// A fence.
 pub fn fence(me: &mut Thread, order: Order) {
     slots::ready(me);
-    let Some(race) = race_of(me).filter(|race| syncs(race)) else { return };
+    let Some(mut race) = race_of(me).filter(|race| syncs(race)) else { return };
     if order.acquires() {
+        let race = &mut *race;
         race.clock.join(&race.fence_acquire);
     }
     if order.releases() {
-        slots::advance(race);
+        slots::advance(&mut race);
+        let race = &mut *race;
         race.fence_release.assign(&race.clock);
     }
 }
@@ -212,7 +215,7 @@ pub fn mark_hidden(addr: u64) {
 
 /// The strand acquires a word outside of an atomic operation.
 pub fn acquire(me: &mut Thread, addr: u64) {
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     let Some(object) = objects::known(ObjectId::memory(addr)) else { return };
     if !object.lock() {
         return hidden::acquire_all(me);
@@ -222,7 +225,7 @@ pub fn acquire(me: &mut Thread, addr: u64) {
     if state.size != 0 {
         let found = value(addr, state.size);
         if found != state.last {
-            meets_unseen_writer(race, state);
+            meets_unseen_writer(&mut race, state);
             state.last = found;
         }
         race.clock.join(&state.sequence.clock);

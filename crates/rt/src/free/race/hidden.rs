@@ -11,8 +11,8 @@ use threadbare_rules::sequence::Known;
 
 /// Everything that any strand did so far happens before.
 pub fn acquire_all(me: &mut Thread) {
-    if let Some(race) = race_of(me) {
-        slots::hear_all(race);
+    if let Some(mut race) = race_of(me) {
+        slots::hear_all(&mut race);
     }
 }
 
@@ -27,7 +27,7 @@ pub fn acquire_published(race: &mut Race, now: bool) {
 
 /// What was put off to the strand's next event.
 pub fn settle(me: &mut Thread) {
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     match core::mem::replace(&mut race.pending, Pending::Nothing) {
         Pending::Nothing => {}
         Pending::All => acquire_all(me),
@@ -38,7 +38,7 @@ pub fn settle(me: &mut Thread) {
                 state.look(race.generation);
                 race.clock.join(&state.sequence.clock);
             });
-            acquire_published(race, true);
+            acquire_published(&mut race, true);
         }
     }
 }
@@ -54,7 +54,7 @@ pub fn waits(me: &mut Thread, addr: u64) {
         atomic::mark_hidden(addr);
         return;
     }
-    if let Some(race) = race_of(me) {
+    if let Some(mut race) = race_of(me) {
         // The lock it has left is one that it has taken or tried to take in sight, once.
         while let Some(lock) = race.locks.pop() {
             atomic::mark_hidden(lock);
@@ -74,8 +74,8 @@ pub fn wakes(me: &mut Thread, addr: u64) {
     if atomic::is_lock(addr) {
         atomic::mark_hidden(addr);
     }
-    if let Some(race) = race_of(me) {
-        acquire_published(race, true);
+    if let Some(mut race) = race_of(me) {
+        acquire_published(&mut race, true);
     }
     publish(me);
     super::release(me, ObjectId::new(ObjectClass::Futex, addr));
@@ -101,7 +101,7 @@ pub fn goes_on(me: &mut Thread) {
 /// The strand goes into code that gives a lock back, waits, and takes it again, all out of sight.
 pub fn gives_back(me: &mut Thread) {
     slots::ready(me);
-    if let Some(race) = race_of(me) {
+    if let Some(mut race) = race_of(me) {
         while let Some(lock) = race.locks.pop() {
             atomic::mark_hidden(lock);
         }

@@ -40,6 +40,7 @@ pub mod slots;
 pub mod tell;
 
 use super::thread::Thread;
+use crate::raw::Raw;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
@@ -155,9 +156,9 @@ pub fn ends(me: &mut Thread) {
 
 /// What is kept of a strand, if races are looked for.
 #[inline(always)]
-fn race_of(me: &mut Thread) -> Option<&'static mut Race> {
+fn race_of(me: &mut Thread) -> Option<Raw<Race>> {
     // SAFETY: made with the record, and never given back; only its own thread uses it while it lives.
-    unsafe { me.race.as_mut() }
+    unsafe { Raw::at(me.race) }
 }
 
 /// Whether the strand's synchronisation counts.
@@ -168,7 +169,7 @@ fn syncs(race: &Race) -> bool {
 /// The strand comes after all who released the object.
 pub fn acquire(me: &mut Thread, object: ObjectId) {
     slots::ready(me);
-    let Some(race) = race_of(me).filter(|race| syncs(race)) else { return };
+    let Some(mut race) = race_of(me).filter(|race| syncs(race)) else { return };
     let known = objects::with(object, |state| {
         state.look(race.generation);
         race.clock.join(&state.sequence.clock);
@@ -191,8 +192,8 @@ pub fn release(me: &mut Thread, object: ObjectId) {
 /// The strand's epoch ends, and what it knows goes to `to`, with the generation of it.
 fn release_with(me: &mut Thread, to: impl FnOnce(&Times, u32)) {
     slots::ready(me);
-    let Some(race) = race_of(me).filter(|race| syncs(race)) else { return };
-    slots::advance(race);
+    let Some(mut race) = race_of(me).filter(|race| syncs(race)) else { return };
+    slots::advance(&mut race);
     to(&race.clock, race.generation);
 }
 
@@ -213,7 +214,7 @@ pub fn gives_back(me: &mut Thread, object: ObjectId, shared: bool) {
 pub fn joined(me: &mut Thread, other: &Thread) {
     slots::ready(me);
     // SAFETY: the other has ended, and its record stays.
-    let (Some(race), Some(other)) = (race_of(me), unsafe { other.race.as_ref() }) else { return };
+    let (Some(mut race), Some(other)) = (race_of(me), unsafe { other.race.as_ref() }) else { return };
     if race.generation == other.generation {
         race.clock.join(&other.clock);
     }
@@ -221,7 +222,7 @@ pub fn joined(me: &mut Thread, other: &Thread) {
 
 /// A section in which something is not looked at begins or ends: reads, writes, synchronisation.
 pub fn exempt(me: &mut Thread, what: usize, begins: bool) {
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     let count = &mut race.ignored[what];
     *count = if begins { *count + 1 } else { count.saturating_sub(1) };
     slots::look_again(me);
@@ -235,14 +236,14 @@ type Routine = unsafe extern "C" fn();
 
 /// `pthread_once` runs this in place of the program's routine: others that come later come after it.
 unsafe extern "C" fn first_time() {
-    let Some(me) = super::thread::me() else { return };
-    let Some((control, routine)) = innermost_once(me) else { return };
+    let Some(mut me) = super::thread::me() else { return };
+    let Some((control, routine)) = innermost_once(&mut me) else { return };
     // An earlier attempt may have been left by an exception.
-    acquire(me, ObjectId::new(ObjectClass::Once, control as u64));
+    acquire(&mut me, ObjectId::new(ObjectClass::Once, control as u64));
     // SAFETY: the program's own routine, which it gave to `pthread_once`.
     unsafe { crate::model::once::call(core::mem::transmute::<usize, unsafe extern "C" fn()>(routine)) };
-    if let Some(me) = super::thread::me() {
-        release(me, ObjectId::new(ObjectClass::Once, control as u64));
+    if let Some(mut me) = super::thread::me() {
+        release(&mut me, ObjectId::new(ObjectClass::Once, control as u64));
     }
 }
 
@@ -255,11 +256,11 @@ fn innermost_once(me: &mut Thread) -> Option<(usize, usize)> {
 /// An exception leaves the initialisation that the strand is in: whoever tries again comes after that.
 pub fn left_once() {
     if on()
-        && let Some(me) = super::thread::me()
-        && let Some((control, _)) = innermost_once(me)
+        && let Some(mut me) = super::thread::me()
+        && let Some((control, _)) = innermost_once(&mut me)
     {
-        release(me, ObjectId::new(ObjectClass::Once, control as u64));
-        if let Some(race) = race_of(me) {
+        release(&mut me, ObjectId::new(ObjectClass::Once, control as u64));
+        if let Some(mut race) = race_of(&mut me) {
             race.onces_used -= 1;
         }
     }
@@ -267,8 +268,8 @@ pub fn left_once() {
 
 /// Makes `pthread_once` with a routine that tells when the program's own is through.
 pub fn once(control: usize, routine: Routine, make: impl FnOnce(Routine)) {
-    let race = super::thread::me().filter(|_| on()).and_then(race_of);
-    let Some(race) = race.filter(|race| race.onces_used < ONCES) else { return make(routine) };
+    let race = super::thread::me().filter(|_| on()).and_then(|mut me| race_of(&mut me));
+    let Some(mut race) = race.filter(|race| race.onces_used < ONCES) else { return make(routine) };
     let depth = race.onces_used;
     race.onces[depth] = (control, routine as usize);
     race.onces_used = depth + 1;

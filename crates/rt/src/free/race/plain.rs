@@ -21,8 +21,8 @@ pub struct Mine {
 
 /// What the hooks call where one look does not do. Safe in a signal, after fork.
 pub unsafe extern "C" fn hook<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
-    if let (Some(kind), Some(me)) = (OpKind::from_code(KIND), thread::me()) {
-        access(me, &Mine { kind, addr, size: SIZE as u64, pc });
+    if let (Some(kind), Some(mut me)) = (OpKind::from_code(KIND), thread::me()) {
+        access(&mut me, &Mine { kind, addr, size: SIZE as u64, pc });
     }
 }
 
@@ -62,7 +62,7 @@ pub fn one(me: &mut Thread, mine: &Mine, stamp: u64, addr: u64, bits: u8, writes
     if !has_cells(addr) {
         return;
     }
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     let new = cells::cell(stamp, bits, writes, atomic, mine.pc);
     let places = shadow::cells(addr);
     let mut stored = false;

@@ -15,9 +15,9 @@ type Handler = unsafe extern "C" fn(c_int, *mut c_void, *mut c_void);
 
 unsafe extern "C" fn comes(signal: c_int, info: *mut c_void, context: *mut c_void) {
     if super::on()
-        && let Some(me) = super::super::thread::me()
+        && let Some(mut me) = super::super::thread::me()
     {
-        hidden::acquire_all(me);
+        hidden::acquire_all(&mut me);
     }
     let handler = HANDLERS[signal as usize % SIGNALS].load(Ordering::Relaxed);
     if handler > 1 {

@@ -82,7 +82,7 @@ pub fn settle(me: &mut Thread) {
 
 /// Puts the strand's acquire off to its next event.
 pub fn put_off(me: &mut Thread, what: Pending) {
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     // Two things at a time are all that there is.
     race.pending = if race.pending == Pending::Nothing || race.pending == what { what } else { Pending::All };
     look_again(me);
@@ -126,9 +126,9 @@ pub fn hear_all(race: &mut Race) {
 
 /// The strand has ended.
 pub fn leave(me: &mut Thread) {
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     let _held = LOCK.hold();
-    give_up(me, race);
+    give_up(me, &mut race);
     me.stamp_at = off();
 }
 
@@ -148,12 +148,12 @@ fn give_up(me: &Thread, race: &mut Race) {
 #[cold]
 #[inline(never)]
 fn attach(me: &mut Thread) {
-    let Some(race) = race_of(me) else { return };
+    let Some(mut race) = race_of(me) else { return };
     if me.ended.load(Ordering::Relaxed) {
         return;
     }
     let _held = LOCK.hold();
-    give_up(me, race);
+    give_up(me, &mut race);
     let slot = free_slot().or_else(taken_from_another).unwrap_or_else(anew);
     if race.generation != generation() {
         race.clock.clear();

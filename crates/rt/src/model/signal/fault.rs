@@ -136,7 +136,7 @@ unsafe fn hand_over(signal: c_int, info: &SigInfo, context: &mut Context, handle
         action::reset(signal);
     }
     prune();
-    let me = own(engine::me());
+    let mut me = own(engine::me());
     let sp = context.rsp as usize;
     let top = match me.altstack.top(sp) {
         Some(top) if action.flags & SA_ONSTACK != 0 => top,
@@ -163,7 +163,8 @@ unsafe fn hand_over(signal: c_int, info: &SigInfo, context: &mut Context, handle
         context.rdx = (frame + core::mem::offset_of!(Frame, context)) as u64;
         context.rax = 0;
         context.eflags &= !(EFLAGS_DIRECTION | EFLAGS_TRAP);
-        me.running.push(Running { sp: frame, mask: me.mask });
+        let mask = me.mask;
+        me.running.push(Running { sp: frame, mask });
     }
     me.mask |= action.mask;
     if action.flags & SA_NODEFER == 0 {

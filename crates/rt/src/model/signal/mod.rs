@@ -16,6 +16,7 @@ mod queue;
 mod send;
 mod wait;
 
+use crate::raw::Raw;
 use alloc::vec::Vec;
 
 use crate::effect::{Effect, in_free_run};
@@ -121,13 +122,13 @@ pub enum Interruption {
     Eintr,
 }
 
-fn own(id: StrandId) -> &'static mut PerStrand {
-    &mut engine::strand(id).model.signal
+fn own(id: StrandId) -> Raw<PerStrand> {
+    engine::strand(id).part(|strand| &mut strand.model.signal)
 }
 
 /// Before a wait: handlers that run from now on interrupt it.
 pub fn arm() {
-    let own = own(engine::me());
+    let mut own = own(engine::me());
     own.ran = false;
     own.ran_without_restart = false;
 }
@@ -162,7 +163,7 @@ pub fn inherit(parent: StrandId, child: StrandId) {
 fn prune() {
     let here = 0u8;
     let sp = &raw const here as usize;
-    let own = own(engine::me());
+    let mut own = own(engine::me());
     while let Some(last) = own.running.last()
         && sp > last.sp
     {

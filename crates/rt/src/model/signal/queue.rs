@@ -114,7 +114,7 @@ fn add(target: Option<StrandId>, info: SigInfo) -> bool {
         return true;
     }
     let shared = target.is_none();
-    let queue = QUEUE.get();
+    let mut queue = QUEUE.get();
     let twice = |other: &Pending| {
         other.info.signal == signal && other.shared == shared && (shared || other.target == target)
     };
@@ -195,7 +195,7 @@ pub fn deliver() -> bool {
 /// Takes the first pending signal of a set that the running strand may have.
 pub fn take(set: Set) -> Option<SigInfo> {
     let id = engine::me();
-    let queue = QUEUE.get();
+    let mut queue = QUEUE.get();
     let mut best: Option<usize> = None;
     for (index, pending) in queue.iter().enumerate() {
         let mine = pending.target.is_none_or(|target| target == id);
@@ -266,8 +266,9 @@ fn act(mut info: SigInfo) -> bool {
     }
     // Handlers may look at the context; there is none to show at a point.
     let mut context = [0u64; 128];
-    let me = own(engine::me());
-    me.running.push(Running { sp: &raw const context as usize, mask: me.mask });
+    let mut me = own(engine::me());
+    let mask = me.mask;
+    me.running.push(Running { sp: &raw const context as usize, mask });
     me.mask |= action.mask;
     if action.flags & SA_NODEFER == 0 {
         me.mask |= bit(signal);
@@ -276,7 +277,7 @@ fn act(mut info: SigInfo) -> bool {
     // SAFETY: the program's handler; one with fewer parameters does not look at the others.
     unsafe { function(signal, &mut info, context.as_mut_ptr().cast::<c_void>()) };
     set_errno(errno);
-    let me = own(engine::me());
+    let mut me = own(engine::me());
     if let Some(over) = me.running.pop() {
         me.mask = over.mask;
     }

@@ -69,7 +69,7 @@ fn read(pc: u64) -> u64 {
 
 /// In a long run the clock goes faster for those who work until some time has come.
 fn hurry(events: u64) {
-    let hurried = HURRIED.get();
+    let mut hurried = HURRIED.get();
     let since = (*hurried).max(LONG);
     if events > since && !engine::keeps_deadlines() {
         *hurried = events;

@@ -64,7 +64,7 @@ static UNUSED: Single<(u32, u64)> = Single::new((0, 0));
 
 /// The running strand reads a clock.
 fn was_read(pc: u64) {
-    let unused = UNUSED.get();
+    let mut unused = UNUSED.get();
     *unused = (unused.0 + 1, pc);
     let own = &mut engine::strand(engine::me()).model.time;
     own.unused = true;

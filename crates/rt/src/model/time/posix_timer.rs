@@ -11,6 +11,7 @@ use super::{base, from_timespec, to_timespec};
 use crate::engine;
 use crate::model::single::Single;
 use crate::model::state::{of, uses};
+use crate::raw::Raw;
 use crate::sys::errno::{EINVAL, ENOTSUP};
 use crate::sys::{c_int, fail};
 use threadbare_abi::op::{OpKind, state};
@@ -38,7 +39,7 @@ interpose!(timer_gettime, 2, timer_gettime_hook);
 interpose!(timer_getoverrun, 1, timer_getoverrun_hook);
 interpose!(timer_delete, 1, timer_delete_hook);
 
-fn timer_of(handle: *mut c_void) -> Option<&'static mut timer::Timer> {
+fn timer_of(handle: *mut c_void) -> Option<Raw<timer::Timer>> {
     timer::find(|timer| matches!(timer.action, Action::Posix { number, .. } if number == handle as usize))
 }
 
@@ -95,8 +96,8 @@ unsafe extern "C" fn timer_settime_hook(
         return unsafe { call(handle, flags, new, old) };
     }
     engine::event();
-    let Some(timer) = timer_of(handle) else { return fail(EINVAL) };
-    let before = timer::state(timer);
+    let Some(mut timer) = timer_of(handle) else { return fail(EINVAL) };
+    let before = timer::state(&timer);
     // SAFETY: the caller's pointer.
     let [interval, value] = unsafe { *new };
     let (Ok(interval), Some(deadline)) =
@@ -104,7 +105,7 @@ unsafe extern "C" fn timer_settime_hook(
     else {
         return fail(EINVAL);
     };
-    timer::arm(timer, deadline, interval);
+    timer::arm(&mut timer, deadline, interval);
     if !old.is_null() {
         // SAFETY: the caller's out pointer.
         unsafe { *old = [to_timespec(before.1), to_timespec(before.0)] };
@@ -119,7 +120,7 @@ unsafe extern "C" fn timer_gettime_hook(handle: *mut c_void, out: *mut IntervalS
     }
     engine::event();
     let Some(timer) = timer_of(handle) else { return fail(EINVAL) };
-    let (left, every) = timer::state(timer);
+    let (left, every) = timer::state(&timer);
     // SAFETY: the caller's out pointer.
     unsafe { *out = [to_timespec(every), to_timespec(left)] };
     0

@@ -3,6 +3,7 @@
 //! The engine knows the earliest one and calls [`fire_due`] when virtual time has come there. Timers of CPU time
 //! (`ITIMER_VIRTUAL`, `ITIMER_PROF`) count virtual time too: a strand's work is what makes it pass.
 
+use crate::raw::Raw;
 use alloc::vec::Vec;
 
 use super::{SECOND, timerfd};
@@ -71,21 +72,22 @@ interpose!(setitimer, 3, setitimer_hook);
 interpose!(getitimer, 2, getitimer_hook);
 
 /// The timer a test finds.
-pub fn find(wanted: impl Fn(&Timer) -> bool) -> Option<&'static mut Timer> {
-    TIMERS.get().iter_mut().find(|timer| wanted(timer))
+pub fn find(wanted: impl Fn(&Timer) -> bool) -> Option<Raw<Timer>> {
+    let at = TIMERS.get().iter().position(wanted)?;
+    Some(TIMERS.get().part(|timers| &mut timers[at]))
 }
 
 /// Adds a timer that is not armed.
-pub fn add(action: Action, clock: c_int) -> &'static mut Timer {
-    let timers = TIMERS.get();
+pub fn add(action: Action, clock: c_int) -> Raw<Timer> {
+    let mut timers = TIMERS.get();
     timers.push(Timer { action, deadline: NEVER, interval: 0, overrun: 0, clock });
     let last = timers.len() - 1;
-    &mut timers[last]
+    timers.part(|timers| &mut timers[last])
 }
 
 /// Takes a timer away; false if there is none.
 pub fn remove(wanted: impl Fn(&Timer) -> bool) -> bool {
-    let timers = TIMERS.get();
+    let mut timers = TIMERS.get();
     let before = timers.len();
     timers.retain(|timer| !wanted(timer));
     timers.len() < before
@@ -154,7 +156,7 @@ fn fire(timer: &mut Timer, times: u64) {
     }
 }
 
-fn interval_timer(which: c_int) -> &'static mut Timer {
+fn interval_timer(which: c_int) -> Raw<Timer> {
     let action = Action::Interval(which);
     match find(|timer| timer.action == action) {
         Some(timer) => timer,
@@ -164,9 +166,9 @@ fn interval_timer(which: c_int) -> &'static mut Timer {
 
 /// Sets an interval timer; what it was before, as by [`state`].
 pub fn set_interval(which: c_int, value: u64, interval: u64) -> (u64, u64) {
-    let timer = interval_timer(which);
-    let before = state(timer);
-    arm(timer, if value == 0 { NEVER } else { engine::now() + value }, interval);
+    let mut timer = interval_timer(which);
+    let before = state(&timer);
+    arm(&mut timer, if value == 0 { NEVER } else { engine::now() + value }, interval);
     before
 }
 
@@ -241,7 +243,7 @@ unsafe extern "C" fn getitimer_hook(which: c_int, out: *mut IntervalValue, _pc: 
     if !(0..=2).contains(&which) {
         return fail(EINVAL);
     }
-    let (left, every) = state(interval_timer(which));
+    let (left, every) = state(&interval_timer(which));
     // SAFETY: the caller's out pointer.
     unsafe { *out = [timeval(every), timeval(left)] };
     0

@@ -8,6 +8,7 @@ use super::{base, from_timespec, to_timespec};
 use crate::engine;
 use crate::model::io;
 use crate::model::kernel::{call, raw, result};
+use crate::raw::Raw;
 use crate::sys::errno::EINVAL;
 use crate::sys::{c_int, fail, timespec};
 
@@ -22,7 +23,7 @@ interpose!(timerfd_create, 2, timerfd_create_hook);
 interpose!(timerfd_settime, 4, timerfd_settime_hook);
 interpose!(timerfd_gettime, 2, timerfd_gettime_hook);
 
-fn timer_of(fd: c_int) -> Option<&'static mut Timer> {
+fn timer_of(fd: c_int) -> Option<Raw<Timer>> {
     timer::find(|timer| timer.action == Action::Descriptor(fd))
 }
 
@@ -67,8 +68,8 @@ pub fn due(clock: c_int, value: timespec, absolute: bool) -> Option<u64> {
 /// # Safety
 /// The pointers are as the call says.
 pub unsafe fn settime(fd: c_int, flags: c_int, new: *const IntervalSpec, old: *mut IntervalSpec) -> c_int {
-    let Some(timer) = timer_of(fd) else { return fail(EINVAL) };
-    let before = timer::state(timer);
+    let Some(mut timer) = timer_of(fd) else { return fail(EINVAL) };
+    let before = timer::state(&timer);
     // SAFETY: the caller's pointer.
     let [interval, value] = unsafe { *new };
     let (Ok(interval), Some(deadline)) =
@@ -77,7 +78,7 @@ pub unsafe fn settime(fd: c_int, flags: c_int, new: *const IntervalSpec, old: *m
         return fail(EINVAL);
     };
     drain(fd);
-    timer::arm(timer, deadline, interval);
+    timer::arm(&mut timer, deadline, interval);
     if !old.is_null() {
         // SAFETY: the caller's out pointer.
         unsafe { *old = [to_timespec(before.1), to_timespec(before.0)] };
@@ -103,7 +104,7 @@ fn drain(fd: c_int) {
 /// The pointer is as the call says.
 pub unsafe fn gettime(fd: c_int, out: *mut IntervalSpec) -> c_int {
     let Some(timer) = timer_of(fd) else { return fail(EINVAL) };
-    let (left, every) = timer::state(timer);
+    let (left, every) = timer::state(&timer);
     // SAFETY: the caller's out pointer.
     unsafe { *out = [to_timespec(every), to_timespec(left)] };
     0
