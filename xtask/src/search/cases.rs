@@ -134,12 +134,14 @@ pub(crate) const BEYOND: &[(&str, &str)] = &[
         "atomics/peterson_swapped",
         "an order of `turn`, one of `wants`, and two of `inside`, which is left again",
     ),
-    ("cancel/leaked_lock", "a sleep ends before a shorter one, and the strand is cancelled in it: no access"),
+    (
+        "cancel/leaked_lock",
+        "one order, of a cancellation and the sleep that it ends, behind a sleep that ends before a shorter one: neither is an access, and idioms have accesses and locks only",
+    ),
     (
         "condvar/if_not_while",
         "three strands: one finds nothing, the second takes what the first is woken for, before the next comes",
     ),
-    ("deadlock/barrier_too_few", "the updates of three strands all come before that of a fourth"),
     (
         "futex/no_waiters_bit",
         "three strands: one waits, one takes the word back, and the last finds nobody to wake",

@@ -101,8 +101,9 @@ const MORE_LOOKS: u64 = 16;
 /// Runs that are asked for what they predict, although they come to no new place.
 const PREDICTING: u64 = 24;
 
-/// Times that all iroots are gone through for another instance of each, and how many iroots.
-const ROUNDS: u32 = 9;
+/// Times that all iroots are gone through for another instance of each, those from which on strands may go other ways than they did, and how many iroots.
+const ROUNDS: u32 = 12;
+const DOUBTFUL: u32 = 9;
 const INSTANCES: usize = 4096;
 
 /// Iroots that were struck out, which are looked at again by a run that predicts them, at the most.
@@ -340,7 +341,7 @@ impl Chooser {
             let guide = match self.round {
                 0 if self.forced.contains(&iroot) => None,
                 0 => target.plan_first(&iroot, &self.ways),
-                _ => target.plan_again(&iroot, &self.ways),
+                round => target.plan_again(&iroot, (round < DOUBTFUL).then_some(&self.ways)),
             };
             if let Some(guide) = guide {
                 return Some(Next::Force(iroot, guide));

@@ -2,7 +2,8 @@
 
 use super::plan::{AGAIN, FIRST, Guide, MANNERS, Manner, Profile};
 use super::values::Ways;
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use threadbare_idioms::{Instance, Iroot};
 
@@ -23,8 +24,9 @@ const SIMULATED: usize = 12;
 #[derive(Debug, Default)]
 pub(super) struct Target {
     instances: Vec<(Arc<Profile>, Vec<Instance>)>,
-    /// The steps that instances name, where each is to be another one.
-    named: HashSet<Vec<(u64, u64, u64)>>,
+    /// The steps that instances name, where each is to be another one, with the runs that have them: with what strands read in one they may not come there, with what
+    /// they read in the next they may.
+    named: HashMap<Vec<(u64, u64, u64)>, usize>,
     planned: HashSet<Guide>,
     tries: u32,
     doubtful: u32,
@@ -39,14 +41,21 @@ impl Target {
         }
     }
 
-    /// The instances of another run that name other steps than those that are there.
+    /// The instances of another run; of those that name the same steps, those of a few runs.
     pub(super) fn add_others(&mut self, profile: &Arc<Profile>, instances: &[Instance]) {
         for instance in instances {
             let steps = instance.accesses().iter().map(|&at| {
                 let mark = profile.reference.reads.mark(profile.run.accesses[at].step);
                 (mark.path, mark.pc, mark.number)
             });
-            if self.instances.len() < OTHERS && self.named.insert(steps.collect()) {
+            let (others, steps) = (self.named.len(), steps.collect());
+            let runs = match self.named.entry(steps) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(_) if others >= OTHERS => continue,
+                Entry::Vacant(new) => new.insert(0),
+            };
+            if *runs < PROFILES {
+                *runs += 1;
                 self.instances.push((Arc::clone(profile), vec![*instance]));
             }
         }
@@ -101,15 +110,15 @@ impl Target {
         self.search(iroot, &FIRST, Some(ways)).0
     }
 
-    /// Another one, of another instance first: what fails with one object, or in one round, need not with the next.
-    pub(super) fn plan_again(&mut self, iroot: &Iroot, ways: &Ways) -> Option<Guide> {
+    /// Another one, of another instance first: what fails with one object, or in one round, need not with the next. Without `ways`, one in which strands may go another way
+    /// than they did.
+    pub(super) fn plan_again(&mut self, iroot: &Iroot, ways: Option<&Ways>) -> Option<Guide> {
         for manner in AGAIN {
             for (profile, instances) in &self.instances {
                 for instance in instances {
                     let holds = profile.holds(iroot, instance, manner);
                     let guide = profile.guide(&holds);
-                    if !self.planned.contains(&guide)
-                        && profile.seems_possible(iroot, instance, &holds, Some(ways))
+                    if !self.planned.contains(&guide) && profile.seems_possible(iroot, instance, &holds, ways)
                     {
                         self.planned.insert(Arc::clone(&guide));
                         return Some(guide);
