@@ -336,8 +336,18 @@ fn feasible_iroots_are_predicted_and_forced() {
 /// Bugs that one or two dependencies make.
 #[test]
 fn active_testing_finds_bugs() {
-    for name in ["account", "lazy_init", "string_buffer", "wrong_lock", "abba", "two_condvars"] {
-        let program = Built::corpus(&format!("search/{name}.c"));
+    for name in [
+        "search/account",
+        "search/lazy_init",
+        "search/string_buffer",
+        "search/wrong_lock",
+        "search/abba",
+        "search/two_condvars",
+        "deadlock/barrier_too_few",
+        "timed/giveup",
+        "atomics/aba",
+    ] {
+        let program = Built::corpus(&format!("{name}.c"));
         let (code, json) = program.json(&["run", "--strategy", "idioms", "--no-predict"], &[]);
         assert_eq!(code, Some(1), "{name}: {json}");
     }

@@ -124,7 +124,7 @@ pub(crate) const CORPUS: &[Case] = &[
 /// The stack whose bug takes three strands and seven preemptions.
 pub(crate) const RARE: Case = Case { file: "search/safestack.c", args: &[], most: 400_000, limit: None };
 
-/// Programs whose bug needs more than two dependencies between two strands, or something that is no dependency, and what it needs: `idioms` need not find it.
+/// Programs whose bug needs more than two dependencies between strands, or something that is no dependency of accesses or locks, and what it needs: `idioms` need not find it.
 pub(crate) const BEYOND: &[(&str, &str)] = &[
     ("three_cycle", "three strands wait for each other: three orders of locks"),
     ("philosophers", "all strands wait for each other: an order of locks for each"),
@@ -132,7 +132,7 @@ pub(crate) const BEYOND: &[(&str, &str)] = &[
     ("deadlock/philosophers.cc", "all five strands wait for each other: five orders of locks"),
     (
         "atomics/peterson_swapped",
-        "an order of `turn`, one of `wants`, and two of `inside`, which is left again",
+        "four: the stores of `turn`, one's look at `wants` before the other's store, and both updates of `inside` before the first leaves it",
     ),
     (
         "cancel/leaked_lock",
@@ -140,16 +140,18 @@ pub(crate) const BEYOND: &[(&str, &str)] = &[
     ),
     (
         "condvar/if_not_while",
-        "three strands: one finds nothing, the second takes what the first is woken for, before the next comes",
+        "three, of three strands: one finds nothing before an item is put, the second takes that item behind it, and the first goes on behind the second",
     ),
     (
         "futex/no_waiters_bit",
-        "three strands: one waits, one takes the word back, and the last finds nobody to wake",
+        "four, of three strands: taken, one waits, the next finds that and waits, given back behind both; who is woken then takes it as if nobody waited",
     ),
     (
         "spin/spin_lock_plain_unlock",
-        "three strands: taken between two stores, taken again behind them, and both inside",
+        "four, of three strands: taken between the two stores (two), and taken by the third behind them, inside before the second leaves (two)",
     ),
-    ("timed/giveup", "a deadline passes while the lock is held: no access"),
-    ("timed/timeout_means_no", "a deadline passes before the signal: no access"),
+    (
+        "timed/timeout_means_no",
+        "two (found unset, set, looked at again), behind a deadline that passes before the signal: without a run in which it passes, the last is never come to",
+    ),
 ];
