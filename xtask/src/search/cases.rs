@@ -150,8 +150,4 @@ pub(crate) const BEYOND: &[(&str, &str)] = &[
         "spin/spin_lock_plain_unlock",
         "four, of three strands: taken between the two stores (two), and taken by the third behind them, inside before the second leaves (two)",
     ),
-    (
-        "timed/timeout_means_no",
-        "two (found unset, set, looked at again), behind a deadline that passes before the signal: without a run in which it passes, the last is never come to",
-    ),
 ];
