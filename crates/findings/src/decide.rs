@@ -58,7 +58,7 @@ pub struct Candidate {
     /// The words.
     pub explanation: Explanation,
     /// The larger, the better.
-    pub rank: (bool, u32, usize),
+    pub rank: (bool, u32, usize, bool),
     /// The memory and the locks that it names, and the two operations: what a picture of the run must show.
     pub focus: Focus,
     /// Memory of the heap that has no name.
@@ -175,6 +175,10 @@ pub fn decided(
     if bare && looks(first.op) && came.is_some_and(|at| failing[at..].iter().any(again)) {
         return None;
     }
+    // Nothing beats an order that merely happens to decide.
+    if bare && !near && !is_stuck(facts) && around.is_counter() {
+        return None;
+    }
     let counts = channels || bare && !near && (around.is_counter() || around.is_of_waiting());
     let tells = if counts { 0 } else { 1 + shown.pattern.tells() };
     let block = facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
@@ -190,7 +194,7 @@ pub fn decided(
             failing: fails,
             passing: passes,
         },
-        rank: (hits, tells, looked),
+        rank: (hits, tells, looked, shown.is_mended_by(first, second)),
         focus,
         nameless,
     })

@@ -69,6 +69,14 @@ impl Shown {
         self.inner.iter().chain(self.outer.iter().flatten())
     }
 
+    /// Whether the pair is a check and the change that comes behind it, before what is done there: with the change first, the check
+    /// sees it. Two writes the other way round may pass as well, by one more mistake: what the one wrote is lost.
+    pub(crate) fn is_mended_by(&self, first: &Done, second: &Done) -> bool {
+        let Some([check, act]) = &self.outer else { return false };
+        let is_pair = check == first && self.inner.as_ref() == Some(second);
+        self.pattern == Pattern::CheckThenAct && is_pair && overlap(check, act)
+    }
+
     pub(crate) fn bare(pattern: Pattern) -> Shown {
         Shown { pattern, inner: None, outer: None }
     }
@@ -483,7 +491,13 @@ mod tests {
         // change comes first.
         let acted = [done(1, Read, 8), done(2, Write, 8), done(1, Write, 64)];
         let skipped = [done(2, Write, 8), done(1, Read, 8)];
-        assert_eq!(of(&acted, &skipped, 0, 1).pattern, Pattern::CheckThenAct);
+        let shown = of(&acted, &skipped, 0, 1);
+        assert_eq!(shown.pattern, Pattern::CheckThenAct);
+        assert!(!shown.is_mended_by(&acted[0], &acted[1]), "the act is on other memory");
+        let taken = [done(1, Read, 8), done(2, Write, 8), done(1, Read, 8), done(1, Write, 8)];
+        let shown = of(&taken, &skipped, 0, 1);
+        assert!(shown.is_mended_by(&taken[0], &taken[1]), "the change before the check");
+        assert!(!shown.is_mended_by(&taken[1], &taken[3]), "the act before the change");
         let counts_down =
             [done(1, Read, 8), at(7, done(2, Read, 8)), at(8, done(2, Write, 8)), done(1, Read, 8)];
         assert_eq!(

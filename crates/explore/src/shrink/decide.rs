@@ -34,7 +34,9 @@ const LOCKS: usize = 3;
 /// Operations that a strand may have done too many of in a run that passes.
 const NEARER: usize = 5;
 /// Pairs that are looked for.
-const ENOUGH: usize = 8;
+const ENOUGH: usize = 12;
+/// Pairs on the same memory that are looked for: a journal that all strands write to must not hide what is wrong.
+const ENOUGH_OF_ONE: usize = 5;
 /// Operations of the failing strand that its failure may hang on, whatever they are.
 const LAST: usize = 4;
 /// Bytes of an operation that are looked at for others' operations on them.
@@ -326,7 +328,7 @@ impl Search<'_, '_> {
                 partners.sort_by_key(|&before| !tells(&self.acts[before]));
             }
             for before in partners {
-                if self.tried.insert((before, at)) {
+                if !self.has_enough_of(self.acts[before].addr) && self.tried.insert((before, at)) {
                     let found = self.swap(before, at)?;
                     self.found.extend(found);
                 }
@@ -335,6 +337,7 @@ impl Search<'_, '_> {
                 && how == How::Both
                 && (self.counters || later.op != OpKind::AtomicRmw || self.is_last(at))
                 && (self.alone || self.meets[at] || self.is_last(at))
+                && !self.has_enough_of(later.addr)
                 && self.tried.insert((at, at))
             {
                 let found = self.hold(at)?;
@@ -345,6 +348,11 @@ impl Search<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether pairs on this memory were found often enough.
+    fn has_enough_of(&self, addr: u64) -> bool {
+        self.found.iter().filter(|pair| pair.first.addr == addr).count() >= ENOUGH_OF_ONE
     }
 
     /// Whether one of the two is by a strand that was preempted, and the other came while it was.
