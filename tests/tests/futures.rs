@@ -388,6 +388,21 @@ fn tables_deny_nothing_that_runs_saw() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What a function that has returned wrote is not what its successor on the stack reads.
+#[test]
+fn frames_begin_anew() {
+    for name in ["frames.c", "frames.rs"] {
+        for built in builds(name, &[]) {
+            let table = built.table(&[]);
+            let is_seen = |read: &str, write: &str| {
+                built.term(&table, read, write).is_some_and(|term| term["status"] == "seen")
+            };
+            assert!(is_seen("first", "shared"), "{name}: {table:#}");
+            assert!(!is_seen("second", "shared"), "{name}: {table:#}");
+        }
+    }
+}
+
 #[test]
 fn a_suite_survives_edits_and_tells_what_is_gone() {
     let example = tool::root().join("examples/bank.c");

@@ -31,6 +31,13 @@ fn main() -> ExitCode {
         .into();
     trials
         .extend(GREEN.map(|(package, _)| trial(package, "every_strategy", move || every_strategy(package))));
+    trials.push(trial("rayon-pool", "futures", || {
+        futures("rayon-pool", "rayon_pool-", "tests::join_recurses")
+    }));
+    if is_full() {
+        trials.push(trial("dashmap-maps", "futures", || futures("dashmap-maps", "dashmap_maps-", "")));
+        trials.push(trial("rayon-pool", "all_futures", || futures("rayon-pool", "rayon_pool-", "")));
+    }
     trials.push(trial("buggy", "one_test_fails", one_test_fails));
     trials.push(trial("buggy", "table", table));
     trials.push(trial("buggy", "filters", filters));
@@ -44,6 +51,40 @@ fn main() -> ExitCode {
 
 fn trial(package: &str, name: &str, body: impl FnOnce() -> Result<(), String> + Send + 'static) -> Trial {
     Trial::test(format!("{package}::{name}"), move || body().map_err(Failed::from))
+}
+
+/// The table of what reads may see denies nothing that runs of the package's tests saw.
+fn futures(package: &str, prefix: &str, filter: &str) -> Result<(), String> {
+    Call::new(package, &["build", "--tests"])?.expect_code(0)?;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("packages/threadbare/x86_64-unknown-linux-gnu/debug/deps");
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let program = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_none())
+        .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix)))
+        .ok_or_else(|| format!("no test program of {package} in {}", folder.display()))?;
+    let listed = Command::new(&program).arg("--list").output().map_err(|error| error.to_string())?;
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+    let tests: Vec<&str> = tests.filter(|test| filter.is_empty() || *test == filter).collect();
+    if tests.is_empty() {
+        return Err(format!("no test `{filter}` among\n{listed}"));
+    }
+    for test in tests {
+        let out = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
+        let runs = either(40, RUNS).to_string();
+        let mut command = tool::command(["futures", "--runs", &runs, "--races", "off", "--shrink", "off"]);
+        command.args(["--format", "json", "--out"]).arg(out.path()).arg("--").arg(&program);
+        let made = tool::finish(command.args(["--exact", test]), tool::PATIENCE);
+        let json: Value = serde_json::from_str(&made.stdout).map_err(|_| made.describe())?;
+        let is_something = json["reads"].as_array().is_some_and(|reads| !reads.is_empty());
+        if !is_something || json["contradictions"] != Value::Array(Vec::new()) {
+            return Err(format!("{test}: {json:#}"));
+        }
+    }
+    Ok(())
 }
 
 /// `cargo threadbare` in a package.

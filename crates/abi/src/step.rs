@@ -62,6 +62,9 @@ codes! {
         Callers = 9, "callers";
         /// The strand has come into a function: `pc` is its return address, `addr` how many functions there are, with it.
         Entered = 10, "entered";
+        /// The memory from `addr` to below `after`, on the strand's stack, has come into use anew before the access that is told next: whatever
+        /// was there is gone with functions that have returned. Only told with [`crate::layout::flags::CALLERS`].
+        Renewed = 11, "renewed";
     }
 }
 

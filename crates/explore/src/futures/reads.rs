@@ -1,10 +1,12 @@
 //! What each read of a run saw, from its steps: the write before it, by the byte.
 //!
 //! Steps are told from the second strand on: what was written before that is the *initial* value. Where memory has another value than
-//! the last write left there, code without instrumentation has written in between.
+//! the last write left there, code without instrumentation has written in between. Memory that is given back, or that belonged to a function that
+//! has returned, forgets what was written there: whoever has it next finds the *initial* value.
 
 use crate::planner::trace::{Event, Trace};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use threadbare_abi::op::OpKind;
 use threadbare_strategy::rng::mix;
 
@@ -72,6 +74,33 @@ pub(crate) struct Reads {
     marks: Vec<Mark>,
 }
 
+/// What was written last.
+#[derive(Default)]
+struct Last {
+    /// The last write of each byte; none where it was out of sight.
+    bytes: BTreeMap<u64, Option<usize>>,
+    /// The writes of each object as the memory model orders them.
+    order: BTreeMap<(u64, u64), Vec<usize>>,
+}
+
+impl Last {
+    /// The memory is another's from now on.
+    fn forget(&mut self, memory: Range<u64>) {
+        if memory.is_empty() {
+            return;
+        }
+        let bytes: Vec<u64> = self.bytes.range(memory.clone()).map(|(&at, _)| at).collect();
+        let objects = self.order.range((memory.start, 0)..(memory.end, 0)).map(|(&object, _)| object);
+        let objects: Vec<(u64, u64)> = objects.collect();
+        for at in bytes {
+            self.bytes.remove(&at);
+        }
+        for object in objects {
+            self.order.remove(&object);
+        }
+    }
+}
+
 /// Larger accesses count for so many of their bytes.
 const LONGEST: u64 = 4096;
 
@@ -82,22 +111,21 @@ impl Reads {
         let locks = super::sections::lock_words(trace);
         let mut steps: HashMap<(u64, u64), u64> = HashMap::new();
         let mut numbers: HashMap<(u64, u64), u64> = HashMap::new();
-        // The last write of each byte; none where it was out of sight.
-        let mut last: HashMap<u64, Option<usize>> = HashMap::new();
-        // The writes of each object as the memory model orders them.
-        let mut order: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
+        let mut last = Last::default();
+        let mut renewed = trace.renewed.iter().peekable();
         for (at, event) in trace.events.iter().enumerate() {
             let number = steps.entry((event.path, event.op.pc)).or_default();
             *number += 1;
             reads.marks.push(Mark { path: event.path, pc: event.op.pc, number: *number });
             // What a step reads it reads before it writes.
             let mut written = Vec::new();
-            for touch in &event.touches {
+            for (number, touch) in event.touches.iter().enumerate() {
                 let op = touch.op;
+                while let Some(it) = renewed.next_if(|it| (it.event, it.touch) <= (at, number)) {
+                    last.forget(it.memory.clone());
+                }
                 if op.kind == OpKind::Free {
-                    for byte in op.addr..op.addr + u64::from(op.size).min(LONGEST) {
-                        last.remove(&byte);
-                    }
+                    last.forget(op.addr..op.addr.saturating_add(u64::from(op.size)));
                 }
                 let accesses = op.kind.is_plain_access() || op.kind.is_atomic_access();
                 if !accesses || op.pc == 0 || op.size == 0 || locks.contains(&op.addr) {
@@ -105,7 +133,7 @@ impl Reads {
                 }
                 if event.op.kind.looks() && op.kind == OpKind::AtomicRmw && op.pc == event.op.pc {
                     // The step only looked: what has changed meanwhile was changed out of sight.
-                    last.extend((op.addr..op.addr + u64::from(op.size)).map(|byte| (byte, None)));
+                    last.bytes.extend((op.addr..op.addr + u64::from(op.size)).map(|byte| (byte, None)));
                     continue;
                 }
                 let site = site(op.pc, event.context);
@@ -129,12 +157,12 @@ impl Reads {
                 let own = (op.pc, op.addr) == (event.op.pc, event.op.addr);
                 let back = if own { usize::try_from(event.back).unwrap_or(usize::MAX) } else { 0 };
                 if access.reads && event.is_stale() && own {
-                    let writes = order.get(&(op.addr, size)).map(Vec::as_slice).unwrap_or_default();
+                    let writes = last.order.get(&(op.addr, size)).map(Vec::as_slice).unwrap_or_default();
                     let seen = writes.len().checked_sub(back.saturating_add(1)).map(|at| writes[at]);
                     access.from.push(seen);
                     access.stale = true;
                 } else if access.reads {
-                    let sources = (op.addr..op.addr + size).map(|byte| last.get(&byte).copied());
+                    let sources = (op.addr..op.addr + size).map(|byte| last.bytes.get(&byte).copied());
                     for source in sources {
                         let (source, unseen) = match source {
                             None => (None, false),
@@ -149,7 +177,7 @@ impl Reads {
                 access.unseen |= access.reads && reads.is_unseen(trace, event, &access);
                 let index = reads.accesses.len();
                 if access.writes {
-                    let writes = order.entry((op.addr, size)).or_default();
+                    let writes = last.order.entry((op.addr, size)).or_default();
                     // One that comes before newer ones leaves memory as it is.
                     let late = op.kind == OpKind::AtomicStore && back > 0;
                     writes.insert(writes.len().saturating_sub(if late { back } else { 0 }), index);
@@ -162,7 +190,7 @@ impl Reads {
             }
             for (addr, size, index) in written {
                 for byte in addr..addr + size {
-                    last.insert(byte, Some(index));
+                    last.bytes.insert(byte, Some(index));
                 }
             }
         }

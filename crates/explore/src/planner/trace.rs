@@ -8,6 +8,7 @@ use super::holds::{Before, acquires};
 use super::states::States;
 use super::waits::{Place, Waits};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::{DEPTH_SHIFT, Doubt, Step, StepKind, flags};
@@ -200,6 +201,16 @@ pub(crate) struct Trace {
     pub(crate) callers: HashMap<u64, [u64; 3]>,
     /// In which functions the events were made, where that was told.
     pub(crate) functions: Functions,
+    /// Memory of stacks that came into use anew, where that was told.
+    pub(crate) renewed: Vec<Renewed>,
+}
+
+/// Memory that came into use anew: before which touch of which event.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Renewed {
+    pub(crate) event: usize,
+    pub(crate) touch: usize,
+    pub(crate) memory: Range<u64>,
 }
 
 fn op_of(step: &Step) -> Op {
@@ -234,6 +245,8 @@ impl Trace {
         let mut last: HashMap<u16, usize> = HashMap::new();
         let mut creators: HashMap<u16, usize> = HashMap::new();
         let mut spins = false;
+        // It belongs to the access that is told next.
+        let mut renewed: Vec<Range<u64>> = Vec::new();
         // What the last step left in memory is not told if the run did not come to its end.
         let last_step = steps.iter().rposition(|step| step.kind == StepKind::Step as u8);
         let last_step = last_step.filter(|_| trace.paths.is_empty());
@@ -250,10 +263,15 @@ impl Trace {
                     if step.flags & flags::PINNED != 0
                         && let Some(before) = trace.events.last_mut().filter(|it| it.index == step.strand)
                     {
+                        let (at, touch) = (trace.after.len() - 1, before.touches.len());
+                        let memory = renewed.drain(..);
+                        trace.renewed.extend(memory.map(|memory| Renewed { event: at, touch, memory }));
                         before.touches.extend(event.touches);
                         continue;
                     }
                     let at = trace.events.len();
+                    let memory = renewed.drain(..);
+                    trace.renewed.extend(memory.map(|memory| Renewed { event: at, touch: 0, memory }));
                     let mut after = Vec::new();
                     if event.resumed {
                         after.extend(wakers.remove(&step.strand));
@@ -281,6 +299,9 @@ impl Trace {
                 }
                 StepKind::Touch => {
                     if let Some(event) = trace.events.last_mut() {
+                        let (at, touch) = (trace.after.len() - 1, event.touches.len());
+                        let memory = renewed.drain(..);
+                        trace.renewed.extend(memory.map(|memory| Renewed { event: at, touch, memory }));
                         event.touches.push(Touch { op: op_of(step), shut: step.flags });
                     }
                 }
@@ -333,6 +354,7 @@ impl Trace {
                 StepKind::Callers => {
                     trace.callers.insert(step.context, [step.addr, step.before, step.after]);
                 }
+                StepKind::Renewed => renewed.push(step.addr..step.after),
                 StepKind::Entered => trace.functions.entered(step.strand, step.pc, step.addr),
                 StepKind::Born => {}
             }
@@ -434,6 +456,10 @@ impl Trace {
         }
         self.woken.retain(|(at, _)| keep(at));
         self.woken.iter_mut().for_each(|(at, _)| *at = places[*at]);
+        for it in &mut self.renewed {
+            it.touch = if void.contains(&it.event) { 0 } else { it.touch };
+            it.event = places[it.event];
+        }
         self
     }
 

@@ -9,13 +9,19 @@ use threadbare_abi::strand::MAX_STRANDS;
 pub struct FrameEntry {
     /// The return address of the function, a place in its caller.
     pub pc: u64,
-    /// The stack pointer at its entry, and [`UNTOLD`].
+    /// The stack pointer at its entry, and [`FLAGS`].
     pub sp: usize,
 }
 
 /// Set in the stack pointer of a new entry, which is even by itself, and taken away when the driver is told of it
 /// ([`super::values`]). The hook comes with it, so entering a function costs nothing for that.
 const UNTOLD: usize = 1;
+
+/// Set likewise, and taken away when the driver is told that the memory of the function's frame is new ([`renewed`]).
+const FRESH: usize = 2;
+
+/// What is no part of a stack pointer.
+const FLAGS: usize = UNTOLD | FRESH;
 
 /// Entries a strand may have; deeper calls are not recorded.
 const DEPTH: usize = 1 << 15;
@@ -83,12 +89,12 @@ pub fn limit_of(index: usize) -> *mut FrameEntry {
     start_of(index).wrapping_add(depth - 1)
 }
 
-/// `__tsan_func_entry`; `sp` is the stack pointer, and [`UNTOLD`].
+/// `__tsan_func_entry`; `sp` is the stack pointer, and [`FLAGS`].
 pub unsafe extern "C" fn enter(pc: u64, sp: usize) {
     // SAFETY: TOP is null or points into the running strand's reserved stack, above its sentinel.
     unsafe {
         if TOP.is_null() {
-            return crate::free::frames::enter(pc, sp & !UNTOLD);
+            return crate::free::frames::enter(pc, sp & !FLAGS);
         }
         while (*TOP.sub(1)).sp <= sp {
             TOP = TOP.sub(1);
@@ -125,7 +131,7 @@ pub fn is_innermost(sp: usize) -> bool {
         while (*entry).sp < sp {
             entry = entry.sub(1);
         }
-        (*entry).sp & !UNTOLD == sp
+        (*entry).sp & !FLAGS == sp
     }
 }
 
@@ -139,7 +145,7 @@ pub fn call_site() -> Option<u64> {
         while (*entry).sp < here {
             entry = entry.sub(1);
         }
-        ((*entry).sp != usize::MAX).then(|| (((*entry).sp & !UNTOLD) as *const u64).read())
+        ((*entry).sp != usize::MAX).then(|| (((*entry).sp & !FLAGS) as *const u64).read())
     }
 }
 
@@ -168,7 +174,7 @@ unsafe fn site(strand: &Strand, top: *mut FrameEntry, sp: usize) -> Option<u64> 
         while (*entry).sp < sp {
             entry = entry.sub(1);
         }
-        let calls = (*entry).sp & !UNTOLD;
+        let calls = (*entry).sp & !FLAGS;
         on_stack(calls).then(|| (calls as *const u64).read())
     }
 }
@@ -235,10 +241,10 @@ pub fn holding(strand: &Strand, running: bool, addr: usize) -> Option<Holder> {
             return None;
         }
         let mut entry = start_of(strand.id.index()).add(1);
-        while entry < top && ((*entry).sp & !UNTOLD) > addr {
+        while entry < top && ((*entry).sp & !FLAGS) > addr {
             entry = entry.add(1);
         }
-        let calls = (*entry).sp & !UNTOLD;
+        let calls = (*entry).sp & !FLAGS;
         if entry >= top || calls < here {
             return None;
         }
@@ -273,5 +279,39 @@ pub fn untold(strand: &Strand, running: bool, mut visit: impl FnMut(u64, u64)) -
             entry = entry.add(1);
         }
         top.offset_from(base).max(0) as u64
+    }
+}
+
+/// The memory of the strand's stack that came into use since this was last asked: what was there before is gone with functions that have returned.
+///
+/// It ends where the return address of the outermost new function lies, which is where its caller's calls lie, or, if code that nobody tells of
+/// is in between, the lowest place that has that number.
+pub fn renewed(strand: &Strand, running: bool) -> Option<(usize, usize)> {
+    // SAFETY: entries between the sentinel and the top were written by `enter`; what lies above a live frame's calls and
+    // below the stack's upper end is mapped; single kernel thread.
+    unsafe {
+        let top = if running { TOP } else { strand.frames };
+        let base = start_of(strand.id.index()).add(1);
+        if top.is_null() || top <= base || (*top.sub(1)).sp & FRESH == 0 {
+            return None;
+        }
+        let mut entry = top;
+        while entry > base && (*entry.sub(1)).sp & FRESH != 0 {
+            entry = entry.sub(1);
+            (*entry).sp &= !FRESH;
+        }
+        let (calls, pc) = ((*entry).sp & !FLAGS, (*entry).pc);
+        let outer = (*entry.sub(1)).sp & !FLAGS;
+        let on_stack = |at: usize| at >= strand.stack.0 && at.saturating_add(8) <= strand.stack.1;
+        if !on_stack(calls) {
+            return None;
+        }
+        let is_end = |at: usize| (at as *const u64).read() == pc;
+        if on_stack(outer) && is_end(outer) {
+            return Some((strand.stack.0, outer));
+        }
+        let end = outer.min(strand.stack.1).min(calls + LARGEST_FRAME);
+        let last = (calls + 8..end & !7).step_by(8).find(|&at| is_end(at));
+        Some((strand.stack.0, last.unwrap_or(calls)))
     }
 }

@@ -146,6 +146,25 @@ fn tell_functions(this: &Strand) -> u32 {
     (depth as u32).min(u32::MAX >> DEPTH_SHIFT) << DEPTH_SHIFT
 }
 
+/// Tells which memory of a stack is new since the last access to that stack, if somebody wants to know: `op` is the next one.
+fn tell_new_memory(op: Op) {
+    let is_access = op.kind.is_plain_access() || op.kind.is_atomic_access();
+    if engine().plan.flags & CALLERS_WANTED == 0 || !is_access {
+        return;
+    }
+    let addr = op.addr as usize;
+    let me = super::me();
+    let others = (0..super::strand_count()).map(|index| StrandId(index as u16));
+    let mut all = core::iter::once(me).chain(others).map(strand);
+    let owner = all.find(|it| !it.ended && it.stack.0 <= addr && addr < it.stack.1);
+    if let Some(owner) = owner
+        && let Some((first, end)) = frames::renewed(&owner, owner.id == me)
+    {
+        let memory = Op::new(OpKind::Start, first as u64, 0);
+        push(Step { after: end as u64, ..of(StepKind::Renewed, owner.id, memory) });
+    }
+}
+
 /// The strand makes the operation it stands before.
 #[cold]
 #[inline(never)]
@@ -166,6 +185,7 @@ pub fn executed(id: StrandId, by_timeout: bool, pinned: bool) {
     let context = context(&this);
     tell_callers(&this, context);
     let depth = tell_functions(&this);
+    tell_new_memory(this.op);
     let mut step = Step {
         enabled,
         timed,
@@ -209,6 +229,7 @@ pub fn touches(kind: OpKind, addr: u64, shut: u32) {
 /// The step under way makes another access, too.
 pub fn accesses(op: Op) {
     if is_on() && live().steps != 0 {
+        tell_new_memory(op);
         push(of(StepKind::Touch, super::me(), op));
     }
 }

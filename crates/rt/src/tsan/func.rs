@@ -16,7 +16,7 @@ pub unsafe extern "C" fn __tsan_init() {
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub unsafe extern "C" fn __tsan_func_entry() {
-    core::arch::naked_asm!("lea rsi, [rsp + 1]", "jmp {}", sym frames::enter)
+    core::arch::naked_asm!("lea rsi, [rsp + 3]", "jmp {}", sym frames::enter)
 }
 
 /// `__tsan_func_exit()`.
