@@ -31,6 +31,14 @@ pub const PCS_CAPACITY: usize = 1 << 17;
 /// Stands for a pc in both tables: strands of this program touch each other's stacks, so every run notes all of it from
 /// its beginning.
 pub const STACKS_SHARED: u64 = 1;
+
+/// What stands in that list for an instruction whose write is put off until the read that is announced behind it, beside 32 bits of its own.
+pub const WRITE_PUT_OFF: u64 = 1 << 49;
+
+/// Whether what is known changes which operation an event of a run is, and not only whether it is a point.
+pub const fn changes_events(known: u64) -> bool {
+    known == STACKS_SHARED || known >> 32 == WRITE_PUT_OFF >> 32
+}
 /// Where the pcs are that this run learnt (runtime to driver).
 pub const LEARNT_OFFSET: usize = KNOWN_OFFSET + PCS_CAPACITY * 8;
 /// Where the ring's events are.

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use threadbare_abi::event::Segment;
-use threadbare_abi::layout::{Record, STACKS_SHARED, flags};
+use threadbare_abi::layout::{Record, changes_events, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::given::Given;
@@ -308,9 +308,9 @@ pub fn schedule(
 }
 
 /// Of what a run knew, what matters to a replay that follows all choices: races on stacks are seen only if the stacks are
-/// noted from the beginning.
-fn noted(known: &[u64]) -> Vec<u64> {
-    known.iter().copied().filter(|&pc| pc == STACKS_SHARED).collect()
+/// noted from the beginning, and a write that is put off is another event than one that is not.
+pub(crate) fn noted(known: &[u64]) -> Vec<u64> {
+    known.iter().copied().filter(|&known| changes_events(known)).collect()
 }
 
 #[cfg(test)]

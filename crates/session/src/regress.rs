@@ -256,7 +256,10 @@ fn renew(
         trace_hash: facts.counters.trace_hash,
         race: pair,
         failure: Some(Identity::of(facts, pair)),
-        known: old.known.iter().copied().filter(|&pc| pc == STACKS_SHARED).collect(),
+        known: crate::follow::noted(&old.known)
+            .into_iter()
+            .filter(|&it| old.program_id == id || it == STACKS_SHARED)
+            .collect(),
         ..old.clone()
     };
     if !facts.end.was_cut() && facts.counters.segments_lost == 0 {
