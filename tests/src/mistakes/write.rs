@@ -135,6 +135,12 @@ impl Page<'_> {
             (true, Home::Fields) => of(&[format!("SHARED.{name}"), format!("{stem}::SHARED.{name}")]),
             (false, Home::Cells) => of(&[format!("cells[2].{name}")]),
             (true, Home::Cells) => of(&[format!("CELLS[2].{name}"), format!("{stem}::CELLS[2].{name}")]),
+            // A type of Rust is told with its crate, as it is in races.
+            (true, Home::Heap) => ["object.", "Shared.", "theirs.", "*object.", ""]
+                .map(|of| format!("{of}{name}"))
+                .into_iter()
+                .chain([format!("{stem}::Shared.{name}")])
+                .collect(),
             (_, Home::Heap) => ["object.", "object->", "shared.", "Shared.", "theirs.", "*object.", ""]
                 .map(|of| format!("{of}{name}"))
                 .to_vec(),
