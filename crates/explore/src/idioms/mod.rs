@@ -91,6 +91,8 @@ impl Found {
 #[derive(Debug)]
 enum Next {
     Look,
+    /// Once more, when all is done.
+    LookAgain,
     Force(Iroot, Arc<[u64]>),
 }
 
@@ -105,6 +107,9 @@ const PREDICTING: u64 = 24;
 const ROUNDS: u32 = 12;
 const DOUBTFUL: u32 = 9;
 const INSTANCES: usize = 4096;
+
+/// Runs that look once more when all is done: until so many one after another come to no new place and predict nothing new.
+const LAST_LOOKS: u64 = 48;
 
 /// Iroots that were struck out, which are looked at again by a run that predicts them, at the most.
 const REOPENED: u32 = 200;
@@ -121,6 +126,8 @@ pub(crate) struct Chooser {
     instances: BTreeMap<Iroot, Target>,
     round: u32,
     last: Option<Iroot>,
+    /// Runs that looked once more at the end, since the last of them that came to a new place or predicted something new.
+    in_vain: u64,
     seen: HashSet<u64>,
     /// Where strands went by what they read.
     ways: Ways,
@@ -145,6 +152,7 @@ impl Chooser {
             instances: BTreeMap::new(),
             round: 0,
             last: None,
+            in_vain: 0,
             seen: HashSet::new(),
             ways: Ways::default(),
             next: Some(Next::Look),
@@ -179,11 +187,9 @@ impl Chooser {
     pub(crate) fn assign(&mut self, run: u64) -> Assignment {
         let mut assignment = match &self.next {
             Some(Next::Force(_, guide)) => {
-                let mut spec = Spec::of(StrategyId::Ordered);
-                spec.params[0] = RESTS[run as usize % RESTS.len()] as u64;
-                debug_assert!(ordered::can_have_the_rest(RESTS[0]));
-                Assignment { guide: Arc::clone(guide), ..Assignment::of(spec) }
+                Assignment { guide: Arc::clone(guide), ..Assignment::of(with_rest(run)) }
             }
+            Some(Next::LookAgain) => Assignment::of(with_rest(run)),
             Some(Next::Look) | None => self.inner.assign(run),
         };
         // Without the second, steps of a strand that goes on alone are not told.
@@ -219,6 +225,7 @@ impl Chooser {
                     target.tried(&guide, fair);
                 }
             }
+            Some(Next::LookAgain) => self.in_vain += 1,
             Some(Next::Look) | None => {
                 self.looked += 1;
                 self.inner.learn(run, lessons);
@@ -234,6 +241,7 @@ impl Chooser {
         let view = view::of(&reference);
         let limits = &self.order.limits;
         let new = view.accesses.iter().filter(|access| self.seen.insert(access.place)).count() > 0;
+        let before = self.found.predicted.len();
         let shown: BTreeSet<Iroot> =
             shown(&view, limits).into_iter().filter(|iroot| iroot.idiom <= limits.idioms).collect();
         if self.found.runs == 0 {
@@ -251,7 +259,8 @@ impl Chooser {
             self.found.struck.remove(&iroot);
             self.targets.remove(&iroot);
         }
-        if !new && self.found.runs > PREDICTING {
+        let again = matches!(self.next, Some(Next::LookAgain));
+        if !new && !again && self.found.runs > PREDICTING {
             return shown;
         }
         let predicted = predict(&view, limits);
@@ -287,6 +296,9 @@ impl Chooser {
             self.targets.entry(iroot).or_default().add(&profile, &instances);
         }
         self.open.make_contiguous().sort_unstable();
+        if again && (new || self.found.predicted.len() > before) {
+            (self.in_vain, self.round, self.last) = (0, 0, None);
+        }
         shown
     }
 
@@ -347,6 +359,16 @@ impl Chooser {
                 return Some(Next::Force(iroot, guide));
             }
         }
-        None
+        // What comes to pass in one run of ten, as a deadline before everybody else, may have come to pass in none so far.
+        (self.order.deep && self.in_vain < LAST_LOOKS).then_some(Next::LookAgain)
     }
+}
+
+/// Holds, with another strategy for what they leave open in each run.
+fn with_rest(run: u64) -> Spec {
+    let rest = RESTS[run as usize % RESTS.len()];
+    debug_assert!(ordered::can_have_the_rest(rest));
+    let mut spec = Spec::of(StrategyId::Ordered);
+    spec.params[0] = rest as u64;
+    spec
 }
