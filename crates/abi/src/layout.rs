@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 const PAGE: usize = 4096;
 /// Where the [`Header`] is.
@@ -24,25 +24,14 @@ pub const RING_OFFSET: usize = 3 * PAGE;
 pub const REPORT_OFFSET: usize = 16 * PAGE;
 /// Bytes of the report area.
 pub const REPORT_SIZE: usize = 4 << 20;
-/// Where the pcs are that the program's plain accesses were learnt to be shared at (driver to runtime: all known).
+/// Where the [`crate::fact::Fact`]s are that are known of the program (driver to runtime).
 pub const KNOWN_OFFSET: usize = REPORT_OFFSET + REPORT_SIZE;
-/// How many pcs each of the two tables holds.
-pub const PCS_CAPACITY: usize = 1 << 17;
-/// Stands for a pc in both tables: strands of this program touch each other's stacks, so every run notes all of it from
-/// its beginning.
-pub const STACKS_SHARED: u64 = 1;
-
-/// What stands in that list for an instruction whose write is put off until the read that is announced behind it, beside 32 bits of its own.
-pub const WRITE_PUT_OFF: u64 = 1 << 49;
-
-/// Whether what is known changes which operation an event of a run is, and not only whether it is a point.
-pub const fn changes_events(known: u64) -> bool {
-    known == STACKS_SHARED || known >> 32 == WRITE_PUT_OFF >> 32
-}
-/// Where the pcs are that this run learnt (runtime to driver).
-pub const LEARNT_OFFSET: usize = KNOWN_OFFSET + PCS_CAPACITY * 8;
+/// How many facts each of the two tables holds.
+pub const FACTS_CAPACITY: usize = 1 << 17;
+/// Where the facts are that this run learnt (runtime to driver).
+pub const LEARNT_OFFSET: usize = KNOWN_OFFSET + FACTS_CAPACITY * 8;
 /// Where the ring's events are.
-pub const EVENTS_OFFSET: usize = LEARNT_OFFSET + PCS_CAPACITY * 8;
+pub const EVENTS_OFFSET: usize = LEARNT_OFFSET + FACTS_CAPACITY * 8;
 /// How many events the ring holds (a power of two).
 pub const EVENTS_CAPACITY: usize = 1 << 17;
 /// Where the segments to follow are (driver to runtime).
@@ -145,7 +134,7 @@ pub struct Plan {
     pub max_points: u64,
     /// Segments to follow before the strategy takes over.
     pub follow: u64,
-    /// Pcs in the known table.
+    /// Facts in the known table.
     pub known: u64,
     /// 1 if data races are looked for.
     pub races: u32,
@@ -332,7 +321,7 @@ pub struct Live {
     pub segments: u64,
     /// Segments that did not fit.
     pub segments_lost: u64,
-    /// Pcs written to the learnt table.
+    /// Facts written to the learnt table.
     pub learnt: u64,
     /// Bytes written to the report area.
     pub report_len: u64,

@@ -14,24 +14,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use threadbare_abi::layout;
-use threadbare_abi::noise::{Guidance, Noise, QUIET, THROUGH, flags};
+use threadbare_abi::noise::{Guidance, Noise, Wanted, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Seen;
 use threadbare_strategy::recorded::notes;
 use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::report::{Module, RunReport, Warning};
 use threadbare_trace::run::End;
-
-/// Whether noise is wanted at a place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wanted {
-    /// It is.
-    Here,
-    /// A library does what its caller asked for: if it is wanted there.
-    AsInCaller,
-    /// It is not.
-    Nowhere,
-}
 
 /// Who knows where noise is of use.
 pub trait Quiet: fmt::Debug + Send + Sync {
@@ -78,11 +67,7 @@ impl Places {
             let (modules, asked) = (&self.modules, &mut self.asked);
             self.marked = known
                 .iter()
-                .map(|&pc| match *asked.entry(pc).or_insert_with(|| quiet.wants(modules, pc)) {
-                    Wanted::Here => pc,
-                    Wanted::AsInCaller => pc | THROUGH,
-                    Wanted::Nowhere => pc | QUIET,
-                })
+                .map(|&pc| asked.entry(pc).or_insert_with(|| quiet.wants(modules, pc)).at(pc))
                 .collect();
             self.from = Some(Arc::clone(known));
         }

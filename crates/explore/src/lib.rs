@@ -49,7 +49,7 @@ mod window;
 mod wire;
 
 pub use error::Error;
-pub use free::{Quiet, Wanted};
+pub use free::Quiet;
 pub use ledger::Failure;
 pub use outcome::{Filter, Leaks, Races, of_race};
 pub use predict::{Cycle, Unproved};

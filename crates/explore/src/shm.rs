@@ -16,9 +16,9 @@ use std::time::Duration;
 use threadbare_abi::batch::{self, Batch, Head};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
-    BATCH_GUIDES_OFFSET, BATCH_OFFSET, EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET,
-    GUIDE_OFFSET, HEADER_OFFSET, Header, KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET,
-    PCS_CAPACITY, PLACES_OFFSET, PLAN_OFFSET, Plan, READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET,
+    BATCH_GUIDES_OFFSET, BATCH_OFFSET, EVENTS_CAPACITY, EVENTS_OFFSET, FACTS_CAPACITY, FILE_SIZE,
+    FOLLOW_OFFSET, GUIDE_OFFSET, HEADER_OFFSET, Header, KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live,
+    MAGIC, NOTES_OFFSET, PLACES_OFFSET, PLAN_OFFSET, Plan, READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET,
     RECORDED_STRANDS, REPORT_OFFSET, REPORT_SIZE, RESULTS_OFFSET, RING_OFFSET, Recorded, Ring,
     SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET, TASKS_OFFSET, TOLD_CAPACITY, TOLD_OFFSET,
     VERSION, WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
@@ -229,7 +229,7 @@ impl SharedMemory {
 
     /// Sets the known pcs; returns how many fit.
     pub fn set_known(&self, pcs: &[u64]) -> u64 {
-        let fit = &pcs[..pcs.len().min(PCS_CAPACITY)];
+        let fit = &pcs[..pcs.len().min(FACTS_CAPACITY)];
         self.write(KNOWN_OFFSET, fit);
         fit.len() as u64
     }
@@ -329,7 +329,7 @@ impl SharedMemory {
 
     /// The first `count` pcs the run learnt.
     pub fn learnt(&self, count: u64) -> Vec<u64> {
-        self.read(LEARNT_OFFSET, count, PCS_CAPACITY)
+        self.read(LEARNT_OFFSET, count, FACTS_CAPACITY)
     }
 
     /// The records of coverage from the `from`-th on, of `count` in all.
@@ -494,8 +494,8 @@ mod tests {
     fn lengths_from_the_other_side_are_cut() {
         let memory = SharedMemory::create().unwrap();
         assert_eq!(memory.report(u64::MAX).len(), REPORT_SIZE);
-        assert_eq!(memory.learnt(u64::MAX).len(), PCS_CAPACITY);
-        assert_eq!(memory.set_known(&vec![1; PCS_CAPACITY + 5]), PCS_CAPACITY as u64);
+        assert_eq!(memory.learnt(u64::MAX).len(), FACTS_CAPACITY);
+        assert_eq!(memory.set_known(&vec![1; FACTS_CAPACITY + 5]), FACTS_CAPACITY as u64);
         assert_eq!(memory.live().verdict, 0);
         memory.write(NOTES_OFFSET, &[u64::MAX]);
         assert_eq!((memory.notes().len(), memory.reads().len()), (WORDS_CAPACITY - 1, 0));

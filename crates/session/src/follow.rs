@@ -11,7 +11,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use threadbare_abi::event::Segment;
-use threadbare_abi::layout::{Record, changes_events, flags};
+use threadbare_abi::fact::Fact;
+use threadbare_abi::layout::{Record, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::given::Given;
@@ -310,7 +311,7 @@ pub fn schedule(
 /// Of what a run knew, what matters to a replay that follows all choices: races on stacks are seen only if the stacks are
 /// noted from the beginning, and a write that is put off is another event than one that is not.
 pub(crate) fn noted(known: &[u64]) -> Vec<u64> {
-    known.iter().copied().filter(|&known| changes_events(known)).collect()
+    known.iter().copied().filter(|&known| Fact::decode(known).is_some_and(Fact::changes_events)).collect()
 }
 
 #[cfg(test)]

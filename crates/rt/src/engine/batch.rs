@@ -62,7 +62,7 @@ pub fn head(modules_len: u64) -> Option<Head> {
     Some(Head {
         live,
         written: [0; 2],
-        learnt: live.learnt.min(layout::PCS_CAPACITY as u64),
+        learnt: live.learnt.min(layout::FACTS_CAPACITY as u64),
         notes: words(layout::NOTES_OFFSET).min(WORDS_CAPACITY as u64 - 1),
         reads: words(layout::READS_OFFSET).min(WORDS_CAPACITY as u64 - 1),
         steps: live.steps.min(layout::STEPS_CAPACITY as u64),

@@ -7,7 +7,6 @@
 
 use super::live::live;
 use super::sched::engine;
-use threadbare_abi::layout::WRITE_PUT_OFF;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
 
@@ -96,16 +95,6 @@ pub fn take() -> Option<Access> {
         return None;
     }
     put_off.take_if(|(strand, _)| *strand == engine().current).map(|(_, write)| write)
-}
-
-/// Stands for an instruction whose write is put off, in the tables of known ones.
-pub fn marker(pc: u64) -> u64 {
-    WRITE_PUT_OFF | (pc as u32).wrapping_mul(0x85EB_CA6B) as u64
-}
-
-/// Whether what is known stands for such an instruction.
-pub fn is_marker(known: u64) -> bool {
-    known >> 32 == WRITE_PUT_OFF >> 32
 }
 
 /// Whether code that ends with a call only computes addresses before it: moves between registers, loads, additions.
