@@ -14,7 +14,7 @@ use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::campaign::{Closer, Config};
 use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
-use threadbare_explore::{Leaks, Races, Search};
+use threadbare_explore::{Controlled, Free, Leaks, Races, Search};
 use threadbare_findings::Suppressions;
 use threadbare_session::session::USUAL_RUNS;
 use threadbare_strategy::{Adviser, Spec, StrategyId};
@@ -303,10 +303,13 @@ impl CampaignOptions {
         let planned = self.strategy.is_planner() && self.mode == Mode::Controlled;
         let default_runs = if planned { PLANNER_RUNS } else { USUAL_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        target.free = self.mode == Mode::Free;
+        target.mode = match self.mode {
+            Mode::Controlled => &Controlled,
+            Mode::Free => &Free,
+        };
         target.reset = self.reset != Reset::Fork;
         target.stacks_told = !threadbare_symbols::compilers::leaves_out_stack_fields(&target.program);
-        let quiet = target.free.then(|| self.noise.quiet(&target.program));
+        let quiet = (self.mode == Mode::Free).then(|| self.noise.quiet(&target.program));
         // A free run uses all processors itself.
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
         let enough = self.until.is_some() || self.noise.until_coverage.is_some();

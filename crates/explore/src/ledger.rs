@@ -34,7 +34,7 @@ const PART_LATER: u64 = 64;
 
 /// A run to make.
 #[derive(Clone, Debug)]
-pub(crate) struct Ticket {
+pub struct Ticket {
     pub(crate) run: u64,
     pub(crate) known: Arc<[u64]>,
     pub(crate) estimates: (u64, u64),

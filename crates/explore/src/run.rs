@@ -3,7 +3,7 @@
 use crate::advice::Lessons;
 use crate::batch::Batch;
 use crate::error::Error;
-use crate::free::{Places, Quiet, Recorded};
+use crate::mode::free::{Places, Quiet, Recorded};
 use crate::patience::{MORE, Pace, Patience};
 use crate::server::{Message, Server, Target};
 use crate::shm::LiveCopy;

@@ -261,7 +261,7 @@ pub fn schedule(
     let target = &config.target;
     let request = config.request(failure.run, &failure.strategy);
     // A free run has no choices of its own; what showed the same under control has.
-    let has_choices = !target.free || !facts.segments.is_empty();
+    let has_choices = target.mode.makes_choices() || !facts.segments.is_empty();
     let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0 && has_choices;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let race = facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report));
@@ -302,7 +302,7 @@ pub fn schedule(
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
         let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
-        let strategy = if target.free { Spec::of(StrategyId::Recorded) } else { failure.strategy };
+        let strategy = target.mode.follower(failure.strategy);
         schedule.then = Some(Then { strategy, seed: request.seed, estimates, guide });
     }
     schedule

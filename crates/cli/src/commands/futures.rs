@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     }
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
     let config = args.campaign.config(target);
-    if config.target.free {
+    if !config.target.mode.makes_choices() {
         return Err(Trouble::usage("free runs do not tell what their reads saw", "leave out `--mode free`"));
     }
     let looks = args.campaign.runs.unwrap_or(futures::LOOKS);

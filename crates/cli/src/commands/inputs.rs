@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let target = run::target(&args.command[..1])?;
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
     let config = args.campaign.config(target);
-    if config.target.free {
+    if !config.target.mode.makes_choices() {
         return Err(Trouble::usage("free runs do not tell what they do", "leave out `--mode free`"));
     }
     if !matches!(args.campaign.format, ReportFormat::Text | ReportFormat::Json) {

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args, given: &[OsString]) -> Result<Exit, Trouble> {
 fn chosen(options: &CampaignOptions, target: Target, texts: &[String]) -> Result<Exit, Trouble> {
     let choices: Vec<Vec<Choice>> = texts.iter().map(|text| Choice::all(text)).collect::<Result<_, _>>()?;
     let config = options.config(target);
-    if config.target.free {
+    if !config.target.mode.makes_choices() {
         return Err(Trouble::usage("a free run cannot be told what to see", "leave out `--mode free`"));
     }
     watch()?;
