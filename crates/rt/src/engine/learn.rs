@@ -133,12 +133,12 @@ fn insert(fact: u64) -> bool {
 
 /// Takes over what the driver knows (in the fork server, so that every child has it).
 pub fn load_known(count: u64) {
-    let Some(base) = shared::area(layout::KNOWN_OFFSET) else { return };
+    let Some(base) = shared::area(layout::KNOWN) else { return };
     let count = (count as usize).min(layout::FACTS_CAPACITY);
     // SAFETY: the known table holds FACTS_CAPACITY words; single kernel thread.
     unsafe {
         while KNOWN_LOADED < count {
-            insert((base as *const u64).add(KNOWN_LOADED).read());
+            insert(base.add(KNOWN_LOADED).read());
             KNOWN_LOADED += 1;
         }
     }
@@ -173,10 +173,10 @@ pub fn learn_fact(fact: Fact) {
     let mut counters = live();
     let at = counters.learnt as usize;
     if at < layout::FACTS_CAPACITY
-        && let Some(base) = shared::area(layout::LEARNT_OFFSET)
+        && let Some(base) = shared::area(layout::LEARNT)
     {
         // SAFETY: the learnt table holds FACTS_CAPACITY words.
-        unsafe { (base as *mut u64).add(at).write(fact) }
+        unsafe { base.add(at).write(fact) }
         counters.learnt += 1;
     }
 }

@@ -87,10 +87,10 @@ fn slot(pc: u64) -> usize {
 
 /// Takes over what the driver knows (in the fork server).
 pub fn load_known(count: u64) {
-    let Some(base) = shared::area(layout::KNOWN_OFFSET) else { return };
+    let Some(base) = shared::area(layout::KNOWN) else { return };
     for at in 0..(count as usize).min(layout::FACTS_CAPACITY) {
         // SAFETY: the known table holds FACTS_CAPACITY words.
-        let (pc, wanted) = Wanted::decode(unsafe { (base as *const u64).add(at).read() });
+        let (pc, wanted) = Wanted::decode(unsafe { base.add(at).read() });
         STATES[slot(pc)].store(KNOWN, Ordering::Relaxed);
         QUIETS[slot(pc)].store(wanted as u8, Ordering::Relaxed);
     }
@@ -170,10 +170,10 @@ fn learn(slot: usize) {
     let at = counters.learnt as usize;
     if at < layout::FACTS_CAPACITY
         && pc != 0
-        && let Some(base) = shared::area(layout::LEARNT_OFFSET)
+        && let Some(base) = shared::area(layout::LEARNT)
     {
         // SAFETY: the learnt table holds FACTS_CAPACITY words; the lock is held.
-        unsafe { (base as *mut u64).add(at).write(pc) };
+        unsafe { base.add(at).write(pc) };
         counters.learnt += 1;
     }
     LEARNING.store(false, Ordering::Release);
