@@ -2,6 +2,7 @@
 
 use crate::exit::{Trouble, refused};
 use crate::noise_options::NoiseOptions;
+use crate::output::ReportFormat;
 use crate::{given, hide, values};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use std::ffi::OsString;
@@ -62,21 +63,6 @@ pub(crate) enum Format {
     Text,
     /// One JSON object.
     Json,
-}
-
-/// How the results of a campaign are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// For people.
-    Text,
-    /// One JSON object.
-    Json,
-    /// SARIF 2.1.0, for code hosts and editors.
-    Sarif,
-    /// JUnit XML, for build servers.
-    Junit,
-    /// Annotations of a GitHub workflow run.
-    Github,
 }
 
 /// How strands are run.
