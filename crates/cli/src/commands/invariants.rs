@@ -4,7 +4,6 @@ use super::run::{input, target};
 use crate::exit::{Exit, Trouble};
 use crate::invariants::{self, Wanted};
 use crate::options::{CampaignOptions, Mode, RaceMode};
-use crate::output::ReportFormat;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use threadbare_abi::layout::MemoryModel;
