@@ -123,3 +123,21 @@ fn no_function_of_the_runtime_gives_out_a_reference_for_good() {
         .collect();
     assert!(given.is_empty(), "use `Raw` in {given:?}");
 }
+
+/// The map of the engine says of every file what it serves.
+#[test]
+fn every_file_of_the_engine_is_in_its_map() {
+    let folder = runtime().join("engine");
+    let text = fs::read_to_string(folder.join("mod.rs")).expect("the engine");
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("//! | ")).collect();
+    let named = |name: &str| rows.iter().filter(|row| row.contains(&format!("| `{name}` |"))).count();
+    let mut files = 0;
+    for entry in fs::read_dir(&folder).expect("the engine's files") {
+        let name = entry.expect("a file").path().file_stem().expect("a name").to_string_lossy().into_owned();
+        if name != "mod" {
+            assert_eq!(named(&name), 1, "{name} has no row, or several, in engine/mod.rs");
+            files += 1;
+        }
+    }
+    assert!(files > 50 && rows.len() == files + 1, "{} rows for {files} files", rows.len() - 1);
+}

@@ -4,95 +4,131 @@
 //! it sends a command; the runtime writes the rest during the run. Nobody reads the other's part while it may change,
 //! except the event ring (single producer, single consumer) and the counters, which are only shown.
 
+use crate::batch::{self, Batch};
+use crate::event::{Event, Segment};
+use crate::step::Step;
+use crate::tasks::Tasks;
+use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// `"THRDBARE"` in memory.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"THRDBARE");
 /// Grows with every change to this crate's structs.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 const PAGE: usize = 4096;
-/// Where the [`Header`] is.
-pub const HEADER_OFFSET: usize = 0;
-/// Where the [`Plan`] is.
-pub const PLAN_OFFSET: usize = PAGE;
-/// Where [`Live`] is (one page of its own: the runtime maps it over its own counters).
-pub const LIVE_OFFSET: usize = 2 * PAGE;
-/// Where the [`Ring`]'s indices are.
-pub const RING_OFFSET: usize = 3 * PAGE;
-/// Where the report area is.
-pub const REPORT_OFFSET: usize = 16 * PAGE;
+/// A table of the shared memory: where it is, of what, and how many entries it has room for.
+#[derive(Debug)]
+pub struct Area<T> {
+    offset: usize,
+    capacity: usize,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Area<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Area<T> {}
+
+impl<T> Area<T> {
+    const fn new(offset: usize, capacity: usize) -> Self {
+        assert!(offset.is_multiple_of(align_of::<T>()));
+        Area { offset, capacity, of: PhantomData }
+    }
+
+    /// The table on the next page behind this one.
+    const fn next<U>(self, capacity: usize) -> Area<U> {
+        Area::new(self.end().next_multiple_of(PAGE), capacity)
+    }
+
+    /// Where it begins in the file.
+    #[inline(always)]
+    pub const fn offset(self) -> usize {
+        self.offset
+    }
+
+    /// How many entries it has room for.
+    #[inline(always)]
+    pub const fn capacity(self) -> usize {
+        self.capacity
+    }
+
+    /// Where it ends.
+    pub const fn end(self) -> usize {
+        self.offset + self.capacity * size_of::<T>()
+    }
+}
+
+/// The [`Header`].
+pub const HEADER: Area<Header> = Area::new(0, 1);
+/// The [`Plan`].
+pub const PLAN: Area<Plan> = HEADER.next(1);
+/// [`Live`] (one page of its own: the runtime maps it over its own counters).
+pub const LIVE: Area<Live> = PLAN.next(1);
+/// The [`Ring`]'s indices.
+pub const RING: Area<Ring> = LIVE.next(1);
 /// Bytes of the report area.
 pub const REPORT_SIZE: usize = 4 << 20;
-/// Where the pcs are that the program's plain accesses were learnt to be shared at (driver to runtime: all known).
-pub const KNOWN_OFFSET: usize = REPORT_OFFSET + REPORT_SIZE;
-/// How many pcs each of the two tables holds.
-pub const PCS_CAPACITY: usize = 1 << 17;
-/// Stands for a pc in both tables: strands of this program touch each other's stacks, so every run notes all of it from
-/// its beginning.
-pub const STACKS_SHARED: u64 = 1;
-
-/// What stands in that list for an instruction whose write is put off until the read that is announced behind it, beside 32 bits of its own.
-pub const WRITE_PUT_OFF: u64 = 1 << 49;
-
-/// Whether what is known changes which operation an event of a run is, and not only whether it is a point.
-pub const fn changes_events(known: u64) -> bool {
-    known == STACKS_SHARED || known >> 32 == WRITE_PUT_OFF >> 32
-}
-/// Where the pcs are that this run learnt (runtime to driver).
-pub const LEARNT_OFFSET: usize = KNOWN_OFFSET + PCS_CAPACITY * 8;
-/// Where the ring's events are.
-pub const EVENTS_OFFSET: usize = LEARNT_OFFSET + PCS_CAPACITY * 8;
+/// The reports: records (runtime to driver); before a run, the texts of an input (driver to runtime).
+pub const REPORT: Area<u8> = Area::new(16 * PAGE, REPORT_SIZE);
+/// How many facts each of the two tables holds.
+pub const FACTS_CAPACITY: usize = 1 << 17;
+/// The words of the [`crate::fact::Fact`]s that are known of the program (driver to runtime).
+pub const KNOWN: Area<u64> = REPORT.next(FACTS_CAPACITY);
+/// Those that this run learnt (runtime to driver).
+pub const LEARNT: Area<u64> = KNOWN.next(FACTS_CAPACITY);
 /// How many events the ring holds (a power of two).
 pub const EVENTS_CAPACITY: usize = 1 << 17;
-/// Where the segments to follow are (driver to runtime).
-pub const FOLLOW_OFFSET: usize = EVENTS_OFFSET + EVENTS_CAPACITY * 32;
+/// The ring's events (runtime to driver).
+pub const EVENTS: Area<Event> = LEARNT.next(EVENTS_CAPACITY);
 /// How many segments each of the two tables holds.
 pub const SEGMENTS_CAPACITY: usize = 1 << 20;
-/// Where the segments of this run are (runtime to driver).
-pub const TAKEN_OFFSET: usize = FOLLOW_OFFSET + SEGMENTS_CAPACITY * 32;
-/// Where the [`Watch`]es are (driver to runtime).
-pub const WATCH_OFFSET: usize = TAKEN_OFFSET + SEGMENTS_CAPACITY * 32;
-/// How many of them there may be.
+/// The segments to follow (driver to runtime).
+pub const FOLLOW: Area<Segment> = EVENTS.next(SEGMENTS_CAPACITY);
+/// The segments of this run (runtime to driver).
+pub const TAKEN: Area<Segment> = FOLLOW.next(SEGMENTS_CAPACITY);
+/// How many watches there may be.
 pub const WATCHES_CAPACITY: usize = 128;
-/// Where the words for the strategy are (driver to runtime). The first word of this and of the next two areas is the
-/// number of words that follow it.
-pub const GUIDE_OFFSET: usize = (WATCH_OFFSET + WATCHES_CAPACITY * size_of::<Watch>()).next_multiple_of(PAGE);
-/// How many words each of the three areas holds, the first one included.
+/// The [`Watch`]es (driver to runtime).
+pub const WATCHES: Area<Watch> = TAKEN.next(WATCHES_CAPACITY);
+/// How many words each of the next three areas holds, the first one included: it is the number of words that follow it.
 pub const WORDS_CAPACITY: usize = 1 << 15;
-/// Where the strategy's notes are (runtime to driver).
-pub const NOTES_OFFSET: usize = GUIDE_OFFSET + WORDS_CAPACITY * 8;
-/// Where the records of reads-from pairs are (runtime to driver): see `threadbare-strategy`'s `reads`.
-pub const READS_OFFSET: usize = NOTES_OFFSET + WORDS_CAPACITY * 8;
-/// Where the records of coverage are (runtime to driver): see `threadbare-strategy`'s `classes`. The list grows from run to
-/// run of one server; a run begins at [`Plan::told`] and ends at [`Live::told`].
-pub const TOLD_OFFSET: usize = READS_OFFSET + WORDS_CAPACITY * 8;
-/// How many records, of two words each, the list holds.
+/// The words for the strategy (driver to runtime): its guide.
+pub const GUIDE: Area<u64> = WATCHES.next(WORDS_CAPACITY);
+/// The strategy's notes (runtime to driver).
+pub const NOTES: Area<u64> = GUIDE.next(WORDS_CAPACITY);
+/// The records of reads-from pairs (runtime to driver): see `threadbare-strategy`'s `reads`.
+pub const READS: Area<u64> = NOTES.next(WORDS_CAPACITY);
+/// How many records of coverage there may be.
 pub const TOLD_CAPACITY: usize = 1 << 15;
-/// Where the [`crate::step::Step`]s of a run are (runtime to driver).
-pub const STEPS_OFFSET: usize = TOLD_OFFSET + TOLD_CAPACITY * 16;
-/// How many records it holds.
+/// The records of coverage (runtime to driver): see `threadbare-strategy`'s `classes`. The list grows from run to
+/// run of one server; a run begins at [`Plan::told`] and ends at [`Live::told`].
+pub const TOLD: Area<[u64; 2]> = READS.next(TOLD_CAPACITY);
+/// How many steps there may be.
 pub const STEPS_CAPACITY: usize = 1 << 17;
-/// Where the [`Recorded`] order of a free run's events is (runtime to driver).
-pub const RECORDED_OFFSET: usize =
-    (STEPS_OFFSET + STEPS_CAPACITY * size_of::<crate::step::Step>()).next_multiple_of(PAGE);
+/// The [`Step`]s of a run (runtime to driver).
+pub const STEPS: Area<Step> = TOLD.next(STEPS_CAPACITY);
 /// How many events of a free run are recorded: what fits a guide.
 pub const RECORDED_CAPACITY: usize = 1 << 15;
 /// How many strands of a free run have their paths told.
 pub const RECORDED_STRANDS: usize = 1 << 12;
-/// Where the [`crate::tasks::Tasks`] of free runs are (both ways).
-pub const TASKS_OFFSET: usize = (RECORDED_OFFSET + size_of::<Recorded>()).next_multiple_of(PAGE);
-/// Where the [`crate::batch::Batch`] is (both ways).
-pub const BATCH_OFFSET: usize = (TASKS_OFFSET + size_of::<crate::tasks::Tasks>()).next_multiple_of(PAGE);
-/// Where the words for the strategies of its runs are (driver to runtime).
-pub const BATCH_GUIDES_OFFSET: usize =
-    (BATCH_OFFSET + size_of::<crate::batch::Batch>()).next_multiple_of(PAGE);
-/// Where its runs leave what they tell (runtime to driver): [`crate::batch::Head`]s, each with its lists.
-pub const RESULTS_OFFSET: usize = BATCH_GUIDES_OFFSET + crate::batch::GUIDE_WORDS * 8;
-/// Where the places of parameters and locals are (driver to runtime): see [`crate::local`].
-pub const PLACES_OFFSET: usize = (RESULTS_OFFSET + crate::batch::RESULTS).next_multiple_of(PAGE);
+/// The [`Recorded`] order of a free run's events (runtime to driver).
+pub const RECORDED: Area<Recorded> = STEPS.next(1);
+/// The [`Tasks`] of free runs (both ways).
+pub const TASKS: Area<Tasks> = RECORDED.next(1);
+/// The [`Batch`] (both ways).
+pub const BATCH: Area<Batch> = TASKS.next(1);
+/// The words for the strategies of its runs (driver to runtime).
+pub const BATCH_GUIDES: Area<u64> = BATCH.next(batch::GUIDE_WORDS);
+/// Where its runs leave what they tell (runtime to driver): [`batch::Head`]s, each with its lists.
+pub const RESULTS: Area<u64> = BATCH_GUIDES.next(batch::RESULTS / 8);
+/// The places of parameters and locals (driver to runtime): see [`crate::local`].
+pub const PLACES: Area<u64> = RESULTS.next(crate::local::WORDS);
 /// The size of the file.
-pub const FILE_SIZE: usize = PLACES_OFFSET + crate::local::WORDS * 8;
+pub const FILE_SIZE: usize = PLACES.end();
 
 /// The order of a free run's events. All strands write it at the same time.
 #[repr(C)]
@@ -145,7 +181,7 @@ pub struct Plan {
     pub max_points: u64,
     /// Segments to follow before the strategy takes over.
     pub follow: u64,
-    /// Pcs in the known table.
+    /// Facts in the known table.
     pub known: u64,
     /// 1 if data races are looked for.
     pub races: u32,
@@ -332,7 +368,7 @@ pub struct Live {
     pub segments: u64,
     /// Segments that did not fit.
     pub segments_lost: u64,
-    /// Pcs written to the learnt table.
+    /// Facts written to the learnt table.
     pub learnt: u64,
     /// Bytes written to the report area.
     pub report_len: u64,
@@ -393,3 +429,22 @@ const _: () = assert!(size_of::<Plan>() <= PAGE);
 const _: () = assert!(size_of::<Live>() <= PAGE);
 const _: () = assert!(size_of::<Ring>() <= PAGE);
 const _: () = assert!(EVENTS_CAPACITY.is_power_of_two());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_do_not_overlap() {
+        macro_rules! ranges {
+            ($($area:ident)*) => { [$(($area.offset(), $area.end())),*] };
+        }
+        let ranges = ranges!(HEADER PLAN LIVE RING REPORT KNOWN LEARNT EVENTS FOLLOW TAKEN WATCHES GUIDE NOTES READS TOLD STEPS RECORDED TASKS BATCH
+            BATCH_GUIDES RESULTS PLACES);
+        for pair in ranges.windows(2) {
+            assert!(pair[0].0 < pair[0].1 && pair[0].1 <= pair[1].0, "{pair:x?}");
+        }
+        assert!(ranges.iter().all(|(begin, _)| begin.is_multiple_of(PAGE)));
+        assert_eq!(ranges[ranges.len() - 1].1, FILE_SIZE);
+    }
+}

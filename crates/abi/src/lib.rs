@@ -13,6 +13,7 @@ pub mod batch;
 pub mod decision;
 pub mod does;
 pub mod event;
+pub mod fact;
 pub mod fault;
 pub mod layout;
 pub mod local;

@@ -50,10 +50,33 @@ pub mod flags {
     pub const RACES: u64 = 16;
 }
 
-/// Set in a pc of the known table where no noise is to be made.
-pub const QUIET: u64 = 1 << 63;
-/// Set in a pc of the known table where a library does what its caller asked for: noise is made if it is wanted there.
-pub const THROUGH: u64 = 1 << 62;
+codes! {
+    /// Whether noise is wanted at a place.
+    Wanted {
+        /// It is.
+        Here = 0, "here";
+        /// A library does what its caller asked for: if it is wanted there.
+        AsInCaller = 1, "as in the caller";
+        /// It is not.
+        Nowhere = 2, "nowhere";
+    }
+}
+
+impl Wanted {
+    /// The instruction at an address, with whether noise is wanted there, as a word of the table of what is known of a free run's program.
+    pub const fn at(self, pc: u64) -> u64 {
+        pc | (self as u64) << 62
+    }
+
+    /// The instruction of such a word, and whether noise is wanted there.
+    pub const fn decode(word: u64) -> (u64, Wanted) {
+        let wanted = match Wanted::from_code((word >> 62) as u8) {
+            Some(wanted) => wanted,
+            None => Wanted::Nowhere,
+        };
+        (word & !(3 << 62), wanted)
+    }
+}
 
 /// The probability that stands for always.
 pub const ALWAYS: u64 = 1 << 16;
@@ -137,5 +160,15 @@ mod tests {
             }
         }
         assert_eq!(Noise::from_params([u64::MAX; 8]).kind, NoiseKind::None);
+    }
+
+    #[test]
+    fn places_go_through_words() {
+        for &wanted in Wanted::ALL {
+            for pc in [1, 0x40_1136, 0x7fff_f7fc_1040] {
+                assert_eq!(Wanted::decode(wanted.at(pc)), (pc, wanted));
+            }
+        }
+        assert_eq!(Wanted::decode(u64::MAX).1, Wanted::Nowhere);
     }
 }

@@ -67,7 +67,7 @@ impl Observer for Terminal {
             points: progress.points,
             findings,
             elapsed: progress.elapsed,
-            estimate: progress.estimate.filter(|_| !config.target.free),
+            estimate: progress.estimate.filter(|_| config.target.mode.makes_choices()),
             goal: config.goal.map(|goal| {
                 let model = progress.tasks.map(|counts| goal.model.of(&counts)).unwrap_or_default();
                 (model.covered, model.coverable, goal.share)

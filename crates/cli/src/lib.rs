@@ -26,41 +26,19 @@ mod said;
 mod streams;
 mod values;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 use exit::{Exit, Trouble};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 use threadbare_session::{coverage, hide, kept, quiet, refine, regress, runtime as embedded};
-use threadbare_toolchain::Language;
 
 /// Finds, replays and explains concurrency bugs in unmodified Rust, C and C++ programs.
 #[derive(Parser, Debug)]
 #[command(name = "threadbare", version, after_long_help = options::EXAMPLES, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand, Debug)]
-enum Command {
-    Run(Box<commands::run::Args>),
-    Replay(commands::replay::Args),
-    Shrink(commands::shrink::Args),
-    Trace(commands::trace::Args),
-    Report(commands::report::Args),
-    List(commands::list::Args),
-    Coverage(commands::coverage::Args),
-    Invariants(Box<commands::invariants::Args>),
-    Futures(Box<commands::futures::Args>),
-    Generate(Box<commands::generate::Args>),
-    Inputs(Box<commands::inputs::Args>),
-    Cc(commands::cc::Args),
-    /// Compile and link C++ for Threadbare: `threadbare c++` takes what g++ and clang++ take.
-    #[command(name = "c++", long_about = None, disable_help_flag = true)]
-    Cxx(commands::cc::Args),
-    Rustc(commands::rustc::Args),
-    RuntimePath(commands::runtime_path::Args),
+    command: commands::Command,
 }
 
 /// Cargo packages under Threadbare, on the stable toolchain and without a change to them.
@@ -68,28 +46,7 @@ enum Command {
 #[command(name = "cargo threadbare", bin_name = "cargo threadbare", version, max_term_width = 100)]
 struct CargoCli {
     #[command(subcommand)]
-    command: CargoCommand,
-}
-
-#[derive(Subcommand, Debug)]
-#[command(after_long_help = commands::cargo::EXAMPLES)]
-enum CargoCommand {
-    /// Make a campaign of every test of a package.
-    ///
-    /// Takes Threadbare's options (see `threadbare run --help`) and those of `cargo test`.
-    #[command(after_long_help = commands::cargo::EXAMPLES)]
-    Test(commands::cargo::Args),
-    /// Make a campaign of the program that `cargo run` would run.
-    ///
-    /// Takes Threadbare's options (see `threadbare run --help`) and those of `cargo run`.
-    #[command(after_long_help = commands::cargo::EXAMPLES)]
-    Run(commands::cargo::Args),
-    /// Build a package with instrumentation, for `threadbare run`.
-    ///
-    /// Takes the options of `cargo build`, and prints the programs made.
-    #[command(after_long_help = commands::cargo::EXAMPLES)]
-    Build(commands::cargo::Args),
-    Generate(Box<commands::cargo_generate::Args>),
+    command: commands::CargoCommand,
 }
 
 /// The program `threadbare`, which `cargo-threadbare` calls by its own name.
@@ -107,7 +64,7 @@ fn tool_main() -> ExitCode {
         Ok((Cli::from_arg_matches(&matches)?, given::options(&Cli::command(), &matches)))
     });
     match read {
-        Ok((cli, given)) => finish(run(cli.command, &given)),
+        Ok((cli, given)) => finish(commands::run_of(cli.command, &given)),
         Err(error) => exit::refuse(&error, "threadbare"),
     }
 }
@@ -123,33 +80,8 @@ fn cargo_main() -> ExitCode {
         arguments.remove(1);
     }
     match CargoCli::try_parse_from(arguments) {
-        Ok(cli) => finish(match cli.command {
-            CargoCommand::Test(args) => commands::cargo_test::run(&args),
-            CargoCommand::Run(args) => commands::cargo_run::run(&args),
-            CargoCommand::Build(args) => commands::cargo_build::run(&args),
-            CargoCommand::Generate(args) => commands::cargo_generate::run(&args),
-        }),
+        Ok(cli) => finish(commands::run_of_cargo(cli.command)),
         Err(error) => exit::refuse(&error, "cargo threadbare"),
-    }
-}
-
-fn run(command: Command, given: &[OsString]) -> Result<Exit, Trouble> {
-    match command {
-        Command::Run(args) => commands::run::run(&args, given),
-        Command::Replay(args) => commands::replay::run(&args),
-        Command::Shrink(args) => commands::shrink::run(&args),
-        Command::Trace(args) => commands::trace::run(&args),
-        Command::Report(args) => commands::report::run(&args),
-        Command::List(args) => commands::list::run(&args),
-        Command::Coverage(args) => commands::coverage::run(&args),
-        Command::Invariants(args) => commands::invariants::run(&args, given),
-        Command::Futures(args) => commands::futures::run(&args),
-        Command::Generate(args) => commands::generate::run(&args),
-        Command::Inputs(args) => commands::inputs::run(&args),
-        Command::Cc(args) => commands::cc::run(Language::C, &args),
-        Command::Cxx(args) => commands::cc::run(Language::Cxx, &args),
-        Command::Rustc(args) => commands::rustc::run(&args),
-        Command::RuntimePath(args) => commands::runtime_path::run(&args),
     }
 }
 

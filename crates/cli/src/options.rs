@@ -2,6 +2,7 @@
 
 use crate::exit::{Trouble, refused};
 use crate::noise_options::NoiseOptions;
+use crate::output::ReportFormat;
 use crate::{given, hide, values};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use std::ffi::OsString;
@@ -14,7 +15,7 @@ use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_explore::campaign::{Closer, Config};
 use threadbare_explore::limits::Limits;
 use threadbare_explore::server::Target;
-use threadbare_explore::{Leaks, Races, Search};
+use threadbare_explore::{Controlled, Free, Leaks, Races, Search};
 use threadbare_findings::Suppressions;
 use threadbare_session::session::USUAL_RUNS;
 use threadbare_strategy::{Adviser, Spec, StrategyId};
@@ -62,21 +63,6 @@ pub(crate) enum Format {
     Text,
     /// One JSON object.
     Json,
-}
-
-/// How the results of a campaign are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub(crate) enum ReportFormat {
-    /// For people.
-    Text,
-    /// One JSON object.
-    Json,
-    /// SARIF 2.1.0, for code hosts and editors.
-    Sarif,
-    /// JUnit XML, for build servers.
-    Junit,
-    /// Annotations of a GitHub workflow run.
-    Github,
 }
 
 /// How strands are run.
@@ -303,10 +289,13 @@ impl CampaignOptions {
         let planned = self.strategy.is_planner() && self.mode == Mode::Controlled;
         let default_runs = if planned { PLANNER_RUNS } else { USUAL_RUNS };
         let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        target.free = self.mode == Mode::Free;
+        target.mode = match self.mode {
+            Mode::Controlled => &Controlled,
+            Mode::Free => &Free,
+        };
         target.reset = self.reset != Reset::Fork;
         target.stacks_told = !threadbare_symbols::compilers::leaves_out_stack_fields(&target.program);
-        let quiet = target.free.then(|| self.noise.quiet(&target.program));
+        let quiet = (self.mode == Mode::Free).then(|| self.noise.quiet(&target.program));
         // A free run uses all processors itself.
         let jobs = || if self.mode == Mode::Free { 1 } else { cores() };
         let enough = self.until.is_some() || self.noise.until_coverage.is_some();

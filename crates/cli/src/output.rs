@@ -1,8 +1,8 @@
-//! Results in the form that was asked for.
+//! Results in the form that was asked for: all that the command line knows of the forms.
 
 use crate::exit::Trouble;
-use crate::options::ReportFormat;
 use crate::said;
+use clap::ValueEnum;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use threadbare_findings::Finding;
@@ -10,6 +10,33 @@ use threadbare_report::sarif::Shown;
 use threadbare_report::suite::SuiteReport;
 use threadbare_report::tests::TestsReport;
 use threadbare_report::{CampaignReport, Screen, github, junit, sarif, tests, text};
+
+/// How the results of a campaign are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people.
+    Text,
+    /// One JSON object.
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors.
+    Sarif,
+    /// JUnit XML, for build servers.
+    Junit,
+    /// Annotations of a GitHub workflow run.
+    Github,
+}
+
+impl ReportFormat {
+    /// Whether it tells any result, and not findings and tests alone.
+    pub(crate) fn tells_all(self) -> bool {
+        matches!(self, ReportFormat::Text | ReportFormat::Json)
+    }
+
+    /// Whether it tells how tests came out.
+    pub(crate) fn tells_tests(self) -> bool {
+        self.tells_all() || self == ReportFormat::Junit
+    }
+}
 
 /// Writes a result to standard output.
 pub(crate) fn say(text: &str, format: ReportFormat) -> Result<(), Trouble> {

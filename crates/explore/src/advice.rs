@@ -13,7 +13,7 @@ use crate::search::Search;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use threadbare_abi::layout::{MemoryModel, flags};
-use threadbare_strategy::rff::Manner;
+use threadbare_strategy::rff::{Guide, Manner};
 use threadbare_strategy::{Adviser, Spec, StrategyId, rng};
 
 /// What sets the draws of manners apart from other draws.
@@ -42,12 +42,10 @@ impl Assignment {
         let drawn = Manner::ALL[rng::run_seed(MANNERS, run) as usize % Manner::ALL.len()] as u64;
         let manner = if rff.params[0] == 0 { drawn } else { rff.params[0] };
         rff.params[0] = manner;
-        let constraints = fuzz.guide(run);
-        let mut guide = vec![constraints.len() as u64];
-        guide.extend(constraints);
-        if manner == Manner::Weights as u64 {
-            guide.extend(profile.guide().iter());
-        }
+        let (constraints, profile) = (fuzz.guide(run), profile.guide());
+        let weights = if manner == Manner::Weights as u64 { &profile[..] } else { &[] };
+        let mut guide = Vec::new();
+        Guide { constraints: &constraints, weights }.encode(&mut guide);
         Assignment { guide: guide.into(), ..Assignment::of(rff) }
     }
 }

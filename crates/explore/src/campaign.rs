@@ -8,39 +8,36 @@
 //! Between two epochs, predicted deadlocks are tried (`predict`). These runs have no number of their own and teach the
 //! campaign nothing, so its own runs stay what they are.
 
-use crate::advice::{Assignment, Lessons};
-use crate::again::{Taken, Taker};
+use crate::advice::Assignment;
+use crate::again::Taker;
 use crate::batch::Size;
 use crate::error::Error;
-use crate::free::{self, FirstLook, Quiet, Replayer};
 use crate::futures::{Found, Order};
 use crate::idioms;
 use crate::journal::{Journal, Log};
 use crate::ledger::{Failure, Ledger, Stop, Ticket};
-use crate::outcome::{Filter, Outcome, Policy, Races, Remains};
+use crate::mode::free::Quiet;
+use crate::mode::{FirstLook, Made};
+use crate::outcome::{Filter, Policy, Races};
 use crate::pairs;
 use crate::patience::Pace;
-use crate::predict::{Prediction, TRIES, Tried, Unproved};
-use crate::run::{Ended, Follow, Job, Request};
+use crate::predict::Unproved;
+use crate::run::Request;
 use crate::search::Search;
-use crate::server::{Server, Target};
-use crate::shm::Told;
+use crate::server::Target;
 use crate::task_ledger::{Earlier, TaskLedger};
-use crate::{batch, interrupt, outcome, planner, processors, resume, run};
-use std::collections::HashSet;
+use crate::{interrupt, planner, resume};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use threadbare_abi::event::Segment;
 use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{MemoryModel, PointMode, Record, Watch, flags};
-use threadbare_abi::noise::{Guidance, Noise, flags as noise_flags};
-use threadbare_abi::verdict::VerdictKind;
+use threadbare_abi::noise::Noise;
 use threadbare_coverage::tasks::Goal;
-use threadbare_coverage::{Books, Contribution, Estimate, TaskBooks, TaskCounts};
-use threadbare_strategy::{Spec, StrategyId, rng};
-use threadbare_trace::report::{Module, RunReport, Warning};
-use threadbare_trace::run::{End, RunFacts};
+use threadbare_coverage::{Books, Estimate, TaskBooks, TaskCounts};
+use threadbare_strategy::{Spec, rng};
+use threadbare_trace::report::{Module, Warning};
+use threadbare_trace::run::RunFacts;
 
 /// What a campaign is to do.
 #[derive(Clone, Debug)]
@@ -128,7 +125,7 @@ pub struct Parts {
 }
 
 impl Config {
-    fn policy(&self) -> Policy<'_> {
+    pub(crate) fn policy(&self) -> Policy<'_> {
         Policy { races: self.races, leaks: self.target.leaks, filter: self.filter.as_deref() }
     }
 
@@ -139,10 +136,7 @@ impl Config {
             seed: rng::run_seed(self.seed, run),
             entropy: rng::mix(self.seed),
             strategy: strategy.id,
-            params: match self.target.free {
-                true => self.noise.to_params(),
-                false => strategy.plan_params(self.in_order),
-            },
+            params: self.target.mode.params(self, strategy),
             points: self.points,
             record: Record::Nothing,
             flags: if self.coverage { flags::COVERAGE } else { 0 },
@@ -159,6 +153,26 @@ impl Config {
             },
             faults: self.faults,
         }
+    }
+
+    /// The request of a ticket's run.
+    pub(crate) fn request_of(&self, ticket: &Ticket) -> Request {
+        let Assignment { strategy, guide, flags } = &ticket.assignment;
+        let mut request = self.request(ticket.run, strategy);
+        request.estimates = ticket.estimates;
+        request.guide = Arc::clone(guide);
+        request.flags |= *flags;
+        request
+    }
+
+    /// Who decides in its runs, in words.
+    pub fn decider(&self) -> String {
+        self.target.mode.decider(self, None)
+    }
+
+    /// Whether its runs note which functions were interrupted.
+    pub fn covers_tasks(&self) -> bool {
+        self.target.mode.covers_tasks(self)
     }
 }
 
@@ -323,12 +337,10 @@ pub fn run_kept(
     let now = Instant::now();
     let started = now.checked_sub(before).unwrap_or(now);
     let cancel = Arc::new(AtomicBool::new(false));
-    if config.target.free {
-        let FirstLook { learnt, modules, functions } = free::first_look(config, &cancel)?;
-        ledger.know(learnt);
-        ledger.see_modules(modules);
-        ledger.tasks.know(&functions.unwrap_or_default());
-    }
+    let FirstLook { learnt, modules, functions } = config.target.mode.first_look(config, &cancel)?;
+    ledger.know(learnt);
+    ledger.see_modules(modules);
+    ledger.tasks.know(&functions.unwrap_or_default());
     let (ledger, pace) = (Mutex::new(ledger), Arc::default());
     let shared = Shared { ledger, epoch: Condvar::new(), news: Condvar::new(), cancel, pace };
     let watched = std::thread::scope(|scope| {
@@ -425,30 +437,21 @@ fn watch(
 
 /// What each job does.
 fn work(config: &Config, number: usize, shared: &Shared) {
-    if !config.target.free {
-        processors::bind(number);
-    }
-    let mut job = Job::new(Arc::clone(&config.target), Arc::clone(&shared.cancel)).with_pace(&shared.pace);
-    let mut replayer = Replayer::new(config, &shared.cancel);
-    // Who wants more of each run than its outcome has it made by itself.
-    let looked_at = config.taker.is_some()
-        || config.check_replay
-        || config.futures.is_some()
-        || config.idioms.is_some()
-        || config.pairs.is_some();
-    let mut size = (!config.target.free && !looked_at).then(Size::new);
+    let mut maker = config.target.mode.maker(config, number, &shared.cancel, &shared.pace);
+    let wants = |run: u64, keys: &[u64]| shared.lock().wants(keys, run);
+    let mut size = maker.takes_several().then(Size::new);
     while let Some(mut tickets) = next(shared, size, config.jobs) {
         while !tickets.is_empty() {
             let (asked, began) = (tickets.len(), Instant::now());
             let made = match asked {
                 1 => Vec::new(),
-                _ => several(config, &mut job, shared, &tickets),
+                _ => maker.several(&tickets, &wants),
             };
             let count = made.len();
             let mut done: Vec<_> = tickets.drain(..count).zip(made).collect();
             if count == 0 {
                 let ticket = tickets.remove(0);
-                let made = single(config, &mut job, &mut replayer, shared, &ticket);
+                let made = maker.one(&ticket, &wants);
                 done.push((ticket, made));
             }
             if let Some(size) = &mut size {
@@ -500,136 +503,6 @@ fn settle(config: &Config, shared: &Shared, mut made: Vec<(Ticket, Result<Made, 
     stopping
 }
 
-/// Makes what a ticket asks for.
-fn single(
-    config: &Config,
-    job: &mut Job,
-    replayer: &mut Replayer,
-    shared: &Shared,
-    ticket: &Ticket,
-) -> Result<Made, Error> {
-    if config.target.free {
-        job.set_known_marked(&ticket.known, config.quiet.as_deref());
-        if config.noise.flags & noise_flags::COVER != 0 {
-            job.set_tasks(&ticket.tasks);
-        }
-    } else {
-        job.set_known(&ticket.known);
-    }
-    let request = request_of(config, ticket);
-    if let Some(prediction) = &ticket.prediction {
-        return attempt(config, job, &request, prediction).map(Made::Tried);
-    }
-    let wants = |keys: &[u64]| shared.lock().wants(keys, ticket.run);
-    let made = match config.target.free {
-        true => free::one(config, job, replayer, &request, &ticket.known, &wants),
-        false => one(config, job, &request, &wants),
-    };
-    made.map(|outcome| Made::Run(Box::new(outcome)))
-}
-
-/// The request of a ticket's run.
-fn request_of(config: &Config, ticket: &Ticket) -> Request {
-    let Assignment { strategy, guide, flags } = &ticket.assignment;
-    let mut request = config.request(ticket.run, strategy);
-    request.estimates = ticket.estimates;
-    request.guide = Arc::clone(guide);
-    request.flags |= *flags;
-    if config.target.free && !ticket.guided {
-        request.params = Noise { guidance: Guidance::Random, ..config.noise }.to_params();
-    }
-    request
-}
-
-/// Makes the first ones of these runs of an epoch with one command; none, if the first has to be made by itself.
-fn several(config: &Config, job: &mut Job, shared: &Shared, tickets: &[Ticket]) -> Vec<Result<Made, Error>> {
-    let Some(first) = tickets.first() else { return Vec::new() };
-    job.set_known(&first.known);
-    let requests: Vec<Request> = tickets.iter().map(|ticket| request_of(config, ticket)).collect();
-    let batch = match job.run_batch(&requests) {
-        Ok(batch) => batch,
-        Err(Error::Cancelled) => return vec![Err(Error::Cancelled)],
-        Err(_) => return Vec::new(),
-    };
-    let mut made = Vec::with_capacity(batch.told.len() + 1);
-    // Details of the run that is answered are there until another run is made.
-    let then = batch
-        .then
-        .filter(|ended| !run::was_killed(ended) && (!ended.end.was_cut() || ended.end == End::TimedOut));
-    let then = then.zip(requests.get(batch.told.len())).map(|(ended, request)| {
-        let wants = |keys: &[u64]| shared.lock().wants(keys, request.run);
-        let ended = job.with_more_time(request, &ended, &[])?.unwrap_or(ended);
-        outcome_of(config, job, request, &ended, &wants)
-    });
-    let then = then.filter(|made| !lacks(made, job));
-    for (mut told, request) in batch.told.into_iter().zip(&requests) {
-        made.push(told_outcome(config, job, shared, request, &mut told));
-    }
-    made.extend(then);
-    made.into_iter().map(|made| made.map(|outcome| Made::Run(Box::new(outcome)))).collect()
-}
-
-/// The outcome of a run of a batch. One that shows something new is made again by itself.
-fn told_outcome(
-    config: &Config,
-    job: &mut Job,
-    shared: &Shared,
-    request: &Request,
-    told: &mut Told,
-) -> Result<Outcome, Error> {
-    let wants = |keys: &[u64]| shared.lock().wants(keys, request.run);
-    let coverage = request.flags & flags::COVERAGE != 0;
-    let contribution = if coverage { batch::contribution(told) } else { Contribution::default() };
-    let Some(server) = job.last() else { return Err(Error::Cancelled) };
-    let ended = batch::ended(told);
-    let remains = &mut (&*server, told);
-    let outcome = Outcome::of(remains, request, &ended, config.policy(), wants)?;
-    let mut outcome = match outcome {
-        Some(mut outcome) => {
-            if !contribution.records.is_empty() && outcome.modules.is_empty() {
-                outcome.modules = RunReport::decode(&remains.report()).modules;
-            }
-            outcome
-        }
-        None => one(config, job, request, &wants)?,
-    };
-    outcome.strategy = request.strategy as u32;
-    outcome.contribution = contribution;
-    Ok(outcome)
-}
-
-/// What a job has made for a ticket.
-enum Made {
-    Run(Box<Outcome>),
-    Tried(Tried),
-}
-
-/// Tries a predicted deadlock until a run fails; `base` is the request of the run that showed it.
-fn attempt(
-    config: &Config,
-    job: &mut Job,
-    base: &Request,
-    prediction: &Arc<Prediction>,
-) -> Result<Tried, Error> {
-    // Most tries are thrown away: none may claim to be the first that showed something, and races are for the runs.
-    let base = Request { races: false, flags: base.flags & !flags::COVERAGE, ..base.clone() };
-    let wants = |keys: &[u64]| vec![true; keys.len()];
-    let mut tries = 0;
-    let mut outcome = None;
-    while tries < TRIES && outcome.is_none() {
-        let made = one(config, job, &prediction.request(&base, tries), &wants)?;
-        tries += 1;
-        // A run that is killed has no schedule to keep, and the next ones would take as long.
-        if made.verdict.kind == VerdictKind::Timeout || made.counters.segments_lost > 0 {
-            break;
-        }
-        if made.verdict.is_failure() || made.verdict.is_internal() || made.mismatch.is_some() {
-            outcome = Some(Box::new(made));
-        }
-    }
-    Ok(Tried { prediction: Arc::clone(prediction), tries, outcome })
-}
-
 /// The next tickets: several runs of one epoch, if `size` lets them be made with one command.
 fn next(shared: &Shared, size: Option<Size>, jobs: usize) -> Option<Vec<Ticket>> {
     let mut ledger = shared.lock();
@@ -654,148 +527,4 @@ fn next(shared: &Shared, size: Option<Size>, jobs: usize) -> Option<Vec<Ticket>>
         }
         ledger = shared.epoch.wait(ledger).unwrap_or_else(PoisonError::into_inner);
     }
-}
-
-/// One run. If somebody kills its server meanwhile, all of it is made again: what it tells does not depend on that.
-fn one(
-    config: &Config,
-    job: &mut Job,
-    request: &Request,
-    wants: &dyn Fn(&[u64]) -> Vec<bool>,
-) -> Result<Outcome, Error> {
-    const MORE_TIMES: u32 = 4;
-    for _ in 0..MORE_TIMES {
-        let made = once(config, job, request, wants);
-        if !lacks(&made, job) {
-            return made;
-        }
-    }
-    once(config, job, request, wants)
-}
-
-/// Whether somebody has killed the server before all was known of the run.
-fn lacks(made: &Result<Outcome, Error>, job: &Job) -> bool {
-    match made {
-        Err(error) => error.is_by_a_kill(),
-        Ok(outcome) => outcome.may_lack_details() && !job.is_alive(),
-    }
-}
-
-/// One run.
-fn once(
-    config: &Config,
-    job: &mut Job,
-    request: &Request,
-    wants: &dyn Fn(&[u64]) -> Vec<bool>,
-) -> Result<Outcome, Error> {
-    let ended = job.run(request, &[])?;
-    outcome_of(config, job, request, &ended, wants)
-}
-
-/// The outcome of the run that has just ended, with its second making if that is asked for.
-fn outcome_of(
-    config: &Config,
-    job: &mut Job,
-    request: &Request,
-    ended: &Ended,
-    wants: &dyn Fn(&[u64]) -> Vec<bool>,
-) -> Result<Outcome, Error> {
-    let known = Arc::clone(job.known());
-    let Some(server) = job.last() else { return Err(Error::Cancelled) };
-    let policy = config.policy();
-    let mut outcome = Outcome::of_last(server, request, ended, policy, wants)?;
-    outcome.strategy = request.strategy as u32;
-    let segments = config.taker.is_some().then(|| taken_segments(server, ended));
-    if request.flags & flags::COVERAGE != 0 {
-        outcome.contribution = server.take_contribution(ended);
-        if !outcome.contribution.records.is_empty() && outcome.modules.is_empty() {
-            outcome.modules = RunReport::decode(&server.report_bytes(ended)).modules;
-        }
-    }
-    let by_place = config.futures.is_some() || config.idioms.is_some() || config.pairs.is_some();
-    if by_place && outcome.modules.is_empty() {
-        outcome.modules = RunReport::decode(&server.report_bytes(ended)).modules;
-    }
-    if config.check_replay && outcome::can_follow(ended) {
-        check_replay(server, request, ended, &mut outcome)?;
-    }
-    // Whoever forces iroots makes one run after the other, and wants all steps of each.
-    let steps = match config.search {
-        Search::Strategy(spec) if spec.id == StrategyId::Idioms => true,
-        _ => config.idioms.as_ref().is_some_and(|order| order.force || order.once),
-    };
-    if steps && !outcome.learnt.is_empty() && taken_segments(server, ended).is_some() {
-        remake(server, &known, request, ended, &mut outcome)?;
-    }
-    outcome.look_closer(server, request, policy);
-    if let Some(segments) = segments {
-        let failed = outcome.shown.iter().any(|shown| shown.fails && !shown.hidden);
-        let (verdict, learnt) = (outcome.verdict.clone(), outcome.learnt.clone());
-        let request = request.clone();
-        let class = outcome.contribution.class;
-        outcome.taken = Some(Box::new(Taken { request, segments, verdict, failed, learnt, class }));
-    }
-    Ok(outcome)
-}
-
-/// The choices of the run that has just ended, if they are all there and can be followed.
-fn taken_segments(server: &Server, ended: &Ended) -> Option<Vec<Segment>> {
-    let whole = outcome::can_follow(ended) && ended.live.counters.segments_lost == 0;
-    whole.then(|| server.segments(ended))
-}
-
-/// Makes the run that has just ended again, by its own choices and with what it learnt of shared memory: what was out of sight is among its steps then.
-fn remake(
-    server: &mut Server,
-    known: &[u64],
-    request: &Request,
-    ended: &Ended,
-    outcome: &mut Outcome,
-) -> Result<(), Error> {
-    /// What a run that knows more learns itself; it comes to an end, for there are only so many instructions.
-    const TIMES: u32 = 4;
-    let mut again = request.clone().strictly(outcome.verdict.kind);
-    again.flags &= !flags::COVERAGE;
-    let segments = server.segments(ended);
-    // The books will have it in the same order.
-    let mut known = known.to_vec();
-    let mut all: HashSet<u64> = known.iter().copied().collect();
-    known.extend(outcome.learnt.iter().copied().filter(|&pc| all.insert(pc)));
-    for _ in 0..TIMES {
-        server.set_known(&known);
-        let second = server.run(&again, Follow::Segments(&segments), None)?;
-        if !outcome::can_follow(&second) || second.live.verdict != ended.live.verdict {
-            return Ok(());
-        }
-        let more: Vec<u64> = server.learnt(&second).into_iter().filter(|&pc| all.insert(pc)).collect();
-        if more.is_empty() {
-            let Lessons { steps, steps_lost, .. } = server.lessons(&second);
-            outcome.lessons =
-                Lessons { steps, steps_lost, remade: true, ..std::mem::take(&mut outcome.lessons) };
-            return Ok(());
-        }
-        known.extend(&more);
-        outcome.learnt.extend(more);
-    }
-    Ok(())
-}
-
-/// Makes the run that has just ended a second time and compares.
-fn check_replay(
-    server: &mut Server,
-    request: &Request,
-    ended: &Ended,
-    outcome: &mut Outcome,
-) -> Result<(), Error> {
-    let mut again = request.clone();
-    let follow = if ended.live.counters.segments_lost == 0 {
-        again = again.strictly(outcome.verdict.kind);
-        Follow::LastRun
-    } else {
-        Follow::Nothing
-    };
-    let second = server.run(&again, follow, None)?;
-    let facts = server.facts(&again, &second, false)?;
-    outcome.compare(ended, &facts, second.live.class);
-    Ok(())
 }

@@ -16,7 +16,7 @@
 use crate::advice::Lessons;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use threadbare_strategy::reads::{RECORD_WORDS, STRAND_SHIFT, flags};
-use threadbare_strategy::rff::{CONSTRAINTS, GUIDE_WORDS, HEAD_WORDS, Kind};
+use threadbare_strategy::rff::{CONSTRAINTS, Kind, Told};
 use threadbare_strategy::rng::{Rng, mix, run_seed};
 
 /// Constraints of an abstract schedule at the most.
@@ -237,20 +237,19 @@ impl Fuzz {
     fn encode(&self, constraint: &Constraint, words: &mut Vec<u64>) {
         let Pair { place, writer, reader } = constraint.pair;
         if constraint.kind == Kind::Nested {
-            words.extend([Kind::Nested as u64, 0, 0, 0, 0, 0]);
-            return;
+            let nothing = Told { kind: Kind::Nested, addr: 0, writer: 0, reader: 0, entry: 0, writes: &[] };
+            return nothing.encode(words);
         }
         let place = &self.places[place];
         let entry = place.readers.get(&reader).copied().unwrap_or(reader);
         // One lock's place for both sides says nothing: then the accesses themselves are held.
         let apart = place.writers.values().all(|&other| other != entry);
-        let Some(room) = GUIDE_WORDS.checked_sub(words.len() + HEAD_WORDS) else { return };
-        let writers = place.writers.iter().take((room / 2).min(WRITERS));
+        let Some(room) = Told::room_for_writes(words.len()) else { return };
+        let writers = place.writers.iter().take(room.min(WRITERS));
+        let writes: Vec<[u64; 2]> = writers.map(|(&pc, &from)| [pc, if apart { from } else { pc }]).collect();
         let entry = if apart { entry } else { reader };
-        words.extend([constraint.kind as u64, place.addr, writer, reader, entry, writers.len() as u64]);
-        for (&pc, &from) in writers {
-            words.extend([pc, if apart { from } else { pc }]);
-        }
+        Told { kind: constraint.kind, addr: place.addr, writer, reader, entry, writes: &writes }
+            .encode(words);
     }
 
     /// A run of this epoch has ended, with a guide of ours or without.
@@ -388,6 +387,7 @@ impl Fuzz {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadbare_strategy::rff::GUIDE_WORDS;
 
     fn record(addr: u64, writer: u64, reader: u64) -> [u64; RECORD_WORDS] {
         // Strand 1 reads, the main strand writes.

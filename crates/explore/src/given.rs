@@ -56,7 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 impl Given {
     /// A server of this target; `None` if its program has to be started for it.
     pub(crate) fn server(&self, target: &Target, cancel: &Arc<AtomicBool>) -> Option<Result<Server, Error>> {
-        if target.free {
+        if !target.mode.makes_choices() {
             return None;
         }
         let base = match &self.base {

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::fault::Faults;
-use threadbare_abi::layout::{MemoryModel, PCS_CAPACITY};
+use threadbare_abi::layout::{FACTS_CAPACITY, MemoryModel};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::Books;
 use threadbare_coverage::tasks::Seen;
@@ -34,7 +34,7 @@ const PART_LATER: u64 = 64;
 
 /// A run to make.
 #[derive(Clone, Debug)]
-pub(crate) struct Ticket {
+pub struct Ticket {
     pub(crate) run: u64,
     pub(crate) known: Arc<[u64]>,
     pub(crate) estimates: (u64, u64),
@@ -204,7 +204,7 @@ impl Ledger {
     /// These pcs are known before the first run.
     pub(crate) fn know(&mut self, pcs: Vec<u64>) {
         self.learnt.extend(pcs.into_iter().filter(|&pc| self.learnt_set.insert(pc)));
-        self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
+        self.known = self.learnt[..self.learnt.len().min(FACTS_CAPACITY)].into();
     }
 
     /// The same books, for reads that are to see certain writes.
@@ -289,8 +289,8 @@ impl Ledger {
         self.epoch_end = (self.epoch_end + self.epoch_size).min(self.limit);
         self.estimates = (long_run(&mut self.choices), self.strands);
         self.choices.clear();
-        if self.known.len() < self.learnt.len().min(PCS_CAPACITY) {
-            self.known = self.learnt[..self.learnt.len().min(PCS_CAPACITY)].into();
+        if self.known.len() < self.learnt.len().min(FACTS_CAPACITY) {
+            self.known = self.learnt[..self.learnt.len().min(FACTS_CAPACITY)].into();
         }
     }
 
@@ -362,7 +362,7 @@ impl Ledger {
         self.digest.take(&mut outcome.lessons);
         outcome.lessons.news = outcome.learnt.iter().any(|pc| !self.learnt_set.contains(pc));
         // A run that knew less than is known by now tells nothing of classes, nor does one that others did not come to the end of.
-        let knew_all = self.known.len() == self.learnt.len().min(PCS_CAPACITY);
+        let knew_all = self.known.len() == self.learnt.len().min(FACTS_CAPACITY);
         let whole = outcome.verdict.kind == VerdictKind::None;
         self.advice.witness(knew_all && whole, &mut outcome.lessons);
         self.log.run(run, &outcome);

@@ -80,7 +80,7 @@ pub(crate) struct Shown {
 
 /// The result of one run of a campaign: what the journal keeps of it, but for what the findings have.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     pub(crate) counters: Counters,
     pub(crate) learnt: Vec<u64>,
     /// The number of who decided.
@@ -161,6 +161,7 @@ impl Outcome {
         wants: impl FnOnce(&[u64]) -> Vec<bool>,
     ) -> Result<Option<Outcome>, Error> {
         let mut outcome = Outcome::clean(ended.live.counters, remains.learnt());
+        outcome.strategy = request.strategy as u32;
         outcome.warnings = remains.limits_met();
         outcome.lessons = remains.lessons();
         let clean = verdict::is_clean(ended.end, &ended.live);
@@ -221,6 +222,14 @@ impl Outcome {
             outcome.shown.push(Shown { key, fails, hidden: false, facts, recording: None });
         }
         Ok(Some(outcome))
+    }
+
+    /// What it adds to coverage.
+    pub(crate) fn covers(&mut self, contribution: Contribution, remains: &dyn Remains) {
+        if !contribution.records.is_empty() && self.modules.is_empty() {
+            self.modules = RunReport::decode(&remains.report()).modules;
+        }
+        self.contribution = contribution;
     }
 
     /// Makes the run again for the details of what is new in it, and asks whether it is to be told.

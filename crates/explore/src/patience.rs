@@ -105,7 +105,7 @@ impl Patience {
 
 /// What a campaign knows of the runs that used up their time.
 #[derive(Debug, Default)]
-pub(crate) struct Pace(AtomicU8);
+pub struct Pace(AtomicU8);
 
 const UNKNOWN: u8 = 0;
 const SLOW: u8 = 1;

@@ -55,7 +55,7 @@ pub struct Unproved {
 
 /// What the tries of a prediction came to.
 #[derive(Debug)]
-pub(crate) struct Tried {
+pub struct Tried {
     pub(crate) prediction: Arc<Prediction>,
     pub(crate) tries: u64,
     /// The run that failed, if one did.

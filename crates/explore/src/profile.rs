@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use threadbare_strategy::weights::{NOBODY, entries};
+use threadbare_strategy::weights::{NOBODY, encode, entries};
 
 /// The counts of an epoch.
 #[derive(Debug, Default)]
@@ -54,13 +54,9 @@ impl Profile {
         }
         let mut words = Vec::new();
         for strand in &self.strands {
-            words.extend([strand.path, strand.parent, strand.counts.len() as u64]);
             // Rounded up: a strand that has something left is never without weight.
-            words.extend(
-                strand.counts.iter().map(|(bucket, sum)| {
-                    sum.div_ceil(strand.runs).min(u64::MAX >> 8) << 8 | u64::from(*bucket)
-                }),
-            );
+            let counts = strand.counts.iter().map(|(bucket, sum)| (*bucket, sum.div_ceil(strand.runs)));
+            encode(strand.path, strand.parent, counts, &mut words);
         }
         self.guide = words.into();
         self.strands.clear();

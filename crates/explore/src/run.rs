@@ -3,7 +3,7 @@
 use crate::advice::Lessons;
 use crate::batch::Batch;
 use crate::error::Error;
-use crate::free::{Places, Quiet, Recorded};
+use crate::mode::free::{Places, Quiet, Recorded};
 use crate::patience::{MORE, Pace, Patience};
 use crate::server::{Message, Server, Target};
 use crate::shm::LiveCopy;
@@ -393,10 +393,9 @@ impl Server {
     /// The order of events that the free run that has just ended recorded.
     pub(crate) fn recording(&self, last: u16) -> Recorded {
         let (paths, events, count) = self.memory.recorded();
-        let mut words = vec![Recording::head(paths.len() as u32, last)];
-        words.extend(&paths);
+        let mut words = Vec::new();
         // A strand that was killed may have taken a number and left its place empty.
-        words.extend(events.iter().filter(|&&event| event != 0));
+        Recording::encode(&paths, last, events.into_iter().filter(|&event| event != 0), &mut words);
         words.truncate(WORDS_CAPACITY - 1);
         let events = (words.len() - 1 - paths.len()) as u64;
         Recorded { words: words.into(), events, cut: count > events }

@@ -8,6 +8,7 @@ use crate::capture::Capture;
 use crate::error::Error;
 use crate::given::Given;
 use crate::limits::Limits;
+use crate::mode::{Controlled, RunMode};
 use crate::outcome::Leaks;
 use crate::process::Process;
 use crate::shm::SharedMemory;
@@ -54,8 +55,8 @@ pub struct Target {
     pub limits: Limits,
     /// What is done with memory that its runs leave.
     pub leaks: Leaks,
-    /// Whether its strands run free, as threads of the kernel.
-    pub free: bool,
+    /// How its runs are made.
+    pub mode: &'static dyn RunMode,
     /// Whether a run may begin in the process of the one before it.
     pub reset: bool,
     /// Whether its compiler tells of every access to variables on the stack.
@@ -80,7 +81,7 @@ impl Target {
             start_timeout: Duration::from_secs(60),
             limits: Limits::default(),
             leaks: Leaks::Off,
-            free: false,
+            mode: &Controlled,
             reset: false,
             stacks_told: true,
             choices: 0,
@@ -90,7 +91,7 @@ impl Target {
 
     /// The same program with its strands under control.
     pub fn controlled(&self) -> Arc<Target> {
-        Arc::new(Target { free: false, ..self.clone() })
+        Arc::new(Target { mode: &Controlled, ..self.clone() })
     }
 }
 
@@ -219,13 +220,7 @@ impl Server {
             command.env(BIND_NOW, "1");
             variable += ",bind=1";
         }
-        if target.free {
-            variable += ",free=1";
-        } else {
-            // As long either way, or the program's stack would begin elsewhere.
-            variable += if target.reset { ",reset=1" } else { ",reset=0" };
-            variable += if target.stacks_told { ",stacks=1" } else { ",stacks=0" };
-        }
+        variable += &target.mode.announced(target);
         if let Some(cpus) = processors::allowed() {
             variable += &format!(",cpus={cpus}");
         }
@@ -270,7 +265,7 @@ impl Server {
             choices: target.choices,
             leaks: target.leaks != Leaks::Off,
             left_behind: 0,
-            processors: if target.free { processors::count() } else { 1 },
+            processors: target.mode.processors(),
             was_slow: false,
         }
     }

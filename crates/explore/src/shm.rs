@@ -16,14 +16,9 @@ use std::time::Duration;
 use threadbare_abi::batch::{self, Batch, Head};
 use threadbare_abi::event::{Event, Segment};
 use threadbare_abi::layout::{
-    BATCH_GUIDES_OFFSET, BATCH_OFFSET, EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, FOLLOW_OFFSET,
-    GUIDE_OFFSET, HEADER_OFFSET, Header, KNOWN_OFFSET, LEARNT_OFFSET, LIVE_OFFSET, Live, MAGIC, NOTES_OFFSET,
-    PCS_CAPACITY, PLACES_OFFSET, PLAN_OFFSET, Plan, READS_OFFSET, RECORDED_CAPACITY, RECORDED_OFFSET,
-    RECORDED_STRANDS, REPORT_OFFSET, REPORT_SIZE, RESULTS_OFFSET, RING_OFFSET, Recorded, Ring,
-    SEGMENTS_CAPACITY, STEPS_CAPACITY, STEPS_OFFSET, TAKEN_OFFSET, TASKS_OFFSET, TOLD_CAPACITY, TOLD_OFFSET,
-    VERSION, WATCH_OFFSET, WATCHES_CAPACITY, WORDS_CAPACITY, Watch,
+    self, Area, EVENTS_CAPACITY, FILE_SIZE, Header, Live, MAGIC, Plan, REPORT_SIZE, Recorded, Ring, VERSION,
+    Watch,
 };
-use threadbare_abi::local;
 use threadbare_abi::step::STEP_WORDS;
 use threadbare_abi::tasks::{FUNCTIONS, ROW, Tasks};
 use threadbare_trace::run::Counters;
@@ -129,7 +124,12 @@ fn task_columns(function: usize) -> [usize; 4] {
         std::mem::offset_of!(Tasks, marks) + function * 4,
         std::mem::offset_of!(Tasks, pairs) + function * ROW * 8,
     ]
-    .map(|offset| TASKS_OFFSET + offset)
+    .map(|offset| layout::TASKS.offset() + offset)
+}
+
+/// Where something of the batch is.
+fn in_batch(field: usize) -> usize {
+    layout::BATCH.offset() + field
 }
 
 impl SharedMemory {
@@ -142,7 +142,7 @@ impl SharedMemory {
         let base = unsafe { mmap(ptr::null_mut(), FILE_SIZE, prot, MapFlags::SHARED, &fd, 0) }?;
         let base = NonNull::new(base.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
         let memory = SharedMemory { fd, base };
-        memory.write(HEADER_OFFSET, &[Header { magic: MAGIC, version: VERSION, reserved: 0 }]);
+        memory.put(layout::HEADER, &[Header { magic: MAGIC, version: VERSION, reserved: 0 }]);
         Ok(memory)
     }
 
@@ -153,28 +153,28 @@ impl SharedMemory {
 
     /// Empties the ring. The live page is the server's: it reads there what the last run needed.
     pub fn clear_ring(&self) {
-        self.write(RING_OFFSET, &[[0u8; size_of::<Ring>()]]);
+        self.write(layout::RING.offset(), &[[0u8; size_of::<Ring>()]]);
     }
 
     /// Sets the plan of the next run.
     pub fn set_plan(&self, plan: &Plan) {
-        self.write(BATCH_OFFSET + std::mem::offset_of!(Batch, count), &[0u64]);
-        self.write(PLAN_OFFSET, std::slice::from_ref(plan));
+        self.write(in_batch(std::mem::offset_of!(Batch, count)), &[0u64]);
+        self.put(layout::PLAN, std::slice::from_ref(plan));
     }
 
     /// Sets the plans of a batch of runs, no more than [`batch::RUNS`], each with what its strategy is told; the number of those that fit.
     pub(crate) fn set_batch(&self, plans: &[(Plan, Arc<[u64]>)]) -> usize {
-        let at = |field: usize, index: usize, size: usize| BATCH_OFFSET + field + index * size;
+        let at = |field: usize, index: usize, size: usize| in_batch(field) + index * size;
         let mut used = 0;
         let mut last: Option<(&Arc<[u64]>, [u64; 2])> = None;
         let mut count = 0;
         for (index, (plan, guide)) in plans.iter().take(batch::RUNS).enumerate() {
-            let words = &guide[..guide.len().min(WORDS_CAPACITY - 1)];
+            let words = &guide[..guide.len().min(layout::WORDS_CAPACITY - 1)];
             let place = match last.filter(|(other, _)| Arc::ptr_eq(other, guide)) {
                 Some((_, place)) => place,
                 None if used + words.len() > batch::GUIDE_WORDS => break,
                 None => {
-                    self.write(BATCH_GUIDES_OFFSET + used * 8, words);
+                    self.write(layout::BATCH_GUIDES.offset() + used * 8, words);
                     used += words.len();
                     [(used - words.len()) as u64, words.len() as u64]
                 }
@@ -196,7 +196,7 @@ impl SharedMemory {
 
     /// No other run of the batch is to begin; tells which one is under way.
     pub(crate) fn stop_batch(&self) -> u64 {
-        let batch = self.base.as_ptr().wrapping_add(BATCH_OFFSET).cast::<Batch>();
+        let batch = self.at(layout::BATCH);
         // SAFETY: the batch lies in the mapping and is aligned; the flag is an atomic, which both sides use as such.
         unsafe { &(*batch).stop }.store(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
@@ -205,82 +205,87 @@ impl SharedMemory {
 
     /// What the runs of a batch told that are made for good.
     pub(crate) fn results(&self) -> Vec<Told> {
-        let batch = self.base.as_ptr().wrapping_add(BATCH_OFFSET).cast::<Batch>();
+        let batch = self.at(layout::BATCH);
         // SAFETY: as above.
         let done = unsafe { &(*batch).done }.load(Ordering::Acquire).min(batch::RUNS as u64) as usize;
-        let end: u64 = self.read(BATCH_OFFSET + std::mem::offset_of!(Batch, results) + done * 8, 1, 1)[0];
-        let words: Vec<u64> = self.read(RESULTS_OFFSET, end / 8, batch::RESULTS / 8);
+        let end: u64 = self.read(in_batch(std::mem::offset_of!(Batch, results)) + done * 8, 1, 1)[0];
+        let words = self.get(layout::RESULTS, 0, end / 8);
         let mut rest = &words[..];
         std::iter::from_fn(|| Told::read(&mut rest)).take(done).collect()
     }
 
     /// Forgets the process of the last run.
     pub fn clear_pid(&self) {
-        let offset = LIVE_OFFSET + std::mem::offset_of!(Live, pid);
+        let offset = layout::LIVE.offset() + std::mem::offset_of!(Live, pid);
         self.write(offset, &[0i32]);
     }
 
     /// Sets the segments to follow; returns how many fit.
     pub fn set_follow(&self, segments: &[Segment]) -> u64 {
-        let fit = &segments[..segments.len().min(SEGMENTS_CAPACITY)];
-        self.write(FOLLOW_OFFSET, fit);
-        fit.len() as u64
+        self.put(layout::FOLLOW, segments) as u64
     }
 
-    /// Sets the known pcs; returns how many fit.
-    pub fn set_known(&self, pcs: &[u64]) -> u64 {
-        let fit = &pcs[..pcs.len().min(PCS_CAPACITY)];
-        self.write(KNOWN_OFFSET, fit);
-        fit.len() as u64
+    /// Sets what is known of the program, facts as words; returns how many fit.
+    pub fn set_known(&self, facts: &[u64]) -> u64 {
+        self.put(layout::KNOWN, facts) as u64
     }
 
     /// Sets where parameters and locals are at instructions: the words of [`threadbare_abi::local`].
     pub fn set_places(&self, words: &[u64]) {
-        self.write(PLACES_OFFSET, &words[..words.len().min(local::WORDS)]);
+        self.put(layout::PLACES, words);
     }
 
     /// Sets what the runtime is to look out for; returns how many fit.
     pub fn set_watches(&self, watches: &[Watch]) -> u32 {
-        let fit = &watches[..watches.len().min(WATCHES_CAPACITY)];
-        self.write(WATCH_OFFSET, fit);
-        fit.len() as u32
+        self.put(layout::WATCHES, watches) as u32
     }
 
     /// Sets what the strategy is told; what does not fit is cut.
     pub fn set_guide(&self, words: &[u64]) {
-        let fit = &words[..words.len().min(WORDS_CAPACITY - 1)];
-        self.write(GUIDE_OFFSET, &[fit.len() as u64]);
-        self.write(GUIDE_OFFSET + 8, fit);
+        self.set_words(layout::GUIDE, words);
     }
 
     /// What the strategy of the run noted.
     pub fn notes(&self) -> Vec<u64> {
-        self.words(NOTES_OFFSET)
+        self.words(layout::NOTES)
     }
 
     /// The records of who read from whom in the run.
     pub fn reads(&self) -> Vec<u64> {
-        self.words(READS_OFFSET)
+        self.words(layout::READS)
     }
 
-    fn words(&self, offset: usize) -> Vec<u64> {
-        let count = self.read(offset, 1, 1)[0];
-        self.read(offset + 8, count, WORDS_CAPACITY - 1)
+    /// Sets an area whose first word is the number of the others.
+    fn set_words(&self, area: Area<u64>, words: &[u64]) {
+        let fit = &words[..words.len().min(area.capacity() - 1)];
+        self.put(area, &[fit.len() as u64]);
+        self.write(area.offset() + 8, fit);
+    }
+
+    /// The words of such an area.
+    fn words(&self, area: Area<u64>) -> Vec<u64> {
+        let count = self.get(area, 0, 1)[0];
+        self.get(area, 1, count)
     }
 
     /// The order of events that a free run recorded: the strands' paths, the events, and how many there were in all.
     pub fn recorded(&self) -> (Vec<u64>, Vec<u64>, u64) {
-        let word = |at: usize| self.read(RECORDED_OFFSET + at, 1, 1).first().copied().unwrap_or(0);
+        let recorded = layout::RECORDED.offset();
+        let word = |at: usize| self.read(recorded + at, 1, 1).first().copied().unwrap_or(0);
         let count: u64 = word(std::mem::offset_of!(Recorded, count));
         let strands: u64 = word(std::mem::offset_of!(Recorded, strands));
-        let paths = RECORDED_OFFSET + std::mem::offset_of!(Recorded, paths);
-        let events = RECORDED_OFFSET + std::mem::offset_of!(Recorded, events);
-        (self.read(paths, strands, RECORDED_STRANDS), self.read(events, count, RECORDED_CAPACITY), count)
+        let paths = recorded + std::mem::offset_of!(Recorded, paths);
+        let events = recorded + std::mem::offset_of!(Recorded, events);
+        (
+            self.read(paths, strands, layout::RECORDED_STRANDS),
+            self.read(events, count, layout::RECORDED_CAPACITY),
+            count,
+        )
     }
 
     /// Functions in the table of tasks, and how many there would be with more room.
     pub(crate) fn functions(&self) -> (usize, u64) {
-        let count = self.read(TASKS_OFFSET + std::mem::offset_of!(Tasks, count), 1, 1)[0];
+        let count = self.read(layout::TASKS.offset() + std::mem::offset_of!(Tasks, count), 1, 1)[0];
         ((count as usize).min(FUNCTIONS), count)
     }
 
@@ -297,7 +302,7 @@ impl SharedMemory {
 
     /// Sets the number of functions in the table of tasks.
     pub(crate) fn set_functions(&self, count: usize) {
-        self.write(TASKS_OFFSET + std::mem::offset_of!(Tasks, count), &[count as u64]);
+        self.write(layout::TASKS.offset() + std::mem::offset_of!(Tasks, count), &[count as u64]);
     }
 
     /// Sets a row of the table of tasks.
@@ -313,56 +318,54 @@ impl SharedMemory {
     pub fn live(&self) -> LiveCopy {
         // SAFETY: the page lies in the mapping, is aligned, and any bytes are a valid `Live`: integers only. The copy
         // is volatile because a run may still write to it.
-        LiveCopy::of(&unsafe { ptr::read_volatile(self.base.add(LIVE_OFFSET).cast::<Live>().as_ptr()) })
+        LiveCopy::of(&unsafe { ptr::read_volatile(self.at(layout::LIVE)) })
     }
 
     /// The first `len` bytes of the report area.
     pub fn report(&self, len: u64) -> Vec<u8> {
-        self.read(REPORT_OFFSET, len, REPORT_SIZE)
+        self.get(layout::REPORT, 0, len)
     }
 
     /// Writes the texts of an input to where reports will be.
     pub(crate) fn set_texts(&self, texts: &[u8]) {
         assert!(texts.len() <= REPORT_SIZE);
-        self.write(REPORT_OFFSET, texts);
+        self.put(layout::REPORT, texts);
     }
 
-    /// The first `count` pcs the run learnt.
+    /// The first `count` facts the run learnt, as words.
     pub fn learnt(&self, count: u64) -> Vec<u64> {
-        self.read(LEARNT_OFFSET, count, PCS_CAPACITY)
+        self.get(layout::LEARNT, 0, count)
     }
 
     /// The records of coverage from the `from`-th on, of `count` in all.
     pub fn told(&self, from: u64, count: u64) -> Vec<[u64; 2]> {
-        let (from, count) = (from.min(TOLD_CAPACITY as u64), count.min(TOLD_CAPACITY as u64));
-        self.read(TOLD_OFFSET + from as usize * 16, count.saturating_sub(from), TOLD_CAPACITY)
+        self.get(layout::TOLD, from, count.min(layout::TOLD_CAPACITY as u64).saturating_sub(from))
     }
 
     /// The first `count` records of the run's steps, as words.
     pub fn steps(&self, count: u64) -> Vec<u64> {
-        self.read(STEPS_OFFSET, count.saturating_mul(STEP_WORDS as u64), STEPS_CAPACITY * STEP_WORDS)
+        let (at, most) = (layout::STEPS.offset(), layout::STEPS_CAPACITY * STEP_WORDS);
+        self.read(at, count.saturating_mul(STEP_WORDS as u64), most)
     }
 
     /// The first `count` segments the run took.
     pub fn taken(&self, count: u64) -> Vec<Segment> {
-        self.read(TAKEN_OFFSET, count, SEGMENTS_CAPACITY)
+        self.get(layout::TAKEN, 0, count)
     }
 
     /// Makes the segments the run took the ones to follow; returns how many.
     pub fn follow_taken(&self, count: u64) -> u64 {
-        let count = count.min(SEGMENTS_CAPACITY as u64);
+        let count = count.min(layout::SEGMENTS_CAPACITY as u64);
         // SAFETY: both tables lie in the mapping, have this capacity, and do not overlap.
         unsafe {
-            let from = self.base.add(TAKEN_OFFSET).cast::<Segment>().as_ptr();
-            let to = self.base.add(FOLLOW_OFFSET).cast::<Segment>().as_ptr();
-            ptr::copy_nonoverlapping(from, to, count as usize);
+            ptr::copy_nonoverlapping(self.at(layout::TAKEN), self.at(layout::FOLLOW), count as usize);
         }
         count
     }
 
     /// Takes all events out of the ring and makes room for more; returns how many there were.
     pub fn drain(&self, buffer: &mut Vec<Event>) -> usize {
-        let ring = self.base.as_ptr().wrapping_add(RING_OFFSET).cast::<Ring>();
+        let ring = self.at(layout::RING);
         // SAFETY: the ring's page lies in the mapping and is aligned; its fields are atomics, which both sides use as
         // such.
         let (head, tail, space) = unsafe { (&(*ring).head, &(*ring).tail, &(*ring).space) };
@@ -375,11 +378,29 @@ impl SharedMemory {
         }
         let start = from as usize % EVENTS_CAPACITY;
         let first = count.min(EVENTS_CAPACITY - start);
-        buffer.extend(self.read::<Event>(EVENTS_OFFSET + start * size_of::<Event>(), first as u64, first));
-        buffer.extend(self.read::<Event>(EVENTS_OFFSET, (count - first) as u64, EVENTS_CAPACITY));
+        buffer.extend(self.get(layout::EVENTS, start as u64, first as u64));
+        buffer.extend(self.get(layout::EVENTS, 0, (count - first) as u64));
         tail.store(to, Ordering::Release);
         wake(space);
         count
+    }
+
+    /// Where an area begins.
+    fn at<T>(&self, area: Area<T>) -> *mut T {
+        self.base.as_ptr().wrapping_add(area.offset()).cast()
+    }
+
+    /// Puts values at the beginning of an area; what does not fit is cut. Returns how many fit.
+    fn put<T: Copy>(&self, area: Area<T>, values: &[T]) -> usize {
+        let fit = &values[..values.len().min(area.capacity())];
+        self.write(area.offset(), fit);
+        fit.len()
+    }
+
+    /// So many entries of an area, from one on, as far as it goes.
+    fn get<T: Plain>(&self, area: Area<T>, from: u64, count: u64) -> Vec<T> {
+        let from = usize::try_from(from).unwrap_or(usize::MAX).min(area.capacity());
+        self.read(area.offset() + from * size_of::<T>(), count, area.capacity() - from)
     }
 
     fn write<T: Copy>(&self, offset: usize, values: &[T]) {
@@ -494,24 +515,27 @@ mod tests {
     fn lengths_from_the_other_side_are_cut() {
         let memory = SharedMemory::create().unwrap();
         assert_eq!(memory.report(u64::MAX).len(), REPORT_SIZE);
-        assert_eq!(memory.learnt(u64::MAX).len(), PCS_CAPACITY);
-        assert_eq!(memory.set_known(&vec![1; PCS_CAPACITY + 5]), PCS_CAPACITY as u64);
+        assert_eq!(memory.learnt(u64::MAX).len(), layout::FACTS_CAPACITY);
+        assert_eq!(memory.set_known(&vec![1; layout::FACTS_CAPACITY + 5]), layout::FACTS_CAPACITY as u64);
         assert_eq!(memory.live().verdict, 0);
-        memory.write(NOTES_OFFSET, &[u64::MAX]);
-        assert_eq!((memory.notes().len(), memory.reads().len()), (WORDS_CAPACITY - 1, 0));
-        memory.set_guide(&vec![7; WORDS_CAPACITY]);
-        assert_eq!(memory.words(GUIDE_OFFSET), vec![7; WORDS_CAPACITY - 1]);
+        memory.put(layout::NOTES, &[u64::MAX]);
+        assert_eq!((memory.notes().len(), memory.reads().len()), (layout::WORDS_CAPACITY - 1, 0));
+        memory.set_guide(&vec![7; layout::WORDS_CAPACITY]);
+        assert_eq!(memory.words(layout::GUIDE), vec![7; layout::WORDS_CAPACITY - 1]);
     }
 
     #[test]
     fn results_that_are_damaged_are_left_out() {
         let memory = SharedMemory::create().unwrap();
-        let field = |offset: usize| BATCH_OFFSET + offset;
+        let field = |offset: usize| layout::BATCH.offset() + offset;
         let words = size_of::<Head>() / 8;
         // Two runs, of which the second says that it has learnt more than there is room for.
-        memory.write(RESULTS_OFFSET + std::mem::offset_of!(Head, learnt), &[1u64]);
-        memory.write(RESULTS_OFFSET + words * 8, &[77u64]);
-        memory.write(RESULTS_OFFSET + (words + 1) * 8 + std::mem::offset_of!(Head, learnt), &[u64::MAX]);
+        memory.write(layout::RESULTS.offset() + std::mem::offset_of!(Head, learnt), &[1u64]);
+        memory.write(layout::RESULTS.offset() + words * 8, &[77u64]);
+        memory.write(
+            layout::RESULTS.offset() + (words + 1) * 8 + std::mem::offset_of!(Head, learnt),
+            &[u64::MAX],
+        );
         memory.write(field(std::mem::offset_of!(Batch, done)), &[2u64]);
         let ends = field(std::mem::offset_of!(Batch, results));
         memory.write(ends + 16, &[(2 * words as u64 + 1) * 8]);
@@ -528,11 +552,51 @@ mod tests {
         // SAFETY: a plan is integers.
         let plan: Plan = unsafe { std::mem::zeroed() };
         let guide = |words: usize| Arc::<[u64]>::from(vec![5; words]);
-        let (shared, long) = (guide(WORDS_CAPACITY - 1), guide(WORDS_CAPACITY - 1));
+        let (shared, long) = (guide(layout::WORDS_CAPACITY - 1), guide(layout::WORDS_CAPACITY - 1));
         let same: Vec<_> = (0..100).map(|_| (plan, Arc::clone(&shared))).collect();
         assert_eq!(memory.set_batch(&same), batch::RUNS);
         let others: Vec<_> = (0..100).map(|_| (plan, Arc::from(&long[..]))).collect();
-        assert_eq!(memory.set_batch(&others), batch::GUIDE_WORDS / (WORDS_CAPACITY - 1));
+        assert_eq!(memory.set_batch(&others), batch::GUIDE_WORDS / (layout::WORDS_CAPACITY - 1));
+    }
+
+    #[test]
+    fn areas_are_read_as_they_were_written() {
+        let memory = SharedMemory::create().unwrap();
+        let whole = |area: Area<u64>| -> Vec<u64> {
+            (0..area.capacity() as u64).map(|n| n + area.offset() as u64).collect()
+        };
+        let words = [
+            layout::KNOWN,
+            layout::LEARNT,
+            layout::GUIDE,
+            layout::NOTES,
+            layout::READS,
+            layout::BATCH_GUIDES,
+            layout::RESULTS,
+            layout::PLACES,
+        ];
+        // Full to the brim, all of them, before the first is read.
+        for area in words {
+            assert_eq!(memory.put(area, &whole(area)), area.capacity());
+        }
+        let segment = |n: u64| Segment { events: n, ..Segment::default() };
+        let segments: Vec<Segment> = (0..layout::SEGMENTS_CAPACITY as u64 + 1).map(segment).collect();
+        assert_eq!(memory.put(layout::TAKEN, &segments), layout::SEGMENTS_CAPACITY);
+        assert_eq!(memory.set_follow(&segments[1..3]), 2);
+        let told: Vec<[u64; 2]> = (0..layout::TOLD_CAPACITY as u64).map(|n| [n, !n]).collect();
+        memory.put(layout::TOLD, &told);
+        memory.put(layout::REPORT, &[7; REPORT_SIZE]);
+        for area in words {
+            assert_eq!(memory.get(area, 0, u64::MAX), whole(area));
+        }
+        assert_eq!(memory.taken(u64::MAX), segments[..layout::SEGMENTS_CAPACITY]);
+        assert_eq!(memory.get(layout::FOLLOW, 0, 3), [segment(1), segment(2), segment(0)]);
+        assert_eq!(memory.told(5, u64::MAX), told[5..]);
+        assert_eq!(memory.told(u64::MAX, u64::MAX), [[0; 2]; 0]);
+        assert_eq!(memory.report(u64::MAX), [7; REPORT_SIZE]);
+        memory.set_guide(&[3, 1, 2]);
+        assert_eq!(memory.words(layout::GUIDE), [3, 1, 2]);
+        assert_eq!(memory.get(layout::KNOWN, 0, u64::MAX), whole(layout::KNOWN));
     }
 
     #[test]
@@ -545,9 +609,9 @@ mod tests {
             for i in 0..count {
                 let at = (round * count + i) as usize % EVENTS_CAPACITY;
                 let event = Event { value: round * count + i, ..Event::default() };
-                memory.write(EVENTS_OFFSET + at * size_of::<Event>(), &[event]);
+                memory.write(layout::EVENTS.offset() + at * size_of::<Event>(), &[event]);
             }
-            memory.write(RING_OFFSET, &[(round + 1) * count]);
+            memory.write(layout::RING.offset(), &[(round + 1) * count]);
             assert_eq!(memory.drain(&mut events), count as usize);
             for event in events.drain(..) {
                 assert_eq!(event.value, expected);

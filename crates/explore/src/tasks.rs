@@ -1,7 +1,7 @@
 //! The tasks of free runs in a job's shared memory: what the campaign has covered goes in before a run, and comes back with
 //! what the run has added.
 
-use crate::free::Quiet;
+use crate::mode::free::Quiet;
 use crate::shm::{SharedMemory, TaskRow};
 use std::collections::HashMap;
 use threadbare_abi::tasks::{FUNCTIONS, marks};

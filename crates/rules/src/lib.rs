@@ -2,7 +2,7 @@
 //!
 //! The runtime (`threadbare-rt`) lives inside a stranger's program and cannot be tested without one. What it decides by, it decides here: what
 //! happens before what, which accesses race, which store a load may see, which instructions strands share, which locks somebody holds,
-//! how large a block is, how likely noise is. The runtime brings memory, strands and system calls.
+//! how large a block is, how likely noise is, what a few instructions do. The runtime brings memory, strands and system calls.
 //!
 //! `no_std`, and no state of its own: whoever calls brings what is changed.
 #![no_std]
@@ -13,6 +13,7 @@ extern crate std;
 
 pub mod cells;
 pub mod clock;
+pub mod code;
 pub mod epochs;
 pub mod locks;
 pub mod lost;

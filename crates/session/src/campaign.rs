@@ -9,7 +9,6 @@ use crate::trouble::{Trouble, chain};
 use crate::{claim, coverage, follow};
 use std::collections::HashMap;
 use std::sync::Arc;
-use threadbare_abi::noise::Guidance;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::{self, Config, Ending, Progress, Summary};
 use threadbare_explore::futures;
@@ -262,10 +261,7 @@ impl campaign::Observer for Conductor<'_> {
         finding.strategy = if failure.predicted {
             StrategyId::Directed.name().to_owned()
         } else {
-            match self.config.target.free {
-                true => search_text(self.config),
-                false => failure.strategy.to_string(),
-            }
+            self.config.target.mode.decider(self.config, Some(&failure.strategy))
         };
         if !failure.fails {
             finding.severity = Severity::Note;
@@ -350,14 +346,14 @@ impl Conductor<'_> {
             points: progress.points,
             switches: progress.switches,
             strands: summary.strands,
-            strategy: search_text(self.config),
+            strategy: self.config.decider(),
             seed: self.config.seed,
             coverage: Coverage {
                 shared_instructions: summary.known.len() as u64,
                 counts: summary.coverage.counts(),
                 // The runs whose classes are known are few, and not drawn by chance.
-                estimate: summary.coverage.estimate().filter(|_| !target.free),
-                runs_followed: target.free.then(|| summary.coverage.told_by()),
+                estimate: summary.coverage.estimate().filter(|_| target.mode.makes_choices()),
+                runs_followed: (!target.mode.makes_choices()).then(|| summary.coverage.told_by()),
             },
             tasks: coverage::task_table(self.config, summary)
                 .map(|table| TasksReport::of(&table, self.config.goal, false)),
@@ -405,15 +401,6 @@ fn ended_by(ending: &Ending) -> &'static str {
         Ending::Complete => "complete",
         Ending::Interrupt => "interrupt",
         Ending::Internal(..) => "internal",
-    }
-}
-
-/// Who decides in the campaign's runs.
-pub fn search_text(config: &Config) -> String {
-    match config.target.free {
-        true if config.noise.guidance == Guidance::Random => format!("noise:{}", config.noise.kind.name()),
-        true => format!("noise:{}:{}", config.noise.kind.name(), config.noise.guidance.name()),
-        false => config.search.to_string(),
     }
 }
 

@@ -1,11 +1,9 @@
 //! What a campaign covered, kept in its folder.
 
-use crate::campaign::search_text;
 use crate::quiet;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use threadbare_abi::noise::flags;
 use threadbare_coverage::iroots::State;
 use threadbare_coverage::kept::{FILE, Identity};
 use threadbare_coverage::tasks::{Seen, TaskTable};
@@ -94,7 +92,7 @@ fn identity(config: &Config, program_id: &str, label: Option<&str>) -> Identity 
         program_id: program_id.to_owned(),
         args: target.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         label: label.unwrap_or_default().to_owned(),
-        strategy: search_text(config),
+        strategy: config.decider(),
         seed: config.seed,
         points: config.points.name().to_owned(),
     }
@@ -102,8 +100,7 @@ fn identity(config: &Config, program_id: &str, label: Option<&str>) -> Identity 
 
 /// What the campaign's free runs covered, with the places of the functions; none if that was not looked at.
 pub fn task_table(config: &Config, summary: &Summary) -> Option<TaskTable> {
-    let covers = config.target.free && config.noise.flags & flags::COVER != 0;
-    covers.then(|| {
+    config.covers_tasks().then(|| {
         let places = SymbolPlaces::new(&summary.modules, &config.target.program);
         TaskTable::new(&summary.tasks, |pc| function_spot(&places, &summary.modules, pc))
             .with_followed(summary.coverage.told_by())
@@ -132,7 +129,7 @@ pub fn earlier(
     label: Option<&str>,
     store: &Store,
 ) -> Option<Arc<dyn Earlier>> {
-    if !config.target.free || config.noise.flags & flags::COVER == 0 {
+    if !config.covers_tasks() {
         return None;
     }
     // A file that cannot be read is told of when it is written again.

@@ -11,7 +11,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use threadbare_abi::event::Segment;
-use threadbare_abi::layout::{Record, changes_events, flags};
+use threadbare_abi::fact::Fact;
+use threadbare_abi::layout::{Record, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::given::Given;
@@ -260,7 +261,7 @@ pub fn schedule(
     let target = &config.target;
     let request = config.request(failure.run, &failure.strategy);
     // A free run has no choices of its own; what showed the same under control has.
-    let has_choices = !target.free || !facts.segments.is_empty();
+    let has_choices = target.mode.makes_choices() || !facts.segments.is_empty();
     let whole = !facts.end.was_cut() && facts.counters.segments_lost == 0 && has_choices;
     let bounded = config.max_points != 0 && failure.verdict == VerdictKind::Livelock;
     let race = facts.report.races.first().and_then(|race| RacePair::of(race, &facts.report));
@@ -301,7 +302,7 @@ pub fn schedule(
         schedule.set_segments(facts.segments.clone(), &Strands::from_report(&facts.report));
     } else {
         let (estimates, guide) = (failure.estimates, failure.guide.to_vec());
-        let strategy = if target.free { Spec::of(StrategyId::Recorded) } else { failure.strategy };
+        let strategy = target.mode.follower(failure.strategy);
         schedule.then = Some(Then { strategy, seed: request.seed, estimates, guide });
     }
     schedule
@@ -310,7 +311,7 @@ pub fn schedule(
 /// Of what a run knew, what matters to a replay that follows all choices: races on stacks are seen only if the stacks are
 /// noted from the beginning, and a write that is put off is another event than one that is not.
 pub(crate) fn noted(known: &[u64]) -> Vec<u64> {
-    known.iter().copied().filter(|&known| changes_events(known)).collect()
+    known.iter().copied().filter(|&known| Fact::decode(known).is_some_and(Fact::changes_events)).collect()
 }
 
 #[cfg(test)]

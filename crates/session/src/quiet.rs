@@ -4,7 +4,8 @@ use crate::places::KeptPlaces;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use threadbare_explore::{Quiet, Wanted};
+use threadbare_abi::noise::Wanted;
+use threadbare_explore::Quiet;
 use threadbare_findings::Place;
 use threadbare_trace::report::Module;
 

@@ -4,13 +4,14 @@
 //! failure. Its places are not compared then. If it fits to its end and the run passes, the bug is fixed; if it does
 //! not fit, a run that follows it loosely and some that follow it as far as it goes say whether the bug is still close, and the campaign has to say the rest.
 
-use crate::follow::{Following, Manner};
+use crate::follow::{self, Following, Manner};
 use crate::observer::Observer;
 use crate::places::program_id;
 use crate::replay::kept;
 use crate::trouble::Trouble;
 use std::path::{Path, PathBuf};
-use threadbare_abi::layout::{STACKS_SHARED, flags};
+use threadbare_abi::fact::Fact;
+use threadbare_abi::layout::flags;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::files;
@@ -117,6 +118,11 @@ fn read(path: &Path, observer: &mut dyn Observer) -> Option<Schedule> {
     }
 }
 
+/// Of what a run of a build knew, what holds of this build: all if it is the same, else what is of no address.
+fn still_true(known: &[u64], same: bool) -> Vec<u64> {
+    known.iter().copied().filter(|&word| same || Fact::decode(word) == Some(Fact::StacksShared)).collect()
+}
+
 fn belongs(schedule: &Schedule, config: &Config) -> bool {
     let target = &config.target;
     let stdin = schedule.stdin.clone().map(PathBuf::from);
@@ -136,8 +142,7 @@ fn one(
     // A schedule is followed under control, whatever the campaign is.
     let mut server = Server::start(&config.target.controlled())?;
     // The addresses of another build say nothing.
-    let known = schedule.known.iter().copied().filter(|&pc| same || pc == STACKS_SHARED);
-    server.set_known(&known.collect::<Vec<_>>());
+    server.set_known(&still_true(&schedule.known, same));
     let kept = kept(path);
     let run = Kept { config, schedule, finding: kept.as_ref(), same };
     let (came, runs) = come(&mut server, &run)?;
@@ -256,10 +261,7 @@ fn renew(
         trace_hash: facts.counters.trace_hash,
         race: pair,
         failure: Some(Identity::of(facts, pair)),
-        known: crate::follow::noted(&old.known)
-            .into_iter()
-            .filter(|&it| old.program_id == id || it == STACKS_SHARED)
-            .collect(),
+        known: still_true(&follow::noted(&old.known), old.program_id == id),
         ..old.clone()
     };
     if !facts.end.was_cut() && facts.counters.segments_lost == 0 {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use threadbare_abi::layout::{PointMode, WATCHES_CAPACITY, Watch, WatchKind, changes_events};
+use threadbare_abi::fact::Fact;
+use threadbare_abi::layout::{PointMode, WATCHES_CAPACITY, Watch, WatchKind};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Job, Request};
 use threadbare_explore::shrink::{self, Budget, Subject};
@@ -69,7 +70,8 @@ pub fn add(
     let mut told = Told { job, plain: &plain, facts, places };
     let object = finding.object.as_ref().and_then(|object| object.name.clone());
     // What is shared is known from the campaign's runs, or every access is looked at.
-    let all_accesses = facts.counters.events <= SMALL || known.iter().any(|&pc| !changes_events(pc));
+    let is_point = |&word: &u64| matches!(Fact::decode(word), Some(Fact::Point(_)));
+    let all_accesses = facts.counters.events <= SMALL || known.iter().any(is_point);
     let known = Known { locks: &locks, blocks: &[], name: object.as_deref(), all_accesses };
     let mut best: Option<(Candidate, &DecidingPair)> = None;
     for pair in &pairs.list {

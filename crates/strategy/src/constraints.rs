@@ -22,6 +22,56 @@ pub enum Kind {
     Nested = 2,
 }
 
+impl Kind {
+    const fn from_word(word: u64) -> Kind {
+        match word {
+            0 => Kind::From,
+            1 => Kind::NotFrom,
+            _ => Kind::Nested,
+        }
+    }
+}
+
+/// A constraint as a guide tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Told<'a> {
+    /// What it asks for.
+    pub kind: Kind,
+    /// The place.
+    pub addr: u64,
+    /// The write; 0 is nobody's.
+    pub writer: u64,
+    /// The read.
+    pub reader: u64,
+    /// Where strands stop before the read.
+    pub entry: u64,
+    /// Writes to the place, each with where strands stop before it.
+    pub writes: &'a [[u64; 2]],
+}
+
+impl<'a> Told<'a> {
+    /// How many writes one may have behind so many words of other constraints; `None` if there is no room for it.
+    pub fn room_for_writes(before: usize) -> Option<usize> {
+        GUIDE_WORDS.checked_sub(before + HEAD_WORDS).map(|room| room / 2)
+    }
+
+    /// As words.
+    pub fn encode(&self, words: &mut impl Extend<u64>) {
+        let Told { kind, addr, writer, reader, entry, writes } = *self;
+        words.extend([kind as u64, addr, writer, reader, entry, writes.len() as u64]);
+        words.extend(writes.as_flattened().iter().copied());
+    }
+
+    /// The first of some words, and the words behind it; `None` if there is no whole one.
+    pub fn decode(words: &'a [u64]) -> Option<(Told<'a>, &'a [u64])> {
+        let (&[kind, addr, writer, reader, entry, count], rest) = words.split_first_chunk()?;
+        let count = usize::try_from(count).ok()?;
+        let (writes, rest) = rest.split_at_checked(count.checked_mul(2)?)?;
+        let (writes, _) = writes.as_chunks();
+        Some((Told { kind: Kind::from_word(kind), addr, writer, reader, entry, writes }, rest))
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Constraint {
     kind: Kind,
@@ -110,28 +160,16 @@ impl Constraints {
         let words = &words[..words.len().min(self.guide.len())];
         self.guide[..words.len()].copy_from_slice(words);
         self.count = 0;
-        let mut at = 0;
+        let mut rest = words;
         while self.count < CONSTRAINTS
-            && let Some(&[kind, addr, writer, reader, entry, writes]) = words.get(at..at + HEAD_WORDS)
+            && let Some((Told { kind, addr, writer, reader, entry, .. }, behind)) = Told::decode(rest)
         {
-            let first = at + HEAD_WORDS;
-            let Some(last) = usize::try_from(writes).ok().and_then(|n| n.checked_mul(2)?.checked_add(first))
-            else {
-                return;
-            };
-            if last > words.len() {
-                return;
-            }
-            let kind = match kind {
-                0 => Kind::From,
-                1 => Kind::NotFrom,
-                _ => Kind::Nested,
-            };
-            let writes = (first as u16, last as u16);
+            let first = words.len() - rest.len() + HEAD_WORDS;
+            let writes = (first as u16, (words.len() - behind.len()) as u16);
             self.list[self.count] =
                 Constraint { kind, active: true, addr, writer, reader, entry, writes, now: 0 };
             self.count += 1;
-            at = last;
+            rest = behind;
         }
     }
 

@@ -51,6 +51,17 @@ impl Entry<'_> {
     }
 }
 
+/// Adds a strand to a guide or to notes, with its buckets and how many operations concerned them; more than fit a word are as many as do.
+pub fn encode(
+    path: u64,
+    parent: u64,
+    counts: impl ExactSizeIterator<Item = (u32, u64)>,
+    words: &mut impl Extend<u64>,
+) {
+    words.extend([path, parent, counts.len() as u64]);
+    words.extend(counts.map(|(bucket, count)| count.min(u64::MAX >> 8) << 8 | bucket as u64));
+}
+
 /// The strands of a guide; one that is cut short ends early.
 pub fn entries(guide: &[u64]) -> impl Iterator<Item = Entry<'_>> {
     let mut rest = guide;
@@ -254,6 +265,21 @@ mod tests {
         assert_eq!((weights.at(0), weights.at(1), weights.at(4)), (StrandId(0), StrandId(1), StrandId(1)));
         assert!(weights.goes_on(StrandId(1), &op));
         assert_eq!((weights.of(StrandId(1)), weights.total()), (3, 4));
+    }
+
+    #[test]
+    fn strands_go_through_words() {
+        let strands = [(10, NOBODY, &[(3, 4)][..]), (11, 0, &[(0, 1), (OTHER, u64::MAX >> 8)]), (12, 0, &[])];
+        let mut words = std::vec::Vec::new();
+        for (path, parent, counts) in strands {
+            encode(path, parent, counts.iter().copied(), &mut words);
+        }
+        for (entry, (path, parent, counts)) in entries(&words).zip(strands) {
+            assert_eq!((entry.path, entry.parent), (path, parent));
+            assert!(entry.counts().eq(counts.iter().copied()));
+        }
+        assert_eq!(entries(&words).count(), 3);
+        assert_eq!(entries(&words[..words.len() - 1]).count(), 2);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::{Judging, Language, Results, Wishes, campaign};
 use crate::exit::{Exit, Trouble};
 use crate::generate::Atomic;
-use crate::options::{CampaignOptions, ReportFormat};
+use crate::options::CampaignOptions;
+use crate::output::ReportFormat;
 use crate::{conduct, hide, said, values};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -68,7 +69,7 @@ impl ApiOptions {
                 "leave out `--mode free`",
             ));
         }
-        if !matches!(self.campaign.format, ReportFormat::Text | ReportFormat::Json) {
+        if !self.campaign.format.tells_all() {
             return Err(Trouble::usage("`generate` writes text or JSON", "`--format json`"));
         }
         Ok(())

@@ -7,7 +7,8 @@ use crate::futures::choice::{Spot, is_named};
 use crate::futures::of::{self, Asked};
 use crate::futures::table::{Row, Table};
 use crate::futures::{self, json, suite, text};
-use crate::options::{CampaignOptions, Mode, ReportFormat};
+use crate::options::{CampaignOptions, Mode};
+use crate::output::ReportFormat;
 use crate::{conduct, hide, output, said};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     }
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
     let config = args.campaign.config(target);
-    if config.target.free {
+    if !config.target.mode.makes_choices() {
         return Err(Trouble::usage("free runs do not tell what their reads saw", "leave out `--mode free`"));
     }
     let looks = args.campaign.runs.unwrap_or(futures::LOOKS);
@@ -126,8 +127,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
 fn check(args: &Args) -> Result<(), Trouble> {
     let format = args.campaign.format;
     let fits = match args.check {
-        Some(_) => matches!(format, ReportFormat::Text | ReportFormat::Json | ReportFormat::Junit),
-        None => matches!(format, ReportFormat::Text | ReportFormat::Json),
+        Some(_) => format.tells_tests(),
+        None => format.tells_all(),
     };
     if !fits {
         return Err(Trouble::usage(

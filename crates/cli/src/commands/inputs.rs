@@ -4,7 +4,8 @@ use crate::commands::run;
 use crate::exit::{Exit, Trouble, chain};
 use crate::inputs::results::{Outcome, Repeated, Shown};
 use crate::inputs::{self, Plan, Stop, plot};
-use crate::options::{CampaignOptions, ReportFormat};
+use crate::options::CampaignOptions;
+use crate::output::ReportFormat;
 use crate::{conduct, coverage, hide, said, values};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -107,10 +108,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     let target = run::target(&args.command[..1])?;
     interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
     let config = args.campaign.config(target);
-    if config.target.free {
+    if !config.target.mode.makes_choices() {
         return Err(Trouble::usage("free runs do not tell what they do", "leave out `--mode free`"));
     }
-    if !matches!(args.campaign.format, ReportFormat::Text | ReportFormat::Json) {
+    if !args.campaign.format.tells_all() {
         return Err(Trouble::usage(
             "`inputs` writes text or JSON",
             "`threadbare report --format sarif` writes its findings in other forms",

@@ -3,7 +3,7 @@
 use super::run::{input, target};
 use crate::exit::{Exit, Trouble};
 use crate::invariants::{self, Wanted};
-use crate::options::{CampaignOptions, Mode, RaceMode, ReportFormat};
+use crate::options::{CampaignOptions, Mode, RaceMode};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use threadbare_abi::layout::MemoryModel;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, given: &[OsString]) -> Result<Exit, Trouble> {
     let mut options = args.campaign.clone();
     options.check()?;
-    if !matches!(options.format, ReportFormat::Text | ReportFormat::Json) {
+    if !options.format.tells_all() {
         return Err(Trouble::usage("invariants have no such form", "`--format text` or `--format json`"));
     }
     if let Some(file) = &args.wanted.from {

@@ -2,8 +2,9 @@
 
 use crate::conduct::cannot;
 use crate::exit::{Exit, Trouble};
-use crate::options::{FOLDER, ReportFormat};
+use crate::options::FOLDER;
 use crate::output;
+use crate::output::ReportFormat;
 use crate::said;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};

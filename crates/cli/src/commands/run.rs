@@ -4,7 +4,8 @@ use crate::conduct::{self, Terminal};
 use crate::exit::{Exit, Trouble};
 use crate::futures::choice::{Choice, Chosen};
 use crate::futures::{self, outcome};
-use crate::options::{CampaignOptions, FOLDER, ReportFormat, RunOptions};
+use crate::options::{CampaignOptions, FOLDER, RunOptions};
+use crate::output::ReportFormat;
 use crate::said;
 use crate::{asked, hide, kept, output};
 use std::ffi::OsString;
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &Args, given: &[OsString]) -> Result<Exit, Trouble> {
 fn chosen(options: &CampaignOptions, target: Target, texts: &[String]) -> Result<Exit, Trouble> {
     let choices: Vec<Vec<Choice>> = texts.iter().map(|text| Choice::all(text)).collect::<Result<_, _>>()?;
     let config = options.config(target);
-    if config.target.free {
+    if !config.target.mode.makes_choices() {
         return Err(Trouble::usage("a free run cannot be told what to see", "leave out `--mode free`"));
     }
     watch()?;

@@ -30,7 +30,7 @@ impl Bases {
 
     /// Who the target's input is given to; `None` if its program is to be started with it.
     pub(super) fn given(&mut self, target: &Target) -> Option<Given> {
-        if self.off || target.free {
+        if self.off || !target.mode.makes_choices() {
             return None;
         }
         let args = target.args.len();

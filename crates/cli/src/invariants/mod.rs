@@ -15,7 +15,8 @@ mod widen;
 
 use crate::conduct::{cannot, warn};
 use crate::exit::{Exit, Trouble};
-use crate::options::{CampaignOptions, ReportFormat};
+use crate::options::CampaignOptions;
+use crate::output::ReportFormat;
 use crate::{hide, output, values};
 use around::Around;
 use clap::ValueEnum;

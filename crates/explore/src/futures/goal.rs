@@ -6,7 +6,7 @@ use super::watch::Example;
 use super::wish::{Against, MANNERS, Reference, Sees, Wish};
 use std::collections::HashSet;
 use std::sync::Arc;
-use threadbare_strategy::ordered::{HOLDS, LOADS};
+use threadbare_strategy::ordered::{Guide, HOLDS, LOADS};
 
 /// A run in which it came true.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,17 +60,18 @@ impl Plan {
 
     /// The words of the guide of `ordered`.
     pub(crate) fn words(&self) -> Arc<[u64]> {
-        let holds = self
-            .holds
-            .iter()
-            .flat_map(|(held, until)| [held.path, held.pc, held.number, until.path, until.pc, until.number]);
-        let loads = self.sees.iter().take(LOADS);
-        let count = loads.len() as u64;
-        let loads = loads.flat_map(|Sees { load, store }| {
+        let hold = |(held, until): &(Mark, Mark)| {
+            [held.path, held.pc, held.number, until.path, until.pc, until.number]
+        };
+        let load = |Sees { load, store }: &Sees| {
             let (path, pc) = store.unwrap_or_default();
             [load.path, load.pc, load.number, path, pc]
-        });
-        std::iter::once(self.holds.len() as u64).chain(holds).chain([count]).chain(loads).collect()
+        };
+        let holds: Vec<_> = self.holds.iter().map(hold).collect();
+        let loads: Vec<_> = self.sees.iter().take(LOADS).map(load).collect();
+        let mut words = Vec::new();
+        Guide { holds: &holds, loads: &loads }.encode(&mut words);
+        words.into()
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use threadbare_pairs::{Meeting, Span};
 use threadbare_strategy::paired::{
-    APPROACH_DRAWN, APPROACH_KNOWN, APPROACH_OTHERS, APPROACH_PAIR, OTHERS_FIRST,
+    APPROACH_DRAWN, APPROACH_KNOWN, APPROACH_OTHERS, APPROACH_PAIR, Guide, OTHERS_FIRST,
 };
 
 /// One run.
@@ -54,11 +54,19 @@ impl Trial {
             let first = if self.is_late(at) { (span.late.0, span.late.1) } else { span.first };
             [span.path, first.0, first.1, span.last.0, span.last.1, most]
         };
-        let calls = meeting.spans.iter().enumerate().flat_map(call);
-        let words = std::iter::once(self.approach).chain(calls).chain([self.begins, self.turns.len() as u64]);
-        let way = meeting.way.iter().flat_map(|&(path, steps)| [path, steps]);
-        let way = way.filter(|_| self.approach == APPROACH_KNOWN);
-        words.chain(self.turns.iter().copied()).chain(way).collect()
+        let [one, two] = &meeting.spans;
+        let known = if self.approach == APPROACH_KNOWN { &meeting.way[..] } else { &[] };
+        let way: Vec<[u64; 2]> = known.iter().map(|&(path, steps)| [path, steps]).collect();
+        let guide = Guide {
+            approach: self.approach,
+            calls: [call((0, one)), call((1, two))],
+            begins: self.begins,
+            turns: &self.turns,
+            way: &way,
+        };
+        let mut words = Vec::new();
+        guide.encode(&mut words);
+        words.into()
     }
 }
 

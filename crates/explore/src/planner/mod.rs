@@ -29,9 +29,10 @@ use crate::advice::Lessons;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use threadbare_abi::layout::MemoryModel;
+use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::step::{Doubt, Step};
 use threadbare_strategy::StrategyId;
-use threadbare_strategy::planned::{Notes, option_word};
+use threadbare_strategy::planned::{Guide, Notes, Sleeper, Stretch};
 use trace::{Analysis, Event, Trace};
 use waits::Waits;
 
@@ -63,36 +64,30 @@ pub(crate) struct Plan {
 impl Plan {
     /// The words of the guide; `None` if they do not fit.
     fn words(&self, first: &[(u32, u32)], waits: &Waits) -> Option<Vec<u64>> {
-        let mut pairs: Vec<(u64, u64)> = Vec::new();
-        for pick in &self.picks {
-            let flag = u64::from(pick.by_deadline);
-            match pairs.last_mut() {
-                Some((path, word)) if *path == pick.path && *word & 1 == flag => *word += 2,
-                _ => pairs.push((pick.path, 2 | flag)),
+        let mut plan: Vec<Stretch> = Vec::new();
+        for &Pick { path, by_deadline, .. } in &self.picks {
+            match plan.last_mut() {
+                Some(last) if (last.path, last.by_deadline) == (path, by_deadline) => last.decisions += 1,
+                _ => plan.push(Stretch { path, decisions: 1, by_deadline }),
             }
         }
-        let mut words = vec![pairs.len() as u64];
-        words.extend(pairs.iter().flat_map(|(path, word)| [*path, *word]));
-        let of_pick = |(at, pick): (usize, &Pick)| -> Vec<u64> {
-            pick.options.iter().map(|&option| option_word(at as u64 + 1, option)).collect()
+        let of_pick = |(at, pick): (usize, &Pick)| -> Vec<(u64, u32)> {
+            pick.options.iter().map(|&option| (at as u64 + 1, option)).collect()
         };
-        let mut options: Vec<u64> = first.iter().map(|&(taken, _)| option_word(0, taken)).collect();
+        let mut options: Vec<(u64, u32)> = first.iter().map(|&(taken, _)| (0, taken)).collect();
         options.extend(self.picks.iter().enumerate().flat_map(of_pick));
-        words.push(options.len() as u64);
-        words.extend(options);
         let mut sleepers = Vec::new();
         for event in &self.sleepers {
+            let path = event.path;
             if event.touches.is_empty() {
-                sleepers.extend([event.path, 0, 0]);
+                sleepers.push(Sleeper { path, kind: OpKind::Start, size: 0, addr: 0 });
             }
-            for touch in &event.touches {
-                let packed = touch.op.kind as u64 | u64::from(touch.op.size) << 8;
-                sleepers.extend([event.path, packed, touch.op.addr]);
-            }
+            let sleeper = |op: &Op| Sleeper { path, kind: op.kind, size: op.size, addr: op.addr };
+            sleepers.extend(event.touches.iter().map(|touch| sleeper(&touch.op)));
         }
-        words.push(sleepers.len() as u64 / 3);
-        words.extend(sleepers);
-        words.extend(waits.words());
+        let mut words = Vec::new();
+        Guide { plan: &plan, options: &options, sleepers: &sleepers }.encode(&mut words);
+        waits.tell(&mut words);
         (words.len() < threadbare_abi::layout::WORDS_CAPACITY).then_some(words)
     }
 }

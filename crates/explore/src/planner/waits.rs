@@ -9,6 +9,7 @@ use super::states::{States, gives_way};
 use super::trace::{Event, Spin, Trace};
 use std::collections::HashSet;
 use threadbare_abi::op::OpKind;
+use threadbare_strategy::planned;
 
 /// A load of a loop, and the value that keeps it waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -87,16 +88,12 @@ impl Waits {
         States::of(trace, &self.in_vain(trace))
     }
 
-    /// The words of a guide.
-    pub(crate) fn words(&self) -> Vec<u64> {
-        let mut words = Vec::new();
+    /// Adds them to the words of a guide.
+    pub(crate) fn tell(&self, words: &mut Vec<u64>) {
+        let place = |place: &Place| [place.pc, place.addr, u64::from(place.size), place.value, place.context];
         for round in &self.rounds {
-            words.push(round.len() as u64);
-            for place in round {
-                words.extend([place.pc, place.addr, u64::from(place.size), place.value, place.context]);
-            }
+            planned::wait(&round.iter().map(place).collect::<Vec<_>>(), words);
         }
-        words
     }
 
     /// The events of rounds that only led to the next one, but for looks at the newest store that could have seen an older one: what comes of that is

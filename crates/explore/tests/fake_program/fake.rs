@@ -8,12 +8,10 @@ use std::io::{Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use threadbare_abi::batch::Batch;
 use threadbare_abi::event::{Event, EventKind, Segment};
 use threadbare_abi::layout::{
-    BATCH_OFFSET, EVENTS_CAPACITY, EVENTS_OFFSET, FILE_SIZE, HEADER_OFFSET, Header, LEARNT_OFFSET,
-    LIVE_OFFSET, Live, MAGIC, PLAN_OFFSET, Plan, REPORT_OFFSET, RING_OFFSET, Ring, TAKEN_OFFSET, VERSION,
-    WATCH_OFFSET, Watch,
+    self, Area, BATCH, EVENTS_CAPACITY, FILE_SIZE, HEADER, LEARNT, LIVE, Live, MAGIC, PLAN, Plan, REPORT,
+    RING, TAKEN, VERSION, WATCHES,
 };
 use threadbare_abi::op::OpKind;
 use threadbare_abi::protocol::{Command, Reply};
@@ -32,18 +30,22 @@ impl Shared {
         unsafe { self.base.add(offset).cast() }
     }
 
+    fn area<T>(&self, area: Area<T>) -> *mut T {
+        self.at(area.offset())
+    }
+
     fn set_live(&self, change: impl FnOnce(&mut Live)) {
         // SAFETY: the page is in the mapping; the driver only reads it, after the run.
-        change(unsafe { &mut *self.at(LIVE_OFFSET) });
+        change(unsafe { &mut *self.area(LIVE) });
     }
 
     /// The plan of the run. Of a batch only the first run is made, and answered like one of its own: the driver asks again for the others.
     fn plan(&self) -> Plan {
         // SAFETY: the driver wrote both before the command.
-        let batch = unsafe { &*self.at::<Batch>(BATCH_OFFSET) };
+        let batch = unsafe { &*self.area(BATCH) };
         match batch.count {
             // SAFETY: as above.
-            0 => unsafe { self.at::<Plan>(PLAN_OFFSET).read() },
+            0 => unsafe { self.area(PLAN).read() },
             _ => batch.plans[0],
         }
     }
@@ -76,7 +78,7 @@ pub(crate) fn serve(fds: &str) -> ! {
     let base = unsafe { mmap(std::ptr::null_mut(), FILE_SIZE, prot, MapFlags::SHARED, &shm, 0) }.unwrap();
     let shared = Shared { base: base.cast() };
     // SAFETY: the driver wrote the header before it started us.
-    let header = unsafe { shared.at::<Header>(HEADER_OFFSET).read() };
+    let header = unsafe { shared.area(HEADER).read() };
     assert_eq!((header.magic, header.version), (MAGIC, VERSION));
     let version = if mode == "version" { 999 } else { u64::from(VERSION) };
     reply(&ctl, Reply::HELLO, i32::from(mode != "bare"), version);
@@ -93,7 +95,7 @@ pub(crate) fn serve(fds: &str) -> ! {
         }
         let run = shared.plan().run;
         // SAFETY: plain integers.
-        unsafe { std::ptr::write_bytes(shared.at::<Live>(LIVE_OFFSET), 0, 1) };
+        unsafe { std::ptr::write_bytes(shared.area(LIVE), 0, 1) };
         shared.set_live(|live| live.run = run);
         // SAFETY: this process has one thread.
         match unsafe { libc::fork() } {
@@ -134,7 +136,7 @@ fn child(mode: &str, shared: &Shared, served: u64) -> ! {
     match mode {
         "clean" => {
             for index in 0..3 {
-                shared.write(TAKEN_OFFSET, index, Segment { events: index as u64, ..Segment::default() });
+                shared.write(TAKEN.offset(), index, Segment { events: index as u64, ..Segment::default() });
             }
             shared.set_live(|live| live.segments = 3);
         }
@@ -182,7 +184,7 @@ fn child(mode: &str, shared: &Shared, served: u64) -> ! {
             }
         }
         "learn" => {
-            shared.write(LEARNT_OFFSET, 0, plan.run);
+            shared.write(LEARNT.offset(), 0, plan.run);
             shared.set_live(|live| (live.learnt, live.trace_hash) = (1, plan.known << 32 | plan.run));
         }
         "fail-at-37" if plan.run == 37 => exit(1),
@@ -196,7 +198,7 @@ fn child(mode: &str, shared: &Shared, served: u64) -> ! {
 
 /// Two strands at two places, in either order; the second making tells what is asked for, in run 5 another end.
 fn races(shared: &Shared, plan: &Plan) {
-    shared.write(TAKEN_OFFSET, 0, Segment { events: 9, ..Segment::default() });
+    shared.write(TAKEN.offset(), 0, Segment { events: 9, ..Segment::default() });
     shared.set_live(|live| (live.segments, live.races) = (1, 1));
     let mut report = Report { shared, len: 0 };
     let places = [(1, 0x40_0010, OpKind::Write), (2, 0x40_0020, OpKind::Read)];
@@ -214,7 +216,7 @@ fn races(shared: &Shared, plan: &Plan) {
     report.add(RecordTag::Strand, 2, [1, 1, 2]);
     for index in 0..plan.watches {
         // SAFETY: the driver wrote them before the command.
-        let watch = unsafe { shared.at::<Watch>(WATCH_OFFSET).add(index as usize).read() };
+        let watch = unsafe { shared.area(WATCHES).add(index as usize).read() };
         report.add(RecordTag::Watched, watch.strand as u16, [index.into(), 1, 0x40_0200]);
         report.add(RecordTag::AccessFrame, watch.strand as u16, [0x40_0300 + u64::from(watch.kind), 0, 0]);
     }
@@ -235,7 +237,7 @@ struct Report<'a> {
 impl Report<'_> {
     fn add(&mut self, tag: RecordTag, strand: u16, [a, b, c]: [u64; 3]) {
         let head = RecordHead { tag: tag as u16, strand, len: 0, a, b, c };
-        self.shared.write(REPORT_OFFSET + self.len, 0, head);
+        self.shared.write(REPORT.offset() + self.len, 0, head);
         self.len += size_of::<RecordHead>();
         self.shared.set_live(|live| live.report_len = self.len as u64);
     }
@@ -255,17 +257,17 @@ fn exit(code: i32) -> ! {
 /// A few points, each an event.
 fn stream_points(shared: &Shared, count: u64) {
     // SAFETY: the ring is atomics, in the mapping.
-    let ring = unsafe { &*shared.at::<Ring>(RING_OFFSET) };
+    let ring = unsafe { &*shared.area(RING) };
     for index in 0..count {
         let event = Event { value: index + 1, kind: EventKind::Point as u8, ..Event::default() };
-        shared.write(EVENTS_OFFSET, index as usize, event);
+        shared.write(layout::EVENTS.offset(), index as usize, event);
     }
     ring.head.store(count, Ordering::Release);
 }
 
 fn stream(shared: &Shared) {
     // SAFETY: the ring is atomics, in the mapping.
-    let ring = unsafe { &*shared.at::<Ring>(RING_OFFSET) };
+    let ring = unsafe { &*shared.area(RING) };
     for value in 0..EVENTS {
         loop {
             let seen = ring.space.load(Ordering::Acquire);
@@ -274,7 +276,11 @@ fn stream(shared: &Shared) {
             }
             let _ = futex::wait(&ring.space, futex::Flags::empty(), seen, None);
         }
-        shared.write(EVENTS_OFFSET, value as usize % EVENTS_CAPACITY, Event { value, ..Event::default() });
+        shared.write(
+            layout::EVENTS.offset(),
+            value as usize % EVENTS_CAPACITY,
+            Event { value, ..Event::default() },
+        );
         ring.head.store(value + 1, Ordering::Release);
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::sys::{nr, syscall3, syscall6};
 use core::arch::global_asm;
+use threadbare_rules::code::entry::{JUMP, Stub, jump};
 
 const PAGE: usize = 4096;
 const PROT_READ_WRITE: usize = 3;
@@ -13,48 +14,6 @@ const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
 
 /// What is called, with the function's first argument and its return address.
 pub type Hook = extern "C" fn(u64, u64);
-
-/// Bytes of a jump to anywhere within 2 GiB.
-const JUMP: usize = 5;
-/// Bytes of a stub at the most.
-const STUB: usize = 128;
-
-/// An instruction at a function's entry.
-enum Instruction {
-    /// It may run anywhere: its bytes.
-    Plain(usize),
-    /// A conditional jump of two bytes: its condition, and how far it goes.
-    Branch(u8, i8),
-}
-
-/// The instruction at `code`, if it is one that functions begin with.
-fn decode(code: &[u8]) -> Option<Instruction> {
-    let plain = |length| Some(Instruction::Plain(length));
-    // An operand that is a register, or memory at a register (and nothing with an index or relative to the pc).
-    let operand = |form: u8| match (form >> 6, form & 7) {
-        (3, _) => Some(0),
-        (0, base) if base != 4 && base != 5 => Some(0),
-        (1, base) if base != 4 => Some(1),
-        _ => None,
-    };
-    match *code {
-        // `push`.
-        [0x50..=0x57, ..] => plain(1),
-        [0x41, 0x50..=0x57, ..] => plain(2),
-        // `mov`, `test`, `xor`, with 64 bits and with 32.
-        [0x48 | 0x49 | 0x4c | 0x4d, 0x89 | 0x8b | 0x85 | 0x31, form, ..] => plain(3 + operand(form)?),
-        [0x89 | 0x8b | 0x85 | 0x31, form, ..] => plain(2 + operand(form)?),
-        // `mov byte, imm`.
-        [0xc6, form @ (0x00..=0x07 | 0x40..=0x47), ..] => plain(3 + operand(form)?),
-        // `sub rsp, imm`.
-        [0x48, 0x83, 0xec, _, ..] => plain(4),
-        [0x48, 0x81, 0xec, ..] => plain(7),
-        // `endbr64`.
-        [0xf3, 0x0f, 0x1e, 0xfa, ..] => plain(4),
-        [condition @ 0x70..=0x7f, distance, ..] => Some(Instruction::Branch(condition & 15, distance as i8)),
-        _ => None,
-    }
-}
 
 /// A page for stubs that a jump from `near` reaches.
 fn page(near: usize) -> Option<usize> {
@@ -74,47 +33,6 @@ fn page(near: usize) -> Option<usize> {
         };
         got == at as isize
     })
-}
-
-fn jump(from: usize, to: usize) -> [u8; JUMP] {
-    let distance = (to.wrapping_sub(from + JUMP) as i32).to_le_bytes();
-    [0xe9, distance[0], distance[1], distance[2], distance[3]]
-}
-
-struct Stub {
-    bytes: [u8; STUB],
-    used: usize,
-}
-
-impl Stub {
-    fn put(&mut self, bytes: &[u8]) {
-        self.bytes[self.used..self.used + bytes.len()].copy_from_slice(bytes);
-        self.used += bytes.len();
-    }
-
-    /// Whole instructions of the function at `at`, at least [`JUMP`] bytes of them, as they do the same in the stub; how
-    /// many bytes they were.
-    fn put_moved(&mut self, code: &[u8], at: usize, stub: usize) -> Option<usize> {
-        let (mut done, mut nearest) = (0, usize::MAX);
-        while done < JUMP {
-            match decode(&code[done..])? {
-                Instruction::Plain(length) => {
-                    self.put(code.get(done..done + length)?);
-                    done += length;
-                }
-                Instruction::Branch(condition, distance) => {
-                    done += 2;
-                    let target = (at + done).wrapping_add_signed(distance as isize);
-                    nearest = nearest.min(target.checked_sub(at)?);
-                    self.put(&[0x0f, 0x80 | condition]);
-                    let from = stub + self.used + 4;
-                    self.put(&(target.wrapping_sub(from) as i32).to_le_bytes());
-                }
-            }
-        }
-        // A branch into what has moved would meet the jump.
-        (nearest >= done).then_some(done)
-    }
 }
 
 /// From now on `hook` is called before the function at `at` does anything. False if its first instructions are not known
@@ -168,16 +86,16 @@ unsafe fn leads_to_stub(at: usize, begin: impl FnOnce(&mut Stub, usize)) -> bool
     // SAFETY: the caller's function is longer than what is looked at, or readable code lies behind it.
     let code = unsafe { core::slice::from_raw_parts(at as *const u8, 16) };
     let Some(stub) = page(at) else { return false };
-    let mut out = Stub { bytes: [0; STUB], used: 0 };
+    let mut out = Stub::new();
     begin(&mut out, stub);
     let Some(count) = out.put_moved(code, at, stub) else { return false };
-    let back = jump(stub + out.used, at + count);
+    let back = jump(stub + out.bytes().len(), at + count);
     out.put(&back);
     let first = at & !(PAGE - 1);
     let pages = (at + JUMP - first).next_multiple_of(PAGE);
     // SAFETY: the stub's page is ours; the function's pages are code, which nobody runs now.
     unsafe {
-        core::ptr::copy_nonoverlapping(out.bytes.as_ptr(), stub as *mut u8, STUB);
+        core::ptr::copy_nonoverlapping(out.bytes().as_ptr(), stub as *mut u8, out.bytes().len());
         syscall3(nr::MPROTECT, stub, PAGE, PROT_READ_EXECUTE);
         if syscall3(nr::MPROTECT, first, pages, PROT_ALL) != 0 {
             return false;

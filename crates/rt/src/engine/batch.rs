@@ -5,15 +5,14 @@ use crate::raw::Raw;
 use core::ptr;
 use core::sync::atomic::Ordering;
 use threadbare_abi::batch::{Batch, GUIDE_WORDS, Head, RESULTS, RUNS};
-use threadbare_abi::layout::{self, Plan, WORDS_CAPACITY};
-use threadbare_abi::step::Step;
+use threadbare_abi::layout::{self, Area, WORDS_CAPACITY};
 use threadbare_abi::verdict::VerdictKind;
 
 /// The batch under way; `None` where each run has a command of its own.
 pub fn current() -> Option<Raw<Batch>> {
-    let base = shared::area(layout::BATCH_OFFSET)?;
+    let base = shared::area(layout::BATCH)?;
     // SAFETY: the batch lies there and is integers; the driver writes only the flag, which is atomic, while one is under way.
-    let batch = unsafe { Raw::new(base as *mut Batch) };
+    let batch = unsafe { Raw::new(base) };
     (1..=RUNS as u64).contains(&batch.count).then_some(batch)
 }
 
@@ -27,23 +26,19 @@ fn place(batch: &Batch) -> (usize, usize) {
 pub fn load_plan() {
     let Some(batch) = current() else { return };
     let index = place(&batch).0.min(RUNS - 1);
-    let (Some(plan), Some(guide), Some(guides)) = (
-        shared::area(layout::PLAN_OFFSET),
-        shared::area(layout::GUIDE_OFFSET),
-        shared::area(layout::BATCH_GUIDES_OFFSET),
-    ) else {
+    let (Some(plan), Some(guide), Some(guides)) =
+        (shared::area(layout::PLAN), shared::area(layout::GUIDE), shared::area(layout::BATCH_GUIDES))
+    else {
         return;
     };
     let [start, count] = batch.guides[index].map(|word| (word as usize).min(GUIDE_WORDS));
     let count = count.min(GUIDE_WORDS - start).min(WORDS_CAPACITY - 1);
     // SAFETY: all areas lie in the shared file, and the counts are cut to them.
     unsafe {
-        let plan = plan as *mut Plan;
         plan.write(batch.plans[index]);
         (*plan).told = batch.told[index];
-        let guide = guide as *mut u64;
         guide.write(count as u64);
-        ptr::copy_nonoverlapping((guides as *const u64).add(start), guide.add(1), count);
+        ptr::copy_nonoverlapping(guides.add(start), guide.add(1), count);
     }
 }
 
@@ -55,16 +50,16 @@ pub fn head(modules_len: u64) -> Option<Head> {
     if live.verdict != VerdictKind::None as u32 || live.ended != 1 {
         return None;
     }
-    let words = |offset: usize| {
+    let words = |area: Area<u64>| {
         // SAFETY: the area's first word is the number of the others.
-        shared::area(offset).map_or(0, |base| unsafe { (base as *const u64).read() })
+        shared::area(area).map_or(0, |base| unsafe { base.read() })
     };
     Some(Head {
         live,
         written: [0; 2],
-        learnt: live.learnt.min(layout::PCS_CAPACITY as u64),
-        notes: words(layout::NOTES_OFFSET).min(WORDS_CAPACITY as u64 - 1),
-        reads: words(layout::READS_OFFSET).min(WORDS_CAPACITY as u64 - 1),
+        learnt: live.learnt.min(layout::FACTS_CAPACITY as u64),
+        notes: words(layout::NOTES).min(WORDS_CAPACITY as u64 - 1),
+        reads: words(layout::READS).min(WORDS_CAPACITY as u64 - 1),
         steps: live.steps.min(layout::STEPS_CAPACITY as u64),
         told: live.told.min(layout::TOLD_CAPACITY as u64).checked_sub(batch.told.get(index).copied()?)?,
         report: live.report_len.min(layout::REPORT_SIZE as u64).checked_sub(modules_len)?,
@@ -80,25 +75,32 @@ pub fn room_for(head: &Head) -> Option<usize> {
 
 /// Writes what the run that has ended leaves; [`room_for`] it was asked for.
 pub fn write(head: &Head, at: usize, modules_len: u64) {
-    let (Some(mut batch), Some(results)) = (current(), shared::area(layout::RESULTS_OFFSET)) else { return };
+    let (Some(mut batch), Some(results)) = (current(), shared::area(layout::RESULTS)) else { return };
     let index = place(&batch).0;
+    let results = results as usize;
     let (mut to, told) = (results + at + size_of::<Head>(), batch.told[index] as usize);
-    let mut list = |offset: usize, skipped: usize, bytes: u64| {
-        let Some(from) = shared::area(offset) else { return };
+    let mut put = |from: *const u8, bytes: u64| {
         // SAFETY: the lists lie in their areas, and the results have room for them.
-        unsafe { ptr::copy_nonoverlapping((from + skipped) as *const u8, to as *mut u8, bytes as usize) };
+        unsafe { ptr::copy_nonoverlapping(from, to as *mut u8, bytes as usize) };
         to += (bytes as usize).next_multiple_of(8);
     };
     // SAFETY: as above; a head is integers.
     unsafe { ((results + at) as *mut Head).write(*head) };
-    list(layout::LEARNT_OFFSET, 0, head.learnt * 8);
-    list(layout::NOTES_OFFSET, 8, head.notes * 8);
-    list(layout::READS_OFFSET, 8, head.reads * 8);
-    list(layout::STEPS_OFFSET, 0, head.steps * size_of::<Step>() as u64);
-    list(layout::TOLD_OFFSET, told * 16, head.told * 16);
-    list(layout::REPORT_OFFSET, modules_len as usize, head.report);
+    list(layout::LEARNT, 0, head.learnt, &mut put);
+    list(layout::NOTES, 1, head.notes, &mut put);
+    list(layout::READS, 1, head.reads, &mut put);
+    list(layout::STEPS, 0, head.steps, &mut put);
+    list(layout::TOLD, told, head.told, &mut put);
+    list(layout::REPORT, modules_len as usize, head.report, &mut put);
     batch.results[index + 1] = (at + head.size()) as u64;
     batch.told[index + 1] = batch.told[index] + head.told;
+}
+
+/// Puts so many entries of an area, from one on.
+fn list<T>(area: Area<T>, first: usize, count: u64, put: &mut dyn FnMut(*const u8, u64)) {
+    if let Some(base) = shared::area(area) {
+        put(base.wrapping_add(first).cast(), count * size_of::<T>() as u64);
+    }
 }
 
 /// All runs up to the one under way are made for good; with it, if `with_it`.

@@ -7,9 +7,9 @@
 
 use super::live::live;
 use super::sched::engine;
-use threadbare_abi::layout::WRITE_PUT_OFF;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
+use threadbare_rules::code::copy::stores_nothing;
 
 /// A plain access.
 #[derive(Clone, Copy)]
@@ -96,55 +96,4 @@ pub fn take() -> Option<Access> {
         return None;
     }
     put_off.take_if(|(strand, _)| *strand == engine().current).map(|(_, write)| write)
-}
-
-/// Stands for an instruction whose write is put off, in the tables of known ones.
-pub fn marker(pc: u64) -> u64 {
-    WRITE_PUT_OFF | (pc as u32).wrapping_mul(0x85EB_CA6B) as u64
-}
-
-/// Whether what is known stands for such an instruction.
-pub fn is_marker(known: u64) -> bool {
-    known >> 32 == WRITE_PUT_OFF >> 32
-}
-
-/// Whether code that ends with a call only computes addresses before it: moves between registers, loads, additions.
-fn stores_nothing(code: &[u8]) -> bool {
-    let mut rest = code;
-    loop {
-        let after_rex = match rest {
-            [0x40..=0x4F, after @ ..] => after,
-            _ => rest,
-        };
-        let used = match *after_rex {
-            // A call, direct or through a table, must be the last.
-            [0xE8, _, _, _, _] | [0xFF, 0x15, _, _, _, _] => return true,
-            // A constant to a register.
-            [0xB8..=0xBF, ..] => 5,
-            // An address or a load to a register.
-            [0x8D | 0x8B, modrm, sib, ..] => 1 + operand(modrm, sib),
-            // Between registers: a move, an addition, a subtraction, a constant.
-            [0x89 | 0x01 | 0x29 | 0x63, 0xC0..=0xFF, ..] => 2,
-            [0x83, 0xC0..=0xC7 | 0xE8..=0xEF, ..] => 3,
-            [0x81 | 0xC7, 0xC0..=0xC7, ..] => 6,
-            _ => return false,
-        };
-        match after_rex.get(used..) {
-            Some(next) => rest = next,
-            None => return false,
-        }
-    }
-}
-
-/// Bytes of an operand: mode, index, displacement.
-fn operand(modrm: u8, sib: u8) -> usize {
-    let base = modrm & 7;
-    let index = usize::from(base == 4 && modrm < 0xC0);
-    1 + index
-        + match modrm >> 6 {
-            0 if base == 5 || index == 1 && sib & 7 == 5 => 4,
-            1 => 1,
-            2 => 4,
-            _ => 0,
-        }
 }

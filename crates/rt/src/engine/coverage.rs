@@ -8,7 +8,7 @@ use super::strand::{State, Strand};
 use super::{ObjectClass, ObjectId, StrandId, loops, memory, shared};
 use crate::raw::Raw;
 use core::sync::atomic::Ordering;
-use threadbare_abi::layout::{TOLD_CAPACITY, TOLD_OFFSET};
+use threadbare_abi::layout::{TOLD, TOLD_CAPACITY};
 use threadbare_strategy::classes::table::{Entry, Memory, memory_key, sync_key};
 use threadbare_strategy::classes::told::{RECORD_WORDS, read_record, record};
 use threadbare_strategy::classes::{Moment, Pair, Tracker};
@@ -73,7 +73,7 @@ static mut TOLD_LOADED: usize = 0;
 
 fn list() -> Option<Raw<[[u64; RECORD_WORDS]; TOLD_CAPACITY]>> {
     // SAFETY: the area holds this many records; the driver does not touch it during a run.
-    shared::area(TOLD_OFFSET).map(|base| unsafe { Raw::new(base as *mut _) })
+    shared::area(TOLD).map(|base| unsafe { Raw::new(base.cast()) })
 }
 
 /// Takes over what the driver knows (in the fork server, so that every child has it).

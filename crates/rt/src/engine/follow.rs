@@ -36,9 +36,9 @@ impl Follow {
 
 /// A segment of the follow table.
 pub fn segment(at: usize) -> Segment {
-    match shared::area(layout::FOLLOW_OFFSET) {
+    match shared::area(layout::FOLLOW) {
         // SAFETY: the follow table has room for SEGMENTS_CAPACITY segments, and `at < len`.
-        Some(base) => unsafe { (base as *const Segment).add(at).read() },
+        Some(base) => unsafe { base.add(at).read() },
         None => Segment::default(),
     }
 }

@@ -222,7 +222,7 @@ fn become_one(command: Command, [memory, control, streams @ ..]: [i32; FDS]) {
 
 /// Writes the texts, which the driver has put where reports will be.
 fn fill() {
-    let Some(at) = shared::area(layout::REPORT_OFFSET) else { return };
+    let Some(at) = shared::area(layout::REPORT).map(|at| at as usize) else { return };
     let rooms = ARGS.load(Ordering::Relaxed) + VARIABLES.load(Ordering::Relaxed);
     let end = at + layout::REPORT_SIZE;
     let mut next = at;

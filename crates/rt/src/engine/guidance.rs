@@ -3,7 +3,7 @@
 use super::sched::engine;
 use super::{lenient, memory, reads, shared};
 use crate::raw::Raw;
-use threadbare_abi::layout::{GUIDE_OFFSET, NOTES_OFFSET, READS_OFFSET, WORDS_CAPACITY};
+use threadbare_abi::layout::{Area, GUIDE, NOTES, READS, WORDS_CAPACITY};
 use threadbare_strategy::{ROOM_WORDS, Room, Strategy};
 
 static mut ROOM: usize = 0;
@@ -21,14 +21,14 @@ pub fn room() -> Room {
 }
 
 /// The words of an area of the shared file, the first of which is their number.
-fn words(offset: usize) -> Option<Raw<[u64; WORDS_CAPACITY]>> {
+fn words(area: Area<u64>) -> Option<Raw<[u64; WORDS_CAPACITY]>> {
     // SAFETY: the area has this many words; the driver does not touch it during a run.
-    shared::area(offset).map(|base| unsafe { Raw::new(base as *mut _) })
+    shared::area(area).map(|base| unsafe { Raw::new(base.cast()) })
 }
 
 /// What the driver has to say to the strategy.
 pub fn guide() -> &'static [u64] {
-    match words(GUIDE_OFFSET) {
+    match words(GUIDE) {
         Some(words) => {
             // SAFETY: the driver wrote them before the run, and nobody writes there during it.
             let words = unsafe { words.look() };
@@ -41,8 +41,8 @@ pub fn guide() -> &'static [u64] {
 
 /// A run begins: nothing is noted yet.
 pub fn clear() {
-    for offset in [NOTES_OFFSET, READS_OFFSET] {
-        if let Some(mut words) = words(offset) {
+    for area in [NOTES, READS] {
+        if let Some(mut words) = words(area) {
             words[0] = 0;
         }
     }
@@ -53,7 +53,7 @@ pub fn finish() {
     if lenient::is_on() {
         return;
     }
-    if let Some(mut words) = words(NOTES_OFFSET) {
+    if let Some(mut words) = words(NOTES) {
         let (count, rest) = words.split_at_mut(1);
         let noted = match engine().strategy.finish(rest) {
             0 => reads::finish(rest),
@@ -65,16 +65,16 @@ pub fn finish() {
 
 /// Adds a record of a pair of write and read; one that does not fit is left out.
 pub fn tell_reads(record: &[u64]) {
-    add(READS_OFFSET, record);
+    add(READS, record);
 }
 
 /// Adds a record to the notes at once; one that does not fit is left out.
 pub fn note(record: &[u64]) {
-    add(NOTES_OFFSET, record);
+    add(NOTES, record);
 }
 
-fn add(offset: usize, record: &[u64]) {
-    let Some(mut words) = words(offset) else { return };
+fn add(area: Area<u64>, record: &[u64]) {
+    let Some(mut words) = words(area) else { return };
     let (count, rest) = words.split_at_mut(1);
     let at = count[0] as usize;
     if let Some(place) = rest.get_mut(at..at + record.len()) {

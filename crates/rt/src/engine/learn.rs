@@ -20,7 +20,8 @@ use super::{
     addressable, copies, coverage, loops, memory, modules, record, shared, spin, steps, strand, touched,
 };
 use crate::arch::merge;
-use threadbare_abi::layout::{self, PointMode, STACKS_SHARED};
+use threadbare_abi::fact::Fact;
+use threadbare_abi::layout::{self, PointMode};
 use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::Doubt;
 use threadbare_abi::strand::StrandId;
@@ -49,7 +50,7 @@ const HOT_SLOTS: usize = 1 << 16;
 /// Above this many, everything is a point: the table would get slow.
 const HOT_MOST: usize = HOT_SLOTS / 2;
 
-/// Low halves of the known pcs, open addressing; a clash makes one more point, the same in every run.
+/// Low halves of the known facts, open addressing; a clash makes one more point, the same in every run.
 static mut HOT: *mut u32 = core::ptr::null_mut();
 static mut HOT_COUNT: usize = 0;
 static mut BOUNDED: bool = false;
@@ -96,9 +97,18 @@ fn is_farther(pc: u64) -> bool {
     }
 }
 
-/// Makes an instruction a point; true if it was none.
-fn insert(pc: u64) -> bool {
-    if is_hot(pc) {
+/// Keeps a fact; true if it was not known.
+fn insert(fact: u64) -> bool {
+    // SAFETY: single kernel thread.
+    unsafe {
+        match Fact::decode(fact) {
+            Some(Fact::PutOff(_)) => COPIES = true,
+            Some(Fact::LooksBehind(_)) => UNSEEN = true,
+            Some(Fact::Loop(_)) => loops::knows_some(),
+            _ => {}
+        }
+    }
+    if is_hot(fact) {
         return false;
     }
     // SAFETY: as above.
@@ -111,28 +121,24 @@ fn insert(pc: u64) -> bool {
             }
             return false;
         }
-        let mut at = slot(pc);
+        let mut at = slot(fact);
         while *HOT.add(at) != 0 {
             at = (at + 1) & (HOT_SLOTS - 1);
         }
-        *HOT.add(at) = pc as u32;
+        *HOT.add(at) = fact as u32;
         HOT_COUNT += 1;
-        COPIES |= copies::is_marker(pc);
-        UNSEEN |= pc >> 48 == 1;
     }
     true
 }
 
 /// Takes over what the driver knows (in the fork server, so that every child has it).
 pub fn load_known(count: u64) {
-    let Some(base) = shared::area(layout::KNOWN_OFFSET) else { return };
-    let count = (count as usize).min(layout::PCS_CAPACITY);
-    // SAFETY: the known table holds PCS_CAPACITY pcs; single kernel thread.
+    let Some(base) = shared::area(layout::KNOWN) else { return };
+    let count = (count as usize).min(layout::FACTS_CAPACITY);
+    // SAFETY: the known table holds FACTS_CAPACITY words; single kernel thread.
     unsafe {
         while KNOWN_LOADED < count {
-            let entry = (base as *const u64).add(KNOWN_LOADED).read();
-            insert(entry);
-            loops::loaded(entry);
+            insert(base.add(KNOWN_LOADED).read());
             KNOWN_LOADED += 1;
         }
     }
@@ -148,23 +154,29 @@ pub fn begin(mode: PointMode) {
     }
 }
 
-/// Whether the driver, or this run, knows of an instruction or of something else that is kept with them.
-pub fn is_known(entry: u64) -> bool {
-    is_hot(entry)
+/// Whether the driver, or this run, knows this.
+pub fn is_known(fact: Fact) -> bool {
+    is_hot(fact.encode())
+}
+
+/// This instruction is a point from now on, in this run and in later ones.
+pub fn learn(pc: u64) {
+    learn_fact(Fact::Point(pc));
 }
 
 /// This is known from now on, in this run and in later ones.
-pub fn learn(pc: u64) {
-    if !insert(pc) {
+pub fn learn_fact(fact: Fact) {
+    let fact = fact.encode();
+    if !insert(fact) {
         return;
     }
     let mut counters = live();
     let at = counters.learnt as usize;
-    if at < layout::PCS_CAPACITY
-        && let Some(base) = shared::area(layout::LEARNT_OFFSET)
+    if at < layout::FACTS_CAPACITY
+        && let Some(base) = shared::area(layout::LEARNT)
     {
-        // SAFETY: the learnt table holds PCS_CAPACITY pcs.
-        unsafe { (base as *mut u64).add(at).write(pc) }
+        // SAFETY: the learnt table holds FACTS_CAPACITY words.
+        unsafe { base.add(at).write(fact) }
         counters.learnt += 1;
     }
 }
@@ -227,13 +239,13 @@ pub fn is_off() -> bool {
 /// Whether something was not learnt: there was no room for it.
 pub fn is_bounded() -> bool {
     // SAFETY: single kernel thread.
-    unsafe { BOUNDED || touched::has_lost() || live().learnt as usize >= layout::PCS_CAPACITY }
+    unsafe { BOUNDED || touched::has_lost() || live().learnt as usize >= layout::FACTS_CAPACITY }
 }
 
 /// Whether strands of this program have been seen touching each other's stacks.
 pub fn stacks_shared() -> bool {
     // SAFETY: single kernel thread; null before the fork server runs.
-    !unsafe { HOT }.is_null() && is_hot(STACKS_SHARED)
+    !unsafe { HOT }.is_null() && is_known(Fact::StacksShared)
 }
 
 /// Untouched memory is touched: if it is another strand's stack, that strand has to note what it does to it from now on,
@@ -250,7 +262,7 @@ pub fn note_stack(addr: u64, me: u64) {
         let (low, high) = other.stack;
         if (low as u64..high as u64).contains(&addr) && other.id.0 as u64 + 1 != me && !other.stack_shared {
             other.stack_shared = true;
-            learn(STACKS_SHARED);
+            learn_fact(Fact::StacksShared);
         }
     }
 }
@@ -311,11 +323,11 @@ pub fn announced(kind: OpKind, addr: u64, size: u32, pc: u64) {
         if let Some(before) = before
             && (is_hot(before) || is_hot(pc))
         {
-            learn(copies::marker(before));
+            learn_fact(Fact::put_off(before));
         }
         return;
     }
-    if any_copies() && is_hot(copies::marker(pc)) {
+    if any_copies() && is_known(Fact::put_off(pc)) {
         live().events += 1;
         return copies::put_off(Access { kind, addr, size, pc });
     }
@@ -458,13 +470,8 @@ pub fn looked_unseen() -> bool {
     if mode == PointMode::Shared {
         learn(last.pc);
     }
-    learn(before_unseen(last.pc));
+    learn_fact(Fact::looks_behind(last.pc));
     true
-}
-
-/// Stands for an instruction behind which precompiled code looks at memory, in the tables of known ones.
-fn before_unseen(pc: u64) -> u64 {
-    1 << 48 | (pc as u32).wrapping_mul(0x9E37_79B1) as u64
 }
 
 /// An access at an instruction that is no point; it may turn out to be one, or a schedule may stop at it.
@@ -506,7 +513,7 @@ fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
     let switches = live().switches;
     point(Op { kind, order: Order::Relaxed, size, addr, pc });
     // SAFETY: single kernel thread.
-    if unsafe { UNSEEN } && live().switches != switches && is_hot(before_unseen(pc)) {
+    if unsafe { UNSEEN } && live().switches != switches && is_known(Fact::looks_behind(pc)) {
         // What others did meanwhile, precompiled code may find done, and come after it.
         race::acquires_unseen();
     }

@@ -51,7 +51,7 @@ pub fn is_on() -> bool {
 /// Begins to follow the plan's stretches, if that is wanted.
 pub fn begin() -> bool {
     let e = engine();
-    let wanted = e.plan.flags & flags::LENIENT != 0 && shared::area(layout::FOLLOW_OFFSET).is_some();
+    let wanted = e.plan.flags & flags::LENIENT != 0 && shared::area(layout::FOLLOW).is_some();
     let len = (e.plan.follow as usize).min(layout::SEGMENTS_CAPACITY);
     *plan() = Lenient { on: wanted, at: 0, len, chosen: Vec::new(), noted: (u64::MAX, 0) };
     if wanted {

@@ -15,6 +15,7 @@
 
 use super::sched::engine;
 use super::{frames, learn as known, modules};
+use threadbare_abi::fact::Fact;
 use threadbare_abi::layout::{self, Plan};
 use threadbare_strategy::rng::mix;
 use threadbare_strategy::{IN_ORDER, StrategyId};
@@ -83,12 +84,9 @@ pub fn place(pc: u64) -> u64 {
     frames::innermost::<CALLERS>().iter().fold(key, |key, &caller| mix(key ^ modules::program_place(caller)))
 }
 
-/// Set in entries that are facts.
-const FACT: u64 = 1 << 49;
-
-/// Stands for a fact in the table of known instructions, which tells entries apart by their low half.
-fn fact(key: u64, of: u64) -> u64 {
-    FACT | mix(key ^ of.wrapping_mul(0x9E37_79B9_7F4A_7C15)) as u32 as u64 | 1
+/// Something that was found of a loop.
+fn fact(key: u64, of: u64) -> Fact {
+    Fact::Loop(mix(key ^ of.wrapping_mul(0x9E37_79B9_7F4A_7C15)) as u32 | 1)
 }
 
 fn is(key: u64, nature: Nature) -> bool {
@@ -113,32 +111,31 @@ pub fn nature(key: u64) -> Nature {
 
 /// This has been found.
 pub fn learn(key: u64, nature: Nature) {
-    known::learn(fact(key, nature as u64 + 1));
+    known::learn_fact(fact(key, nature as u64 + 1));
 }
 
-/// Facts of loads that belong to a loop that waits: the load with its callers, and the instruction alone.
+/// Of loads that belong to a loop that waits: the load with its callers, and the instruction alone.
 const IDLE: u64 = 64;
 const IDLE_ANYWHERE: u64 = 65;
-static mut ANY_IDLE: bool = false;
+static mut ANY_LOOP: bool = false;
 
-/// The driver knows this.
-pub fn loaded(entry: u64) {
+/// Something is known of some loop.
+pub fn knows_some() {
     // SAFETY: single kernel thread.
-    unsafe { ANY_IDLE |= entry & FACT != 0 }
+    unsafe { ANY_LOOP = true }
 }
 
 /// A load belongs to a loop that does not end.
 pub fn learn_idle(pc: u64, place: u64) {
-    known::learn(fact(pc, IDLE_ANYWHERE));
-    known::learn(fact(place, IDLE));
-    loaded(FACT);
+    known::learn_fact(fact(pc, IDLE_ANYWHERE));
+    known::learn_fact(fact(place, IDLE));
 }
 
 /// Whether the running strand's load at this instruction belongs to a loop that does not end.
 #[inline(always)]
 pub fn is_idle(pc: u64) -> bool {
     // SAFETY: single kernel thread.
-    unsafe { ANY_IDLE && is_idle_here(pc) }
+    unsafe { ANY_LOOP && is_idle_here(pc) }
 }
 
 #[inline(never)]

@@ -1,106 +1,139 @@
 //! The engine: strands, points, switches, waits, the run's beginning and end.
 //!
-//! | file | what |
-//! |---|---|
-//! | `sched` | points, decisions, switches |
-//! | `lists` | which strands can go on, which wait |
-//! | `segments` | the schedule as it is made |
-//! | `due` | virtual time and deadlines |
-//! | `wait` | the two kinds of wait all models are made of |
-//! | `follow` | a schedule instead of a strategy |
-//! | `deadlock`, `locks`, `words`, `lost` | cycles of waits, locks held and their orders, wakes that nobody waited for |
-//! | `part` | parts of the code that are made atomic, to see what that mends |
-//! | `destroyed` | objects that are used after they were destroyed |
-//! | `ending` | the end of the process, and whether others go first |
-//! | `faults` | choices of the environment's |
-//! | `own` | choices of the program's own |
-//! | `idle` | what to do when no strand can go on |
-//! | `io` | strands that wait for file descriptors |
-//! | `spin`, `loops` | strands that wait for memory; which loops end by themselves |
-//! | `shadow` | what is known of the program's memory |
-//! | `addressable` | whether memory that is touched is there |
-//! | `learn` | which plain accesses are points |
-//! | `leaks` | memory that is left at the end |
-//! | `guidance` | what strategy and driver tell each other |
-//! | `reads` | who reads from whom |
-//! | `coverage` | the run's class, and pairs of places for the driver |
-//! | `steps` | what each step did, for planners |
-//! | `local` | what a strand has of its own at a step |
-//! | `race` | data races |
-//! | `unseen` | functions that order strands and are not interposed |
-//! | `watch` | moments whose stacks the driver wants |
-//! | `carriers` | stacks and thread-local storage |
-//! | `frames` | the shadow call stack |
-//! | `server` | fork server, the beginning of a run |
-//! | `given` | inputs that come when the program stands before `main` |
-//! | `batch` | runs that are made without a word to the driver |
-//! | `scout` | runs that begin at the program's `check` |
-//! | `orphans` | processes that a run leaves behind |
-//! | `verdict` | the end of a run |
-//! | `stops` | where a strand makes a point although it does nothing that is one |
-//! | `start` | whether there is a driver, and what it gave us |
-//! | `live`, `shared`, `record`, `report`, `modules`, `debug` | what the driver and a debugger see |
+//! | serves | file | what |
+//! |---|---|---|
+//! | Strands and their choices | `strand` | what is known of one thread of the program |
+//! |  | `sched` | points, decisions, switches |
+//! |  | `lists` | which strands can go on, which wait |
+//! |  | `crowds` | those of many strands that wait for one object |
+//! |  | `wait` | the two kinds of wait all models are made of |
+//! |  | `due` | virtual time and deadlines |
+//! |  | `idle` | what to do when no strand can go on |
+//! |  | `io` | strands that wait for file descriptors |
+//! |  | `faults` | choices of the environment's |
+//! |  | `own` | choices of the program's own |
+//! |  | `stores` | which store an atomic load sees |
+//! |  | `part` | parts of the code that are made atomic, to see what that mends |
+//! |  | `carriers` | stacks and thread-local storage |
+//! |  | `ending` | the end of the process, and whether others go first |
+//! | Schedules | `segments` | the schedule as it is made |
+//! |  | `follow` | a schedule instead of a strategy |
+//! |  | `lenient` | a plan that is followed loosely |
+//! |  | `guidance` | what strategy and driver tell each other |
+//! |  | `stops` | where a strand makes a point although it does nothing that is one |
+//! | Plain accesses and loops | `access` | the way of an access, for each kind and size |
+//! |  | `learn` | which accesses are points |
+//! |  | `touched` | who touched what |
+//! |  | `shadow` | what is known of the program's memory |
+//! |  | `copies` | copies of whole structures |
+//! |  | `registers` | the registers of an access |
+//! |  | `unseen` | functions that order strands and are not interposed |
+//! |  | `spin` | strands that wait for memory |
+//! |  | `loops` | which loops end by themselves |
+//! |  | `rounds` | rounds that come to nothing |
+//! | What is looked for | `race` | data races |
+//! |  | `addressable` | whether memory that is touched is there |
+//! |  | `leaks` | memory that is left at the end |
+//! |  | `destroyed` | objects that are used after they were destroyed |
+//! |  | `deadlock` | cycles of waits |
+//! |  | `locks` | locks held and their orders |
+//! |  | `words` | locks that are words of the program's own |
+//! |  | `lost` | wakes that nobody waited for |
+//! |  | `verdict` | the end of a run |
+//! | What is told | `coverage` | the run's class, and pairs of places |
+//! |  | `steps` | what each step did, for planners |
+//! |  | `local` | what a strand has of its own at a step |
+//! |  | `reads` | who reads from whom |
+//! |  | `values` | what variables were |
+//! |  | `watch` | moments whose stacks the driver wants |
+//! |  | `record` | the event stream |
+//! |  | `recorded` | what a kept trace has besides |
+//! |  | `report` | records in words |
+//! |  | `frames` | the shadow call stack |
+//! |  | `modules` | loaded modules, and places in them |
+//! |  | `live` | the counters |
+//! |  | `debug` | what a debugger sees |
+//! | Runs and their driver | `start` | whether there is a driver, and what it gave us |
+//! |  | `shared` | the memory that both have |
+//! |  | `server` | fork server, the beginning of a run |
+//! |  | `snapshot` | the next run in the same process |
+//! |  | `batch` | runs that are made without a word to the driver |
+//! |  | `given` | inputs that come when the program stands before `main` |
+//! |  | `scout` | runs that begin at the program's `check` |
+//! |  | `orphans` | processes that a run leaves behind |
+//! |  | `memory` | address space of the runtime's own |
 
-pub mod access;
-pub mod addressable;
-pub mod batch;
+// Strands and their choices.
 pub mod carriers;
-pub mod copies;
-pub mod coverage;
 pub mod crowds;
-pub mod deadlock;
-pub mod debug;
-pub mod destroyed;
 pub mod due;
 pub mod ending;
 pub mod faults;
-pub mod follow;
-pub mod frames;
-pub mod given;
-pub mod guidance;
 pub mod idle;
 pub mod io;
-pub mod leaks;
-pub mod learn;
-pub mod lenient;
 pub mod lists;
-pub mod live;
-pub mod local;
-pub mod locks;
-pub mod loops;
-pub mod lost;
-pub mod memory;
-pub mod modules;
-pub mod orphans;
 pub mod own;
 pub mod part;
+pub mod sched;
+pub mod stores;
+pub mod strand;
+pub mod wait;
+
+// Schedules.
+pub mod follow;
+pub mod guidance;
+pub mod lenient;
+pub mod segments;
+pub mod stops;
+
+// Plain accesses and loops.
+pub mod access;
+pub mod copies;
+pub mod learn;
+pub mod loops;
+pub mod registers;
+pub mod rounds;
+pub mod shadow;
+pub mod spin;
+pub mod touched;
+pub mod unseen;
+
+// What is looked for.
+pub mod addressable;
+pub mod deadlock;
+pub mod destroyed;
+pub mod leaks;
+pub mod locks;
+pub mod lost;
 pub mod race;
+pub mod verdict;
+pub mod words;
+
+// What is told.
+pub mod coverage;
+pub mod debug;
+pub mod frames;
+pub mod live;
+pub mod local;
+pub mod modules;
 pub mod reads;
 pub mod record;
 pub mod recorded;
-pub mod registers;
 pub mod report;
-pub mod rounds;
-pub mod sched;
+pub mod steps;
+pub mod values;
+pub mod watch;
+
+// Runs and their driver.
+pub mod batch;
+pub mod given;
+pub mod memory;
+pub mod orphans;
 pub mod scout;
-pub mod segments;
 pub mod server;
-pub mod shadow;
 pub mod shared;
 pub mod snapshot;
-pub mod spin;
 pub mod start;
-pub mod steps;
-pub mod stops;
-pub mod stores;
-pub mod strand;
-pub mod touched;
-pub mod unseen;
-pub mod values;
-pub mod verdict;
-pub mod wait;
-pub mod watch;
-pub mod words;
 
 use crate::effect::{Effect, effect};
 use crate::heap::arena::Slot;

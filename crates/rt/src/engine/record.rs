@@ -15,7 +15,7 @@ const BATCH: u64 = 4096;
 
 fn ring() -> Option<&'static Ring> {
     // SAFETY: the ring's indices are in the mapped file, atomics only.
-    shared::area(layout::RING_OFFSET).map(|base| unsafe { &*(base as *const Ring) })
+    shared::area(layout::RING).map(|base| unsafe { &*base })
 }
 
 /// Streams one event.
@@ -59,7 +59,7 @@ pub fn push_choice(kind: ChoiceKind, strand: StrandId, op: Op, options: u64) {
 
 /// Streams a record.
 pub fn write(event: Event) {
-    let (Some(ring), Some(base)) = (ring(), shared::area(layout::EVENTS_OFFSET)) else {
+    let (Some(ring), Some(base)) = (ring(), shared::area(layout::EVENTS)) else {
         return;
     };
     let head = ring.head.load(Ordering::Relaxed);
@@ -74,7 +74,7 @@ pub fn write(event: Event) {
     }
     let at = (head as usize) & (layout::EVENTS_CAPACITY - 1);
     // SAFETY: the slot is free: the driver has read it.
-    unsafe { (base as *mut Event).add(at).write(event) }
+    unsafe { base.add(at).write(event) }
     ring.head.store(head + 1, Ordering::Release);
     if (head + 1) % BATCH == 0 {
         wake(ring);

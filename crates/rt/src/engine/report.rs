@@ -23,7 +23,7 @@ const DETAILED: usize = 256;
 
 /// Appends a record; what does not fit any more is left out.
 pub fn add(tag: RecordTag, strand: u16, values: [u64; 3], text: fmt::Arguments) {
-    let Some(base) = shared::area(layout::REPORT_OFFSET) else { return };
+    let Some(base) = shared::area(layout::REPORT).map(|at| at as usize) else { return };
     let used = live().report_len as usize;
     let head_size = size_of::<RecordHead>();
     if used + head_size + 8 > layout::REPORT_SIZE {

@@ -43,10 +43,10 @@ pub fn append(segment: Segment) {
     let mut counters = live();
     let at = counters.segments as usize;
     if at < layout::SEGMENTS_CAPACITY
-        && let Some(base) = super::shared::area(layout::TAKEN_OFFSET)
+        && let Some(base) = super::shared::area(layout::TAKEN)
     {
         // SAFETY: the taken table has room for SEGMENTS_CAPACITY segments.
-        unsafe { (base as *mut Segment).add(at).write(segment) }
+        unsafe { base.add(at).write(segment) }
         counters.segments += 1;
     } else {
         counters.segments_lost += 1;

@@ -257,9 +257,9 @@ fn serve_here(greet: impl FnOnce()) {
 
 /// What the driver wants of the run, which it wrote before it sent the command.
 fn plan_of_run() -> Option<Plan> {
-    let base = shared::area(layout::PLAN_OFFSET)?;
+    let base = shared::area(layout::PLAN)?;
     // SAFETY: a plan is integers, and lies there.
-    Some(unsafe { (base as *const Plan).read() })
+    Some(unsafe { base.read() })
 }
 
 /// The counters begin anew.

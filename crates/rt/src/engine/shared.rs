@@ -2,10 +2,10 @@
 
 use crate::engine::snapshot;
 use crate::sys::{nr, syscall3, syscall6};
-use threadbare_abi::layout::{self, Header};
+use threadbare_abi::layout::{self, Area, HEADER};
 
 static mut BASE: usize = 0;
-/// Where the part from [`layout::BATCH_OFFSET`] on is.
+/// Where the part from [`layout::BATCH`] on is.
 static mut BATCHES: usize = 0;
 
 /// Far from where the kernel puts what the program maps: how large that part is does not show in the program's addresses.
@@ -19,15 +19,15 @@ pub fn is_own_mapping(start: usize) -> bool {
     (FAR..FAR_END).contains(&start)
 }
 
-/// A place in the shared file; `None` when there is no driver.
+/// A table of the shared file; `None` when there is no driver.
 #[inline(always)]
-pub fn area(offset: usize) -> Option<usize> {
+pub fn area<T>(area: Area<T>) -> Option<*mut T> {
     // SAFETY: written once at init.
     let (base, batches) = unsafe { (BASE, BATCHES) };
-    match (base, offset.checked_sub(layout::BATCH_OFFSET)) {
+    match (base, area.offset().checked_sub(layout::BATCH.offset())) {
         (0, _) => None,
-        (_, None) => Some(base + offset),
-        (_, Some(offset)) => Some(batches + offset),
+        (_, None) => Some((base + area.offset()) as *mut T),
+        (_, Some(offset)) => Some((batches + offset) as *mut T),
     }
 }
 
@@ -43,11 +43,12 @@ pub fn attach(fd: i32, live_page: usize) -> bool {
             syscall6(nr::MMAP, at, end - offset, PROT_RW, MAP_SHARED, fd as usize, offset)
         };
         let (at, batches) =
-            (map(0, 0, layout::BATCH_OFFSET), map(FAR, layout::BATCH_OFFSET, layout::FILE_SIZE));
+            (map(0, 0, layout::BATCH.offset()), map(FAR, layout::BATCH.offset(), layout::FILE_SIZE));
         if at < 0 || batches < 0 {
             return false;
         }
-        let header = &*(at as *const Header);
+        let header = (at as usize + HEADER.offset()) as *const layout::Header;
+        let header = &*header;
         if header.magic != layout::MAGIC || header.version != layout::VERSION {
             return false;
         }
@@ -58,7 +59,7 @@ pub fn attach(fd: i32, live_page: usize) -> bool {
             PROT_RW,
             MAP_SHARED | MAP_FIXED,
             fd as usize,
-            layout::LIVE_OFFSET,
+            layout::LIVE.offset(),
         );
         if page < 0 {
             return false;
@@ -74,9 +75,9 @@ pub fn attach_another(fd: i32, live_page: usize) -> bool {
     // SAFETY: mappings of our own are replaced by ones of the same size.
     unsafe {
         let parts = [
-            (BASE, 0, layout::BATCH_OFFSET),
-            (BATCHES, layout::BATCH_OFFSET, layout::FILE_SIZE - layout::BATCH_OFFSET),
-            (live_page, layout::LIVE_OFFSET, 4096),
+            (BASE, 0, layout::BATCH.offset()),
+            (BATCHES, layout::BATCH.offset(), layout::FILE_SIZE - layout::BATCH.offset()),
+            (live_page, layout::LIVE.offset(), 4096),
         ];
         let done = parts.into_iter().all(|(at, offset, size)| {
             syscall6(nr::MMAP, at, size, PROT_RW, MAP_SHARED | MAP_FIXED, fd as usize, offset) == at as isize

@@ -12,7 +12,7 @@ use crate::raw::Raw;
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::ChoiceKind;
 use threadbare_abi::layout::flags::{CALLERS as CALLERS_WANTED, FUNCTIONS};
-use threadbare_abi::layout::{STEPS_CAPACITY, STEPS_OFFSET};
+use threadbare_abi::layout::{STEPS, STEPS_CAPACITY};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::step::{DEPTH_SHIFT, Doubt, FENCES, Step, StepKind, flags};
 use threadbare_abi::strand::StrandId;
@@ -32,10 +32,10 @@ fn push(step: Step) {
     let mut counters = live();
     let at = counters.steps as usize;
     if at < STEPS_CAPACITY
-        && let Some(base) = shared::area(STEPS_OFFSET)
+        && let Some(base) = shared::area(STEPS)
     {
         // SAFETY: the table has room for STEPS_CAPACITY records; the driver reads it after the run.
-        unsafe { (base as *mut Step).add(at).write(step) }
+        unsafe { base.add(at).write(step) }
         counters.steps += 1;
     } else {
         counters.steps_lost += 1;
@@ -45,7 +45,7 @@ fn push(step: Step) {
 /// The newest record.
 fn newest() -> Option<Step> {
     let at = (live().steps as usize).checked_sub(1)?;
-    let base = shared::area(STEPS_OFFSET)? as *const Step;
+    let base = shared::area(STEPS)?;
     // SAFETY: written before; one kernel thread.
     Some(unsafe { base.add(at).read() })
 }
@@ -53,7 +53,7 @@ fn newest() -> Option<Step> {
 /// The record of the step under way, if there is one.
 fn last() -> Option<Raw<Step>> {
     let mut at = live().steps as usize;
-    let base = shared::area(STEPS_OFFSET)? as *mut Step;
+    let base = shared::area(STEPS)?;
     while at > 0 {
         at -= 1;
         // SAFETY: written before; one kernel thread.
@@ -244,10 +244,10 @@ pub fn in_total(kind: OpKind) {
 
 /// Whether the step under way has told of this access.
 fn touched(op: &Op) -> bool {
-    let Some(base) = shared::area(STEPS_OFFSET) else { return false };
+    let Some(base) = shared::area(STEPS) else { return false };
     let told = (0..live().steps as usize).rev().map(|at| {
         // SAFETY: written before; one kernel thread.
-        unsafe { (base as *const Step).add(at).read() }
+        unsafe { base.add(at).read() }
     });
     let mut touches = told.take_while(|record| record.kind != StepKind::Step as u8);
     touches.any(|it| it.kind == StepKind::Touch as u8 && it.addr == op.addr && it.op == op.kind as u8)

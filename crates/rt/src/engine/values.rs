@@ -39,7 +39,7 @@ fn tell_locals(op: Op) {
     let Some(captured) = (unsafe { this.captured.as_ref() }).filter(|captured| captured.pc == op.pc) else {
         return;
     };
-    let Some(table) = shared::area(layout::PLACES_OFFSET).map(|at| at as *const u64) else { return };
+    let Some(table) = shared::area(layout::PLACES) else { return };
     // SAFETY: indices are masked or compared with the table's size; nobody writes it during a run.
     let word = |at: usize| unsafe { table.add(at).read() };
     let mut slot = local::slot(op.pc);

@@ -27,14 +27,14 @@ pub fn or_recorded() -> bool {
 /// Takes over what the driver wants.
 pub fn begin() {
     let count = (engine().plan.watches as usize).min(layout::WATCHES_CAPACITY);
-    let Some(base) = shared::area(layout::WATCH_OFFSET) else { return };
+    let Some(base) = shared::area(layout::WATCHES) else { return };
     if count == 0 {
         return;
     }
     // SAFETY: the driver wrote `count` watches; single kernel thread.
     unsafe {
         let watches = &mut *(&raw mut WATCHES);
-        watches.extend((0..count).map(|at| (base as *const Watch).add(at).read()));
+        watches.extend((0..count).map(|at| base.add(at).read()));
         part::begin(watches);
         before::begin(watches);
         let told =

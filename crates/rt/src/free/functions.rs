@@ -9,7 +9,7 @@ use super::frames::PC;
 use super::thread::Thread;
 use crate::engine::shared;
 use core::sync::atomic::{AtomicU64, Ordering};
-use threadbare_abi::layout::TASKS_OFFSET;
+use threadbare_abi::layout::TASKS;
 use threadbare_abi::tasks::{FUNCTIONS, ROW, Tasks, marks};
 
 const SLOTS: usize = 1 << 14;
@@ -28,7 +28,7 @@ static NUMBERS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 #[inline(always)]
 pub fn table() -> Option<&'static Tasks> {
     // SAFETY: the area is of this type; its fields are atomics.
-    shared::area(TASKS_OFFSET).map(|base| unsafe { &*(base as *const Tasks) })
+    shared::area(TASKS).map(|base| unsafe { &*base })
 }
 
 /// Functions that have a number, in this table.

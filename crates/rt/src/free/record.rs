@@ -13,7 +13,7 @@ use super::thread::{self, Thread};
 use super::turns;
 use crate::engine::shared;
 use core::sync::atomic::{AtomicBool, AtomicU16, Ordering};
-use threadbare_abi::layout::{RECORDED_OFFSET, Recorded};
+use threadbare_abi::layout::{RECORDED, Recorded};
 
 static ON: AtomicBool = AtomicBool::new(false);
 
@@ -31,7 +31,7 @@ const NAP_NS: u64 = 100_000;
 
 fn table() -> Option<&'static Recorded> {
     // SAFETY: the area is of this type; its fields are atomics.
-    shared::area(RECORDED_OFFSET).map(|base| unsafe { &*(base as *const Recorded) })
+    shared::area(RECORDED).map(|base| unsafe { &*base })
 }
 
 /// Empties the table (in the fork server), as far as it was used.

@@ -35,11 +35,11 @@ pub fn serve() {
     control::hello(0);
     let mut ready_for_races = false;
     while let Some(run) = control::next_command() {
-        let Some(base) = shared::area(layout::PLAN_OFFSET) else { return };
+        let Some(base) = shared::area(layout::PLAN) else { return };
         // SAFETY: the driver wrote the plan before it sent the command; the counters are integers.
         let plan = unsafe {
             core::ptr::write_bytes(&raw mut live::LIVE.live, 0, 1);
-            (base as *const Plan).read()
+            base.read()
         };
         live::live().run = plan.run;
         live::live().report_len = modules_len;

@@ -11,7 +11,7 @@ use crate::engine::live::live;
 use crate::engine::shared;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use threadbare_abi::layout;
-use threadbare_abi::noise;
+use threadbare_abi::noise::Wanted;
 
 const SLOTS: usize = 1 << 16;
 const CELLS: usize = 1 << 18;
@@ -29,8 +29,6 @@ static STATES: [AtomicU8; SLOTS] = [const { AtomicU8::new(0) }; SLOTS];
 static PCS: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 /// Where noise is not wanted, and where it is as in the caller.
 static QUIETS: [AtomicU8; SLOTS] = [const { AtomicU8::new(0) }; SLOTS];
-const THROUGH: u8 = (noise::THROUGH >> 62) as u8;
-const _: () = assert!(noise::QUIET >> 62 == 2);
 static TOUCHED: [AtomicU64; CELLS] = [const { AtomicU64::new(0) }; CELLS];
 
 /// A cell: a part of the address, the strand, whether it wrote, and the instruction's slot.
@@ -61,7 +59,7 @@ pub fn wanted(me: &mut Thread, pc: u64, inside: bool) -> Option<(u64, bool)> {
     let asked = |pc: u64| QUIETS[slot(pc)].load(Ordering::Relaxed);
     let (mut found, mut at) = (asked(pc), (pc, inside));
     for level in 0..CALLERS {
-        if found != THROUGH {
+        if found != Wanted::AsInCaller as u8 {
             break;
         }
         let depth = me.stack.depth();
@@ -70,7 +68,7 @@ pub fn wanted(me: &mut Thread, pc: u64, inside: bool) -> Option<(u64, bool)> {
         found = asked(entry.caller);
         at = (entry.caller, me.stack.touch_caller(level + 1));
     }
-    (found == 0).then_some(at)
+    (found == Wanted::Here as u8).then_some(at)
 }
 
 /// An event that is no plain access was made at this instruction: the driver is told of it once.
@@ -89,12 +87,12 @@ fn slot(pc: u64) -> usize {
 
 /// Takes over what the driver knows (in the fork server).
 pub fn load_known(count: u64) {
-    let Some(base) = shared::area(layout::KNOWN_OFFSET) else { return };
-    for at in 0..(count as usize).min(layout::PCS_CAPACITY) {
-        // SAFETY: the known table holds PCS_CAPACITY pcs.
-        let pc = unsafe { (base as *const u64).add(at).read() };
+    let Some(base) = shared::area(layout::KNOWN) else { return };
+    for at in 0..(count as usize).min(layout::FACTS_CAPACITY) {
+        // SAFETY: the known table holds FACTS_CAPACITY words.
+        let (pc, wanted) = Wanted::decode(unsafe { base.add(at).read() });
         STATES[slot(pc)].store(KNOWN, Ordering::Relaxed);
-        QUIETS[slot(pc)].store((pc >> 62) as u8, Ordering::Relaxed);
+        QUIETS[slot(pc)].store(wanted as u8, Ordering::Relaxed);
     }
 }
 
@@ -170,12 +168,12 @@ fn learn(slot: usize) {
     let pc = PCS[slot].load(Ordering::Relaxed);
     let mut counters = live();
     let at = counters.learnt as usize;
-    if at < layout::PCS_CAPACITY
+    if at < layout::FACTS_CAPACITY
         && pc != 0
-        && let Some(base) = shared::area(layout::LEARNT_OFFSET)
+        && let Some(base) = shared::area(layout::LEARNT)
     {
-        // SAFETY: the learnt table holds PCS_CAPACITY pcs; the lock is held.
-        unsafe { (base as *mut u64).add(at).write(pc) };
+        // SAFETY: the learnt table holds FACTS_CAPACITY words; the lock is held.
+        unsafe { base.add(at).write(pc) };
         counters.learnt += 1;
     }
     LEARNING.store(false, Ordering::Release);

@@ -25,15 +25,49 @@ use threadbare_abi::strand::{StrandId, StrandPath};
 /// Holds at a time.
 pub const HOLDS: usize = 128;
 /// Words of a hold in the guide.
-pub const HOLD_WORDS: usize = 6;
+const HOLD_WORDS: usize = 6;
 /// Loads that are told which store they see.
 pub const LOADS: usize = 16;
 /// Words of one of them in the guide.
-pub const LOAD_WORDS: usize = 5;
+const LOAD_WORDS: usize = 5;
 /// Strands that the rest is offered at a point.
 const OFFERED: usize = 512;
 /// Points for which strands are held, beyond four times the expected ones.
 const PATIENCE: u64 = 50_000;
+
+/// What a run is told. A step is a strand's path, an instruction, and a number from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Guide<'a> {
+    /// For each hold the step that is held, then the one that it waits for.
+    pub holds: &'a [[u64; HOLD_WORDS]],
+    /// For each load its step, then the path and the instruction of the store.
+    pub loads: &'a [[u64; LOAD_WORDS]],
+}
+
+impl<'a> Guide<'a> {
+    /// As words.
+    pub fn encode(&self, words: &mut impl Extend<u64>) {
+        words.extend([self.holds.len() as u64]);
+        words.extend(self.holds.as_flattened().iter().copied());
+        words.extend([self.loads.len() as u64]);
+        words.extend(self.loads.as_flattened().iter().copied());
+    }
+
+    /// From words; one that lies is read as far as it goes.
+    pub fn decode(words: &'a [u64]) -> Guide<'a> {
+        let (holds, rest) = list(words, HOLDS);
+        let (loads, _) = list(rest, LOADS);
+        Guide { holds, loads }
+    }
+}
+
+/// A list that begins with its length, and what is behind it.
+fn list<const WORDS: usize>(words: &[u64], most: usize) -> (&[[u64; WORDS]], &[u64]) {
+    let (&count, words) = words.split_first().unwrap_or((&0, &[]));
+    let (entries, _) = words.as_chunks::<WORDS>();
+    let entries = &entries[..(count as usize).min(most).min(entries.len())];
+    (entries, &words[entries.len() * WORDS..])
+}
 
 /// A step of a strand.
 #[derive(Clone, Copy, Debug)]
@@ -215,7 +249,7 @@ impl Ordered {
     }
 
     fn read_guide(&mut self, guide: &[u64]) {
-        let (&count, words) = guide.split_first().unwrap_or((&0, &[]));
+        let Guide { holds, loads } = Guide::decode(guide);
         let mark = |path: u64, pc, number| Mark {
             path: StrandPath(path),
             strand: StrandId::NONE,
@@ -223,18 +257,14 @@ impl Ordered {
             number,
             count: 0,
         };
-        let (holds, _) = words.as_chunks::<HOLD_WORDS>();
         self.count = 0;
-        for &[path, pc, number, path_of, pc_of, number_of] in holds.iter().take((count as usize).min(HOLDS)) {
+        for &[path, pc, number, path_of, pc_of, number_of] in holds {
             let (held, until) = (mark(path, pc, number), mark(path_of, pc_of, number_of));
             self.holds[self.count] = Hold { held, until, active: true };
             self.count += 1;
         }
-        let rest = words.get(self.count * HOLD_WORDS..).unwrap_or_default();
-        let (&count, words) = rest.split_first().unwrap_or((&0, &[]));
-        let (loads, _) = words.as_chunks::<LOAD_WORDS>();
         self.loads = 0;
-        for &[path, pc, number, path_of, pc_of] in loads.iter().take((count as usize).min(LOADS)) {
+        for &[path, pc, number, path_of, pc_of] in loads {
             let (load, path) = (mark(path, pc, number), StrandPath(path_of));
             self.sees[self.loads] = Sees { load, path, strand: StrandId::NONE, pc: pc_of };
             self.loads += 1;
@@ -498,6 +528,21 @@ mod tests {
         assert_eq!(strategy.store(load(1, 12), 3, &stores), 2);
         assert_eq!(strategy.store(load(2, 22), 1, &stores), 0);
         assert_eq!(strategy.store(load(0, 22), 3, &stores), 0);
+    }
+
+    #[test]
+    fn guides_go_through_words() {
+        let (holds, loads) = ([[1, 2, 3, 4, 5, 6], [7; 6]], [[8, 9, 10, 11, 12]]);
+        for guide in [
+            Guide::default(),
+            Guide { holds: &holds, loads: &[] },
+            Guide { holds: &[], loads: &loads },
+            Guide { holds: &holds, loads: &loads },
+        ] {
+            let mut words = std::vec::Vec::new();
+            guide.encode(&mut words);
+            assert_eq!(Guide::decode(&words), guide);
+        }
     }
 
     #[test]

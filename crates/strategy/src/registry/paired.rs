@@ -28,7 +28,7 @@ pub const WAY: usize = 512;
 /// Added to who begins: while the one whose turn it is waits, others go on before the second of the two does.
 pub const OTHERS_FIRST: u64 = 4;
 /// Words of a call in the guide.
-pub const CALL_WORDS: usize = 6;
+const CALL_WORDS: usize = 6;
 /// Turns of the guide.
 pub const TURNS: usize = 16;
 /// Strands that the rest is offered at a point.
@@ -39,6 +39,40 @@ const STRANDS: usize = 128;
 const PATIENCE: u64 = 50_000;
 /// Steps in a row in which the two only give way.
 const GAVE_WAY: u32 = 64;
+
+/// What a run is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Guide<'a> {
+    /// How strands come to their calls.
+    pub approach: u64,
+    /// For each call the strand's path, instruction and number of its first step, instruction and number of its last one, and how many steps it may make.
+    pub calls: [[u64; CALL_WORDS]; 2],
+    /// Who begins.
+    pub begins: u64,
+    /// The steps of each turn.
+    pub turns: &'a [u64],
+    /// The known way to the calls: paths, and numbers of steps.
+    pub way: &'a [[u64; 2]],
+}
+
+impl<'a> Guide<'a> {
+    /// As words.
+    pub fn encode(&self, words: &mut impl Extend<u64>) {
+        words.extend([self.approach]);
+        words.extend(self.calls.as_flattened().iter().copied());
+        words.extend([self.begins, self.turns.len() as u64]);
+        words.extend(self.turns.iter().chain(self.way.as_flattened()).copied());
+    }
+
+    /// From words; lists that lie are read as far as they go.
+    pub fn decode(words: &'a [u64]) -> Option<Guide<'a>> {
+        let (&approach, words) = words.split_first()?;
+        let (&[one, two], _) = words.as_chunks::<CALL_WORDS>().0.split_first_chunk()?;
+        let (&[begins, count], words) = words[2 * CALL_WORDS..].split_first_chunk()?;
+        let (turns, way) = words.split_at((count as usize).min(words.len()));
+        Some(Guide { approach, calls: [one, two], begins, turns, way: way.as_chunks().0 })
+    }
+}
 
 /// How far a strand is with its call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,11 +205,9 @@ impl Paired {
         (self.calls, self.phase) = ([NO_CALL; 2], Phase::Over);
         (self.next, self.count) = (0, 0);
         (self.way_next, self.way_count, self.strand_count) = (0, 0, 0);
-        let Some((&approach, words)) = guide.split_first() else { return };
-        let (calls, _) = words.as_chunks::<CALL_WORDS>();
-        let [one, two, ..] = calls else { return };
+        let Some(Guide { approach, calls, begins, turns, way }) = Guide::decode(guide) else { return };
         let mark = |pc, number| Mark { pc, number, count: 0 };
-        for (call, &[path, pc, number, last, last_number, left]) in self.calls.iter_mut().zip([one, two]) {
+        for (call, [path, pc, number, last, last_number, left]) in self.calls.iter_mut().zip(calls) {
             *call = Call {
                 path: StrandPath(path),
                 first: mark(pc, number),
@@ -184,15 +216,13 @@ impl Paired {
                 ..NO_CALL
             };
         }
-        let Some(([begins, count], words)) = words[2 * CALL_WORDS..].split_first_chunk() else { return };
-        let (turns, way) = words.split_at((*count as usize).min(words.len()));
-        (self.approach, self.turn, self.phase) = (approach, (*begins % 4) as usize % 3, Phase::Approach);
+        (self.approach, self.turn, self.phase) = (approach, (begins % 4) as usize % 3, Phase::Approach);
         self.others_first = begins & OTHERS_FIRST != 0;
         for &turn in turns.iter().take(TURNS) {
             self.turns[self.count] = turn;
             self.count += 1;
         }
-        for &[path, steps] in way.as_chunks().0.iter().take(WAY) {
+        for &[path, steps] in way.iter().take(WAY) {
             self.way[self.way_count] = (StrandPath(path), steps);
             self.way_count += 1;
         }
@@ -517,6 +547,18 @@ mod tests {
             helped += notes[2];
         }
         assert!(helped > 0);
+    }
+
+    #[test]
+    fn guides_go_through_words() {
+        let calls = [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]];
+        for (turns, way) in [(&[][..], &[][..]), (&[3, 0, 5], &[]), (&[1], &[[1, 2], [3, 4]])] {
+            let guide = Guide { approach: APPROACH_KNOWN, calls, begins: 1 | OTHERS_FIRST, turns, way };
+            let mut words = std::vec::Vec::new();
+            guide.encode(&mut words);
+            assert_eq!(Guide::decode(&words), Some(guide));
+            assert_eq!(Guide::decode(&words[..2 * CALL_WORDS + 2]), None);
+        }
     }
 
     #[test]

@@ -17,6 +17,87 @@ use threadbare_abi::op::{Op, OpKind, Order};
 use threadbare_abi::step::FENCES;
 use threadbare_abi::strand::StrandId;
 
+/// Decisions in a row for one strand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// The strand's path.
+    pub path: u64,
+    /// How many.
+    pub decisions: u64,
+    /// Whether they are for its deadline.
+    pub by_deadline: bool,
+}
+
+impl Stretch {
+    /// As words.
+    pub const fn encode(self) -> [u64; 2] {
+        [self.path, self.decisions << 1 | self.by_deadline as u64]
+    }
+
+    /// From words.
+    pub const fn decode([path, word]: [u64; 2]) -> Stretch {
+        Stretch { path, decisions: word >> 1, by_deadline: word & 1 == 1 }
+    }
+}
+
+/// A strand that stays back until a step that depends on an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sleeper {
+    /// Its path; 0 for one that was woken.
+    pub path: u64,
+    /// The operation's kind.
+    pub kind: OpKind,
+    /// Its bytes.
+    pub size: u32,
+    /// Its address.
+    pub addr: u64,
+}
+
+impl Sleeper {
+    /// As words.
+    pub const fn encode(self) -> [u64; SLEEPER] {
+        [self.path, self.kind as u64 | (self.size as u64) << 8, self.addr]
+    }
+
+    /// From words; an operation that is none depends on nothing.
+    pub const fn decode([path, packed, addr]: [u64; SLEEPER]) -> Sleeper {
+        let kind = match OpKind::from_code(packed as u8) {
+            Some(kind) => kind,
+            None => OpKind::Start,
+        };
+        Sleeper { path, kind, size: (packed >> 8) as u32, addr }
+    }
+}
+
+/// What a run is told: its words are those of [`Guide::encode`], and are read where they lie in the room.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Guide<'a> {
+    /// Who goes on.
+    pub plan: &'a [Stretch],
+    /// Options that decisions, counted from 1, take for choices of their steps; those of decision 0 come before.
+    pub options: &'a [(u64, u32)],
+    /// Who sleeps after that.
+    pub sleepers: &'a [Sleeper],
+}
+
+impl Guide<'_> {
+    /// As words; behind them come those of each wait ([`wait`]).
+    pub fn encode(&self, words: &mut impl Extend<u64>) {
+        words.extend([self.plan.len() as u64]);
+        words.extend(self.plan.iter().flat_map(|stretch| stretch.encode()));
+        words.extend([self.options.len() as u64]);
+        words.extend(self.options.iter().map(|&(decision, option)| option_word(decision, option)));
+        words.extend([self.sleepers.len() as u64]);
+        words.extend(self.sleepers.iter().flat_map(|sleeper| sleeper.encode()));
+    }
+}
+
+/// Adds a wait: the looks of a round, each its instruction, address, size, value and callers.
+pub fn wait(round: &[[u64; PLACE]], words: &mut impl Extend<u64>) {
+    words.extend([round.len() as u64]);
+    words.extend(round.as_flattened().iter().copied());
+}
+
 /// Words of a sleeper.
 const SLEEPER: usize = 3;
 /// Steps in a row that only give way before they are taken as a wait.
@@ -25,7 +106,7 @@ const PATIENCE: u32 = 64;
 const OPTION_BITS: u32 = 32;
 
 /// The word of an option that a decision, counted from 1, takes for a choice of its step.
-pub const fn option_word(decision: u64, option: u32) -> u64 {
+const fn option_word(decision: u64, option: u32) -> u64 {
     decision << OPTION_BITS | option as u64
 }
 
@@ -153,8 +234,8 @@ impl Planned {
             if at + 1 >= end {
                 return None;
             }
-            let word = self.word(at + 1);
-            (self.path, self.left) = (self.word(at), (word >> 1, word & 1 == 1));
+            let next = Stretch::decode([self.word(at), self.word(at + 1)]);
+            (self.path, self.left) = (next.path, (next.decisions, next.by_deadline));
             self.plan.0 += 2;
         }
         self.left.0 -= 1;
@@ -185,9 +266,9 @@ impl Planned {
         let path = self.path_of(strand);
         let (mut at, end) = self.sleepers;
         while at + SLEEPER <= end {
-            let (sleeper, packed, addr) = (self.word(at), self.word(at + 1), self.word(at + 2));
-            let kind = OpKind::from_code(packed as u8).unwrap_or(OpKind::Start);
-            let other = Op { kind, order: Order::SeqCst, size: (packed >> 8) as u32, addr, pc: 0 };
+            let words = [self.word(at), self.word(at + 1), self.word(at + 2)];
+            let Sleeper { path: sleeper, kind, size, addr } = Sleeper::decode(words);
+            let other = Op { kind, order: Order::SeqCst, size, addr, pc: 0 };
             // A wait on a condition gives a mutex back that the operation does not name.
             let gives_back = matches!(op.kind, OpKind::CondWait | OpKind::CondTimedWait)
                 && matches!(kind, OpKind::MutexTryLock);
@@ -514,5 +595,60 @@ impl Strategy for Planned {
         }
         (notes[0], notes[1]) = (self.notes.departed, self.notes.asleep);
         2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim;
+    use std::boxed::Box;
+    use std::vec::Vec;
+
+    #[test]
+    fn guides_go_through_words() {
+        let plan = [
+            Stretch { path: 7, decisions: 2, by_deadline: false },
+            Stretch { path: 9, decisions: 1, by_deadline: true },
+        ];
+        let options = [(0, 3), (2, u32::MAX)];
+        let sleepers = [
+            Sleeper { path: 9, kind: OpKind::MutexLock, size: 40, addr: 0x7fff_f000 },
+            Sleeper { path: 11, kind: OpKind::Start, size: 0, addr: 0 },
+        ];
+        let mut words = Vec::new();
+        Guide { plan: &plan, options: &options, sleepers: &sleepers }.encode(&mut words);
+        wait(&[[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]], &mut words);
+
+        let mut strategy = Planned::new();
+        strategy.furnish(Box::leak(std::vec![0u64; ROOM_WORDS].into_boxed_slice().try_into().unwrap()));
+        strategy.begin(&RunInfo { guide: &words, ..sim::info(0, 0) });
+        let decided: Vec<_> = std::iter::from_fn(|| strategy.planned()).collect();
+        assert_eq!(decided, [(7, false), (7, false), (9, true)]);
+        let (first, end) = strategy.options;
+        let read: Vec<_> = (first..end).map(|at| strategy.word(at)).collect();
+        assert_eq!(read, options.map(|(decision, option)| option_word(decision, option)));
+        let (first, end) = strategy.sleepers;
+        let read: Vec<_> = (first..end)
+            .step_by(SLEEPER)
+            .map(|at| Sleeper::decode([0, 1, 2].map(|word| strategy.word(at + word))))
+            .collect();
+        assert_eq!(read, sleepers);
+        let (first, end) = strategy.waits;
+        assert_eq!(
+            (first..end).map(|at| strategy.word(at)).collect::<Vec<_>>(),
+            [2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+        );
+    }
+
+    #[test]
+    fn guides_that_lie_are_read_as_far_as_they_go() {
+        for words in [&[][..], &[9], &[u64::MAX, 1, 2], &[1, 7, 2, u64::MAX, 1], &[0, 0, u64::MAX, 5, 0, 0]] {
+            let mut strategy = Planned::new();
+            strategy.furnish(Box::leak(std::vec![0u64; ROOM_WORDS].into_boxed_slice().try_into().unwrap()));
+            strategy.begin(&RunInfo { guide: words, ..sim::info(0, 0) });
+            while strategy.planned().is_some() {}
+            assert!(strategy.waits.1 <= words.len());
+        }
     }
 }

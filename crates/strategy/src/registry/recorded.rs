@@ -52,7 +52,7 @@ pub struct Recording<'a> {
 
 impl<'a> Recording<'a> {
     /// The recording in a guide.
-    pub fn new(words: &'a [u64]) -> Recording<'a> {
+    pub fn decode(words: &'a [u64]) -> Recording<'a> {
         let Some((&head, rest)) = words.split_first() else {
             return Recording { paths: &[], events: &[], last: NEVER };
         };
@@ -60,9 +60,16 @@ impl<'a> Recording<'a> {
         Recording { paths, events, last: head >> 32 }
     }
 
-    /// The first word of a recording with so many strands, whose verdict is about one of them.
-    pub const fn head(strands: u32, last: u16) -> u64 {
-        (last as u64) << 32 | strands as u64
+    /// A recording of these strands, whose verdict is about one of them, as words.
+    pub fn encode(
+        paths: &[u64],
+        last: u16,
+        events: impl IntoIterator<Item = u64>,
+        words: &mut impl Extend<u64>,
+    ) {
+        words.extend([(last as u64) << 32 | paths.len() as u64]);
+        words.extend(paths.iter().copied());
+        words.extend(events);
     }
 
     /// An event.
@@ -124,7 +131,7 @@ impl Recorded {
 
     fn recording(&self) -> Recording<'_> {
         let words = self.room.as_ref().map_or(&[][..], |room| &room[GUIDE..GUIDE + self.words]);
-        Recording::new(words)
+        Recording::decode(words)
     }
 
     fn slot(pc: u64) -> (usize, u64) {
@@ -272,7 +279,7 @@ impl Strategy for Recorded {
         room[FILTER..GUIDE].fill(0);
         room[LAST..LAST + LAST_WORDS].fill(0);
         room[GUIDE..GUIDE + self.words].copy_from_slice(&info.guide[..self.words]);
-        for &event in Recording::new(info.guide).events {
+        for &event in Recording::decode(info.guide).events {
             let (word, bit) = Self::slot(event);
             room[word] |= bit;
         }
@@ -371,9 +378,9 @@ mod tests {
 
     fn follow(lists: &[&[u64]], order: &[(u16, u64)]) -> (Vec<(u16, u64)>, [u64; 2]) {
         let paths: Vec<u64> = (0..lists.len() as u32).map(|n| StrandPath::MAIN.child(n).0).collect();
-        let mut guide = std::vec![Recording::head(paths.len() as u32, u16::MAX)];
-        guide.extend(&paths);
-        guide.extend(order.iter().map(|&(strand, pc)| Recording::event(strand, pc)));
+        let mut guide = std::vec::Vec::new();
+        let events = order.iter().map(|&(strand, pc)| Recording::event(strand, pc));
+        Recording::encode(&paths, u16::MAX, events, &mut guide);
         let mut strategy = Recorded::new();
         strategy
             .furnish(Box::leak(std::vec![0u64; crate::ROOM_WORDS].into_boxed_slice().try_into().unwrap()));

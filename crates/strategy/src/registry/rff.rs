@@ -26,14 +26,14 @@ use crate::weights::WEIGHTS_WORDS;
 use crate::{Born, Pick, Room, RunInfo, Strategy, View};
 use threadbare_abi::strand::{MAX_STRANDS, StrandId};
 
-pub use crate::constraints::Kind;
+pub use crate::constraints::{Kind, Told};
 
 /// Constraints at a time.
 pub const CONSTRAINTS: usize = 8;
 /// Words of a guide at the most.
 pub const GUIDE_WORDS: usize = 1024;
 /// Words of a constraint before its writes.
-pub const HEAD_WORDS: usize = 6;
+pub(crate) const HEAD_WORDS: usize = 6;
 /// Points for which strands are held back, beyond twice the expected ones.
 const PATIENCE: u64 = 2000;
 /// How often strands yield in vain while another is held back.
@@ -54,6 +54,30 @@ pub enum Manner {
 impl Manner {
     /// All of them.
     pub const ALL: [Manner; 3] = [Manner::Operations, Manner::Strands, Manner::Weights];
+}
+
+/// What a run is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Guide<'a> {
+    /// The words of the constraints: each a [`Told`].
+    pub constraints: &'a [u64],
+    /// What the strands do ([`crate::weights`]).
+    pub weights: &'a [u64],
+}
+
+impl<'a> Guide<'a> {
+    /// As words.
+    pub fn encode(&self, words: &mut impl Extend<u64>) {
+        words.extend([self.constraints.len() as u64]);
+        words.extend(self.constraints.iter().chain(self.weights).copied());
+    }
+
+    /// From words.
+    pub fn decode(words: &'a [u64]) -> Guide<'a> {
+        let (&count, words) = words.split_first().unwrap_or((&0, &[]));
+        let (constraints, weights) = words.split_at((count as usize).min(words.len()));
+        Guide { constraints, weights }
+    }
 }
 
 /// Who goes on among those that the constraints treat alike.
@@ -124,9 +148,7 @@ impl Strategy for Rff {
     }
 
     fn begin(&mut self, info: &RunInfo<'_>) {
-        // The constraints, then what the strands do; the first word tells where the one ends.
-        let (&constraints, words) = info.guide.split_first().unwrap_or((&0, &[]));
-        let (constraints, weights) = words.split_at((constraints as usize).min(words.len()));
+        let Guide { constraints, weights } = Guide::decode(info.guide);
         self.constraints.begin(constraints);
         self.base.manner = match info.params[0] {
             2 => Manner::Strands,
@@ -320,6 +342,32 @@ mod tests {
         let machine = Machine::of((0..seats).map(dine).collect());
         let guide = [Kind::Nested as u64, 0, 0, 0, 0, 0];
         assert_eq!(hits(&machine, &guide, 50, |steps| steps.len() == 7), 50);
+    }
+
+    #[test]
+    fn guides_go_through_words() {
+        let writes = [[11, 10], [14, 13]];
+        let list = [
+            Told { kind: Kind::From, addr: A, writer: 0, reader: 21, entry: 20, writes: &writes },
+            Told { kind: Kind::NotFrom, addr: B, writer: 7, reader: 1, entry: 1, writes: &[] },
+            Told { kind: Kind::Nested, addr: 0, writer: 0, reader: 0, entry: 0, writes: &[] },
+        ];
+        let mut constraints = Vec::new();
+        list.iter().for_each(|told| told.encode(&mut constraints));
+        for weights in [&[][..], &[1, 2, 0]] {
+            let guide = Guide { constraints: &constraints, weights };
+            let mut words = Vec::new();
+            guide.encode(&mut words);
+            assert_eq!(Guide::decode(&words), guide);
+        }
+        let mut rest = &constraints[..];
+        for told in list {
+            let (read, behind) = Told::decode(rest).unwrap();
+            assert_eq!(read, told);
+            assert!(Told::decode(&rest[..rest.len() - behind.len() - 1]).is_none());
+            rest = behind;
+        }
+        assert!(rest.is_empty());
     }
 
     #[test]

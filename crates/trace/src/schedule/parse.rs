@@ -14,7 +14,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
 use threadbare_abi::fault::Faults;
 use threadbare_abi::layout::{
-    MEMORY, MemoryModel, PCS_CAPACITY, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY,
+    FACTS_CAPACITY, MEMORY, MemoryModel, PointMode, SEGMENTS_CAPACITY, WORDS_CAPACITY,
 };
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::{StrandId, StrandPath};
@@ -292,7 +292,7 @@ impl Header {
             "known" => {
                 for word in value.split_whitespace() {
                     match hex(word) {
-                        Some(pc) if self.known.len() < PCS_CAPACITY => self.known.push(pc),
+                        Some(pc) if self.known.len() < FACTS_CAPACITY => self.known.push(pc),
                         _ => return expected(number, "an address in hexadecimal", word),
                     }
                 }

@@ -3,35 +3,28 @@
 //! Runs of a free campaign are not the same when they are made again, so nothing here has to be. What they learn
 //! (instructions that are events) goes to later runs all the same, with a word on whether noise is wanted there.
 
+use super::{FirstLook, Made, Maker, Makes, RunMode, Wants};
 use crate::campaign::Config;
 use crate::error::Error;
+use crate::ledger::Ticket;
 use crate::outcome::{self, Outcome, Policy, Races, Shown};
+use crate::patience::Pace;
+use crate::processors;
 use crate::run::{Ended, Job, Request};
-use crate::server::Server;
+use crate::server::{Server, Target};
 use crate::tasks;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use threadbare_abi::layout;
-use threadbare_abi::noise::{Guidance, Noise, QUIET, THROUGH, flags};
+use threadbare_abi::noise::{Guidance, Noise, Wanted, flags};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_coverage::tasks::Seen;
 use threadbare_strategy::recorded::notes;
 use threadbare_strategy::{Spec, StrategyId};
 use threadbare_trace::report::{Module, RunReport, Warning};
 use threadbare_trace::run::End;
-
-/// Whether noise is wanted at a place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wanted {
-    /// It is.
-    Here,
-    /// A library does what its caller asked for: if it is wanted there.
-    AsInCaller,
-    /// It is not.
-    Nowhere,
-}
 
 /// Who knows where noise is of use.
 pub trait Quiet: fmt::Debug + Send + Sync {
@@ -78,11 +71,7 @@ impl Places {
             let (modules, asked) = (&self.modules, &mut self.asked);
             self.marked = known
                 .iter()
-                .map(|&pc| match *asked.entry(pc).or_insert_with(|| quiet.wants(modules, pc)) {
-                    Wanted::Here => pc,
-                    Wanted::AsInCaller => pc | THROUGH,
-                    Wanted::Nowhere => pc | QUIET,
-                })
+                .map(|&pc| asked.entry(pc).or_insert_with(|| quiet.wants(modules, pc)).at(pc))
                 .collect();
             self.from = Some(Arc::clone(known));
         }
@@ -106,19 +95,9 @@ pub(crate) struct Recorded {
     pub(crate) cut: bool,
 }
 
-/// What is known before the first run.
-#[derive(Debug, Default)]
-pub(crate) struct FirstLook {
-    /// Accesses that are shared.
-    pub(crate) learnt: Vec<u64>,
-    pub(crate) modules: Vec<Module>,
-    /// The functions, none of them covered.
-    pub(crate) functions: Option<Seen>,
-}
-
 /// A run before the campaign, without noise (a few, if it fails), that finds out which accesses are shared, and which functions
 /// there are: the first run's events are all recorded then. A campaign of a single run goes without.
-pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<FirstLook, Error> {
+fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<FirstLook, Error> {
     let wanted = config.noise;
     let guided = wanted.flags & flags::COVER != 0 && wanted.guidance != Guidance::Random;
     if config.runs == Some(1) || wanted.flags & flags::RECORD == 0 && !guided {
@@ -152,39 +131,118 @@ pub(crate) fn first_look(config: &Config, cancel: &Arc<AtomicBool>) -> Result<Fi
     Ok(FirstLook { learnt, modules: job.modules().to_vec(), functions })
 }
 
-/// One free run. What is new in it is made once more under control, in the order that was recorded.
-pub(crate) fn one(
-    config: &Config,
-    job: &mut Job,
-    replayer: &mut Replayer,
-    request: &Request,
-    known: &Arc<[u64]>,
-    wants: &dyn Fn(&[u64]) -> Vec<bool>,
-) -> Result<Outcome, Error> {
-    let ended = job.run(request, &[])?;
-    job.see_places(&ended);
-    let tasks = job.tasks(config.quiet.as_deref());
-    let Some(server) = job.last() else { return Err(Error::Cancelled) };
-    let policy = Policy { races: config.races, leaks: config.target.leaks, filter: config.filter.as_deref() };
-    let mut made = Outcome::of_last(server, request, &ended, policy, wants)?;
-    made.strategy = StrategyId::Recorded as u32;
-    made.tasks = tasks;
-    let recording = server.recording(made.verdict.strand);
-    if request.run == 0 || request.run.is_power_of_two() {
-        // Where what it covers is; a run that was killed does not tell.
-        made.modules = job.modules().to_vec();
+/// The mode.
+#[derive(Clone, Copy, Debug)]
+pub struct Free;
+
+impl RunMode for Free {
+    fn announced(&self, _target: &Target) -> String {
+        ",free=1".to_owned()
     }
-    let new = made.shown.iter().any(|shown| shown.facts.is_some());
-    let wants_races = config.races != Races::Off && request.run.is_power_of_two();
-    if recording.events > 0 && (new || wants_races && made.shown.is_empty()) {
-        replayer.follow(config, request, known, &recording, &mut made, wants)?;
+
+    fn processors(&self) -> u32 {
+        processors::count()
     }
-    if let (Some(filter), true) = (policy.filter, new) {
-        for shown in &mut made.shown {
-            shown.hidden = shown.facts.as_ref().is_some_and(|facts| filter.hides(facts));
+
+    fn makes_choices(&self) -> bool {
+        false
+    }
+
+    fn params(&self, config: &Config, _strategy: &Spec) -> [u64; 8] {
+        config.noise.to_params()
+    }
+
+    fn decider(&self, config: &Config, _strategy: Option<&Spec>) -> String {
+        let Noise { kind, guidance, .. } = config.noise;
+        match guidance {
+            Guidance::Random => format!("noise:{}", kind.name()),
+            guidance => format!("noise:{}:{}", kind.name(), guidance.name()),
         }
     }
-    Ok(made)
+
+    fn follower(&self, _strategy: Spec) -> Spec {
+        Spec::of(StrategyId::Recorded)
+    }
+
+    fn covers_tasks(&self, config: &Config) -> bool {
+        config.noise.flags & flags::COVER != 0
+    }
+}
+
+impl Makes for Free {
+    fn first_look(&self, config: &Config, cancel: &Arc<AtomicBool>) -> Result<FirstLook, Error> {
+        first_look(config, cancel)
+    }
+
+    fn maker<'a>(
+        &self,
+        config: &'a Config,
+        _number: usize,
+        cancel: &Arc<AtomicBool>,
+        pace: &Arc<Pace>,
+    ) -> Box<dyn Maker + 'a> {
+        let job = Job::new(Arc::clone(&config.target), Arc::clone(cancel)).with_pace(pace);
+        Box::new(Jobs { config, job, replayer: Replayer::new(config, cancel) })
+    }
+}
+
+/// A job that makes such runs.
+struct Jobs<'a> {
+    config: &'a Config,
+    job: Job,
+    replayer: Replayer,
+}
+
+impl Maker for Jobs<'_> {
+    fn one(&mut self, ticket: &Ticket, wants: Wants<'_>) -> Result<Made, Error> {
+        let config = self.config;
+        self.job.set_known_marked(&ticket.known, config.quiet.as_deref());
+        if Free.covers_tasks(config) {
+            self.job.set_tasks(&ticket.tasks);
+        }
+        let mut request = config.request_of(ticket);
+        if !ticket.guided {
+            request.params = Noise { guidance: Guidance::Random, ..config.noise }.to_params();
+        }
+        self.run(&request, &ticket.known, &|keys| wants(ticket.run, keys))
+            .map(|outcome| Made::Run(Box::new(outcome)))
+    }
+}
+
+impl Jobs<'_> {
+    /// One free run. What is new in it is made once more under control, in the order that was recorded.
+    fn run(
+        &mut self,
+        request: &Request,
+        known: &Arc<[u64]>,
+        wants: &dyn Fn(&[u64]) -> Vec<bool>,
+    ) -> Result<Outcome, Error> {
+        let Jobs { config, job, replayer } = self;
+        let ended = job.run(request, &[])?;
+        job.see_places(&ended);
+        let tasks = job.tasks(config.quiet.as_deref());
+        let Some(server) = job.last() else { return Err(Error::Cancelled) };
+        let policy = config.policy();
+        let mut made = Outcome::of_last(server, request, &ended, policy, wants)?;
+        made.strategy = StrategyId::Recorded as u32;
+        made.tasks = tasks;
+        let recording = server.recording(made.verdict.strand);
+        if request.run == 0 || request.run.is_power_of_two() {
+            // Where what it covers is; a run that was killed does not tell.
+            made.modules = job.modules().to_vec();
+        }
+        let new = made.shown.iter().any(|shown| shown.facts.is_some());
+        let wants_races = config.races != Races::Off && request.run.is_power_of_two();
+        if recording.events > 0 && (new || wants_races && made.shown.is_empty()) {
+            replayer.follow(config, request, known, &recording, &mut made, wants)?;
+        }
+        if let (Some(filter), true) = (policy.filter, new) {
+            for shown in &mut made.shown {
+                shown.hidden = shown.facts.as_ref().is_some_and(|facts| filter.hides(facts));
+            }
+        }
+        Ok(made)
+    }
 }
 
 /// Makes recorded runs again under control.
