@@ -192,9 +192,11 @@ pub fn build(source: &Path, folder: &Path) -> Option<PathBuf> {
         _ => "rustc",
     };
     let mut command = command([wrapper]);
-    if wrapper != "rustc" {
-        command.args(["-O1", "-pthread"]);
-    }
+    match wrapper {
+        "cc" => command.args(["-O1", "-pthread"]),
+        "c++" => command.args(["-O1", "-pthread", "-std=c++20"]),
+        _ => command.args(["--edition", "2024"]),
+    };
     command.arg("-g").arg(source).arg("-o").arg(&program);
     (finish(&mut command, PATIENCE).code == Some(0)).then_some(program)
 }

@@ -353,41 +353,6 @@ fn terms_are_those_of_all_orders() {
     assert!(made_for > 0 && told_impossible > 0);
 }
 
-/// All programs of the corpus with `THREADBARE_FULL`, a few of them without.
-#[test]
-fn tables_deny_nothing_that_runs_saw() {
-    let full = threadbare_tests::extent::is_full();
-    let corpus = tool::root().join("tests/programs");
-    let folders = fs::read_dir(&corpus).expect("the corpus").flatten().map(|entry| entry.path());
-    let few = ["mutex", "lifecycle", "condvar", "race"];
-    let wanted = |folder: &PathBuf| full || few.iter().any(|name| folder.ends_with(name));
-    let mut wrong = Vec::new();
-    for folder in folders.filter(wanted) {
-        let sources = fs::read_dir(&folder).expect("a folder").flatten().map(|entry| entry.path());
-        let mut sources: Vec<PathBuf> = sources.filter(|path| full || is_c(path)).collect();
-        // A run that is killed tells nothing of its reads, and takes all the time that it gets.
-        sources
-            .retain(|path| !fs::read_to_string(path).is_ok_and(|text| text.contains("//@ expect: timeout")));
-        sources.sort();
-        // Those that were wrong once are among the last ones.
-        let most = if full { usize::MAX } else { 2 };
-        for source in sources.iter().rev().take(most) {
-            // Some of other languages need more than one file, or options of their own.
-            let built = Built::tried(source.clone(), Some("gcc"), if is_c(source) { &["-lm"] } else { &[] });
-            let Ok(built) = built else {
-                assert!(!is_c(source), "{}", source.display());
-                continue;
-            };
-            let runs = if full { "200" } else { "40" };
-            let (_, json) = built.json(&["futures", "--runs", runs, "--timeout", "1s"]);
-            for pair in json["contradictions"].as_array().into_iter().flatten() {
-                wrong.push(format!("{}: {pair}", source.display()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
 /// What a function that has returned wrote is not what its successor on the stack reads.
 #[test]
 fn frames_begin_anew() {
@@ -662,8 +627,4 @@ fn odd_builds_work_or_say_what_is_missing() {
     let told = look(&built.executable, &["futures"]).stdout;
     let line = told.lines().find(|line| line.starts_with("not instrumented")).unwrap_or_default();
     assert!(line.contains("`other`") && line.contains("`by_hand`"), "{told}");
-}
-
-fn is_c(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension == "c")
 }

@@ -27,6 +27,7 @@ pub(crate) fn analyse(bytes: Vec<u8>) -> Result<Code, Error> {
     let graphs: Vec<Graph> =
         image.functions.iter().map(|extent| x86_64::flow(&image, extent, &mut gaps)).collect();
     let sketch = Sketch::of(&image, &graphs);
+    let constructors: BTreeSet<usize> = image.constructors().into_iter().collect();
     let mut summaries: Vec<Option<Rc<Summary>>> = vec![None; graphs.len()];
     let mut functions: Vec<Option<Function>> = vec![None; graphs.len()];
     for members in order::components(&sketch.calls) {
@@ -49,7 +50,9 @@ pub(crate) fn analyse(bytes: Vec<u8>) -> Result<Code, Error> {
                 calls: found.calls,
                 exposes: found.exposes,
                 exposes_frame: found.exposes_frame,
+                leaks: found.leaks,
                 taken: sketch.taken[at],
+                constructs: constructors.contains(&at),
             });
             summaries[at] = Some(Rc::new(found.summary));
         }

@@ -12,7 +12,7 @@ use threadbare_symbols::ProgramId;
 use crate::{Code, Error};
 
 /// Counts up whenever what is kept changes its form or its meaning.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const MAGIC: &[u8; 8] = b"tb-code\0";
 
 impl Code {

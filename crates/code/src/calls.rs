@@ -275,6 +275,7 @@ impl Follow<'_> {
         }
         for (offset, size, value) in values {
             let to = self.stepper.pool.shifted(arguments[0], offset);
+            self.leaked(to, value);
             self.stepper.store(state, to, size.into(), value);
         }
     }
@@ -301,6 +302,9 @@ impl Follow<'_> {
                 let unknown = self.stepper.pool.unknown(Reason::Arithmetic);
                 self.stepper.store(state, arguments[1], bytes as u32, unknown);
             }
+            // It may write what it was given, or nothing.
+            self.leaked(address, arguments[2]);
+            self.stepper.store(state, address, bytes as u32, arguments[2]);
             let unknown = self.stepper.pool.unknown(Reason::Arithmetic);
             self.stepper.store(state, address, bytes as u32, unknown);
             return None;
@@ -310,6 +314,8 @@ impl Follow<'_> {
         }
         let exchange = name.ends_with("_store") || name.ends_with("_exchange");
         let value = if exchange { arguments[1] } else { self.stepper.pool.unknown(Reason::Arithmetic) };
+        self.leaked(address, arguments[1]);
+        self.stepper.expose(arguments[1]);
         self.stepper.store(state, address, bytes as u32, value);
         let held = state.give(&self.stepper.pool, address, true);
         // How Rust's guard gives its lock back, in a function of its own where that was not inlined.
@@ -409,6 +415,9 @@ impl Follow<'_> {
         for (number, leaks) in summary.leaks.iter().enumerate() {
             self.note_taken(arguments[number], 8);
             state.lend(&self.stepper.pool, arguments[number]);
+            for value in state.lent(&self.stepper.pool, arguments[number]) {
+                self.keeps(value);
+            }
             if *leaks {
                 state.escape(&self.stepper.pool, arguments[number]);
                 self.stepper.expose(arguments[number]);

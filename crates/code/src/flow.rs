@@ -46,6 +46,7 @@ pub(crate) struct Found {
     pub(crate) instrumented: bool,
     pub(crate) exposes: Vec<u64>,
     pub(crate) exposes_frame: bool,
+    pub(crate) leaks: [bool; 6],
 }
 
 /// The analysis of one function.
@@ -245,6 +246,10 @@ impl<'a> Follow<'a> {
                         self.note_store(&state, instruction);
                     }
                     self.stepper.step(&mut state, instruction);
+                    // A pointer with a mark in it may be stored anywhere.
+                    for value in std::mem::take(&mut self.stepper.bent) {
+                        self.keeps(value);
+                    }
                 }
                 _ => {}
             }
@@ -398,7 +403,9 @@ impl<'a> Follow<'a> {
         accesses.sort_by_key(|access| access.place);
         self.calls.sort_by_key(|call| call.place);
         gaps.append(&mut self.gaps);
-        Found { accesses, calls: self.calls, summary, instrumented: self.hooks > 0, exposes, exposes_frame }
+        let leaks = summary.leaks;
+        let instrumented = self.hooks > 0;
+        Found { accesses, calls: self.calls, summary, instrumented, exposes, exposes_frame, leaks }
     }
 
     /// What a raw store does to the caller's memory: the hooks do not tell of every store.
@@ -413,13 +420,25 @@ impl<'a> Follow<'a> {
     }
 
     /// An argument that is stored somewhere may be known to others later.
-    fn leaked(&mut self, address: V, value: V) {
-        let own = matches!(self.stepper.pool.node(address).base, Base::Stack);
-        if let Base::Entry(register) = self.stepper.pool.node(value).base
-            && let Some(argument) = argument_of(register)
-            && !own
-        {
-            self.leaks[usize::from(argument)] = true;
+    pub(crate) fn leaked(&mut self, address: V, value: V) {
+        if matches!(self.stepper.pool.node(address).base, Base::Stack) {
+            return;
+        }
+        self.keeps(value);
+    }
+
+    /// The arguments that a value may come from may be known to others later.
+    pub(crate) fn keeps(&mut self, value: V) {
+        // What comes together is known only when everything is settled.
+        if !self.recording {
+            return;
+        }
+        for leaf in self.stepper.pool.leaves(value) {
+            if let Base::Entry(register) = leaf.base
+                && let Some(argument) = argument_of(register)
+            {
+                self.leaks[usize::from(argument)] = true;
+            }
         }
     }
 
@@ -529,6 +548,7 @@ impl<'a> Follow<'a> {
             instrumented: fresh.hooks > 0,
             exposes,
             exposes_frame: true,
+            leaks: [true; 6],
         }
     }
 }

@@ -92,8 +92,12 @@ pub struct Function {
     pub exposes: Vec<u64>,
     /// Whether addresses of its own frame go elsewhere.
     pub exposes_frame: bool,
+    /// Arguments that it stores somewhere, or hands to code that does: others may come by pointer to what they point to.
+    pub leaks: [bool; 6],
     /// Whether its address is in data or taken by code, so that a call by pointer may lead to it.
     pub taken: bool,
+    /// Whether the loader calls it before `main`.
+    pub constructs: bool,
 }
 
 impl Function {

@@ -25,6 +25,8 @@ struct Section {
     stubs: bool,
     /// The global offset table: only read, slot by slot.
     offsets: bool,
+    /// A list of functions that the loader calls before `main`.
+    constructors: bool,
     /// The program cannot write to it, at least once the loader is done.
     constant: bool,
 }
@@ -134,6 +136,7 @@ impl Image {
                 code,
                 stubs,
                 offsets: matches!(name, ".got" | ".got.plt"),
+                constructors: matches!(name, ".init_array" | ".preinit_array" | ".ctors"),
                 constant: code
                     || matches!(section.kind(), SectionKind::ReadOnlyData | SectionKind::ReadOnlyString)
                     || matches!(name, ".got" | ".data.rel.ro" | ".got.plt"),
@@ -331,6 +334,25 @@ impl Image {
         }
         found.sort_unstable();
         found.dedup();
+        found
+    }
+
+    /// Functions that the loader calls before `main`.
+    pub(crate) fn constructors(&self) -> Vec<usize> {
+        let sections = || self.sections.iter().filter(|section| section.constructors);
+        let mut found = Vec::new();
+        for (at, slot) in &self.slots {
+            if let Slot::Address(address) = slot
+                && sections().any(|section| (section.start..section.end).contains(at))
+            {
+                found.extend(self.function_starting(*address));
+            }
+        }
+        for section in sections().filter(|_| self.fixed) {
+            let bytes = self.bytes.get(section.bytes.clone()).unwrap_or(&[]);
+            let words = bytes.chunks_exact(8).filter_map(|word| word.try_into().ok().map(u64::from_le_bytes));
+            found.extend(words.filter_map(|word| self.function_starting(word)));
+        }
         found
     }
 

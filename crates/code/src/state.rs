@@ -154,6 +154,16 @@ impl State {
         }
     }
 
+    /// What lies at this address of the own frame: a function that gets the address may put it elsewhere.
+    pub(crate) fn lent(&self, pool: &Pool, value: V) -> Vec<V> {
+        /// Larger structures are rarely lent as a whole.
+        const REACH: i64 = 256;
+        let Some(from) = pool.in_frame(value) else { return Vec::new() };
+        let near =
+            |slot: &&Slot| slot.region == 0 && (from..from + REACH).contains(&slot.offset) && slot.offset < 0;
+        self.slots.iter().filter(near).map(|slot| slot.value).collect()
+    }
+
     /// Somebody else may have written wherever they know of.
     pub(crate) fn others_wrote(&mut self, pool: &Pool, taken: Option<&Taken>) {
         self.drop_slots(pool, |slot| slot.region != 0);

@@ -4,7 +4,7 @@
 //! assignment: two places that hold the same value hold the same number. A value cannot outlive its own making anew, since every
 //! loop has an edge into it by which it was not yet made: there the two are different, and meet in a value of their own.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::address::{Address, Reason, Root, gcd};
 
@@ -215,6 +215,25 @@ impl Pool {
             },
             _ => None,
         }
+    }
+
+    /// What a value may come from: the ends of all ways to it.
+    pub(crate) fn leaves(&self, value: V) -> Vec<Node> {
+        let (mut open, mut known, mut found) = (vec![value], FxHashSet::default(), Vec::new());
+        while let Some(value) = open.pop() {
+            let node = self.node(value);
+            match node.base {
+                Base::Index { of, .. } => open.push(of),
+                Base::Either { a, b, .. } => open.extend([a, b]),
+                Base::Meeting { block, location } => {
+                    if known.insert((block, location)) {
+                        open.extend(self.meetings.get(&(block, location)).into_iter().flatten());
+                    }
+                }
+                _ => found.push(node),
+            }
+        }
+        found
     }
 
     /// The value as an expression that stands on its own.

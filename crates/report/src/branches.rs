@@ -94,14 +94,28 @@ impl Branch {
 
 /// Of more things that must be so, those in the middle are counted.
 const MOST: usize = 6;
+/// Of more ways to one thing, those after the first few are counted.
+const MOST_WAYS: usize = 2;
 
 /// What must be so, in words: "that takes …"; empty if nothing is known.
 pub fn words(branches: &[Branch]) -> String {
     let mut needs = Vec::new();
     for need in branches.chunk_by(|a, b| a.need == b.need) {
-        let ways = need.chunk_by(|a, b| a.way == b.way);
-        let ways: Vec<String> =
-            ways.map(|way| way.iter().map(Branch::words).collect::<Vec<_>>().join(" and ")).collect();
+        let mut ways: Vec<String> = Vec::new();
+        for way in need.chunk_by(|a, b| a.way == b.way) {
+            let mut parts: Vec<String> = way.iter().map(Branch::words).collect();
+            parts.dedup();
+            let told = parts.join(" and ");
+            // Several jumps of one line read the same.
+            if !ways.contains(&told) {
+                ways.push(told);
+            }
+        }
+        if ways.len() > MOST_WAYS {
+            let left = ways.len() - MOST_WAYS;
+            let left = if left == 1 { "another way".to_owned() } else { format!("{left} other ways") };
+            ways.splice(MOST_WAYS.., [format!("in {left}")]);
+        }
         needs.push(ways.join(", or "));
     }
     if needs.len() > MOST {
@@ -136,6 +150,15 @@ mod tests {
             words(&all),
             "that takes the branch a.c:1 to go to a.c:2; the branch a.c:3 to go to a.c:4, or the branch a.c:5 to go to a.c:6"
         );
+    }
+
+    #[test]
+    fn of_many_ways_the_first_are_told_each_once() {
+        let same = Branch { way: 2, ..branch(3, 0, 0) };
+        let all = [branch(1, 0, 0), branch(3, 0, 1), same.clone(), Branch { way: 3, ..same }];
+        assert!(words(&all).ends_with("a.c:2, or the branch a.c:3 to go to a.c:4"), "{}", words(&all));
+        let all: Vec<Branch> = (0..9).map(|at| branch(10 * at, 0, at as usize)).collect();
+        assert!(words(&all).ends_with("a.c:11, or in 7 other ways"), "{}", words(&all));
     }
 
     #[test]

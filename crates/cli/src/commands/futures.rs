@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
             said::json(&json::table(&table, &findings, elapsed_s, config.seed))?;
         }
         _ => {
-            said::text(&text::table(&table, Screen::for_stream(&std::io::stdout())))?;
+            said::text(&text::table(&table, Screen::for_stream(&std::io::stdout()), asked))?;
             all::say(&findings)?;
         }
     }

@@ -157,8 +157,10 @@ impl Choice {
                 ));
             }
             _ => {
+                let list: String =
+                    rows.iter().map(|row| format!("\n  {}", text::head_with_columns(row))).collect();
                 return Err(Trouble::usage(
-                    format!("`{}`: which read is meant?{}", self.text, list(&rows)),
+                    format!("`{}`: which read is meant?{list}", self.text),
                     "name the variable, or the column: `bank.c:9 balance <- …`, `bank.c:9:12 <- …`",
                 ));
             }

@@ -96,6 +96,17 @@ impl Program<'_> {
         accesses.iter().any(|access| access.kind.writes() && matches!(access.address.root, Root::Global))
     }
 
+    /// Whether the write at a site is to what the read of this name reads, by its name: the same variable, or the same field behind whatever pointer.
+    fn names_the_same(&self, variable: Option<&str>, write: u64) -> bool {
+        let names = |place: u64| {
+            let (function, accesses) = self.code.at(place)?;
+            let write = accesses.iter().find(|access| access.kind.writes())?;
+            self.names.address(self.code, function, &write.address, write.size)
+        };
+        let written = self.linked(write).and_then(names);
+        variable.zip(written).is_some_and(|(read, written)| field(read) == field(&written))
+    }
+
     /// Whether accesses are those of an atomic's operation: its memory is nothing else in between.
     fn are_atomic(&self, sites: [u64; 2]) -> bool {
         let is = |site: &u64| {
@@ -227,6 +238,12 @@ impl Program<'_> {
     }
 }
 
+/// The last part of a variable's name: the field, or the variable.
+fn field(name: &str) -> &str {
+    let name = name.split('[').next().unwrap_or(name);
+    name.rsplit(['.', '>', '*', ':']).next().unwrap_or(name)
+}
+
 fn is_of_atomic(function: &str) -> bool {
     const ATOMIC: [&str; 4] = ["core::sync::atomic::", "std::__atomic_", "std::atomic<", "std::atomic_"];
     ATOMIC.iter().any(|module| function.trim_start_matches('<').starts_with(module))
@@ -319,7 +336,7 @@ impl Table {
             // Of a function that makes accesses for anybody, the code alone does not say what is shared.
             let row_says = variable.is_some() || program.is_own(site) || row.is_some();
             let mut terms = table.seen_terms(&program, site, saw, row, row_says);
-            table.add_possible(&program, site, variable.is_some(), row, &mut terms);
+            table.add_possible(&program, site, variable.as_deref(), row, &mut terms);
             let entry = rows.entry(key).or_insert_with(|| Row {
                 read,
                 columns: BTreeSet::new(),
@@ -407,11 +424,12 @@ impl Table {
         &mut self,
         program: &Program<'_>,
         read: u64,
-        named: bool,
+        variable: Option<&str>,
         row: Option<&terms::Row>,
         list: &mut Vec<Term>,
     ) {
         let Some(row) = row else { return };
+        let named = variable.is_some();
         let mut unmade = 0;
         for term in &row.terms {
             let (whose, place) = match term.source {
@@ -472,7 +490,8 @@ impl Table {
                     }
                     state => state,
                 };
-                add(list, Term::new(whose, Some(source), state, vec![site]));
+                let named = program.names_the_same(variable, site);
+                add(list, Term { named, ..Term::new(whose, Some(source), state, vec![site]) });
             }
         }
     }

@@ -58,6 +58,9 @@ struct TermTold<'a> {
     whose: Whose,
     variable: Option<&'a str>,
     status: &'static str,
+    /// The code alone says so, of a pointer of which it cannot tell where it leads.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    guess: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     /// `pass`, or the kind of a finding.
@@ -152,6 +155,7 @@ fn term<'a>(term: &'a Term, row: &'a Row, table: &'a Table, findings: &'a [Findi
         whose: term.whose,
         variable: row.variable.as_deref(),
         status,
+        guess: term.is_guess(),
         reason,
         outcome: (runs > 0).then(|| outcome(failed, runs_failed)),
         runs,

@@ -64,7 +64,17 @@ pub(crate) struct Site {
 
 impl Term {
     pub(super) fn new(whose: Whose, write: Option<Site>, state: State, sites: Vec<u64>) -> Term {
-        Term { whose, write, state, tried: None, sites, branches: Vec::new(), passing: None }
+        let branches = Vec::new();
+        Term { whose, write, state, tried: None, sites, named: true, branches, passing: None }
+    }
+
+    /// Whether it is there for the code alone, which cannot tell where pointers lead: no run has made the write to shared memory.
+    pub(crate) fn is_guess(&self) -> bool {
+        let unmade = match &self.tried {
+            Some(tried) => matches!(tried.came, Came::NotReached { .. }),
+            None => self.state == State::Possible { written: false },
+        };
+        unmade && !self.named
     }
 }
 
@@ -91,6 +101,8 @@ pub(crate) struct Term {
     pub(crate) tried: Option<Tried>,
     /// Sites of the write.
     pub(crate) sites: Vec<u64>,
+    /// The write names what the read names, or a run saw it: not only pointers of which the code cannot tell where they lead.
+    pub(crate) named: bool,
     /// What must be so for the write to be made, if no run made it.
     pub(crate) branches: Vec<Branch>,
     /// The nearest future that passes, if a run that has this failed.
@@ -190,6 +202,7 @@ pub(super) fn add(list: &mut Vec<Term>, term: Term) {
             other.sites.push(site);
         }
     }
+    other.named |= term.named;
     match (&mut other.state, term.state) {
         (State::Seen { runs, failed, stale }, State::Seen { runs: more, failed: worse, stale: older }) => {
             // A run that saw it as the newest at one of two places saw it so.

@@ -9,16 +9,17 @@ use threadbare_report::{Screen, branches};
 /// What a line of words has at least.
 const NARROW: usize = 36;
 
-/// The table for people.
-pub(crate) fn table(table: &Table, screen: Screen) -> String {
+/// The table for people; what the code alone says of writes behind pointers is counted, unless the reads were `asked` for.
+pub(crate) fn table(table: &Table, screen: Screen, asked: bool) -> String {
     let mut text = String::new();
     for row in &table.reads {
         let _ = writeln!(text, "{}", head(row));
-        let places: Vec<String> = row.terms.iter().map(place).collect();
+        let is_told = |term: &&Term| asked || !term.is_guess();
+        let terms: Vec<&Term> = row.terms.iter().filter(is_told).collect();
+        let places: Vec<String> = terms.iter().map(|term| place(term)).collect();
         let width = places.iter().map(String::len).max().unwrap_or(0);
-        for (term, place) in row.terms.iter().zip(&places) {
-            let mut told =
-                term.tried.as_ref().map_or_else(|| state(&term.state, table.runs + table.made), outcome);
+        for (term, place) in terms.iter().zip(&places) {
+            let mut told = term.tried.as_ref().map_or_else(|| state(term, table.runs + table.made), outcome);
             if term.tried.is_none() && !term.branches.is_empty() {
                 told = format!("{told}; {}", branches::words(&term.branches));
             }
@@ -30,6 +31,17 @@ pub(crate) fn table(table: &Table, screen: Screen) -> String {
             for line in wrap(&told, room) {
                 let _ = writeln!(text, "{edge}{line}");
                 edge = " ".repeat(edge.len());
+            }
+        }
+        let guesses = row.terms.len() - terms.len();
+        if guesses > 0 {
+            let told = format!(
+                "and, by the code alone, {} behind pointers that no run made to shared memory: `--read {}` lists them",
+                count(guesses, "write"),
+                row.read.short()
+            );
+            for line in wrap(&told, screen.width.saturating_sub(5).max(NARROW)) {
+                let _ = writeln!(text, "     {line}");
             }
         }
         text.push('\n');
@@ -121,6 +133,17 @@ pub(crate) fn head(row: &Row) -> String {
     format!("{} reads {variable}, in {}{reached}", row.read.short(), row.read.function)
 }
 
+/// The same with the columns, where they are known.
+pub(crate) fn head_with_columns(row: &Row) -> String {
+    let columns: Vec<String> = row.columns.iter().map(u32::to_string).collect();
+    let place = row.read.short();
+    let told = head(row);
+    match (columns.is_empty(), told.strip_prefix(&place)) {
+        (false, Some(rest)) => format!("{place}:{}{rest}", columns.join(" and :")),
+        _ => told,
+    }
+}
+
 /// The write of a term.
 pub(crate) fn place(term: &Term) -> String {
     match (&term.write, term.whose) {
@@ -158,8 +181,8 @@ fn passing(near: &Passing) -> String {
     }
 }
 
-fn state(state: &State, of: u64) -> String {
-    match state {
+fn state(term: &Term, of: u64) -> String {
+    match &term.state {
         State::Seen { runs, failed, stale } => {
             let older = match stale.len() {
                 0 => String::new(),
@@ -170,7 +193,10 @@ fn state(state: &State, of: u64) -> String {
             if failed.is_empty() { seen } else { format!("{seen}, {} of them failed", failed.len()) }
         }
         State::Possible { written: true } => "possible, not seen".to_owned(),
-        State::Possible { written: false } => "possible, the write was not reached".to_owned(),
+        State::Possible { written: false } if term.named => "possible, the write was not reached".to_owned(),
+        State::Possible { written: false } => {
+            "possible, the write was not reached, or not with shared memory".to_owned()
+        }
         State::StruckOut { reason, .. } => format!("struck out: {reason}"),
     }
 }

@@ -85,7 +85,27 @@ impl Regions {
             }
         }
         regions.settle(code);
+        regions.expose_what_strands_keep(code);
         regions
+    }
+
+    /// What a strand is given, and stores somewhere, others can know of, too.
+    fn expose_what_strands_keep(&mut self, code: &Code) {
+        for made in &code.creations {
+            let keeps = |entry: &usize| code.functions[*entry].leaks[0];
+            if !made.entries.is_empty() && !made.entries.iter().any(keeps) {
+                continue;
+            }
+            for region in self.resolve(code, made.function, &made.argument) {
+                match region {
+                    Region::Global { offset, stride } => {
+                        self.exposed.extend(near(code, offset, stride.max(1)))
+                    }
+                    Region::Frame { function, .. } => drop(self.exposed_frames.insert(function)),
+                    _ => {}
+                }
+            }
+        }
     }
 
     fn settle(&mut self, code: &Code) {
@@ -199,8 +219,8 @@ impl Region {
 pub(crate) fn near(code: &Code, offset: i64, stride: u64) -> Vec<usize> {
     let at = offset.cast_unsigned();
     let mut found: Vec<usize> = code.object_at(at).into_iter().collect();
-    if stride != 0 {
-        let reach = stride.saturating_mul(4).min(1 << 16);
+    for steps in 1..=if stride == 0 { 0 } else { 4 } {
+        let reach = stride.saturating_mul(steps).min(1 << 16);
         found.extend(code.object_at(at.saturating_sub(reach)));
         found.extend(code.object_at(at.saturating_add(reach)));
     }

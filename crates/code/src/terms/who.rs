@@ -23,6 +23,7 @@ impl Who {
         let guessed = code.gaps.iter().any(|gap| gap.what == What::UnknownEntry);
         let taken: Vec<usize> = (0..count)
             .filter(|&at| code.functions[at].taken && (guessed || !code.entries.contains(&at)))
+            .filter(|&at| !is_constructor(&code.functions[at]))
             .collect();
         let mut kinds = vec![BTreeSet::new(); count];
         for (number, &entry) in code.entries.iter().enumerate() {
@@ -106,6 +107,28 @@ fn has_signals(code: &Code) -> bool {
     calls.any(|call| matches!(&call.callee, Callee::Import(name) if NAMES.contains(&name.as_str())))
 }
 
+/// Whether a compiler has made the function for what is done before `main`: nobody else calls it.
+fn is_constructor(function: &crate::function::Function) -> bool {
+    function.constructs && function.name.starts_with("_GLOBAL__")
+}
+
+/// Whether what is called before `main` may make strands.
+fn makes_strands_early(code: &Code) -> bool {
+    let mut known: BTreeSet<usize> =
+        (0..code.functions.len()).filter(|&at| code.functions[at].constructs).collect();
+    let mut open: Vec<usize> = known.iter().copied().collect();
+    while let Some(at) = open.pop() {
+        for call in &code.functions[at].calls {
+            if let Callee::Function(callee) = call.callee
+                && known.insert(callee)
+            {
+                open.push(callee);
+            }
+        }
+    }
+    code.creations.iter().any(|creation| known.contains(&creation.function))
+}
+
 fn repeats(code: &Code, function: usize, place: u64) -> bool {
     code.functions[function].calls.iter().any(|call| call.place == place && call.repeats)
 }
@@ -150,9 +173,12 @@ fn handed(_: &Code, call: &crate::function::Call) -> bool {
 /// For each function whether a strand may have been made before it is called.
 fn created(code: &Code, main: Option<usize>) -> Vec<bool> {
     let count = code.functions.len();
+    if makes_strands_early(code) {
+        return vec![true; count];
+    }
     let mut created = vec![false; count];
     for (at, function) in code.functions.iter().enumerate() {
-        created[at] = function.taken && Some(at) != main;
+        created[at] = function.taken && Some(at) != main && !is_constructor(function);
     }
     for &entry in &code.entries {
         created[entry] = true;

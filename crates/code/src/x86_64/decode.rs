@@ -11,7 +11,7 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic};
 use super::{slot_of, tables};
 use crate::gap::{Gap, What};
 use crate::graph::{Block, Edge, Edges, Graph, Leave};
-use crate::image::{Extent, Image, Slot};
+use crate::image::{Cover, Extent, Image, Slot};
 
 /// Instructions of one function beyond which it is not followed: no compiler writes such a one.
 const MOST: usize = 400_000;
@@ -28,11 +28,19 @@ pub(crate) fn flow(image: &Image, extent: &Extent, gaps: &mut Vec<Gap>) -> Graph
         gaps,
     };
     reader.follow();
-    let covers = image.covers.get(&extent.start).map(Vec::as_slice).unwrap_or_default();
-    for cover in covers {
-        reader.lead_to(cover.landing);
+    // Landing pads may lead to further parts, which have pads of their own.
+    let mut known = 0;
+    loop {
+        let covers = reader.covers();
+        if covers.len() == known {
+            break;
+        }
+        known = covers.len();
+        for cover in covers {
+            reader.lead_to(cover.landing);
+        }
+        reader.follow();
     }
-    reader.follow();
     let orphans = reader.orphans();
     reader.follow();
     reader.cut(orphans)
@@ -49,11 +57,20 @@ struct Reader<'a> {
     gaps: &'a mut Vec<Gap>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     fn lead_to(&mut self, address: u64) {
         if self.leaders.insert(address) || !self.instructions.contains_key(&address) {
             self.open.push(address);
         }
+    }
+
+    /// What covers the calls of the function, and of the parts of it that the compiler moved away: those have tables of their own.
+    fn covers(&self) -> Vec<&'a Cover> {
+        let (image, extent) = (self.image, self.extent);
+        let away = self.instructions.keys().filter(|at| !(extent.start..extent.end).contains(*at));
+        let parts = away.filter_map(|&at| Some(image.functions[image.function_at(at)?].start));
+        let parts: BTreeSet<u64> = parts.chain([extent.start]).collect();
+        parts.iter().filter_map(|start| image.covers.get(start)).flatten().collect()
     }
 
     fn follow(&mut self) {
@@ -195,7 +212,7 @@ impl Reader<'_> {
 
     /// Cuts what was read into blocks.
     fn cut(self, orphans: Vec<u64>) -> Graph {
-        let covers = self.image.covers.get(&self.extent.start).map(Vec::as_slice).unwrap_or_default();
+        let covers = self.covers();
         let (image, extent) = (self.image, self.extent);
         let mut blocks: Vec<Block> = Vec::new();
         let mut index: BTreeMap<u64, usize> = BTreeMap::new();

@@ -27,6 +27,8 @@ pub(crate) struct Stepper<'a> {
     pub(crate) taken: Option<Taken>,
     /// Addresses of variables that were stored anywhere.
     pub(crate) stored: FxHashSet<u64>,
+    /// What arithmetic was done to since this was last looked at.
+    pub(crate) bent: Vec<V>,
     factory: InstructionInfoFactory,
 }
 
@@ -37,6 +39,7 @@ impl<'a> Stepper<'a> {
             pool: Pool::new(),
             taken: None,
             stored: FxHashSet::default(),
+            bent: Vec::new(),
             factory: InstructionInfoFactory::new(),
         }
     }
@@ -178,15 +181,10 @@ impl<'a> Stepper<'a> {
 
     /// Others may come to a variable by its address from now on.
     pub(crate) fn expose(&mut self, value: V) {
-        let node = self.pool.node(value);
-        match node.base {
-            Base::Global => drop(self.stored.insert(node.offset.cast_unsigned())),
-            Base::Index { of, .. } => self.expose(of),
-            Base::Either { a, b, .. } => {
-                self.expose(a);
-                self.expose(b);
+        for leaf in self.pool.leaves(value) {
+            if leaf.base == Base::Global {
+                self.stored.insert(leaf.offset.cast_unsigned());
             }
-            _ => {}
         }
     }
 
@@ -556,6 +554,7 @@ impl<'a> Stepper<'a> {
         for register in used {
             if let Some(number) = general(register) {
                 self.expose(state.registers[number]);
+                self.bent.push(state.registers[number]);
             }
         }
         for register in registers {

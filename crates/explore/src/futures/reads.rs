@@ -243,3 +243,48 @@ impl Reads {
         unseen.into_iter().chain(seen)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadbare_abi::step::{Step, StepKind};
+
+    #[test]
+    fn memory_that_is_another_s_forgets_all_of_what_was_written_there() {
+        let mut last = Last::default();
+        for at in [4096, 4100, 8192, 12_287, 12_288] {
+            last.bytes.insert(at, Some(1));
+            last.order.insert((at, 1), vec![1]);
+        }
+        // A block of two pages, of which the second one is as much its part as the first.
+        last.forget(4100..12_288);
+        assert_eq!(last.bytes.into_keys().collect::<Vec<_>>(), [4096, 12_288]);
+        assert_eq!(last.order.into_keys().collect::<Vec<_>>(), [(4096, 1), (12_288, 1)]);
+    }
+
+    #[test]
+    fn a_block_that_is_freed_is_forgotten_beyond_its_first_bytes() {
+        let step = |kind: OpKind, addr: u64, size: u32, strand: u16| Step {
+            op: kind as u8,
+            kind: StepKind::Step as u8,
+            pc: 0x1000 + addr,
+            addr,
+            size,
+            strand,
+            ..Step::default()
+        };
+        let block = 0x10_0000;
+        let far = block + 6000;
+        let saw = |middle: Option<Step>| {
+            let first = step(OpKind::Write, far, 4, 1);
+            let read = step(OpKind::Read, far, 4, 2);
+            let steps: Vec<Step> = [Some(first), middle, Some(read)].into_iter().flatten().collect();
+            let trace = Trace::read(&steps);
+            let reads = Reads::of(&trace);
+            let read = reads.accesses.iter().find(|access| access.reads).expect("a read");
+            reads.origins(&trace, read).collect::<Vec<_>>()
+        };
+        assert_eq!(saw(None), [Origin::Other(0x1000 + far)]);
+        assert_eq!(saw(Some(step(OpKind::Free, block, 8192, 1))), [Origin::Initial]);
+    }
+}
