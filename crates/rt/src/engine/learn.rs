@@ -37,10 +37,14 @@ pub const WATCHED: u8 = 3;
 pub fn set_gate(open: bool) {
     // SAFETY: single kernel thread.
     unsafe {
+        let before = GATE;
         GATE = match open {
             true if MODE != PointMode::Shared || TELLS_ALL || TELLS_VALUES => WATCHED,
             true => OPEN,
             false => 0,
+        };
+        if GATE != before {
+            race::again::lapses_for_all();
         }
     }
 }
@@ -120,6 +124,7 @@ fn insert(pc: u64) -> bool {
         COPIES |= copies::is_marker(pc);
         UNSEEN |= pc >> 48 == 1;
     }
+    race::again::lapses_for_all();
     true
 }
 
@@ -329,7 +334,7 @@ pub(super) fn at_point<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
     let Some(kind) = OpKind::from_code(KIND) else { return };
     let write = KIND != OpKind::Read as u8;
     note_point(addr, SIZE, write);
-    stops_at(kind, addr, SIZE, pc, write);
+    stops_at(kind, addr, SIZE, pc, write, false);
     if race::is_on() && !is_private(addr) {
         race::access(kind, addr, SIZE, pc);
     }
@@ -473,13 +478,14 @@ fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: 
     let event = live().events + 1;
     keep_last(addr, pc, event);
     // SAFETY: single kernel thread.
-    let mut stops = event >= unsafe { STOP_AT } && must_stop(event);
+    let stops = event >= unsafe { STOP_AT } && must_stop(event);
+    let mut learnt = false;
     if mode == PointMode::Shared && note(addr, size, write, pc) {
         learn(pc);
-        stops = true;
+        learnt = true;
     }
-    if stops {
-        return access_point(kind, addr, size, pc, write);
+    if stops || learnt {
+        return stops_at(kind, addr, size, pc, write, !learnt);
     }
     spin::touched(pc, addr, size);
     live().events = event;
@@ -491,12 +497,12 @@ fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: 
 
 #[inline(never)]
 fn access_point(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
-    stops_at(kind, addr, size, pc, write);
+    stops_at(kind, addr, size, pc, write, false);
 }
 
-/// The point of an access, and what is noted of it besides.
+/// The point of an access, and what is noted of it besides. `made_to`: it is one only because the strand had made none for long.
 #[inline(always)]
-fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
+fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, made_to: bool) {
     if engine().phase != Phase::Running {
         return;
     }
@@ -536,6 +542,6 @@ fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
                 _ => return,
             }
         };
-        spin::observe(pc, addr, value, size as u8);
+        spin::observe(pc, addr, value, size as u8, made_to);
     }
 }
