@@ -333,6 +333,7 @@ pub fn announced(kind: OpKind, addr: u64, size: u32, pc: u64) {
 pub(super) fn at_point<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
     let Some(kind) = OpKind::from_code(KIND) else { return };
     let write = KIND != OpKind::Read as u8;
+    coverage::comes(addr, SIZE);
     note_point(addr, SIZE, write);
     stops_at(kind, addr, SIZE, pc, write, false);
     if race::is_on() && !is_private(addr) {
