@@ -411,6 +411,7 @@ fn exempt(what: Exempt, begins: bool) {
         Exempt::Sync => &mut ignored.sync,
     };
     *count = if begins { *count + 1 } else { count.saturating_sub(1) };
+    race::again::lapses();
 }
 
 #[inline(always)]
@@ -470,7 +471,7 @@ fn atomic(done: Atomic, addr: u64, size: u8, order: Order, pc: u64) {
     } else {
         // SAFETY: a byte that only the single kernel thread writes.
         if unsafe { learn::GATE } != 0 {
-            spin::observe(pc, addr, value, size);
+            spin::observe(pc, addr, value, size, false);
         }
     }
     if let Atomic::Exchange(expected, new) | Atomic::Refused { expected, new, .. } = done {

@@ -11,6 +11,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod again;
 pub mod cells;
 pub mod clock;
 pub mod code;

@@ -1,6 +1,6 @@
 //! Marks: accesses as cells remember them.
 //!
-//! A mark is an event (40 bits), a strand (16) and the bytes of the cell that were touched (8). Most cells need two: the
+//! A mark is an event (40 bits), whether it is noted (1), a strand (15) and the bytes of the cell that were touched (8). Most cells need two: the
 //! last write and the last read. Where that is not enough (strands that read at the same time, neighbours in one cell)
 //! a cell has a chain of nodes with as many marks as it takes. Where that is long, as for what a thousand strands read again and
 //! again, it is remembered where a strand's mark in it is ([`Chains::place`]).
@@ -9,9 +9,12 @@ use alloc::vec::Vec;
 
 const EVENT_SHIFT: u32 = 24;
 const STRAND_SHIFT: u32 = 8;
-const STRAND_MASK: u64 = 0xFFFF;
-/// In the strand's place: the cell's marks are in a chain.
+const STRAND_MASK: u64 = 0x7FFF;
+/// Set in the mark of an access that was no point, and that those know of who look for what is to be one: see [`crate::again`].
+pub const NOTED: u64 = 1 << 23;
+/// In the place of strand and [`NOTED`]: the cell's marks are in a chain.
 const CHAINED: u64 = 0xFFFF;
+const CHAINED_MASK: u64 = 0xFFFF;
 
 /// Makes a mark.
 #[inline(always)]
@@ -91,7 +94,7 @@ impl Chain {
     /// The chain a cell's `read` stands for, if it does.
     #[inline(always)]
     pub fn of_read(read: u64) -> Option<Chain> {
-        (read >> STRAND_SHIFT & STRAND_MASK == CHAINED).then_some(Chain((read >> EVENT_SHIFT) as u32))
+        (read >> STRAND_SHIFT & CHAINED_MASK == CHAINED).then_some(Chain((read >> EVENT_SHIFT) as u32))
     }
 
     /// What stands for it in a cell.
@@ -383,8 +386,10 @@ mod tests {
 
     #[test]
     fn a_mark_has_what_it_was_made_of() {
-        let made = mark(0xFF_FFFF_FFFF, 0xFFFE, 0xA5);
-        assert_eq!((event(made), strand(made), bytes(made)), (0xFF_FFFF_FFFF, 0xFFFE, 0xA5));
+        let made = mark(0xFF_FFFF_FFFF, 0x7FFE, 0xA5);
+        assert_eq!((event(made), strand(made), bytes(made)), (0xFF_FFFF_FFFF, 0x7FFE, 0xA5));
+        let noted = made | NOTED;
+        assert_eq!((event(noted), strand(noted), bytes(noted)), (0xFF_FFFF_FFFF, 0x7FFE, 0xA5));
         assert_eq!((event(0), strand(0), bytes(0)), (0, 0, 0));
     }
 
@@ -393,7 +398,7 @@ mod tests {
         for number in [1, 77, NODES as u32 - 1] {
             assert_eq!(Chain::of_read(Chain(number).as_read()), Some(Chain(number)));
         }
-        assert_eq!(Chain::of_read(mark(5, 0xFFFE, 0xFF)), None);
+        assert_eq!(Chain::of_read(mark(5, 0x7FFE, 0xFF) | NOTED), None);
         assert_eq!(Chain::of_read(0), None);
     }
 

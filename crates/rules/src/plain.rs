@@ -29,12 +29,15 @@ pub struct Access {
     pub bits: u8,
     /// Whether it writes.
     pub writes: bool,
+    /// Whether its mark may stand for the same access again: see [`crate::again`].
+    pub noted: bool,
 }
 
 impl Access {
     #[inline(always)]
     fn mark(&self, who: &impl Who) -> u64 {
-        marks::mark(self.event, who.strand(), self.bits)
+        let noted = if self.noted { marks::NOTED } else { 0 };
+        marks::mark(self.event, who.strand(), self.bits) | noted
     }
 
     #[inline(always)]
@@ -293,6 +296,7 @@ fn quick_chained<const N: usize>(
         pc: new.pc.into(),
         bits: marks::bytes(new.mark),
         writes: new.write != 0,
+        noted: false,
     };
     let heard_of = who.heard_of();
     if new.write == 0

@@ -1,6 +1,7 @@
 //! Races that are told, against a detector that forgets nothing.
 
 use super::*;
+use crate::again::Again;
 use crate::clock::Clock;
 use crate::marks::Node;
 use proptest::prelude::*;
@@ -42,7 +43,7 @@ impl Scene {
     }
 
     /// Runs the steps on one cell; the races told, each as the pcs of the earlier and the later access.
-    fn run(&mut self, steps: &[Step], quick: bool) -> Vec<(u32, u32)> {
+    fn run(&mut self, steps: &[Step], way: Way) -> Vec<(u32, u32)> {
         let mut chains = Chains::of(&mut self.nodes);
         let mut marks = Marks::default();
         let mut told = BTreeSet::new();
@@ -51,10 +52,20 @@ impl Scene {
             self.event += 1;
             match *step {
                 Step::Access { strand, pc, bits, writes } => {
-                    let access = Access { event: self.event, pc: pc.into(), bits, writes };
+                    let access =
+                        Access { event: self.event, pc: pc.into(), bits, writes, noted: way == Way::Again };
                     let who = &self.strands[strand as usize];
                     let known = |other: u32, _| told.contains(&(other, pc));
-                    if quick && marks.quick(&mut chains, who, &access, known) {
+                    let again = Again::since(strand, who.heard_of());
+                    let again = match writes {
+                        true => again.writes(&mut marks, bits, pc.into()),
+                        false => again.reads(&mut marks, self.event, bits, pc.into()),
+                    };
+                    if again {
+                        assert!(way == Way::Again, "only what is noted is known to be made again");
+                        continue;
+                    }
+                    if way != Way::Slow && marks.quick(&mut chains, who, &access, known) {
                         continue;
                     }
                     let mut found = Vec::new();
@@ -76,6 +87,15 @@ impl Scene {
         }
         races
     }
+}
+
+/// What is asked before the thorough way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    Slow,
+    Quick,
+    /// The quick way, and before it whether the access is one that was made before.
+    Again,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +124,8 @@ fn write(strand: u16, pc: u32) -> Step {
 }
 
 fn races(steps: &[Step]) -> Vec<(u32, u32)> {
-    let slow = Scene::new(8).run(steps, false);
-    let quick: BTreeSet<_> = Scene::new(8).run(steps, true).into_iter().collect();
+    let slow = Scene::new(8).run(steps, Way::Slow);
+    let quick: BTreeSet<_> = Scene::new(8).run(steps, Way::Again).into_iter().collect();
     assert_eq!(
         quick,
         slow.iter().copied().collect::<BTreeSet<_>>(),
@@ -202,7 +222,7 @@ fn what_is_looked_at_without_a_mark_tells_the_same_and_leaves_nothing() {
     let mut chains = Chains::of(&mut nodes);
     let mut marks = Marks::default();
     let strands = Scene::new(3).strands;
-    let access = |event, pc, writes| Access { event, pc, bits: 0xFF, writes };
+    let access = |event, pc, writes| Access { event, pc, bits: 0xFF, writes, noted: false };
     marks.access(&mut chains, &strands[0], &access(1, 1, false), |_| panic!("nobody was there"));
     marks.access(&mut chains, &strands[1], &access(2, 2, false), |_| panic!("two reads"));
     let before = marks;
@@ -222,7 +242,7 @@ fn written_bytes_are_known_over_several_marks() {
     let strands = Scene::new(2).strands;
     assert!(!marks.are_written(&chains, 1));
     for (strand, bits, writes) in [(0, 0x03, true), (1, 0x0C, true), (1, 0xF0, false)] {
-        let access = Access { event: 1, pc: 1, bits, writes };
+        let access = Access { event: 1, pc: 1, bits, writes, noted: false };
         marks.access(&mut chains, &strands[strand], &access, |_| ());
     }
     assert!(marks.are_written(&chains, 0x0F));
@@ -236,7 +256,7 @@ fn without_room_for_a_chain_nothing_false_is_told() {
     let mut marks = Marks::default();
     let strands = Scene::new(3).strands;
     for (event, strand) in [(1, 0), (2, 1), (3, 2)] {
-        let access = Access { event, pc: event, bits: 0xFF, writes: false };
+        let access = Access { event, pc: event, bits: 0xFF, writes: false, noted: false };
         marks.access(&mut chains, &strands[strand], &access, |_| panic!("reads do not race"));
     }
     assert!(chains.has_lost());
@@ -285,6 +305,19 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![4 => access, 1 => order]
 }
 
+/// One of three strands reads and writes the same few bytes at the same few instructions.
+fn repeats() -> impl Strategy<Value = Step> {
+    let bits = prop::sample::select(vec![0xFFu8, 0xFF, 0xFF, 0x0F, 0xF0]);
+    let access = (0u16..3, 0u32..2, bits, any::<bool>()).prop_map(|(strand, pc, bits, writes)| A {
+        strand,
+        pc: 1 + pc + 2 * u32::from(writes) + 8 * u32::from(strand),
+        bits,
+        writes,
+    });
+    let order = (0u16..3, 0u16..3).prop_map(|(from, to)| O { from, to });
+    prop_oneof![8 => access, 1 => order]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
@@ -292,24 +325,34 @@ proptest! {
     #[test]
     fn what_is_told_is_true_and_the_first_is_told(steps in prop::collection::vec(step(), 1..24)) {
         let all = all_races(&steps);
-        for quick in [false, true] {
-            let told: BTreeSet<_> = Scene::new(8).run(&steps, quick).into_iter().collect();
-            prop_assert!(told.is_subset(&all), "quick {quick}: {told:?} of {all:?}");
-            prop_assert_eq!(told.is_empty(), all.is_empty(), "quick {}: {:?} of {:?}", quick, told, all);
+        for way in [Way::Slow, Way::Quick, Way::Again] {
+            let told: BTreeSet<_> = Scene::new(8).run(&steps, way).into_iter().collect();
+            prop_assert!(told.is_subset(&all), "{way:?}: {told:?} of {all:?}");
+            prop_assert_eq!(told.is_empty(), all.is_empty(), "{:?}: {:?} of {:?}", way, told, all);
             // Up to the first race nothing has been forgotten: it is told with all that take part in it.
             let first = (1..=steps.len()).find(|&upto| !all_races(&steps[..upto]).is_empty());
             if let Some(upto) = first {
-                let told: BTreeSet<_> = Scene::new(8).run(&steps[..upto], quick).into_iter().collect();
+                let told: BTreeSet<_> = Scene::new(8).run(&steps[..upto], way).into_iter().collect();
                 prop_assert!(!told.is_empty());
             }
         }
     }
 
+    /// Of strands that do the same again and again, at few instructions, the same is told as without a look at that.
+    #[test]
+    fn what_is_done_again_hides_nothing(steps in prop::collection::vec(repeats(), 1..40)) {
+        let all = all_races(&steps);
+        let quick: BTreeSet<_> = Scene::new(8).run(&steps, Way::Quick).into_iter().collect();
+        let again: BTreeSet<_> = Scene::new(8).run(&steps, Way::Again).into_iter().collect();
+        prop_assert!(quick.is_subset(&all), "{quick:?} of {all:?}");
+        prop_assert_eq!(quick, again, "of {:?}", all);
+    }
+
     /// The quick way leaves marks by which the same races are told later.
     #[test]
     fn the_quick_way_hides_nothing(steps in prop::collection::vec(step(), 1..24)) {
-        let slow: BTreeSet<_> = Scene::new(8).run(&steps, false).into_iter().collect();
-        let quick: BTreeSet<_> = Scene::new(8).run(&steps, true).into_iter().collect();
+        let slow: BTreeSet<_> = Scene::new(8).run(&steps, Way::Slow).into_iter().collect();
+        let quick: BTreeSet<_> = Scene::new(8).run(&steps, Way::Again).into_iter().collect();
         prop_assert_eq!(slow.is_empty(), quick.is_empty());
     }
 }
@@ -325,7 +368,7 @@ fn what_many_strands_read_again_and_again_is_found_at_once() {
     let (mut event, mut slow) = (0, 0);
     for strand in &strands {
         event += 1;
-        let access = Access { event, pc: 5, bits: 0xFF, writes: false };
+        let access = Access { event, pc: 5, bits: 0xFF, writes: false, noted: false };
         if !marks.quick(&mut chains, strand, &access, |_, _| false) {
             marks.access(&mut chains, strand, &access, |_| panic!("nobody writes"));
         }
@@ -339,7 +382,7 @@ fn what_many_strands_read_again_and_again_is_found_at_once() {
             strand.clock.join(&lock);
             strand.clock.raise(strand.id as usize, event);
             lock.join(&strand.clock);
-            let access = Access { event: event + 1, pc: 7, bits: 0xFF, writes: false };
+            let access = Access { event: event + 1, pc: 7, bits: 0xFF, writes: false, noted: false };
             if !marks.quick(&mut chains, strand, &access, |_, _| false) {
                 slow += u32::from(round > 2);
                 marks.access(&mut chains, strand, &access, |_| panic!("nobody writes"));
@@ -350,12 +393,12 @@ fn what_many_strands_read_again_and_again_is_found_at_once() {
     // A write that knows of none of the last reads races with each of them.
     let writer = Strand { id: STRANDS, clock: lock };
     let mut found = 0;
-    let access = Access { event: event + 5, pc: 9, bits: 0xFF, writes: true };
+    let access = Access { event: event + 5, pc: 9, bits: 0xFF, writes: true, noted: false };
     marks.access(&mut chains, &writer, &access, |entry| found += u32::from(entry.pc == 7));
     assert_eq!(found, u32::from(STRANDS));
     // Whoever reads next finds the write, wherever its own mark was.
     let mut found = 0;
-    let access = Access { event: event + 6, pc: 7, bits: 0xFF, writes: false };
+    let access = Access { event: event + 6, pc: 7, bits: 0xFF, writes: false, noted: false };
     assert!(!marks.quick(&mut chains, &strands[3], &access, |_, _| false));
     marks.access(&mut chains, &strands[3], &access, |entry| found += u32::from(entry.pc == 9));
     assert_eq!(found, 1);

@@ -42,7 +42,7 @@ const CHAIN: u64 = (marks::NODES as u64 - 1) << CHAIN_SHIFT;
 const _: () = assert!(marks::NODES <= 1 << (PC_SHIFT - CHAIN_SHIFT));
 
 /// In an entry of a chain: more than one strand did this.
-const SEVERAL_STRANDS: u16 = 0xFFFE;
+const SEVERAL_STRANDS: u16 = 0x7FFF;
 
 /// What came of noting an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -70,6 +70,17 @@ pub fn stack_pointer() -> usize {
     sp
 }
 
+/// Asks for memory that will be looked at soon: a value of up to 64 bytes, wherever its cache lines begin.
+#[inline(always)]
+pub fn prefetch<T>(value: &T) {
+    let first = (&raw const *value).cast::<u8>();
+    let last = first.wrapping_add(size_of::<T>() - 1);
+    // SAFETY: no access; what is asked for lies within a value.
+    unsafe {
+        asm!("prefetcht0 [{}]", "prefetcht0 [{}]", in(reg) first, in(reg) last, options(nostack, preserves_flags, readonly));
+    }
+}
+
 /// The registers that a function leaves as it found them, as they are now.
 #[inline(always)]
 pub fn kept_registers() -> [usize; 6] {

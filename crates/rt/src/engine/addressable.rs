@@ -9,7 +9,7 @@
 
 use super::sched::{self, Phase, engine};
 use super::strand::Strand;
-use super::{destroyed, modules, report, strand};
+use super::{destroyed, modules, race, report, strand};
 use crate::heap;
 use crate::heap::arena::{Block, HEADER};
 use crate::heap::shadow::{self, Shadow};
@@ -245,6 +245,11 @@ pub fn tell_block(block: Option<Block>) {
     }
 }
 
+/// A block has become smaller where it is.
+pub fn shrinks() {
+    race::again::lapses_for_all();
+}
+
 /// The stack of a strand that has ended, with its thread-local storage on top.
 struct Ended {
     thread_local: usize,
@@ -267,6 +272,7 @@ fn set_bounds() {
         VIEW.stacks = list.first_key_value().map_or(0, |(low, _)| *low);
         VIEW.stacks_length = list.last_key_value().map_or(0, |(_, stack)| stack.high - VIEW.stacks);
     }
+    race::again::lapses_for_all();
 }
 
 /// A strand has ended: its stack is nobody's until another strand gets it. A stack that the program made, and the main

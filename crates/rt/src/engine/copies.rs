@@ -6,6 +6,7 @@
 //! the two are one step. Which instructions these are is learnt like others, so that it is the same in every run.
 
 use super::live::live;
+use super::race::again;
 use super::sched::engine;
 use threadbare_abi::op::OpKind;
 use threadbare_abi::strand::StrandId;
@@ -85,6 +86,13 @@ fn look(before: u64, pc: u64) -> bool {
 pub fn put_off(write: Access) {
     // SAFETY: single kernel thread.
     unsafe { PUT_OFF = Some((engine().current, write)) }
+    again::lapses();
+}
+
+/// Whether some write is put off.
+pub fn is_put_off() -> bool {
+    // SAFETY: single kernel thread.
+    unsafe { (*(&raw const PUT_OFF)).is_some() }
 }
 
 /// The running strand's write that was put off.

@@ -6,6 +6,7 @@ use super::live::live;
 use super::sched::{Stop, engine, this};
 use super::strand::{State, Strand};
 use super::{ObjectClass, ObjectId, StrandId, loops, memory, shared};
+use crate::arch;
 use crate::raw::Raw;
 use core::sync::atomic::Ordering;
 use threadbare_abi::layout::{TOLD, TOLD_CAPACITY};
@@ -39,7 +40,12 @@ fn zeroed<'a, T>(count: usize) -> &'a mut [T] {
     unsafe { core::slice::from_raw_parts_mut(base, count) }
 }
 
+/// There are more places than are close at hand.
+static mut LARGE: bool = false;
+
 fn more(places: usize) -> Option<Memory> {
+    // SAFETY: single kernel thread.
+    unsafe { LARGE = true }
     (places <= MOST).then(|| (zeroed(places), zeroed::<Entry>(places)))
 }
 
@@ -143,6 +149,19 @@ fn step(key: u64, write: bool, pc: u64) {
     let now = Moment { events: counters.events, pc };
     let delta = tracker().step(&mut this.track, now, key, write, waits, tell);
     counters.class = counters.class.wrapping_add(delta);
+}
+
+/// The running strand is about to come to a point before an access, which will be a step. What is known of it may be far away in memory, and is asked
+/// for now: until then somebody is chosen.
+#[inline(always)]
+pub fn comes(addr: u64, size: u32) {
+    // SAFETY: single kernel thread.
+    if unsafe { LARGE }
+        && is_on()
+        && let Some(entry) = tracker().table.soon(memory_key(addr, size))
+    {
+        arch::prefetch(entry);
+    }
 }
 
 /// A read that is a step.

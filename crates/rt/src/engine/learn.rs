@@ -38,10 +38,14 @@ pub const WATCHED: u8 = 3;
 pub fn set_gate(open: bool) {
     // SAFETY: single kernel thread.
     unsafe {
+        let before = GATE;
         GATE = match open {
             true if MODE != PointMode::Shared || TELLS_ALL || TELLS_VALUES => WATCHED,
             true => OPEN,
             false => 0,
+        };
+        if GATE != before {
+            race::again::lapses_for_all();
         }
     }
 }
@@ -128,6 +132,7 @@ fn insert(fact: u64) -> bool {
         *HOT.add(at) = fact as u32;
         HOT_COUNT += 1;
     }
+    race::again::lapses_for_all();
     true
 }
 
@@ -340,8 +345,9 @@ pub fn announced(kind: OpKind, addr: u64, size: u32, pc: u64) {
 pub(super) fn at_point<const KIND: u8, const SIZE: u32>(addr: u64, pc: u64) {
     let Some(kind) = OpKind::from_code(KIND) else { return };
     let write = KIND != OpKind::Read as u8;
+    coverage::comes(addr, SIZE);
     note_point(addr, SIZE, write);
-    stops_at(kind, addr, SIZE, pc, write);
+    stops_at(kind, addr, SIZE, pc, write, false);
     if race::is_on() && !is_private(addr) {
         race::access(kind, addr, SIZE, pc);
     }
@@ -480,13 +486,14 @@ fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: 
     let event = live().events + 1;
     keep_last(addr, pc, event);
     // SAFETY: single kernel thread.
-    let mut stops = event >= unsafe { STOP_AT } && must_stop(event);
+    let stops = event >= unsafe { STOP_AT } && must_stop(event);
+    let mut learnt = false;
     if mode == PointMode::Shared && note(addr, size, write, pc) {
         learn(pc);
-        stops = true;
+        learnt = true;
     }
-    if stops {
-        return access_point(kind, addr, size, pc, write);
+    if stops || learnt {
+        return stops_at(kind, addr, size, pc, write, !learnt);
     }
     spin::touched(pc, addr, size);
     live().events = event;
@@ -498,12 +505,12 @@ fn access_alone(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, mode: 
 
 #[inline(never)]
 fn access_point(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
-    stops_at(kind, addr, size, pc, write);
+    stops_at(kind, addr, size, pc, write, false);
 }
 
-/// The point of an access, and what is noted of it besides.
+/// The point of an access, and what is noted of it besides. `made_to`: it is one only because the strand had made none for long.
 #[inline(always)]
-fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
+fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool, made_to: bool) {
     if engine().phase != Phase::Running {
         return;
     }
@@ -543,6 +550,6 @@ fn stops_at(kind: OpKind, addr: u64, size: u32, pc: u64, write: bool) {
                 _ => return,
             }
         };
-        spin::observe(pc, addr, value, size as u8);
+        spin::observe(pc, addr, value, size as u8, made_to);
     }
 }

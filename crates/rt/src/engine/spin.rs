@@ -12,10 +12,12 @@
 //! memory of its own, or has looked a million times, and still nothing has changed, nobody can change it: a livelock.
 //!
 //! Accesses to memory of the strand's own (no point) that are new, by instruction, address or value, make a spin take longer
-//! to be found: a loop that works is seldom one that waits.
+//! to be found: a loop that works is seldom one that waits. A strand that makes no points but those it is made to stop at (`stops`) has
+//! thousands of accesses between two looks; only the last ones before each are asked about.
 
 use super::live::live;
 use super::loops::{self, Nature, Purpose};
+use super::race::again;
 use super::sched::{self, ATTENTION, Stop, attention, engine, reschedule};
 use super::strand::{State, Strand};
 use super::wait::{ObjectId, Wait};
@@ -63,6 +65,10 @@ struct Place {
 pub struct SpinTrack {
     used: u8,
     next: u8,
+    /// Its looks were only those at which it was made to stop.
+    seldom: bool,
+    /// It is looked at what it does between its looks.
+    closely: bool,
     /// It spins: it waits at its next point.
     pub due: bool,
     /// Why it goes on alone, if it does.
@@ -91,6 +97,8 @@ impl SpinTrack {
             places: [Place { pc: 0, addr: 0, value: 0, size: 0, again: false, key: 0, context: 0 }; PLACES],
             used: 0,
             next: 0,
+            seldom: false,
+            closely: false,
             alone: Purpose::None,
             repeats: 0,
             total: 0,
@@ -127,6 +135,7 @@ impl SpinTrack {
     fn forget(&mut self) {
         if self.used != 0 {
             self.used = 0;
+            self.closely = false;
             self.limit = REPEATS;
             self.due = false;
             self.alone = Purpose::None;
@@ -208,17 +217,24 @@ pub fn load(addr: u64, size: u8) -> u64 {
     }
 }
 
-/// Whether the running strand has loaded what others may change, and nothing has come of it yet.
+/// Whether the running strand has loaded what others may change, nothing has come of it yet, and what it does meanwhile matters.
 #[inline(always)]
 pub fn is_looking() -> bool {
-    sched::this().spin.used != 0
+    sched::this().spin.closely
+}
+
+/// The running strand will soon be made to stop.
+pub fn looks_closely() {
+    let track = &mut sched::this().spin;
+    track.closely = track.used != 0;
+    again::lapses();
 }
 
 /// The running strand touches memory of its own; if that is new, it does not spin.
 #[inline]
 pub fn touched(pc: u64, addr: u64, size: u32) {
     let track = &mut sched::this().spin;
-    if track.used == 0 || track.is_alone() && track.alone != Purpose::LastTry {
+    if !track.closely || track.is_alone() && track.alone != Purpose::LastTry {
         return;
     }
     let value = if size <= 8 { load(addr, size as u8) } else { 0 };
@@ -234,9 +250,9 @@ pub fn touched(pc: u64, addr: u64, size: u32) {
     }
 }
 
-/// The running strand loaded `value`; it may turn out to be spinning.
+/// The running strand loaded `value`; it may turn out to be spinning. `made_to`: it stopped there only because it had made no point for long.
 #[inline]
-pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
+pub fn observe(pc: u64, addr: u64, value: u64, size: u8, made_to: bool) {
     let e = engine();
     if e.strands.len() < 2 || e.follow.active || e.recorded {
         return;
@@ -248,6 +264,12 @@ pub fn observe(pc: u64, addr: u64, value: u64, size: u8) {
     if used == 0 {
         track.restart();
         track.forget_seen();
+        track.seldom = made_to;
+    }
+    track.seldom &= made_to;
+    if track.closely == track.seldom {
+        track.closely = !track.seldom;
+        again::lapses();
     }
     match track.places[..used].iter().position(|p| p.pc == pc && p.addr == addr) {
         Some(at) if track.places[at].value == value => {
@@ -469,6 +491,7 @@ pub fn resume() -> bool {
     track.restart();
     track.limit = REPEATS_MOST;
     (track.alone, track.since, track.due) = (Purpose::LastTry, live().events, true);
+    (track.seldom, track.closely) = (false, true);
     arch::local::want(true);
     ATTENTION.fetch_or(attention::SPIN, Ordering::Relaxed);
     if other.state() == State::Blocked {

@@ -4,13 +4,15 @@
 //! even in a loop that makes no points. A strand that makes none for a long time makes one then, so that others, and
 //! sleepers whose time has come, can go on: a loop may wait for memory that nobody else has touched yet.
 
-use super::learn;
 use super::live::live;
+use super::{learn, spin};
 use crate::raw::Raw;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Events without a point after which one is made.
 const QUANTUM: u64 = 10_000;
+/// Events before that in which it is looked at what the strand does meanwhile, if it may be spinning.
+const CLOSELY: u64 = 256;
 
 /// The event count at which the access path must look closer; read by every plain access.
 pub static mut STOP_AT: u64 = u64::MAX;
@@ -18,12 +20,15 @@ pub static mut STOP_AT: u64 = u64::MAX;
 struct Stops {
     schedule: u64,
     alarm: u64,
+    /// [`CLOSELY`] before the quantum's end.
+    closely: u64,
     quantum: u64,
     /// Points when the quantum began.
     points: u64,
 }
 
-static mut STOPS: Stops = Stops { schedule: u64::MAX, alarm: u64::MAX, quantum: u64::MAX, points: 0 };
+static mut STOPS: Stops =
+    Stops { schedule: u64::MAX, alarm: u64::MAX, closely: u64::MAX, quantum: u64::MAX, points: 0 };
 static RUNG: AtomicBool = AtomicBool::new(false);
 
 fn stops() -> Raw<Stops> {
@@ -33,7 +38,8 @@ fn stops() -> Raw<Stops> {
 
 fn refresh() {
     let s = stops();
-    let next = if RUNG.load(Ordering::Relaxed) { 0 } else { s.schedule.min(s.alarm).min(s.quantum) };
+    let next =
+        if RUNG.load(Ordering::Relaxed) { 0 } else { s.schedule.min(s.alarm).min(s.closely).min(s.quantum) };
     // SAFETY: single kernel thread.
     unsafe { STOP_AT = next }
 }
@@ -43,6 +49,7 @@ pub fn begin() {
     *stops() = Stops {
         schedule: u64::MAX,
         alarm: u64::MAX,
+        closely: live().events + QUANTUM - CLOSELY,
         quantum: live().events + QUANTUM,
         points: live().points,
     };
@@ -76,9 +83,16 @@ pub fn must_stop(at: u64) -> bool {
     let rung = RUNG.swap(false, Ordering::Relaxed);
     let mut s = stops();
     let mut stop = rung || at >= s.schedule || at >= s.alarm;
+    if at >= s.closely {
+        s.closely = u64::MAX;
+        if live().points == s.points {
+            spin::looks_closely();
+        }
+    }
     if at >= s.quantum {
         stop |= live().points == s.points;
         s.quantum = at + QUANTUM;
+        s.closely = s.quantum - CLOSELY;
         s.points = live().points + stop as u64;
     }
     refresh();

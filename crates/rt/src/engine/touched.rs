@@ -3,6 +3,7 @@
 use super::race::marks;
 use super::sched::engine;
 use super::{learn, shadow};
+use threadbare_rules::again;
 use threadbare_rules::bits;
 use threadbare_rules::touched::{self as rules, Noted};
 
@@ -98,6 +99,7 @@ pub fn last_write(addr: u64, size: u64) -> bool {
     let (mut shared, me) = (false, engine().current.0);
     shadow::each(addr, size, |cell| {
         shared |= marks::with(|chains| rules::last_write(&mut cell.touch, chains, me, learn::learn_low));
+        again::forget(&mut cell.marks);
     });
     shared
 }

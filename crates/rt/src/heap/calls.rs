@@ -176,6 +176,8 @@ unsafe fn reallocate(block: *mut c_void, size: usize, pc: u64, seen: bool) -> *m
         count();
         if size > old.size {
             effect(Effect::Fresh((size - old.size) as u64), memory(user + old.size), pc);
+        } else {
+            addressable::shrinks();
         }
         return block;
     }

@@ -86,6 +86,8 @@ pub struct Table {
     blocks: [u64; BLOCK_WORDS],
 }
 
+/// So many granules, as a power of two, have buckets side by side.
+const BESIDE: u32 = 3;
 const BLOCK: u32 = 6;
 const BLOCK_WORDS: usize = 16;
 
@@ -124,9 +126,22 @@ impl Table {
         self.used <= 1
     }
 
+    /// Where a key's places begin. Neighbours in memory are neighbours here: who touches one soon touches the other.
     #[inline(always)]
     fn bucket(&self, key: u64) -> usize {
-        (granule(key).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize & (self.heads.len().wrapping_sub(1))
+        let granule = granule(key);
+        let line = (granule >> BESIDE).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        (line << BESIDE | granule & ((1 << BESIDE) - 1)) as usize & (self.heads.len().wrapping_sub(1))
+    }
+
+    /// The first place of a key's bucket, for whoever will soon ask for the key; `None` if that is found at once anyway.
+    #[inline(always)]
+    pub fn soon(&self, key: u64) -> Option<&Entry> {
+        if self.last.0 == key {
+            return None;
+        }
+        let at = *self.heads.get(self.bucket(key))?;
+        self.entries.get(at as usize)
     }
 
     /// A place.

@@ -231,7 +231,7 @@ fn neighbours(object: &Atomic) -> impl Iterator<Item = Raw<Atomic>> + use<> {
 /// published.
 fn publish(this: &mut Strand, object: &mut Atomic, order: Order, carries_on: bool) {
     if order.releases() {
-        this.clock.raise(this.id.index(), live().events);
+        this.publishes();
     }
     object.sequence.publish(this.id.0, &this.clock, &this.fence_release, order, carries_on);
     for mut other in neighbours(object) {
@@ -374,7 +374,7 @@ pub fn fence(this: &mut Strand, order: Order) {
         clock.join(fence_acquire);
     }
     if order.releases() {
-        this.clock.raise(this.id.index(), live().events);
+        this.publishes();
         let Strand { clock, fence_release, .. } = this;
         fence_release.assign(clock);
     }

@@ -237,7 +237,7 @@ fn store_slow(this: &mut Strand, addr: u64, size: u8, old: u64, order: Order, pc
 pub fn publish_late(this: &mut Strand, object: &mut Atomic, back: usize, value: u64, order: Order, pc: u64) {
     let made = Made { pc, value, order, exchange: false, back };
     if order.releases() {
-        this.clock.raise(this.id.index(), super::live().events);
+        this.publishes();
         let clock = core::mem::take(&mut this.clock);
         stores::push(&mut object.history, this, made, &clock);
         this.clock = clock;

@@ -12,7 +12,7 @@
 
 use super::super::strand::Strand;
 use super::super::{ObjectClass, ObjectId, live::live, recorded, strand_count};
-use super::{atomic, objects};
+use super::{again, atomic, objects};
 use crate::raw::Raw;
 use threadbare_rules::clock::Clock;
 
@@ -32,6 +32,7 @@ pub fn tell_all(clock: &mut Clock) {
     clock.raise_all(strand_count(), now);
     // SAFETY: single kernel thread.
     unsafe { ALL_HEARD = now }
+    again::lapses();
 }
 
 /// Everything that any strand did so far happens before.
@@ -54,7 +55,7 @@ pub fn acquire_later(this: &mut Strand) {
 
 /// Whatever the strand did is published to unseen code.
 pub fn release(this: &mut Strand) {
-    this.clock.raise(this.id.index(), live().events);
+    this.publishes();
     published().join(&this.clock);
     if recorded::is_on() {
         recorded::releases(ObjectId::UNSEEN);

@@ -42,6 +42,7 @@
 //! **A race does not end its run**, a memory error does: behind a race the program goes on as its machine code does,
 //! behind an access to memory it does not have nothing it does means anything.
 
+pub mod again;
 pub mod atomic;
 pub mod hidden;
 pub mod marks;
@@ -95,6 +96,7 @@ fn tells() -> bool {
 pub fn set_on(on: bool) {
     // SAFETY: single kernel thread.
     unsafe { ON = (on && WANTED) as u8 }
+    again::lapses();
 }
 
 /// Whether races are looked for right now.
@@ -119,12 +121,23 @@ pub struct Ignored {
 #[inline(always)]
 pub fn access(kind: OpKind, addr: u64, size: u32, pc: u64) {
     if is_on() {
-        access_slow(kind, addr, size, pc);
+        access_slow::<false>(kind, addr, size, pc);
+    }
+}
+
+/// The same of an access that is no point, and that those who look for points have noted.
+#[inline(always)]
+pub fn access_noted(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    if is_on() {
+        access_slow::<true>(kind, addr, size, pc);
     }
 }
 
 #[inline(never)]
-fn access_slow(kind: OpKind, addr: u64, size: u32, pc: u64) {
+fn access_slow<const NOTED: bool>(kind: OpKind, addr: u64, size: u32, pc: u64) {
+    if NOTED {
+        again::looked();
+    }
     let this = this();
     let left_out = this.ignored.reads | this.ignored.writes;
     let in_one = (addr & 7) + size as u64 <= 8 && size != 0;
@@ -134,15 +147,15 @@ fn access_slow(kind: OpKind, addr: u64, size: u32, pc: u64) {
         if !tells() && (!writes || plain::is_known_written(addr, size as u64)) {
             return;
         }
-        if plain::quick(&this, live().events, writes, addr, size as u64, pc) {
+        if plain::quick::<NOTED>(&this, live().events, writes, addr, size as u64, pc) {
             return;
         }
     }
-    thorough(kind, addr, size, pc)
+    thorough(kind, addr, size, pc, NOTED)
 }
 
 #[inline(never)]
-fn thorough(kind: OpKind, addr: u64, size: u32, pc: u64) {
+fn thorough(kind: OpKind, addr: u64, size: u32, pc: u64, noted: bool) {
     let mut this = this();
     let mine = Mine { kind, addr, size, pc };
     if watch::is_on() {
@@ -157,7 +170,7 @@ fn thorough(kind: OpKind, addr: u64, size: u32, pc: u64) {
     if (this.ignored.reads | this.ignored.writes) != 0 && left_out(&this, &mine) {
         return;
     }
-    plain::access(&mut this, live().events, &mine);
+    plain::access(&mut this, live().events, &mine, noted);
 }
 
 #[cold]
@@ -215,6 +228,14 @@ pub fn fence(order: Order) {
     }
 }
 
+impl Strand {
+    /// Others may know from now on what it did so far: an object, or another strand, gets its clock.
+    fn publishes(&mut self) {
+        self.clock.raise(self.id.index(), live().events);
+        again::lapses();
+    }
+}
+
 /// The running strand comes after the last release of an object.
 pub fn acquire(object: ObjectId) {
     if is_on() {
@@ -236,8 +257,7 @@ pub fn release(object: ObjectId) {
         let mut this = this();
         stores::settle(&mut this);
         if this.ignored.sync == 0 {
-            let at = this.id.index();
-            this.clock.raise(at, live().events);
+            this.publishes();
             objects::clock(object).join(&this.clock);
             if recorded::is_on() {
                 recorded::releases(object);
@@ -304,8 +324,7 @@ pub fn created(id: StrandId) {
         return;
     }
     let (mut parent, mut new) = (this(), super::strand(id));
-    let at = parent.id.index();
-    parent.clock.raise(at, live().events);
+    parent.publishes();
     new.clock.assign(&parent.clock);
     new.view.join(&parent.view);
     stores::settle(&mut parent);

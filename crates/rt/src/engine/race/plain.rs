@@ -29,21 +29,28 @@ impl Who for Strand {
 
 /// The running strand makes an access.
 #[inline]
-pub fn access(this: &mut Strand, event: u64, mine: &Mine) {
+pub fn access(this: &mut Strand, event: u64, mine: &Mine, noted: bool) {
     let from = mine.addr & 7;
     let size = mine.size as u64;
     if from + size <= 8 {
-        one(this, event, mine, shadow::cell(mine.addr), bits(from, size));
+        one(this, event, mine, shadow::cell(mine.addr), bits(from, size), noted);
     } else {
-        each(mine.addr, size, |addr, bits| one(this, event, mine, shadow::cell(addr), bits));
+        each(mine.addr, size, |addr, bits| one(this, event, mine, shadow::cell(addr), bits, false));
     }
 }
 
 /// An access within one cell, if there is nothing new to be told and the cell's two marks will do; else nothing is done, and that is
 /// false.
 #[inline(always)]
-pub fn quick(this: &Strand, event: u64, writes: bool, addr: u64, size: u64, pc: u64) -> bool {
-    let access = Access { event, pc, bits: bits(addr & 7, size), writes };
+pub fn quick<const NOTED: bool>(
+    this: &Strand,
+    event: u64,
+    writes: bool,
+    addr: u64,
+    size: u64,
+    pc: u64,
+) -> bool {
+    let access = Access { event, pc, bits: bits(addr & 7, size), writes, noted: NOTED };
     // SAFETY: the cell is in the shadow; single kernel thread.
     let cell = unsafe { &mut *shadow::cell(addr) };
     if cell.touch & SYNC != 0 {
@@ -63,13 +70,13 @@ pub fn is_known_written(addr: u64, size: u64) -> bool {
 }
 
 #[inline(always)]
-fn one(this: &mut Strand, event: u64, mine: &Mine, cell: *mut Cell, bits: u8) {
+fn one(this: &mut Strand, event: u64, mine: &Mine, cell: *mut Cell, bits: u8, noted: bool) {
     // SAFETY: `cell` is in the shadow; single kernel thread.
     let cell = unsafe { &mut *cell };
     if cell.touch & SYNC != 0 {
         atomic::against(this, mine, cell, bits);
     }
-    let access = Access { event, pc: mine.pc, bits, writes: mine.writes() };
+    let access = Access { event, pc: mine.pc, bits, writes: mine.writes(), noted };
     marks::with(|chains| {
         cell.marks.access(chains, this, &access, |entry| tell::race(this, mine, bits, entry));
     });
@@ -93,7 +100,7 @@ pub fn is_written(addr: u64, size: u64) -> bool {
 
 /// Tells what a write (or for an atomic load, a read) of these bytes races with; leaves no mark.
 fn check(this: &Strand, mine: &Mine, cell: &Cell, bits: u8) {
-    let access = Access { event: 0, pc: mine.pc, bits, writes: mine.writes() };
+    let access = Access { event: 0, pc: mine.pc, bits, writes: mine.writes(), noted: false };
     marks::with(|chains| {
         cell.marks.check(chains, this, &access, |entry| tell::race(this, mine, bits, entry));
     });
