@@ -91,6 +91,15 @@ fn loops_that_wait_for_a_time_end() {
     }
 }
 
+/// Where nobody else can go on, time jumps to the next look of who looks every millisecond: ten seconds are ten thousand looks, of a few points each.
+#[test]
+fn who_looks_every_millisecond_costs_little() {
+    let json = built("deadlines/poller.c")
+        .assert_clean(&[&IN_ORDER[..], &["--runs", "4", "--races", "off"]].concat());
+    let points = json["points"].as_u64().unwrap_or(0) / json["runs"].as_u64().unwrap_or(0).max(1);
+    assert!((10_000..=40_000).contains(&points), "{points} points a run");
+}
+
 /// A failure that needs a wait to end early says so, with the wait's place and what leaves such runs out; others do not.
 #[test]
 fn a_failure_that_needs_an_early_deadline_says_so() {

@@ -58,7 +58,7 @@ pub struct Candidate {
     /// The words.
     pub explanation: Explanation,
     /// The larger, the better.
-    pub rank: (bool, u32, usize, bool),
+    pub rank: (bool, u32, usize, u32),
     /// The memory and the locks that it names, and the two operations: what a picture of the run must show.
     pub focus: Focus,
     /// Memory of the heap that has no name.
@@ -130,6 +130,8 @@ pub fn decided(
         waits: pair.second.waits,
         hangs: is_stuck(facts),
         together: &|one, other| operations.together(one, other),
+        line: &|done| operations.line(done),
+        again: &|one, other| operations.is_again(one, other),
         noise: &noise,
     };
     let mut shown = around.pattern();
@@ -167,22 +169,23 @@ pub fn decided(
     let bare = matches!(shown.pattern, Pattern::OrderViolation | Pattern::UseBeforeInit);
     // Who waits and who wakes says little of a failure that is no waiting.
     // A loop that waits for a write looks again when it has come: its earlier looks did no harm.
-    let again = |it: &Done| {
-        it.strand == first.strand && it.pc == first.pc && !it.waits && looks(it.op) && overlap(it, first)
-    };
+    let again = |it: &Done| !it.waits && looks(it.op) && overlap(it, first) && operations.is_again(it, first);
     let comes = |it: &Done| it.strand == second.strand && it.pc == second.pc && overlap(it, second);
     let came = at_second.or_else(|| failing.iter().position(comes));
     if bare && looks(first.op) && came.is_some_and(|at| failing[at..].iter().any(again)) {
         return None;
     }
-    // Nothing beats an order that merely happens to decide.
-    if bare && !near && !is_stuck(facts) && around.is_counter() {
+    let block = facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
+    let hits =
+        block.as_ref().is_some_and(|block| [first, second].iter().all(|done| block.contains(&done.addr)));
+    // Nothing beats an order that merely happens to decide. Of a block, it is what was done to that.
+    if bare && !is_stuck(facts) && around.is_counter() && (!near || block.is_some() && !hits) {
         return None;
     }
     let counts = channels || bare && !near && (around.is_counter() || around.is_of_waiting());
     let tells = if counts { 0 } else { 1 + shown.pattern.tells() };
-    let block = facts.report.block.map(|block| block.addr..block.addr + block.size.max(1));
-    let hits = block.is_some_and(|block| [first, second].iter().all(|done| block.contains(&done.addr)));
+    // With the change first, the look sees it. Two writes the other way round may pass as well, by one more mistake: what the one wrote is lost.
+    let sees = if shown.is_mended_by(first, second) { 2 } else { u32::from(looks(first.op)) };
     let nameless = named.iter().any(|done| operations.name(done).is_none_or(|name| name.starts_with("0x")));
     Some(Candidate {
         explanation: Explanation {
@@ -194,7 +197,7 @@ pub fn decided(
             failing: fails,
             passing: passes,
         },
-        rank: (hits, tells, looked, shown.is_mended_by(first, second)),
+        rank: (hits, tells, looked, sees),
         focus,
         nameless,
     })

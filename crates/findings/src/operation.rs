@@ -106,6 +106,23 @@ impl<'a> Operations<'a> {
         one.iter().take(all_but_last).any(|function| other.contains(function))
     }
 
+    /// The program's own line that an operation was done for, 0 if it has none.
+    pub(crate) fn line(&self, done: &Done) -> u32 {
+        self.stack(done).iter().find(|place| is_own(place)).and_then(|place| place.line).unwrap_or(0)
+    }
+
+    /// Whether a strand did the same once more: at the same instruction, or at a copy of it that the compiler has made, as it does of the condition of a loop.
+    pub(crate) fn is_again(&self, one: &Done, other: &Done) -> bool {
+        let columns = |done: &Done| -> Option<Vec<(Option<String>, Option<u32>, u32)>> {
+            let own = self.stack(done).into_iter().filter(is_own);
+            own.map(|place| Some((place.file, place.line, place.column?))).collect()
+        };
+        let copied = || columns(one).is_some_and(|of| !of.is_empty() && columns(other) == Some(of));
+        one.strand == other.strand
+            && one.op == other.op
+            && ((one.pc, &one.callers) == (other.pc, &other.callers) || copied())
+    }
+
     /// Whether the line is one of a helper: a function that takes a lock and does nothing else, or does one access, under a
     /// lock or not.
     fn is_helper(&self, place: &Place, is_lock: bool) -> bool {

@@ -69,12 +69,12 @@ impl Shown {
         self.inner.iter().chain(self.outer.iter().flatten())
     }
 
-    /// Whether the pair is a check and the change that comes behind it, before what is done there: with the change first, the check
-    /// sees it. Two writes the other way round may pass as well, by one more mistake: what the one wrote is lost.
+    /// Whether the pair is a look and the change that comes behind it, before what is done there: with the change first, the look
+    /// sees it.
     pub(crate) fn is_mended_by(&self, first: &Done, second: &Done) -> bool {
-        let Some([check, act]) = &self.outer else { return false };
-        let is_pair = check == first && self.inner.as_ref() == Some(second);
-        self.pattern == Pattern::CheckThenAct && is_pair && overlap(check, act)
+        let Some([look, act]) = &self.outer else { return false };
+        let is_pair = look == first && self.inner.as_ref() == Some(second);
+        matches!(self.pattern, Pattern::CheckThenAct | Pattern::LostUpdate) && is_pair && overlap(look, act)
     }
 
     pub(crate) fn bare(pattern: Pattern) -> Shown {
@@ -106,11 +106,15 @@ pub(crate) struct Around<'a> {
     pub(crate) hangs: bool,
     /// Whether two operations were done for one and the same function of the program.
     pub(crate) together: &'a dyn Fn(&Done, &Done) -> bool,
+    /// The program's own line that an operation was done for, 0 if it has none.
+    pub(crate) line: &'a dyn Fn(&Done) -> u32,
+    /// Whether a strand did the same once more.
+    pub(crate) again: &'a dyn Fn(&Done, &Done) -> bool,
     /// Whether an operation is a library's own affair.
     pub(crate) noise: &'a dyn Fn(&Done) -> bool,
 }
 
-/// Operations of a strand that may lie between two writes that belong together.
+/// Operations of a strand, or lines of it, that may lie between two writes that belong together.
 const NEAR: usize = 8;
 
 /// Whether an operation looks at memory: a counter that is added to is not looked at.
@@ -166,7 +170,7 @@ impl Around<'_> {
             (Some(first), Some(second)) => self
                 .stale(first, second)
                 .or_else(|| self.torn_write(first))
-                .or_else(|| self.outdated(second))
+                .or_else(|| self.outdated(first, second))
                 .or_else(|| self.torn_read(first, second))
                 .or_else(|| self.torn_middle(first, second))
                 .or_else(|| self.early(first)),
@@ -254,17 +258,24 @@ impl Around<'_> {
     }
 
     /// The first one's strand has read what the second one changes, and goes on as if it had not.
-    fn outdated(&self, at_second: usize) -> Option<Shown> {
+    fn outdated(&self, at_first: usize, at_second: usize) -> Option<Shown> {
         let (first, second) = (self.first, self.second);
         if !looks(first.op) || !second.op.writes_memory() {
             return None;
         }
-        let acts = |&at: &usize| {
-            let it = &self.done[at];
-            it.strand == first.strand && !it.waits && self.is_data(it) && it.op.writes_memory()
-        };
-        let later: Vec<&Done> =
-            (at_second + 1..self.done.len()).filter(acts).map(|at| &self.done[at]).collect();
+        // What the strand looked at to write it is done with when it has.
+        let writes =
+            |it: &Done| it.strand == first.strand && it.op.writes_memory() && !it.waits && overlap(it, first);
+        if self.done[at_first..at_second].iter().any(writes) {
+            return None;
+        }
+        let after = &self.done[at_second + 1..];
+        // A loop that waits for the change has seen it when it looks again: what comes then does not hang on the look before.
+        let again = |it: &Done| !it.waits && overlap(it, first) && (self.again)(it, first);
+        let after = &after[..after.iter().position(again).unwrap_or(after.len())];
+        let acts =
+            |it: &&Done| it.strand == first.strand && !it.waits && self.is_data(it) && it.op.writes_memory();
+        let later: Vec<&Done> = after.iter().filter(acts).collect();
         let of_it = later.iter().find(|it| overlap(it, first));
         if let Some(act) = of_it.filter(|act| only_writes(act.op) && self.comes_again(act)) {
             let shown = Shown::between(Pattern::LostUpdate, second, [first, act]);
@@ -273,7 +284,7 @@ impl Around<'_> {
         // What is done all the same when the change comes first does not hang on the look.
         let hangs = |it: &&&Done| !self.comes_again(it) && !(self.noise)(it);
         let uses = |it: &&Done| it.strand == first.strand && !it.waits && overlap(it, first);
-        let used: Vec<&Done> = self.done[at_second + 1..].iter().filter(uses).collect();
+        let used: Vec<&Done> = after.iter().filter(uses).collect();
         // What somebody looks at afterwards is nearer to the failure than what nobody asks for.
         let asked_for = |it: &&&Done| {
             let after = self.done.iter().rev().take_while(|other| !core::ptr::eq(*other, **it));
@@ -346,7 +357,14 @@ impl Around<'_> {
         // Its last change of the place, with little between that and where it stands.
         let change_of = |it: &Done, end: usize| {
             let own = |&at: &usize| self.done[at].strand == second.strand && self.is_data(&self.done[at]);
-            let near: Vec<usize> = (0..at_first).rev().filter(own).take(NEAR).collect();
+            // What a library does for one line of the program is one thing.
+            let (mut lines, mut line) = (0, None);
+            let is_near = |&at: &usize| {
+                let here = (self.line)(&self.done[at]);
+                lines += usize::from(line.replace(here) != Some(here));
+                lines <= NEAR
+            };
+            let near: Vec<usize> = (0..at_first).rev().filter(own).take_while(is_near).collect();
             let last =
                 (0..end).rev().find(|&at| self.done[at].op.writes_memory() && overlap(&self.done[at], it))?;
             let op = self.done[last].op;
@@ -398,7 +416,11 @@ impl Around<'_> {
 
     /// The first one is a read of what nobody has written yet, by a strand that only reads it.
     fn early(&self, at_first: usize) -> Option<Shown> {
-        let written = self.done[..at_first].iter().any(|it| it.op.writes_memory() && overlap(it, self.first));
+        // What it was made with, before the reader was there, is what it is like before it is set.
+        let creates = |it: &Done| it.op == OpKind::Create && it.addr == u64::from(self.first.strand.0);
+        let born = self.done[..at_first].iter().position(creates).unwrap_or(0);
+        let written =
+            self.done[born..at_first].iter().any(|it| it.op.writes_memory() && overlap(it, self.first));
         let counts = self.is_writer(self.first.strand, self.first);
         // Who looks at it before it writes does not make it: it was made where nobody else was there yet.
         let looked =
@@ -440,6 +462,8 @@ mod tests {
         let at = (Some(first), Some(second));
         let (first, second) = (&list[first], &list[second]);
         let together = |_: &Done, _: &Done| true;
+        let again =
+            |one: &Done, other: &Done| one.strand == other.strand && one.pc != 0 && one.pc == other.pc;
         let around = Around {
             done: list,
             passed,
@@ -451,6 +475,8 @@ mod tests {
             waits: false,
             hangs: false,
             together: &together,
+            line: &|it| it.pc as u32,
+            again: &again,
             noise: &noise,
         };
         around.pattern()
@@ -475,6 +501,10 @@ mod tests {
             Pattern::LostUpdate,
             "the look and the change are the pair"
         );
+        let swapped = |first: usize, second: usize| {
+            of(&list, &passed, first, second).is_mended_by(&list[first], &list[second])
+        };
+        assert!(swapped(0, 2) && !swapped(1, 3), "two writes the other way round: another one is lost");
         // The run that passes loses the update as well: that is not why it passes.
         assert_eq!(of(&list, &list, 1, 3).pattern, Pattern::OrderViolation);
         // Where it looks again before it writes, nothing is lost.
@@ -505,6 +535,13 @@ mod tests {
             Pattern::OrderViolation,
             "it was made before"
         );
+        // Who waits for the change looks again until it has come.
+        let waited =
+            [at(1, done(1, Read, 8)), done(2, Write, 8), at(1, done(1, Read, 8)), done(1, Write, 64)];
+        assert_eq!(of(&waited, &skipped, 0, 1).pattern, Pattern::UseBeforeInit);
+        // What a strand looks at to write it is no check of what it does then.
+        let own = [at(1, done(1, Read, 8)), at(2, done(1, Write, 8)), done(2, Write, 8), done(1, Write, 64)];
+        assert_eq!(of(&own, &skipped, 0, 2).pattern, Pattern::OrderViolation);
         let done_anyway = [done(2, Write, 8), done(1, Read, 8), done(1, Write, 64)];
         assert_eq!(of(&acted, &done_anyway, 0, 1).pattern, Pattern::UseBeforeInit);
         // Both write the same flag, and who comes second would not have: nothing is lost.
@@ -556,6 +593,20 @@ mod tests {
     }
 
     #[test]
+    fn what_memory_is_made_with_does_not_set_it() {
+        use OpKind::{Create, Read, Write};
+        let (made, reads, sets) = (done(0, Write, 8), done(1, Read, 8), at(2, done(0, Write, 8)));
+        let list = [made.clone(), done(0, Create, 1), reads.clone(), sets.clone()];
+        assert_eq!(of(&list, &[], 2, 3).pattern, Pattern::UseBeforeInit);
+        let list = [done(0, Create, 1), made, reads, sets];
+        assert_eq!(
+            of(&list, &[], 2, 3).pattern,
+            Pattern::OrderViolation,
+            "it was set while the reader was there"
+        );
+    }
+
+    #[test]
     fn a_pair_that_was_made_the_other_way_round() {
         use OpKind::{Read, Write};
         let list = [done(1, Read, 16), done(1, Read, 8), done(2, Write, 8), done(2, Write, 16)];
@@ -590,6 +641,8 @@ mod tests {
             waits,
             hangs: true,
             together: &|_, _| false,
+            line: &|_| 0,
+            again: &|_, _| false,
             noise: &noise,
         };
         assert_eq!(around(true).pattern().pattern, Pattern::LockOrderCycle);

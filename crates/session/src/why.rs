@@ -6,7 +6,7 @@ use threadbare_abi::fact::Fact;
 use threadbare_abi::layout::{PointMode, WATCHES_CAPACITY, Watch, WatchKind};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Job, Request};
-use threadbare_explore::shrink::{self, Budget, Subject};
+use threadbare_explore::shrink::{self, Budget, Reach, Subject};
 use threadbare_explore::{Error, details};
 use threadbare_findings::decide::{self, Candidate, Known, Passing};
 use threadbare_findings::explain::explain;
@@ -45,14 +45,13 @@ pub fn add(
     let budget = Budget { runs: RUNS, time, least: LEAST_RUNS };
     let mut plain = request.clone();
     plain.flags = 0;
-    let mut pairs = shrink::decide(job, &subject, &locks, budget)?;
+    let mut pairs = shrink::decide(job, &subject, &locks, Reach::First, budget)?;
     if facts.counters.events <= SMALL {
         // A strand may fail before it is known what it shares, and neighbours in 8 bytes may hide each other.
         plain.points = PointMode::All;
         if pairs.list.is_empty() && pairs.finished {
-            let subject =
-                Subject { request: &Request { points: PointMode::All, ..request.clone() }, ..subject };
-            pairs = shrink::decide(job, &subject, &locks, budget)?;
+            let subject = Subject { request: &all_points(request), ..subject };
+            pairs = shrink::decide(job, &subject, &locks, Reach::First, budget)?;
         }
     }
     if pairs.list.is_empty() {
@@ -73,25 +72,30 @@ pub fn add(
     let is_point = |&word: &u64| matches!(Fact::decode(word), Some(Fact::Point(_)));
     let all_accesses = facts.counters.events <= SMALL || known.iter().any(is_point);
     let known = Known { locks: &locks, blocks: &[], name: object.as_deref(), all_accesses };
-    let mut best: Option<(Candidate, &DecidingPair)> = None;
-    for pair in &pairs.list {
-        let Some(candidate) = told.by(pair, known)? else { continue };
-        // Of several, the one that says most, and of those the closest to the failure.
-        if best.as_ref().is_none_or(|(best, _)| best.rank < candidate.rank) {
-            best = Some((candidate, pair));
-        }
+    let mut best = told.best(&pairs.list, known)?;
+    if best.is_none() {
+        // Pairs that merely happen to decide must not hide one that says why.
+        let request = if told.facts.counters.events <= SMALL { all_points(request) } else { request.clone() };
+        let subject = Subject { request: &request, ..subject };
+        let further = shrink::decide(told.job, &subject, &locks, Reach::Further, budget)?;
+        best = told.best(&further.list, known)?;
     }
     let Some((mut best, pair)) = best else { return Ok(()) };
     if best.nameless {
-        let blocks = told.blocks(pair, &best.focus)?;
+        let blocks = told.blocks(&pair, &best.focus)?;
         if !blocks.is_empty() {
-            best = told.by(pair, Known { blocks: &blocks, ..known })?.unwrap_or(best);
+            best = told.by(&pair, Known { blocks: &blocks, ..known })?.unwrap_or(best);
         }
     }
     let Candidate { explanation, focus, .. } = best;
     finding.explanation = Some(explanation);
     mark(finding, facts, &focus, places);
     Ok(())
+}
+
+/// The same request with every access a point.
+fn all_points(request: &Request) -> Request {
+    Request { points: PointMode::All, ..request.clone() }
 }
 
 /// Who tells of pairs.
@@ -103,6 +107,22 @@ struct Told<'a> {
 }
 
 impl Told<'_> {
+    /// Of these pairs the one that says most, and of several such the closest to the failure.
+    fn best(
+        &mut self,
+        pairs: &[DecidingPair],
+        known: Known<'_>,
+    ) -> Result<Option<(Candidate, DecidingPair)>, Error> {
+        let mut best: Option<(Candidate, &DecidingPair)> = None;
+        for pair in pairs {
+            let Some(candidate) = self.by(pair, known)? else { continue };
+            if best.as_ref().is_none_or(|(best, _)| best.rank < candidate.rank) {
+                best = Some((candidate, pair));
+            }
+        }
+        Ok(best.map(|(candidate, pair)| (candidate, pair.clone())))
+    }
+
     /// The pair in words, if its other order passes again.
     fn by(&mut self, pair: &DecidingPair, known: Known<'_>) -> Result<Option<Candidate>, Error> {
         let (events, passed) = details::record(self.job.server()?, self.plain, &pair.passing)?;

@@ -137,6 +137,17 @@ fn no_run_is_no_verdict() {
 }
 
 #[test]
+fn warnings_that_are_errors_do_not_stop_a_build() {
+    let bench = Workbench::new();
+    // gcc's own runtime does not understand fences, and gcc warns of that.
+    let fence =
+        "#include <stdatomic.h>\nint main(void) { atomic_thread_fence(memory_order_seq_cst); return 0; }\n";
+    bench.write("fence.c", fence);
+    bench.ok(&["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread", "fence.c", "-o", "fence"]);
+    bench.ok(&["run", "--runs", "2", "--", "./fence"]);
+}
+
+#[test]
 fn a_program_with_one_thread_gets_a_hint() {
     let bench = Workbench::with_bank("int main(void) { return 0; }");
     let said = bench.tool(&["run", "--runs", "5", "--", "./bank"]);

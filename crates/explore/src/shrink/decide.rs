@@ -53,12 +53,22 @@ pub struct Pairs {
     pub finished: bool,
 }
 
+/// How far the search goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// Until pairs are found.
+    First,
+    /// Operations that met with nothing of another strand's are tried as well, whatever was found before: those pairs may say nothing.
+    Further,
+}
+
 /// The pairs that decide whether the run of the subject fails, as far as they were found. `locks` are words of memory that
 /// are locks, though the operations on them do not say so.
 pub fn decide(
     job: &mut Job,
     subject: &Subject<'_>,
     locks: &BTreeSet<u64>,
+    reach: Reach,
     budget: Budget,
 ) -> Result<Pairs, Error> {
     let goal = Identity::of(subject.facts, subject.race);
@@ -68,7 +78,7 @@ pub fn decide(
     let trials =
         Trials::new(job, subject.request, subject.known, goal, subject.facts.counters.points, budget);
     let mut found = Vec::new();
-    match find(trials, subject, locks, &mut found) {
+    match find(trials, subject, locks, reach, &mut found) {
         Ok(finished) => Ok(Pairs { list: found, finished }),
         Err(Halt::Spent) => Ok(Pairs { list: found, finished: false }),
         Err(Halt::Failed(error)) => Err(error),
@@ -79,6 +89,7 @@ fn find(
     mut trials: Trials<'_>,
     subject: &Subject<'_>,
     locks: &BTreeSet<u64>,
+    reach: Reach,
     found: &mut Vec<DecidingPair>,
 ) -> Result<bool, Halt> {
     for seed in 0..SCOUTS {
@@ -142,7 +153,7 @@ fn find(
     if search.found.is_empty() {
         search.pass(|search, act| search.is_lock(act) && takes(act.op), How::Both)?;
     }
-    if search.found.is_empty() {
+    if search.found.is_empty() || reach == Reach::Further {
         search.alone = true;
         search.pass(|search, act| !search.is_lock(act), How::Both)?;
     }
@@ -195,11 +206,12 @@ fn gaps(made: &Made) -> Vec<Gap> {
 }
 
 /// Of each operation, whether another strand has done something with the same memory, or stands before that. What is not on
-/// memory may meet with anything.
+/// memory may meet with anything, and so may what gives back a block, which is all of it.
 fn meets(acts: &[Act], subject: &Subject<'_>) -> Vec<bool> {
     let words = |op: OpKind, addr: u64, size: u32| {
         let end = addr.saturating_add(u64::from(size.clamp(1, MOST_BYTES)));
-        let words = op.has_memory_address().then(|| addr / 8..end.div_ceil(8));
+        let of_memory = op.has_memory_address() && op != OpKind::Free;
+        let words = of_memory.then(|| addr / 8..end.div_ceil(8));
         words.into_iter().flatten()
     };
     // Who touches a word, and whether others do.
@@ -289,7 +301,7 @@ struct Search<'a, 'b> {
     counters: bool,
     /// Pairs that were tried, by their places among the operations.
     tried: BTreeSet<(usize, usize)>,
-    /// Who was held before which of its events for whom, and nothing passed.
+    /// Who was held before which of its events for whom, and nothing passed; for all others, if that is itself.
     in_vain: BTreeSet<(u64, u64, u64)>,
     found: &'b mut Vec<DecidingPair>,
 }
@@ -328,7 +340,7 @@ impl Search<'_, '_> {
                 partners.sort_by_key(|&before| !tells(&self.acts[before]));
             }
             for before in partners {
-                if !self.has_enough_of(self.acts[before].addr) && self.tried.insert((before, at)) {
+                if !self.has_enough_of(before) && self.tried.insert((before, at)) {
                     let found = self.swap(before, at)?;
                     self.found.extend(found);
                 }
@@ -337,7 +349,7 @@ impl Search<'_, '_> {
                 && how == How::Both
                 && (self.counters || later.op != OpKind::AtomicRmw || self.is_last(at))
                 && (self.alone || self.meets[at] || self.is_last(at))
-                && !self.has_enough_of(later.addr)
+                && !self.has_enough_of(at)
                 && self.tried.insert((at, at))
             {
                 let found = self.hold(at)?;
@@ -350,9 +362,12 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// Whether pairs on this memory were found often enough.
-    fn has_enough_of(&self, addr: u64) -> bool {
-        self.found.iter().filter(|pair| pair.first.addr == addr).count() >= ENOUGH_OF_ONE
+    /// Whether pairs on this memory were found often enough. Those that begin with a look are counted apart, and so are the failing strand's: two
+    /// writes the other way round may pass because what the one wrote is lost.
+    fn has_enough_of(&self, first: usize) -> bool {
+        let kind = |act: &Act| (act.addr, act.op.only_reads_memory(), act.strand == self.failed);
+        let wanted = kind(&self.acts[first]);
+        self.found.iter().filter(|pair| kind(&pair.first) == wanted).count() >= ENOUGH_OF_ONE
     }
 
     /// Whether one of the two is by a strand that was preempted, and the other came while it was.
@@ -373,7 +388,7 @@ impl Search<'_, '_> {
     /// Whether nothing that always holds keeps the two in their order: creation and join.
     fn can_swap(&self, before: usize, at: usize) -> bool {
         let (earlier, later) = (&self.acts[before], &self.acts[at]);
-        let created = self.born.get(&later.strand).is_none_or(|&born| born < earlier.event);
+        let created = self.born.get(&later.strand).is_none_or(|&born| born <= earlier.event);
         let joined = self.acts[before..at].iter().any(|act| {
             act.op == OpKind::Join && act.strand == later.strand && act.addr == u64::from(earlier.strand.0)
         });
@@ -453,7 +468,7 @@ impl Search<'_, '_> {
             .collect::<std::collections::BTreeMap<_, _>>()
             .into_iter()
             .collect();
-        for (_, goes) in others {
+        for &(_, goes) in &others {
             for hold in self.holds(at) {
                 let key = (held, hold.own, goes);
                 if self.in_vain.contains(&key) {
@@ -471,7 +486,11 @@ impl Search<'_, '_> {
                     self.in_vain.insert(key);
                     continue;
                 }
-                let partners = self.partners(&act, held, goes, &made);
+                let mut partners = self.partners(&act, held, goes, &made);
+                if partners.is_empty() {
+                    // What uses a block that was given back need not be a point.
+                    partners.extend(self.uses_freed(&act, goes));
+                }
                 let Some(mut partner) = partners.last().copied() else { continue };
                 // The nearest run that passes does no more than it takes.
                 for nearer in
@@ -484,15 +503,68 @@ impl Search<'_, '_> {
                         break;
                     }
                 }
-                // It may have come in the failing run, too, only later.
-                let same = |it: &&Act| {
-                    self.path(it.strand) == Some(goes) && (it.own, it.op) == (partner.own, partner.op)
-                };
-                let second = self.acts.iter().find(same).copied();
-                return Ok(Some(self.pair(act, second.unwrap_or(partner), second.is_none(), &made)));
+                return Ok(Some(self.missed(act, partner, goes, &made)));
             }
         }
+        // What a look is too early for, several strands may do, and several may have to be done with what is given back.
+        let is_early = act.op.only_reads_memory() || act.op == OpKind::Free;
+        let for_all = others.len() > 1 && (self.alone || is_early);
+        if for_all { self.hold_for_all(at, held, &others) } else { Ok(None) }
+    }
+
+    /// The use of the block that this operation gives back, by which the run fails.
+    fn uses_freed(&self, act: &Act, goes: u64) -> Option<Act> {
+        let last = self.acts.iter().rev().find(|it| !it.waits)?;
+        let uses = act.op == OpKind::Free
+            && self.path(last.strand) == Some(goes)
+            && depend(act, last, self.block.as_ref());
+        uses.then_some(*last)
+    }
+
+    /// Holds an operation until all others have come as far as they can: who would have to come first may wait for a third strand.
+    fn hold_for_all(
+        &mut self,
+        at: usize,
+        held: u64,
+        others: &[(StrandId, u64)],
+    ) -> Result<Option<DecidingPair>, Halt> {
+        let act = self.acts[at];
+        for hold in self.holds(at) {
+            if !self.in_vain.insert((held, hold.own, held)) {
+                continue;
+            }
+            let Some((mut plan, rest)) = self.parted(&hold) else { continue };
+            let round = others.iter().map(|&(_, goes)| Stretch::open(goes));
+            plan.stretches.extend(round.clone().chain(round).chain(rest));
+            let made = self.trials.make(&plan)?;
+            if !made.passed {
+                continue;
+            }
+            let partners = others.iter().filter_map(|&(_, goes)| {
+                let partner = self.partners(&act, held, goes, &made).pop();
+                let partner = partner.or_else(|| self.uses_freed(&act, goes))?;
+                Some((done_at(&made, goes, &partner), goes, partner))
+            });
+            let Some((_, goes, partner)) = partners.max_by_key(|(done, ..)| *done) else { continue };
+            return Ok(Some(self.missed(act, partner, goes, &made)));
+        }
         Ok(None)
+    }
+
+    /// The pair of an operation that was held and of one that a strand has done before it in this run. That may have come in the failing run, too, only
+    /// later.
+    fn missed(&self, act: Act, partner: Act, goes: u64, made: &Made) -> DecidingPair {
+        let like =
+            |it: &Act| !it.waits && (it.op, it.addr, it.size) == (partner.op, partner.addr, partner.size);
+        let here: Vec<&Act> =
+            self.acts.iter().filter(|it| self.path(it.strand) == Some(goes) && like(it)).collect();
+        // Where the strand had to wait for a lock in one of the runs, it counts more events there: then the one that is as often made is the same.
+        let before =
+            acts(made).into_iter().filter(|it| made.paths.get(&it.strand) == Some(&goes) && like(it));
+        let nth = before.take_while(|it| it.own < partner.own).count();
+        let same = here.iter().find(|it| it.own == partner.own).or(here.get(nth));
+        let second = same.filter(|it| it.event > act.event).map(|it| **it);
+        self.pair(act, second.unwrap_or(partner), second.is_none(), made)
     }
 
     /// What a strand has done in this run before an operation of another one that depends on it, and had not in the

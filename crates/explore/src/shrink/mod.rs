@@ -37,7 +37,7 @@ use threadbare_trace::run::RunFacts;
 use threadbare_trace::shape::Shape;
 use trial::{Halt, Made, Trials};
 
-pub use decide::{Pairs, decide};
+pub use decide::{Pairs, Reach, decide};
 pub use trial::Budget;
 
 /// A finding to be shrunk: a run that shows it.

@@ -4,7 +4,7 @@ use super::live::live;
 use super::sched::engine;
 use super::strand::State;
 use super::wait::ObjectClass;
-use super::{crowds, deadlock, ending, frames, locks, modules, shared, strand, words};
+use super::{crowds, deadlock, ending, frames, locks, modules, shared, strand, unseen, words};
 use crate::sys::Text;
 use core::fmt::{self, Write};
 use threadbare_abi::layout;
@@ -95,7 +95,8 @@ pub fn strands(details: bool) {
             add(RecordTag::Held, id.0, values, format_args!("{:x}{}", held.pc, locks::Pcs(&held.callers)));
         }
         // A wait inside precompiled code: where the strand went there from.
-        if let Some(pc) = words::tried(id).filter(|_| this.state() == State::Blocked) {
+        let from = || words::tried(id).or_else(|| unseen::called_at(&this, id == e.current));
+        if let Some(pc) = from().filter(|_| this.state() == State::Blocked) {
             add(RecordTag::Frame, id.0, [pc, 0, 0], format_args!(""));
         }
         let mut told = 0;

@@ -10,7 +10,7 @@ use super::segments::close_segment;
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
 use super::{
-    addressable, coverage, frames, idle, loops, race, reads, record, rounds, spin, steps, stores, strand,
+    addressable, coverage, frames, idle, loops, race, reads, record, rounds, spin, steps, stores, strand, unseen,
     values, watch,
 };
 use crate::arch;
@@ -329,12 +329,15 @@ fn published_slow(id: StrandId) {
         use threadbare_abi::layout::Record;
         if [Record::Points as u32, Record::Effects as u32].contains(&engine().plan.record) {
             let mut left = CALLERS;
-            frames::walk(&strand(id), id == engine().current, |pc| {
+            let mut caller = |pc| {
                 if left > 0 {
                     left -= 1;
                     record::push(EventKind::Caller, id, Op::new(OpKind::Start, 0, pc), 0);
                 }
-            });
+            };
+            let (this, running) = (strand(id), id == engine().current);
+            unseen::called_at(&this, running).into_iter().for_each(&mut caller);
+            frames::walk(&this, running, caller);
         }
         record::push(EventKind::Point, id, op, live().events);
     }

@@ -11,7 +11,8 @@
 //! libtest, as precompiled, calls each test through one function: where that begins, so does what a run is about (`scout.rs`).
 
 use super::live::live;
-use super::{ObjectClass, ObjectId, modules, sched, scout};
+use super::strand::Strand;
+use super::{ObjectClass, ObjectId, frames, modules, sched, scout};
 use crate::arch::entry::{self, Hook};
 use crate::effect::{Effect, effect, in_free_run};
 use crate::sys::{nr, syscall3, syscall6};
@@ -100,7 +101,7 @@ extern "C" fn begins(_: u64, _: u64) {
 /// The function takes the lock that is its first argument, and may do so without a call of ours.
 extern "C" fn takes(lock: u64, pc: u64) {
     if super::controlled() {
-        sched::this().inside = Inside { function: Caller::Lock, object: lock, event: live().events, pc };
+        sched::this().inside = Inside::enters(Caller::Lock, lock, pc);
         effect(Effect::TakeUnseen, ObjectId::new(ObjectClass::Futex, lock), 0);
     } else {
         in_free_run(Effect::TakeUnseen, ObjectId::new(ObjectClass::Futex, lock), 0);
@@ -111,7 +112,7 @@ extern "C" fn takes(lock: u64, pc: u64) {
 extern "C" fn parks(_: u64, pc: u64) {
     acquires(0, 0);
     if super::controlled() {
-        sched::this().inside = Inside { function: Caller::Park, object: 0, event: live().events, pc };
+        sched::this().inside = Inside::enters(Caller::Park, 0, pc);
     }
 }
 
@@ -119,7 +120,7 @@ extern "C" fn parks(_: u64, pc: u64) {
 extern "C" fn waits(word: u64, pc: u64) {
     if super::controlled() && super::plan_flags() & flags::NO_ENTRY_POINTS == 0 {
         sched::point(Op { size: 4, ..Op::new(OpKind::AtomicLoad, word, pc) });
-        sched::this().inside = Inside { function: Caller::Condvar, object: word, event: live().events, pc };
+        sched::this().inside = Inside::enters(Caller::Condvar, word, pc);
     }
     if !super::controlled() {
         // It gives back a lock, which one is not told.
@@ -150,17 +151,24 @@ pub struct Inside {
     event: u64,
     /// Who called it.
     pc: u64,
+    /// The strand waits in it now.
+    waits: bool,
 }
 
 impl Inside {
     /// It entered none.
-    pub const NOTHING: Inside = Inside { function: Caller::Other, object: 0, event: 0, pc: 0 };
+    pub const NOTHING: Inside = Inside { function: Caller::Other, object: 0, event: 0, pc: 0, waits: false };
+
+    /// The running strand enters this one.
+    fn enters(function: Caller, object: u64, pc: u64) -> Inside {
+        Inside { function, object, event: live().events, pc, waits: false }
+    }
 }
 
 /// Whose wait the running strand begins on this word, and where that was called, if it is known.
 pub fn caller(addr: u64) -> (Caller, Option<u64>) {
     const LOCK_BYTES: u64 = 8;
-    let Inside { function, object, event, pc } = sched::this().inside;
+    let Inside { function, object, event, pc, .. } = sched::this().inside;
     let here = match function {
         // It may have come back to its lock several times.
         Caller::Lock => (object..object + LOCK_BYTES).contains(&addr),
@@ -168,6 +176,18 @@ pub fn caller(addr: u64) -> (Caller, Option<u64>) {
         _ => live().events == event,
     };
     if here { (function, Some(pc)) } else { (Caller::Other, None) }
+}
+
+/// The running strand begins a wait of this caller's, or has come out of it.
+pub fn waits_for(caller: Caller, whether: bool) {
+    sched::this().inside.waits = whether && caller != Caller::Other;
+}
+
+/// Where the program's own code has called the function of std's that a strand waits in, or that gives memory back for it.
+pub fn called_at(strand: &Strand, running: bool) -> Option<u64> {
+    let asked = strand.inside.waits || strand.op.kind == OpKind::Free;
+    let site = if asked { frames::call_site_of(strand, running) } else { None };
+    site.filter(|&site| site != strand.op.pc)
 }
 
 /// The function may return at once because of what another strand did.

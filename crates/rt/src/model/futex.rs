@@ -132,8 +132,23 @@ fn wait(addr: usize, expected: u32, limit: Limit, mask: u32, pc: u64) -> Result<
     if mask == 0 {
         return Err(error(EINVAL));
     }
+    let caller = unseen::caller(addr as u64);
+    unseen::waits_for(caller.0, true);
+    let waited = wait_for(word, caller, expected, limit, mask, pc);
+    unseen::waits_for(caller.0, false);
+    waited
+}
+
+fn wait_for(
+    word: Word,
+    (caller, called_at): (Caller, Option<u64>),
+    expected: u32,
+    limit: Limit,
+    mask: u32,
+    pc: u64,
+) -> Result<usize, isize> {
+    let addr = word.addr();
     let op = Op { size: 4, ..Op::new(OpKind::FutexWait, addr as u64, pc) };
-    let (caller, called_at) = unseen::caller(addr as u64);
     // Rust's `park` has written this value itself, and would have found whatever came before.
     effect(Effect::Peek { certain: expected == PARKED }, key(addr), pc);
     effect(Effect::Unseen, key(addr), pc);

@@ -17,6 +17,12 @@ impl Word {
         Word(addr as *mut u32)
     }
 
+    /// Where it is.
+    #[inline]
+    pub fn addr(self) -> usize {
+        self.0 as usize
+    }
+
     /// Its value.
     #[inline]
     pub fn get(self) -> u32 {
