@@ -80,10 +80,8 @@ impl<'a> Recorder<'a> {
 
     /// Tells accesses at these instructions, too, from now on.
     pub(crate) fn add_known(&mut self, pcs: impl IntoIterator<Item = u64>) {
-        let mut known: Vec<u64> = self.runs.known.iter().copied().chain(pcs).collect();
-        known.sort_unstable();
-        known.dedup();
-        let known: Arc<[u64]> = known.into();
+        // A run loads what comes behind what its process knows.
+        let known: Arc<[u64]> = self.runs.known.iter().copied().chain(pcs).collect();
         self.jobs.iter_mut().for_each(|job| job.set_known(&known));
     }
 
