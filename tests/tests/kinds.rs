@@ -1,7 +1,8 @@
 //! `threadbare invariants` on every kind of value, in C, C++ and Rust.
 //!
 //! In each program one strand makes a shared variable wrong for a moment and right again, and another one, or main with it, expects it to be right. So what passing runs keep and
-//! failing ones break is just what the variable is, and a kind that has no value tells nothing. Built without optimisation by gcc, with it by clang, both ways by
+//! failing ones break is just what the variable is, and a kind that has no value tells nothing. What is wanted of an array, a text or a vector is said of it as a whole: elements
+//! that only somebody's neighbours are touched of are a part of it, too. Built without optimisation by gcc, with it by clang, both ways by
 //! both with `THREADBARE_FULL=1`.
 
 use serde_json::Value;
@@ -65,8 +66,8 @@ const IN_C: &[Kind] = &[
     kind(
         "array",
         "int v[3] = {1, 2, 3};",
-        ["", "v[1] = 9;", "v[1] = 2;", "v[0] <= v[1] && v[1] <= v[2]"],
-        &["::v[1] == 2"],
+        ["", "v[1] = 9;", "v[1] = 2;", "v[1] <= v[2]"],
+        &["sum(::v) == 6", "max(::v) == 3"],
     ),
     kind("atomic", "_Atomic int v = 3;", ["", "v = 1;", "v = 3;", "v == 3"], &["::v == 3"]),
     kind(
@@ -97,7 +98,13 @@ const IN_C: &[Kind] = &[
         "float return",
         "double v = 3; __attribute__((noinline)) double get(void) { double a = v; sched_yield(); return a + v; }",
         ["", "v = 1;", "v = 3;", "get() == 6"],
-        &["return == 6"],
+        &["return == 6.0"],
+    ),
+    kind(
+        "pointer's return",
+        "int x, *v = &x; __attribute__((noinline)) int *get(void) { return v; }",
+        ["", "v = 0;", "v = &x;", "get()"],
+        &["return != NULL"],
     ),
 ];
 
@@ -135,14 +142,14 @@ const IN_CPP: &[Kind] = &[
     kind(
         "array",
         "std::array<int, 3> v{1, 2, 3};",
-        ["", "v[1] = 9;", "v[1] = 2;", "v[0] <= v[1] && v[1] <= v[2]"],
-        &["::v[1] == 2"],
+        ["", "v[1] = 9;", "v[1] = 2;", "v[1] <= v[2]"],
+        &["sum(::v) == 6", "max(::v) == 3"],
     ),
     kind(
         "vector",
         "std::vector<int> v;",
-        ["v = {1, 2, 3};", "v[1] = 9;", "v[1] = 2;", "v.size() == 3 && v[0] <= v[1] && v[1] <= v[2]"],
-        &["::v is sorted", "::v sorted by <=", "::v == [1, 2, 3]", "sum(::v) == 6", "max(::v) == 3"],
+        ["v = {1, 2, 3};", "v[1] = 9;", "v[1] = 2;", "v.size() == 3 && v[1] <= v[2]"],
+        &["sum(::v) == 6", "max(::v) == 3"],
     ),
     kind(
         "size",
@@ -257,7 +264,7 @@ const IN_RUST: &[Kind] = &[
         "array",
         "static V: Mutex<[i32; 3]> = Mutex::new([1, 2, 3]);",
         ["", "lock(&V)[1] = 9;", "lock(&V)[1] = 2;", "{ let v = lock(&V); v[0] <= v[1] && v[1] <= v[2] }"],
-        &["::kind::V[1] == 2"],
+        &["sum(::kind::V) == 6", "max(::kind::V) == 3"],
     ),
     kind(
         "vec",
@@ -268,13 +275,7 @@ const IN_RUST: &[Kind] = &[
             "lock(&V)[1] = 2;",
             "{ let v = lock(&V); v.len() == 3 && v[0] <= v[1] && v[1] <= v[2] }",
         ],
-        &[
-            "::kind::V is sorted",
-            "::kind::V sorted by <=",
-            "::kind::V == [1, 2, 3]",
-            "sum(::kind::V) == 6",
-            "max(::kind::V) == 3",
-        ],
+        &["sum(::kind::V) == 6", "max(::kind::V) == 3"],
     ),
     kind(
         "pushed vec",
@@ -285,13 +286,7 @@ const IN_RUST: &[Kind] = &[
             "lock(&V)[1] = 2;",
             "{ let v = lock(&V); v.windows(2).all(|it| it[0] <= it[1]) }",
         ],
-        &[
-            "::kind::V is sorted",
-            "::kind::V sorted by <=",
-            "::kind::V == [1, 2, 3, 4, 5]",
-            "sum(::kind::V) == 15",
-            "max(::kind::V) == 5",
-        ],
+        &["sum(::kind::V) == 15", "max(::kind::V) == 5"],
     ),
     kind(
         "vec of bytes",
@@ -302,13 +297,7 @@ const IN_RUST: &[Kind] = &[
             "lock(&V)[1] = 2;",
             "{ let v = lock(&V); v[0] <= v[1] && v[1] <= v[2] }",
         ],
-        &[
-            "::kind::V is sorted",
-            "::kind::V sorted by <=",
-            "::kind::V == [1, 2, 3]",
-            "sum(::kind::V) == 6",
-            "max(::kind::V) == 3",
-        ],
+        &["sum(::kind::V) == 6", "max(::kind::V) == 3"],
     ),
     kind(
         "len",
@@ -325,12 +314,7 @@ const IN_RUST: &[Kind] = &[
             "lock(&V).as_mut().unwrap()[1] = 2;",
             "{ let v = lock(&V); let v = v.as_ref().unwrap(); v[0] <= v[1] && v[1] <= v[2] }",
         ],
-        &[
-            "i32[1] == 2",
-            "sum(::kind::V.Some) == 6",
-            "max(::kind::V.Some) == 3",
-            "::kind::V.Some == [1, 2, 3]",
-        ],
+        &["sum(::kind::V.Some) == 6", "max(::kind::V.Some) == 3"],
     ),
     kind(
         "deque",
@@ -356,22 +340,9 @@ const IN_RUST: &[Kind] = &[
 const MISSING: &[(&str, &str)] = &[
     ("kind.c", "object"),
     ("kind.c", "static object"),
-    ("kind.c", "text"),
-    ("kind.c", "return"),
-    ("kind.c", "bool return"),
-    ("kind.c", "float return"),
     ("kind.cc", "object"),
-    ("kind.cc", "vector"),
-    ("kind.cc", "size"),
-    ("kind.cc", "return"),
-    ("kind.cc", "method's return"),
     ("kind.rs", "object"),
-    ("kind.rs", "vec"),
-    ("kind.rs", "pushed vec"),
-    ("kind.rs", "vec of bytes"),
     ("kind.rs", "boxed slice"),
-    ("kind.rs", "return"),
-    ("kind.rs", "bool return"),
 ];
 
 fn c(kind: &Kind) -> String {

@@ -81,6 +81,12 @@ codes! {
         Forgotten = 22, "forgotten";
         /// A parameter or local of the strand's next access: `addr` is its place's number ([`crate::local`]), `value` what is there. Only of [`crate::layout::Record::Values`].
         Local = 23, "local";
+        /// A function is left: `addr` is the number of a place that its return value comes from, `value` what is there, the first 24 bits of `size_order` how many
+        /// functions are on the stack with it. Only of [`crate::layout::Record::Values`].
+        Returned = 24, "returned";
+        /// What there is beside the strand's next access, from `addr` to `value`, if `pc` is not 0; then, for each 8 bytes of it that are new since they were
+        /// last told, `value` is what those at `addr` have. Only of [`crate::layout::Record::Values`].
+        Beside = 25, "beside";
     }
 }
 

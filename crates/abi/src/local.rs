@@ -1,7 +1,7 @@
 //! Where parameters and locals are at an instruction: a short plan that the driver makes of the debug info and the runtime goes by.
 //!
-//! A table of slots, found by the return address of an access with open addressing, then a list of places. A slot is two words: the
-//! return address (0 if it is free), and the number of its first place with how many there are in the upper half.
+//! A table of slots, found by the return address of an access, or of the hook at a function's exit, with open addressing, then a list of places. A slot is
+//! two words: the return address (0 if it is free), and an [`Entry`].
 
 /// How many slots there are: a power of two.
 pub const SLOTS: usize = 1 << 13;
@@ -17,6 +17,29 @@ pub const REGISTERS: usize = 16;
 /// The slot to begin at.
 pub const fn slot(pc: u64) -> usize {
     ((pc as u32).wrapping_mul(0x9E37_79B1) >> 16) as usize & (SLOTS - 1)
+}
+
+/// What there is to tell at an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Entry {
+    /// The number of its first place.
+    pub first: u32,
+    /// How many places it has.
+    pub count: u16,
+    /// Of an access, how many bytes before and behind it are told, too.
+    pub around: u16,
+}
+
+impl Entry {
+    /// As a word.
+    pub fn encode(self) -> u64 {
+        self.first as u64 | (self.count as u64) << 32 | (self.around as u64) << 48
+    }
+
+    /// What a word stands for.
+    pub fn decode(word: u64) -> Self {
+        Self { first: word as u32, count: (word >> 32) as u16, around: (word >> 48) as u16 }
+    }
 }
 
 /// Where a value is.
@@ -57,6 +80,8 @@ mod tests {
             let place = Operand { register: 6, offset, size: 4 };
             assert_eq!(Operand::decode(place.encode()), Some(place));
         }
+        let entry = Entry { first: 7, count: 2, around: 64 };
+        assert_eq!(Entry::decode(entry.encode()), entry);
         assert_eq!(Operand::decode(16), None);
         assert_eq!(Operand::decode(3 << 16), None);
     }

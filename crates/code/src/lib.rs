@@ -16,13 +16,14 @@
 //! lists for each read of shared data the writes that may reach it, and strikes out only what no run can have;
 //! `tests/referee/hooks.c` checks that against runs. What was not followed is a typed list (`gap`). Kept by build id
 //! (`cache`). `reach` asks what it takes to come to a place: branches by dominators, within the functions of the
-//! shortest chain of calls; it reads their graphs again from the file.
+//! shortest chain of calls; it reads their graphs again from the file. `exits` works out what functions give back, from what there is at the hooks of their exits.
 
 mod address;
 mod analysis;
 mod cache;
 mod calls;
 mod code;
+mod exits;
 mod flow;
 mod function;
 mod gap;
@@ -47,6 +48,7 @@ use std::path::Path;
 
 pub use address::{Address, Reason, Root};
 pub use code::{Code, Object};
+pub use exits::{Exit, Exits, Given, Source};
 pub use function::{Access, Call, Callee, Function, Held};
 pub use gap::{Gap, What};
 pub use hook::{Kind, Size};

@@ -53,7 +53,9 @@ pub use frame::{Frame, Origin, Pc, first_user_frame};
 pub use heap::HeapField;
 pub use locals::{Local, Place};
 pub use program_id::{NotAProgramId, ProgramId, build_id};
-pub use scalar::{Class, Content, Element, LocalPlace, LocalScalar, NoScalar, Scalar, Sequence};
+pub use scalar::{
+    Class, Content, Element, LocalPlace, LocalScalar, NoScalar, ReturnScalar, Scalar, Sequence,
+};
 pub use source::Sources;
 pub use stack::StackFrame;
 pub use symbols::{Module, Symbols};

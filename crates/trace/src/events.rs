@@ -106,9 +106,13 @@ impl TraceEvent {
             EventKind::Time => Happening::Time(event.value),
             EventKind::Caller => Happening::Caller(event.pc),
             // Of a stream for those who infer from values; `threadbare-values` reads it.
-            EventKind::Entered | EventKind::Made | EventKind::Left | EventKind::Block | EventKind::Local => {
-                return None;
-            }
+            EventKind::Entered
+            | EventKind::Made
+            | EventKind::Left
+            | EventKind::Block
+            | EventKind::Local
+            | EventKind::Returned
+            | EventKind::Beside => return None,
             // What is done, for a trace that is kept; `recording` reads it.
             EventKind::Accessed
             | EventKind::Atomic

@@ -118,6 +118,7 @@ mod tests {
             before,
             after: Some(after),
             locals: (0, 0),
+            beside: (0, 0),
         }
     }
 

@@ -5,9 +5,9 @@ use crate::known::{One, Slot};
 use crate::location::{Home, LeftOut, Read};
 use crate::places::Program;
 use crate::recording::Recording;
-use crate::sequence::Told;
+use crate::sequence::{Sequence, Told};
 use rustc_hash::FxHashMap as HashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use threadbare_symbols::NoScalar;
 
 /// How many variables a point has at most. Those that strands touch most come first.
@@ -32,6 +32,8 @@ struct Use {
 #[derive(Debug, Default)]
 pub(crate) struct Choice {
     uses: BTreeMap<usize, Use>,
+    /// Where sequences begin whose elements strands share, by the variables that say so.
+    filled: BTreeSet<usize>,
     pub(crate) left_out: LeftOut,
     /// Of the run that shared most.
     pub(crate) read: Read,
@@ -43,8 +45,18 @@ impl Choice {
         let mut unnamed: HashMap<u64, (u16, bool, bool, NoScalar)> = HashMap::default();
         let mut inside: HashMap<u64, bool> = HashMap::default();
         let spots = program.spots(run);
+        let begins: Vec<usize> = program.sequences().filter_map(Sequence::begin).collect();
+        let mut starts: HashMap<u64, usize> = HashMap::default();
+        let mut blocks: HashMap<u64, u64> = HashMap::default();
         let mut touched: HashMap<(usize, u64), (u16, bool, bool)> = HashMap::default();
         for (access, spot) in run.accesses.iter().zip(spots) {
+            blocks.extend(access.block.map(|(start, _)| (access.addr, start)));
+            if let Ok(begin) = spot
+                && begins.contains(&begin)
+            {
+                starts
+                    .extend([Some(access.before), access.after].into_iter().flatten().map(|at| (at, begin)));
+            }
             match spot {
                 Ok(number) => {
                     let used = self.uses.entry(number).or_default();
@@ -62,6 +74,10 @@ impl Choice {
                 }
             }
         }
+        let named = touched.iter().map(|((_, addr), (_, shared, written))| (addr, *shared && *written));
+        let others = unnamed.iter().map(|(addr, (_, shared, written, _))| (addr, *shared && *written));
+        let shared = named.chain(others).filter(|(_, shared)| *shared);
+        self.filled.extend(shared.filter_map(|(addr, _)| starts.get(blocks.get(addr)?)));
         let mut objects: HashMap<usize, usize> = HashMap::default();
         for (number, _) in touched.keys() {
             *objects.entry(*number).or_insert(0) += 1;
@@ -107,7 +123,8 @@ impl Choice {
         }
         for sequence in program.sequences() {
             let is_shared = |number: &usize| shared.iter().any(|(_, it)| it == number);
-            let told = sequence.borders().filter(|borders| borders.iter().any(is_shared));
+            let filled = sequence.begin().is_some_and(|begin| self.filled.contains(&begin));
+            let told = sequence.borders().filter(|borders| filled || borders.iter().any(is_shared));
             shared.retain(|(_, number)| !sequence.hidden().any(|it| it == *number));
             if told.is_some() && slots.len() + 2 <= MAX_SEQUENCES {
                 if !sequence.has_len() {

@@ -7,8 +7,9 @@ use crate::recording::{Access, Recording};
 use crate::regions::Found;
 use crate::sequence::{LONGEST, Sequence, Told};
 use crate::timeline::{Moment, Timeline};
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use threadbare_abi::op::OpKind;
 use threadbare_symbols::{Content, NoScalar};
 
@@ -92,6 +93,10 @@ pub(crate) struct Known {
     elements: HashMap<(u64, u8), usize>,
     /// Timelines of all variables, by address.
     by_address: HashMap<u64, usize>,
+    /// Timelines of places that no access touches, and that were only seen beside others.
+    beside: HashSet<usize>,
+    /// By the timeline of an element of an array in a block or a frame, the other elements of it that were seen: variable, timeline, address.
+    siblings: HashMap<usize, Vec<(usize, usize, u64)>>,
 }
 
 impl Known {
@@ -137,11 +142,40 @@ impl Known {
             sequences: Vec::new(),
             elements: HashMap::default(),
             by_address: HashMap::default(),
+            beside: HashSet::default(),
+            siblings: HashMap::default(),
         };
-        known.fill(run, spots);
+        known.fill(run, spots, &Members::of(slots, &places));
         known.fill_elements(run, slots);
         known.base = known.ones.iter().map(|one| known.outside((*one)?)).collect();
         known
+    }
+
+    /// What was seen of the other elements of an array when one of them was touched.
+    fn fill_beside(&mut self, run: &Recording, number: usize, members: &Members) {
+        let Some((at, own)) = self.touched[number] else { return };
+        let access = &run.accesses[number];
+        let words = run.beside(access);
+        let Some((elements, index)) = members.of.get(&at).filter(|_| !words.is_empty()) else { return };
+        let size = self.held[at].size;
+        let begin = access.addr.wrapping_sub(*index as u64 * size);
+        for (other, member) in elements.iter().enumerate() {
+            let addr = begin.wrapping_add(other as u64 * size);
+            let Some(member) = member.filter(|_| other != *index) else { continue };
+            let Some(value) = within(words, addr, size) else { continue };
+            let line = *self.held[member].lines.entry(addr).or_insert_with(|| {
+                self.timelines.push(Timeline::default());
+                self.beside.insert(self.timelines.len() - 1);
+                self.timelines.len() - 1
+            });
+            self.timelines[line].add(number, Some(value), Some(value));
+            if self.held[at].home != Home::Fixed {
+                let siblings = self.siblings.entry(own).or_default();
+                if !siblings.iter().any(|(_, known, _)| *known == line) {
+                    siblings.push((member, line, addr));
+                }
+            }
+        }
     }
 
     /// Follows what may be elements of sequences: accesses to heap blocks of just their size.
@@ -162,7 +196,24 @@ impl Known {
         let sizes: Vec<u8> = self.sequences.iter().map(|(_, sequence)| sequence.element.size).collect();
         for (number, access) in run.accesses.iter().enumerate().filter(|(_, access)| access.block.is_some()) {
             let end = access.addr + u64::from(access.size);
+            for &(word, value) in run.beside(access) {
+                for &size in &sizes {
+                    let all = (word..word + 8).step_by(size.into());
+                    for addr in all.filter(|addr| addr + u64::from(size) <= access.addr || end <= *addr) {
+                        let line = *self.elements.entry((addr, size)).or_insert_with(|| {
+                            self.timelines.push(Timeline::default());
+                            self.beside.insert(self.timelines.len() - 1);
+                            self.timelines.len() - 1
+                        });
+                        let value = within(&[(word, value)], addr, size.into());
+                        self.timelines[line].add(number, value, value);
+                    }
+                }
+            }
             if sizes.contains(&access.size) {
+                if let Some(line) = self.elements.get(&(access.addr, access.size)) {
+                    self.beside.remove(line);
+                }
                 let line = *self.elements.entry((access.addr, access.size)).or_insert_with(|| {
                     self.timelines.push(Timeline::default());
                     self.timelines.len() - 1
@@ -210,8 +261,9 @@ impl Known {
         self.by_address.extend(tags.into_iter().filter_map(|(addr, line)| Some((addr, line?))));
     }
 
-    fn fill(&mut self, run: &Recording, spots: &[Spot]) {
+    fn fill(&mut self, run: &Recording, spots: &[Spot], members: &Members) {
         for (number, access) in run.accesses.iter().enumerate() {
+            self.fill_beside(run, number, members);
             if let Some((at, line)) = self.touched[number] {
                 let line = &mut self.timelines[line];
                 // What the first write to a frame replaces is no value of the variable.
@@ -236,6 +288,7 @@ impl Known {
         let Held { home, size, lines, .. } = &self.held[at];
         let (&addr, &line) = lines.first_key_value().filter(|_| lines.len() == 1 && nth == 0)?;
         let lives = match home {
+            _ if self.beside.contains(&line) => Lives::Seen,
             Home::Stack => Lives::Between,
             Home::Heap => Lives::SinceFirst,
             Home::Fixed => Lives::Always,
@@ -258,6 +311,11 @@ impl Known {
                         objects.len() - 1
                     })
                 });
+                for &(variable, line, addr) in self.siblings.get(&line).into_iter().flatten() {
+                    if !objects.iter().any(|object| object.line == line) {
+                        objects.push(Object { variable, line, addr, replaced: None });
+                    }
+                }
                 if let Some(at) = at.filter(|_| access.writes()) {
                     objects[at].replaced.get_or_insert(access.before);
                 }
@@ -273,7 +331,11 @@ impl Known {
                 count if count > self.held[variable].most => *source = None,
                 _ => {
                     let size = self.held[variable].size;
-                    *source = mine.clone().nth(nth).map(|object| Source::of(object, size));
+                    *source = mine.clone().nth(nth).map(|object| {
+                        let seen = self.beside.contains(&object.line);
+                        let lives = if seen { Lives::Seen } else { Lives::Always };
+                        Source { lives, ..Source::of(object, size) }
+                    });
                 }
             }
         }
@@ -296,6 +358,33 @@ impl Known {
     pub(crate) fn tells(&self, number: usize) -> bool {
         self.touched[number].is_some()
     }
+}
+
+/// By an element of an array, all of its elements, and which one it is.
+struct Members {
+    of: HashMap<usize, (Rc<[Option<usize>]>, usize)>,
+}
+
+impl Members {
+    /// Those of the arrays among the slots; `places` has the variables' places in `held`.
+    fn of(slots: &[Slot], places: &HashMap<usize, usize>) -> Self {
+        let mut of = HashMap::default();
+        for slot in slots {
+            let Slot::All(array) = slot else { continue };
+            let place = |variable: &Option<usize>| variable.and_then(|it| places.get(&it).copied());
+            let elements: Rc<[Option<usize>]> = array.elements.iter().map(place).collect();
+            for (index, element) in elements.iter().enumerate() {
+                of.extend(element.map(|element| (element, (Rc::clone(&elements), index))));
+            }
+        }
+        Self { of }
+    }
+}
+
+/// What so many bytes at an address have, by the words around them.
+fn within(words: &[(u64, u64)], addr: u64, size: u64) -> Option<u64> {
+    let (word, value) = words.iter().find(|(word, _)| *word <= addr && addr + size <= word + 8)?;
+    Some(value >> (8 * (addr - word)) & (u64::MAX >> (64 - 8 * size)))
 }
 
 /// Of each access the next one of its strand; after the last there is none.
@@ -328,6 +417,8 @@ enum Lives {
     SinceFirst,
     /// In a frame that is there from its first access to its last: it is gone some time after.
     Between,
+    /// Only seen beside others: what it was between two moments that show the same.
+    Seen,
 }
 
 /// Where a value comes from.
@@ -377,7 +468,8 @@ impl View<'_> {
                 let addr = begin.wrapping_add(index * u64::from(size));
                 let Some(&line) = known.elements.get(&(addr, size)) else { continue };
                 // The sequence is there: so are its elements.
-                let (held, lives) = (0, Lives::Always);
+                let (held, seen) = (0, known.beside.contains(&line));
+                let lives = if seen { Lives::Seen } else { Lives::Always };
                 let source = Source { held, line, addr, size: size.into(), replaced: None, lives };
                 raw[at + 2 + index as usize] = of(&source, &known.timelines[line]);
             }
@@ -390,7 +482,7 @@ impl View<'_> {
         self.each(|source, line| match source.lives {
             Lives::Always => line.at(moment),
             Lives::SinceFirst => line.since_first(moment),
-            Lives::Between => line.since_first(moment).filter(|_| line.has_more(moment)),
+            Lives::Between | Lives::Seen => line.since_first(moment).filter(|_| line.has_more(moment)),
         })
     }
 
@@ -408,7 +500,7 @@ impl View<'_> {
             }
             match source.lives {
                 Lives::Always => line.after_those(&made),
-                Lives::SinceFirst => line.after_those(&made).filter(|_| line.has_any(&made)),
+                Lives::SinceFirst | Lives::Seen => line.after_those(&made).filter(|_| line.has_any(&made)),
                 Lives::Between => None,
             }
         })
@@ -421,5 +513,61 @@ impl View<'_> {
             entry.map(|entry| replaced.unwrap_or(entry))
         };
         self.sources.iter().zip(entry).map(own).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timeline::{after, making};
+    use threadbare_abi::event::{Event, EventKind};
+    use threadbare_symbols::{Class, Element, Symbols};
+
+    /// What an array of three bytes was at the moments of a run in which only its first element is touched.
+    #[test]
+    fn what_is_beside_an_element_is_known_while_it_is_seen() {
+        let mut program = Program::new(Symbols::new([]));
+        let byte = Class::Integer { signed: true };
+        let mut number = |index| program.number(format!("::t[{index}]"), byte.clone(), 1, Home::Fixed);
+        let elements = [number(0), number(1), number(2)];
+        let mut array = Array::new("::t[0]", Element { index: 0, count: 3, text: true }).expect("an array");
+        array.elements = elements.map(Some).to_vec();
+        let mut run = Recording::new();
+        let event = |kind, pc, addr, value| Event {
+            pc,
+            addr,
+            value,
+            strand: 1,
+            kind: kind as u8,
+            op: OpKind::Read as u8,
+            size_order: 1,
+        };
+        let other = |run: &mut Recording| run.event(&event(EventKind::Made, 9, 0x900, 1));
+        let touched = |run: &mut Recording, rest: u64| {
+            run.event(&event(EventKind::Beside, 1, 0x100, 0x108));
+            run.event(&event(EventKind::Beside, 0, 0x100, rest << 8 | 1));
+            run.event(&event(EventKind::Made, 9, 0x100, 1));
+        };
+        other(&mut run);
+        touched(&mut run, 0x0302);
+        other(&mut run);
+        touched(&mut run, 0x0302);
+        touched(&mut run, 0x0305);
+        other(&mut run);
+        let spots: Vec<Spot> = run
+            .accesses
+            .iter()
+            .map(|access| if access.addr == 0x100 { Ok(elements[0]) } else { Err(NoScalar::NoVariable) })
+            .collect();
+        let known = Known::new(&program, &run, &[Slot::All(array)], &spots);
+        let found = Found { region: 0, first: 0, last: 5, whole: true, up: 0 };
+        let view = known.view(&run, &found);
+        let at = |moment| view.at(moment);
+        // Before it was seen, and after that, somebody may have written who is not told.
+        assert_eq!(at(making(0)), [Some(1), None, None]);
+        assert_eq!(at(making(1)), [Some(1), Some(2), Some(3)]);
+        assert_eq!(at(making(2)), [Some(1), Some(2), Some(3)]);
+        assert_eq!(at(making(4)), [Some(1), Some(5), Some(3)]);
+        assert_eq!(at(after(5)), [Some(1), None, None]);
     }
 }

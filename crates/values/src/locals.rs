@@ -1,13 +1,14 @@
-//! Parameters and locals: the plan by which the runtime reads them, and what they were in an activation.
+//! Parameters, locals and return values: the plan by which the runtime reads them, and what they were in an activation.
 //!
 //! The debug info says for an instruction where a variable is: in a register, in the frame, or that the compiler knows it. Of that a table is made once, and the
 //! runtime tells at each access what is there. An activation has a value of a variable if its own accesses, and not those of functions that it calls, all
-//! show the same; who changes a parameter has none.
+//! show the same; who changes a parameter has none. Return values are in `returned.rs`.
 
 use crate::location::{Home, Location};
 use crate::places::Program;
 use crate::recording::Recording;
 use crate::regions::{Found, Place};
+use crate::returned::Returns;
 use rustc_hash::FxHashMap as HashMap;
 use threadbare_abi::local::{self, MOST_SLOTS, PLACES, SLOTS};
 use threadbare_symbols::{LocalPlace, LocalScalar, Pc};
@@ -16,7 +17,7 @@ use threadbare_symbols::{LocalPlace, LocalScalar, Pc};
 const MOST: usize = 4;
 
 /// A function, by its name and its file.
-type Function = (String, String);
+pub(crate) type Function = (String, String);
 
 /// Where parameters and locals are.
 #[derive(Debug, Default)]
@@ -25,13 +26,25 @@ pub struct Locals {
     variables: Vec<Location>,
     /// By function, the variables that are read, parameters first.
     of: HashMap<Function, Vec<usize>>,
-    /// By the number of a place, its variable.
-    places: Vec<usize>,
+    /// By the number of a place, what it is of.
+    places: Vec<Holds>,
     /// By instruction, what the compiler knows.
     constants: HashMap<u64, Vec<(usize, u64)>>,
     words: Vec<u64>,
+    /// Slots that are taken.
+    used: usize,
     /// Parameters that have no place at any instruction.
     gone: u64,
+    pub(crate) returns: Returns,
+}
+
+/// What a place is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Holds {
+    /// A variable.
+    Variable(usize),
+    /// What comes with an exit: its number, and which of its sources it is.
+    Source(usize, usize),
 }
 
 impl Locals {
@@ -40,7 +53,7 @@ impl Locals {
         let mut locals = Self { words: vec![0; local::WORDS], ..Self::default() };
         let mut numbers: HashMap<(Function, String, u8), usize> = HashMap::default();
         let mut has_place = Vec::new();
-        for pc in pcs.into_iter().take(MOST_SLOTS) {
+        for pc in pcs {
             let chain = program.chain(pc);
             let mut all = if chain.is_empty() { Vec::new() } else { program.local_scalars(Pc::Return(pc)) };
             all.sort_by_key(|it| !it.parameter);
@@ -73,13 +86,12 @@ impl Locals {
                         locals.constants.entry(pc).or_default().push((number, value));
                     }
                     Some(LocalPlace::Register(register)) => {
-                        locals.put(number, local::Operand { register, offset: None, size: scalar.size });
+                        let place = local::Operand { register, offset: None, size: scalar.size };
+                        locals.put(Holds::Variable(number), place);
                     }
                     Some(LocalPlace::Frame { register, offset }) => {
-                        locals.put(
-                            number,
-                            local::Operand { register, offset: Some(offset), size: scalar.size },
-                        );
+                        let place = local::Operand { register, offset: Some(offset), size: scalar.size };
+                        locals.put(Holds::Variable(number), place);
                     }
                     None => {}
                 }
@@ -90,25 +102,62 @@ impl Locals {
         locals
     }
 
-    fn put(&mut self, variable: usize, place: local::Operand) {
-        if self.places.len() < PLACES {
+    /// Adds a place; whether there was room.
+    pub(crate) fn put(&mut self, holds: Holds, place: local::Operand) -> bool {
+        let room = self.places.len() < PLACES;
+        if room {
             self.words[2 * SLOTS + self.places.len()] = place.encode();
-            self.places.push(variable);
+            self.places.push(holds);
         }
+        room
+    }
+
+    /// How many places there are.
+    pub(crate) fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// What a place is of.
+    pub(crate) fn holds(&self, place: u32) -> Option<Holds> {
+        self.places.get(place as usize).copied()
     }
 
     /// Gives an instruction the places from `first` on.
-    fn close(&mut self, pc: u64, first: usize) {
-        let count = self.places.len() - first;
-        if count == 0 || pc == 0 {
-            return;
+    pub(crate) fn close(&mut self, pc: u64, first: usize) {
+        let count = u16::try_from(self.places.len() - first).unwrap_or(0);
+        if count > 0 {
+            let entry = local::Entry { first: first as u32, count, around: 0 };
+            self.enter(pc, |it| *it = local::Entry { around: it.around, ..entry });
         }
+    }
+
+    /// Changes what there is to tell at an instruction, if there is room for one more.
+    fn enter(&mut self, pc: u64, change: impl FnOnce(&mut local::Entry)) {
         let mut slot = local::slot(pc);
-        while self.words[2 * slot] != 0 {
+        while self.words[2 * slot] != 0 && self.words[2 * slot] != pc {
             slot = (slot + 1) & (SLOTS - 1);
         }
+        let new = self.words[2 * slot] == 0;
+        if pc == 0 || new && self.used >= MOST_SLOTS {
+            return;
+        }
+        self.used += usize::from(new);
+        let mut entry = local::Entry::decode(self.words[2 * slot + 1]);
+        change(&mut entry);
         self.words[2 * slot] = pc;
-        self.words[2 * slot + 1] = first as u64 | (count as u64) << 32;
+        self.words[2 * slot + 1] = entry.encode();
+    }
+
+    /// Adds what is to be told beside the accesses of a run; whether that is new.
+    pub fn add_besides(&mut self, program: &mut Program, run: &Recording) -> bool {
+        let mut new = false;
+        for (pc, around) in program.besides(run) {
+            self.enter(pc, |entry| {
+                new |= around > entry.around;
+                entry.around = entry.around.max(around);
+            });
+        }
+        new
     }
 
     /// The table for the runtime.
@@ -138,10 +187,7 @@ impl Locals {
             return Vec::new();
         }
         let first = &run.accesses[found.first];
-        let mut own = Some(first.activation);
-        for _ in 0..found.up {
-            own = own.and_then(|it| run.activations[it as usize].parent);
-        }
+        let own = run.caller(found.first, found.up);
         let mut see = |variable: usize, value: u64| {
             if let Some(at) = wanted.iter().position(|it| *it == variable) {
                 values[at] = values[at].and(value);
@@ -152,7 +198,7 @@ impl Locals {
                 continue;
             }
             for &(place, value) in run.locals_of(access) {
-                if let Some(&variable) = self.places.get(place as usize) {
+                if let Some(Holds::Variable(variable)) = self.holds(place) {
                     see(variable, value);
                 }
             }

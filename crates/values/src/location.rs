@@ -105,6 +105,8 @@ pub struct LeftOut {
     pub beyond: u64,
     /// Parameters that the compiler has left no place of.
     pub parameters: u64,
+    /// Functions whose return value is in several parts, or cannot be worked out.
+    pub returns: u64,
 }
 
 impl LeftOut {

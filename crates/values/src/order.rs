@@ -292,6 +292,7 @@ mod tests {
             before: 0,
             after: Some(u64::from(op != OpKind::Read)),
             locals: (0, 0),
+            beside: (0, 0),
         }
     }
 

@@ -4,11 +4,12 @@ use crate::array::Array;
 use crate::location::{Home, Location};
 use crate::recording::{Access, Recording};
 use crate::sequence::Sequence;
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
-use threadbare_symbols::{Class, LocalScalar, NoScalar, Pc, Scalar, StackFrame, Symbols};
+use threadbare_code::{Exit, Exits, Given};
+use threadbare_symbols::{Class, LocalScalar, NoScalar, Pc, ReturnScalar, Scalar, StackFrame, Symbols};
 
 /// A function at an instruction, the one that is compiled or one that was put into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,9 @@ pub struct Level {
     /// Whether the code is the program's own, and its place known.
     pub own: bool,
 }
+
+/// Larger arrays and blocks are not told beside an access.
+const MOST_BESIDE: u64 = 256;
 
 /// Callers that are looked at for the name of a field: enough to come out of a library.
 const CALLERS: usize = 12;
@@ -47,6 +51,8 @@ pub struct Program {
     arrays: BTreeMap<String, Array>,
     /// Sequences on the heap, by the names of what holds them.
     sequences: BTreeMap<String, Sequence>,
+    /// By the number of a module, where its functions end; none where its code cannot be read.
+    exits: HashMap<usize, Option<Exits>>,
 }
 
 impl fmt::Debug for Program {
@@ -69,6 +75,7 @@ impl Program {
             locations: Vec::new(),
             arrays: BTreeMap::new(),
             sequences: BTreeMap::new(),
+            exits: HashMap::default(),
         }
     }
 
@@ -92,6 +99,33 @@ impl Program {
     /// The parameters and locals of one value at a place in the code.
     pub(crate) fn local_scalars(&self, pc: Pc) -> Vec<LocalScalar> {
         self.symbols.local_scalars(pc)
+    }
+
+    /// What the function that was compiled at a place gives back.
+    pub(crate) fn return_scalar(&self, pc: Pc) -> Result<Option<ReturnScalar>, NoScalar> {
+        self.symbols.return_scalar(pc)
+    }
+
+    /// Where a module's functions end, the address in it, and what was added to that.
+    fn code(&mut self, address: u64) -> Option<(&Exits, u64, u64)> {
+        let (module, linked) = self.symbols.locate(address)?;
+        let path = &self.symbols.modules().nth(module)?.path;
+        let exits = self.exits.entry(module).or_insert_with(|| Exits::read(path).ok());
+        Some((exits.as_ref()?, linked, address - linked))
+    }
+
+    /// Where the function begins that was compiled at a return address.
+    pub(crate) fn function_start(&mut self, pc: u64) -> Option<u64> {
+        let (exits, linked, base) = self.code(pc.wrapping_sub(1))?;
+        Some(exits.function_start(linked)?.wrapping_add(base))
+    }
+
+    /// The exits of the function that begins there, as they are loaded; none unless all of them show what it gives back.
+    pub(crate) fn exits(&mut self, start: u64, given: Given, size: u8) -> Vec<Exit> {
+        let Some((exits, linked, base)) = self.code(start) else { return Vec::new() };
+        let mut found = exits.of(linked, given, size).unwrap_or_default();
+        found.iter_mut().for_each(|exit| exit.after = exit.after.wrapping_add(base));
+        found
     }
 
     /// The variable of every access of a run.
@@ -243,6 +277,7 @@ impl Program {
     }
 
     fn scalar(&mut self, scalar: Scalar, home: Home) -> usize {
+        let in_variant = scalar.content.is_some();
         let array = scalar.element.and_then(|of| Some((Array::new(&scalar.name, of)?, of.index as usize)));
         let number = self.number(scalar.name.clone(), scalar.class, scalar.size as u8, home);
         self.locations[number].content = scalar.content;
@@ -252,12 +287,77 @@ impl Program {
             sequence.or_insert_with(|| Sequence::new(name, of, home)).put(part, number);
         }
         if let Some((array, index)) = array {
-            let array = self.arrays.entry(array.name.clone()).or_insert(array);
+            let name = array.name.clone();
+            let array = self.arrays.entry(name.clone()).or_insert(array);
+            let fresh = array.elements.iter().all(Option::is_none);
             if let Some(element) = array.elements.get_mut(index) {
                 *element = Some(number);
             }
+            if fresh && !in_variant {
+                self.add_elements(&name, number);
+            }
         }
         number
+    }
+
+    /// Gives all elements of an array a number: what is beside one that is touched is told, too.
+    fn add_elements(&mut self, array: &str, like: usize) {
+        let count = self.arrays[array].elements.len();
+        for index in 0..count {
+            if self.arrays[array].elements[index].is_none() {
+                let name = format!("{array}[{index}]");
+                let mut like = self.locations[like].clone();
+                like.name.clone_from(&name);
+                let next = self.locations.len();
+                let number = *self.numbers.entry((name, like.size)).or_insert(next);
+                if number == next {
+                    self.locations.push(like);
+                }
+                if let Some(array) = self.arrays.get_mut(array) {
+                    array.elements[index] = Some(number);
+                }
+            }
+        }
+    }
+
+    /// How much there is to tell beside the accesses of a run, by their instructions: all of an array, and of a block that is a sequence's.
+    pub(crate) fn besides(&mut self, run: &Recording) -> HashMap<u64, u16> {
+        let spots = self.spots(run);
+        let begins: HashSet<usize> = self.sequences.values().filter_map(Sequence::begin).collect();
+        let mut starts: HashSet<u64> = HashSet::default();
+        let mut widths: HashMap<usize, u64> = HashMap::default();
+        for array in self.arrays.values() {
+            for &element in array.elements.iter().flatten() {
+                let bytes = array.elements.len() as u64 * u64::from(self.locations[element].size);
+                widths.insert(element, bytes);
+            }
+        }
+        for (access, spot) in run.accesses.iter().zip(&spots) {
+            if spot.is_ok_and(|variable| begins.contains(&variable)) {
+                starts.insert(access.before);
+                starts.extend(access.after);
+            }
+        }
+        let mut besides: HashMap<u64, u16> = HashMap::default();
+        for (access, spot) in run.accesses.iter().zip(&spots) {
+            let array = spot.ok().and_then(|variable| widths.get(&variable).copied());
+            let block = access.block.filter(|(start, _)| starts.contains(start)).map(|(_, bytes)| bytes);
+            let bytes = array.or(block).filter(|bytes| *bytes <= MOST_BESIDE);
+            if let Some(bytes) = bytes {
+                let known = besides.entry(access.pc).or_insert(0);
+                *known = (*known).max(bytes as u16);
+            }
+        }
+        besides
+    }
+
+    /// The instructions of a run that touch what says where sequences are: what is there has to be known, whether strands change it or not.
+    pub fn borders(&mut self, run: &Recording) -> HashSet<u64> {
+        let spots = self.spots(run);
+        let borders: HashSet<usize> = self.sequences.values().flat_map(Sequence::parts).collect();
+        let touching = run.accesses.iter().zip(spots);
+        let touching = touching.filter(|(_, spot)| spot.is_ok_and(|variable| borders.contains(&variable)));
+        touching.map(|(access, _)| access.pc).collect()
     }
 
     pub(crate) fn number(&mut self, name: String, class: Class, size: u8, home: Home) -> usize {

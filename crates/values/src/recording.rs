@@ -37,6 +37,8 @@ pub struct Access {
     pub after: Option<u64>,
     /// The parameters and locals that were told with it: where they begin, and how many.
     pub(crate) locals: (u32, u32),
+    /// What was told of the words beside it: where that begins, and how much.
+    pub(crate) beside: (u32, u32),
 }
 
 impl Access {
@@ -57,6 +59,8 @@ pub struct Activation {
     pub depth: u32,
     /// Whether it came to its return, as far as the run shows.
     pub left: bool,
+    /// What was told of its return value: where that begins, and how much.
+    pub(crate) returned: (u32, u32),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -101,6 +105,21 @@ pub struct Recording {
     pub(crate) deeds: Vec<Deed>,
     /// Parameters and locals of the accesses, by the numbers of their places.
     locals: Vec<(u32, u64)>,
+    /// What return values come from, likewise.
+    returned: Vec<(u32, u64)>,
+    /// Words beside accesses, by their addresses.
+    beside: Vec<(u64, u64)>,
+    words: Words,
+}
+
+/// What is known of words beside accesses.
+#[derive(Clone, Debug, Default)]
+struct Words {
+    now: HashMap<u64, u64>,
+    /// What the next access is told with.
+    next: Option<(u64, u64)>,
+    /// Where such stretches are in the list, as long as nothing new was told.
+    listed: HashMap<(u64, u64), (u32, u32)>,
 }
 
 fn is_access(op: OpKind) -> bool {
@@ -133,6 +152,12 @@ impl Recording {
             next = activation.parent;
         }
         stack
+    }
+
+    /// Places in the code of all functions that it shows: of accesses and of calls.
+    pub fn places(&self) -> impl Iterator<Item = u64> {
+        let calls = self.activations.iter().map(|it| it.call);
+        self.accesses.iter().map(|it| it.pc).chain(calls).filter(|pc| *pc != 0)
     }
 
     /// Takes the next record of the stream.
@@ -170,6 +195,12 @@ impl Recording {
                 let place = u32::try_from(event.addr).unwrap_or(u32::MAX);
                 self.strands.entry(strand).or_default().locals.push((place, event.value));
             }
+            Some(EventKind::Beside) if event.pc != 0 => self.words.next = Some((event.addr, event.value)),
+            Some(EventKind::Beside) => {
+                self.words.now.insert(event.addr, event.value);
+                self.words.listed.clear();
+            }
+            Some(EventKind::Returned) => self.returned(event),
             Some(EventKind::Made) => self.made(event),
             Some(EventKind::Left) => {
                 let mut more = self.dropped == 0;
@@ -201,7 +232,9 @@ impl Recording {
             *places.get_mut(number)? = place;
         }
         let mut run = Self { deeds: Vec::new(), ..self.clone() };
-        run.accesses = sequence.iter().map(|&number| self.accesses[number]).collect();
+        // What was beside them may be something else then.
+        let elsewhere = |&number: &usize| Access { beside: (0, 0), ..self.accesses[number] };
+        run.accesses = sequence.iter().map(elsewhere).collect();
         for deed in self.deeds.iter().filter(|deed| matches!(deed.op, OpKind::Create | OpKind::Join)) {
             let (before, after) = self.accesses.split_at(deed.at.min(self.accesses.len()));
             let own = |access: &Access| access.strand == deed.strand;
@@ -262,6 +295,12 @@ impl Recording {
         self.locals.get(first..first + count).unwrap_or_default()
     }
 
+    /// The words that were told with an access: what was beside it then.
+    pub(crate) fn beside(&self, access: &Access) -> &[(u64, u64)] {
+        let (first, count) = (access.beside.0 as usize, access.beside.1 as usize);
+        self.beside.get(first..first + count).unwrap_or_default()
+    }
+
     /// The last piece of an access.
     pub(crate) fn last_piece(&self, mut number: usize) -> usize {
         while self.accesses.get(number + 1).is_some_and(|next| next.goes_on) {
@@ -296,7 +335,7 @@ impl Recording {
         let state = self.strands.entry(strand).or_default();
         let (parent, depth) = (state.stack.last().copied(), state.stack.len() as u32);
         state.stack.push(number);
-        self.activations.push(Activation { parent, call, depth, left: false });
+        self.activations.push(Activation { parent, call, depth, left: false, returned: (0, 0) });
     }
 
     fn root(&mut self, strand: u16) {
@@ -312,6 +351,32 @@ impl Recording {
         self.root(strand);
         self.cut_to(strand, usize::try_from(depth).unwrap_or(usize::MAX));
         self.push(strand, call);
+    }
+
+    /// A function is left, and this is a part of what its return value comes from.
+    fn returned(&mut self, event: &Event) {
+        let depth = (event.size_order & 0xFF_FFFF) as usize;
+        let stack = self.strands.get(&event.strand).map(|state| &state.stack);
+        let Some(&activation) = stack.and_then(|stack| stack.get(depth)) else { return };
+        let activation = &mut self.activations[activation as usize];
+        activation.left = true;
+        if activation.returned.1 == 0 {
+            activation.returned.0 = self.returned.len() as u32;
+        }
+        activation.returned.1 += 1;
+        self.returned.push((u32::try_from(event.addr).unwrap_or(u32::MAX), event.value));
+    }
+
+    /// What was told of an activation's return value.
+    pub(crate) fn returned_of(&self, activation: u32) -> &[(u32, u64)] {
+        let (first, count) = self.activations[activation as usize].returned;
+        self.returned.get(first as usize..(first + count) as usize).unwrap_or_default()
+    }
+
+    /// The activation of a function that its first access is so many calls away from.
+    pub(crate) fn caller(&self, access: usize, up: u32) -> Option<u32> {
+        let inner = self.accesses[access].activation;
+        (0..up).try_fold(inner, |it, _| self.activations[it as usize].parent)
     }
 
     fn made(&mut self, event: &Event) {
@@ -331,6 +396,15 @@ impl Recording {
         let locals = (self.locals.len() as u32, state.locals.len() as u32);
         self.locals.append(&mut state.locals);
         let Some(&activation) = state.stack.last() else { return };
+        let beside = self.words.next.take().map_or((0, 0), |(first, last)| {
+            let (words, all) = (&mut self.words, &mut self.beside);
+            *words.listed.entry((first, last)).or_insert_with(|| {
+                let begin = all.len();
+                let told = (first..last).step_by(8).filter_map(|at| Some((at, *words.now.get(&at)?)));
+                all.extend(told);
+                (begin as u32, (all.len() - begin) as u32)
+            })
+        });
         self.accesses.push(Access {
             strand: event.strand,
             size: event.size_order as u8,
@@ -346,6 +420,7 @@ impl Recording {
             // A read leaves what it finds.
             after: (!op.writes_memory()).then_some(event.value),
             locals,
+            beside,
         });
     }
 }
@@ -402,6 +477,53 @@ mod tests {
         assert_eq!(run.locked_since(), [Some(0x40), None, None]);
         let alone: Vec<bool> = (0..3).map(|number| run.is_alone(number)).collect();
         assert_eq!(alone, [false, false, true], "who waits for the other has it still beside it");
+    }
+
+    #[test]
+    fn a_function_that_is_left_says_what_its_value_comes_from() {
+        let mut run = Recording::new();
+        let returned =
+            |depth, place, value| Event { addr: place, ..event(EventKind::Returned, 0, value, depth) };
+        for next in [
+            event(EventKind::Entered, 0x10, 1, 0),
+            event(EventKind::Entered, 0x20, 2, 0),
+            event(EventKind::Made, 0x99, 5, 4 | 2 << 8),
+            returned(2, 7, 6),
+            returned(2, 8, 9),
+            // One that was never told.
+            returned(5, 7, 1),
+        ] {
+            run.event(&next);
+        }
+        let inner = run.accesses[0].activation;
+        assert_eq!(run.returned_of(inner), [(7, 6), (8, 9)]);
+        assert!(run.activations[inner as usize].left);
+        let outer = run.caller(0, 1).expect("its caller");
+        assert_eq!((run.returned_of(outer), run.activations[outer as usize].left), (&[][..], false));
+    }
+
+    #[test]
+    fn words_beside_an_access_are_what_was_told_last() {
+        let mut run = Recording::new();
+        let beside = |pc, addr, value| Event { addr, ..event(EventKind::Beside, pc, value, 0) };
+        for next in [
+            beside(1, 0x100, 0x110),
+            beside(0, 0x100, 5),
+            beside(0, 0x108, 6),
+            event(EventKind::Made, 0x99, 5, 4),
+            // Nothing is new, then one word is.
+            beside(1, 0x100, 0x110),
+            event(EventKind::Made, 0x99, 5, 4),
+            beside(1, 0x100, 0x110),
+            beside(0, 0x108, 7),
+            event(EventKind::Made, 0x99, 5, 4),
+            event(EventKind::Made, 0x99, 5, 4),
+        ] {
+            run.event(&next);
+        }
+        let told: Vec<&[(u64, u64)]> = run.accesses.iter().map(|access| run.beside(access)).collect();
+        let before = [(0x100, 5), (0x108, 6)];
+        assert_eq!(told, [&before[..], &before[..], &[(0x100, 5), (0x108, 7)], &[]]);
     }
 
     #[test]

@@ -98,6 +98,8 @@ pub struct Sampler {
     locals: Locals,
     /// By the numbers of the regions, the parameters and locals of their functions.
     local_slots: Vec<Vec<usize>>,
+    /// Likewise, of those that are functions, the return values.
+    return_slots: Vec<Option<usize>>,
     unsampled: u64,
     /// What loops found in vain.
     vain: Vain,
@@ -105,6 +107,8 @@ pub struct Sampler {
     /// What runs like those so far had.
     recognised: HashSet<u64>,
     dice: u32,
+    /// Instructions that are told though strands do not share what they touch.
+    aside: HashSet<u64>,
     /// How often runs are looked at.
     runs: Pace,
     /// By the numbers of regions, what strands do there.
@@ -137,7 +141,16 @@ struct Run<'a> {
 /// An activation with its parameters and locals.
 struct At<'a> {
     found: &'a Found,
+    /// What it gave back comes last, if there is a variable for it: at the exit only.
     locals: Vec<Option<u64>>,
+    returns: bool,
+}
+
+impl At<'_> {
+    /// Those that have a value at its entry, or at its exit.
+    fn locals(&self, exit: bool) -> &[Option<u64>] {
+        &self.locals[..self.locals.len() - usize::from(self.returns && !exit)]
+    }
 }
 
 impl Sampler {
@@ -153,11 +166,13 @@ impl Sampler {
             slots: Vec::new(),
             locals: Locals::default(),
             local_slots: Vec::new(),
+            return_slots: Vec::new(),
             unsampled: 0,
             vain: Vain::default(),
             counted: Counted::default(),
             recognised: HashSet::default(),
             dice: 0x9e37_79b9,
+            aside: HashSet::default(),
             runs: Pace::default(),
             seen: HashMap::default(),
         }
@@ -179,6 +194,11 @@ impl Sampler {
         self.choice.learn(program, run);
     }
 
+    /// Accesses at these instructions are only there for what they find: they are no steps of a strand's.
+    pub fn set_aside(&mut self, pcs: HashSet<u64>) {
+        self.aside = pcs;
+    }
+
     /// Settles which variables are sampled, of those whose names are wanted.
     pub fn seal(&mut self, program: &Program, wanted: &dyn Fn(&str) -> bool) {
         self.slots = self.choice.slots(program, wanted);
@@ -196,7 +216,11 @@ impl Sampler {
 
     /// What has no value.
     pub fn left_out(&self) -> LeftOut {
-        LeftOut { parameters: self.locals.gone(), ..self.choice.left_out }
+        LeftOut {
+            parameters: self.locals.gone(),
+            returns: self.locals.returns.gone(),
+            ..self.choice.left_out
+        }
     }
 
     /// Of the places that strands share how many have values, in the run that shared most.
@@ -281,7 +305,9 @@ impl Sampler {
         mut take: impl FnMut(&mut Self, &Program, Run<'_>, &Found),
     ) {
         let spots = program.spots(recording);
-        let mut counts: Vec<bool> = spots.iter().map(|spot| *spot != Err(NoScalar::Library)).collect();
+        let told = spots.iter().zip(&recording.accesses);
+        let counts = told.map(|(spot, it)| *spot != Err(NoScalar::Library) && !self.aside.contains(&it.pc));
+        let mut counts: Vec<bool> = counts.collect();
         // An access counts if one of its pieces does.
         for number in (1..counts.len()).rev() {
             let counted = counts[number] && recording.accesses[number].goes_on;
@@ -322,13 +348,22 @@ impl Sampler {
                 Variable::new(name.clone(), class.clone())
             }));
             self.local_slots.push(own.to_vec());
-            let mut add = |side| {
-                let point = Point { region: region.clone(), side, variables: variables.clone() };
+            let is_function = matches!(region, Region::Function(_));
+            let place = self.regions.place(region).filter(|_| is_function);
+            let returned = place.and_then(|place| self.locals.return_of(place));
+            self.return_slots.push(returned);
+            let mut add = |side, variables| {
+                let point = Point { region: region.clone(), side, variables };
                 self.points.add(point).expect("a region's variables are settled once")
             };
+            let enter = add(Side::Enter, variables.clone());
+            variables.extend(returned.map(|number| {
+                let Location { name, class, .. } = self.locals.return_location(number);
+                Variable::new(name.clone(), class.clone())
+            }));
             self.sampled.push(Sampled {
-                enter: add(Side::Enter),
-                exit: add(Side::Exit),
+                enter,
+                exit: add(Side::Exit, variables),
                 block: matches!(region, Region::Block { .. }),
                 wanted: self.regions.place(region).is_none_or(|place| (self.wanted.0)(region, place)),
                 pace: Pace::default(),
@@ -361,7 +396,10 @@ impl Sampler {
     /// An activation with its parameters and locals.
     fn at<'a>(&self, run: Run<'_>, found: &'a Found) -> At<'a> {
         let wanted = &self.local_slots[found.region];
-        At { found, locals: self.locals.values(wanted, run.recording, found) }
+        let mut locals = self.locals.values(wanted, run.recording, found);
+        let returned = self.return_slots[found.region];
+        locals.extend(returned.map(|variable| self.locals.return_value(variable, run.recording, found)));
+        At { found, locals, returns: returned.is_some() }
     }
 
     fn sample(&self, program: &Program, run: Run<'_>, found: &Found, samples: &mut Samples) {
@@ -502,7 +540,8 @@ impl Sampler {
 
     fn hash(&self, here: &At<'_>, entry: &Raw, left: Option<&Raw>) -> u64 {
         let region = &self.sampled[here.found.region];
-        hash(if left.is_some() { region.exit } else { region.enter }, entry, left, &here.locals)
+        let point = if left.is_some() { region.exit } else { region.enter };
+        hash(point, entry, left, here.locals(left.is_some()))
     }
 
     fn make(
@@ -513,11 +552,14 @@ impl Sampler {
         entry: &Raw,
         left: Option<&Raw>,
     ) -> Sample {
-        let At { found, locals } = here;
+        let found = here.found;
         let region = &self.sampled[found.region];
+        let locals = here.locals(left.is_some());
         let mine = || {
-            let of = self.local_slots[found.region].iter().zip(locals);
-            of.map(|(local, raw)| raw.map_or(Value::Missing, |raw| self.locals.location(*local).value(raw)))
+            let of = self.local_slots[found.region].iter().map(|local| self.locals.location(*local));
+            let of =
+                of.chain(self.return_slots[found.region].map(|number| self.locals.return_location(number)));
+            of.zip(locals).map(|(of, raw)| raw.map_or(Value::Missing, |raw| of.value(raw)))
         };
         // What a parameter was is said once: it has no value of its own at the entry that an exit speaks of.
         let values = |raw: &Raw| values(program, &self.slots, raw);

@@ -51,6 +51,16 @@ impl Sequence {
         Some([self.begin?, self.end.or(self.len)?])
     }
 
+    /// The variable that says where it begins.
+    pub(crate) fn begin(&self) -> Option<usize> {
+        self.begin
+    }
+
+    /// All variables that say where it is.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = usize> {
+        self.begin.into_iter().chain(self.end).chain(self.len)
+    }
+
     /// Variables that are no business of a reader's.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = usize> {
         self.begin.into_iter().chain(self.end)

@@ -5,16 +5,19 @@ use super::campaigns::Runs;
 use super::orders::Orders;
 use super::record::{self, Recorded, Recorder};
 use crate::exit::Trouble;
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 use threadbare_invariants::{Broken, Check, KEPT_RUNS, Kept, Operand, Parts, Sample, Shown, Watch};
 use threadbare_trace::report::Module;
-use threadbare_values::{Locals, Options, Program, Sampler, Samples, Spans};
+use threadbare_values::{Locals, Options, Program, Recording, Sampler, Samples, Spans};
 
 /// Runs of a program that the variables are chosen by.
 const LOOKED_AT: usize = 64;
 /// The same where time is short.
 const LOOKED_AT_IN_HASTE: usize = 24;
+/// Runs of either sort of which all accesses are looked at, for where vectors are.
+const LOOKED_THROUGH: usize = 2;
 /// Runs that are recorded at a time.
 const CHUNK: usize = 16;
 
@@ -171,7 +174,7 @@ impl Source<'_> {
 
 impl Source<'_> {
     /// What the program consists of in memory, and its names and types, from the first run that can be made again.
-    fn program(&mut self) -> Result<Option<(Vec<Module>, Program)>, Trouble> {
+    fn program(&mut self) -> Result<Option<(Vec<Module>, Program, Recording)>, Trouble> {
         for number in self.order.clone() {
             if self.recorder.is_late() {
                 break;
@@ -179,10 +182,41 @@ impl Source<'_> {
             if let Some(recorded) = self.recorder.record(&[number])?.pop().flatten() {
                 let modules = recorded.facts.report.modules;
                 let program = record::program(self.recorder.runs, &modules);
-                return Ok(Some((modules, program)));
+                return Ok(Some((modules, program, recorded.recording)));
             }
         }
         Ok(None)
+    }
+
+    /// Looks at all accesses of a few runs: what there is to tell beside them, and what says where vectors are. The instructions that touch that are told from now on,
+    /// too; nothing that a schedule says depends on it.
+    fn look_through(
+        &mut self,
+        most: usize,
+        program: &mut Program,
+        locals: &mut Locals,
+    ) -> Result<FxHashSet<u64>, Trouble> {
+        let mut borders = FxHashSet::default();
+        let taken = &self.recorder.runs.taken;
+        let some =
+            |fails: bool| self.order.iter().copied().filter(move |&it| taken[it].failed == fails).take(most);
+        let numbers: Vec<usize> = some(false).chain(some(true)).collect();
+        for number in numbers {
+            if self.recorder.is_late() {
+                break;
+            }
+            if let Some(mut recorded) = self.recorder.record_all(number)? {
+                program.part(&mut recorded.recording);
+                borders.extend(program.borders(&recorded.recording));
+                locals.add_besides(program, &recorded.recording);
+            }
+        }
+        let runs = self.recorder.runs;
+        borders.retain(|pc| !runs.known.contains(pc));
+        if !borders.is_empty() {
+            self.recorder.add_known(borders.iter().copied());
+        }
+        Ok(borders)
     }
 
     /// Lets the sampler look which variables strands share in so many runs, of different classes as far as possible. Keeps what it recorded.
@@ -284,17 +318,32 @@ pub(crate) fn infer(runs: &Runs, wanted: &Wanted, kept: Option<&Kept>) -> Result
     // Half of what time there is goes to the choice of variables.
     source.recorder.deadline =
         runs.deadline.map(|end| end - end.saturating_duration_since(Instant::now()) / 2);
-    let Some((modules, mut program)) = source.program()? else {
+    let Some((modules, mut program, first)) = source.program()? else {
         return Err(Trouble::usage(
             "no run could be made again, so there are no values",
             "a program that depends on what no schedule holds (the clock, other processes) shows other runs each time",
         ));
     };
-    let locals = Locals::new(&mut program, runs.known.iter().copied());
+    let mut locals = Locals::new(&mut program, runs.known.iter().copied());
+    locals.add_returns(&mut program, runs.known.iter().copied().chain(first.places()));
+    let in_haste = runs.deadline.is_some();
+    let looked_through = if in_haste { 1 } else { LOOKED_THROUGH };
+    sampler.set_aside(source.look_through(looked_through, &mut program, &mut locals)?);
     source.recorder.set_locals(locals.words());
-    sampler.set_locals(locals);
-    let looked_at = if runs.deadline.is_some() { LOOKED_AT_IN_HASTE } else { LOOKED_AT };
+    let looked_at = if in_haste { LOOKED_AT_IN_HASTE } else { LOOKED_AT };
     let mut recordings = source.learn(looked_at, &mut program, &mut sampler)?;
+    // Runs that do not tell all that is wanted are made once more.
+    let places: Vec<u64> = recordings.values().flat_map(|it| it.recording.places()).collect();
+    let mut new = locals.add_returns(&mut program, places);
+    for recorded in recordings.values() {
+        new |= locals.add_besides(&mut program, &recorded.recording);
+    }
+    if new {
+        source.recorder.set_locals(locals.words());
+        // In haste it is for the later ones only.
+        recordings.retain(|_, _| in_haste);
+    }
+    sampler.set_locals(locals);
     sampler.seal(&program, &|name| {
         wanted.variable.is_empty() || wanted.variable.iter().any(|part| name.contains(part.as_str()))
     });

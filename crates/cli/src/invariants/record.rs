@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use threadbare_abi::event::Event;
-use threadbare_abi::layout::Record;
-use threadbare_explore::again::observe;
+use threadbare_abi::layout::{PointMode, Record};
+use threadbare_explore::again::{Taken, observe};
 use threadbare_explore::files;
 use threadbare_explore::run::{EventSink, Job};
 use threadbare_explore::{Error, interrupt};
@@ -78,6 +78,20 @@ impl<'a> Recorder<'a> {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
+    /// Tells accesses at these instructions, too, from now on.
+    pub(crate) fn add_known(&mut self, pcs: impl IntoIterator<Item = u64>) {
+        // A run loads what comes behind what its process knows.
+        let known: Arc<[u64]> = self.runs.known.iter().copied().chain(pcs).collect();
+        self.jobs.iter_mut().for_each(|job| job.set_known(&known));
+    }
+
+    /// Makes a run again with all of its accesses told; none if it turned out to be another.
+    pub(crate) fn record_all(&mut self, number: usize) -> Result<Option<Recorded>, Trouble> {
+        let mut taken = self.runs.taken[number].clone();
+        taken.request.points = PointMode::All;
+        Ok(one(&mut self.jobs[0], &taken)?)
+    }
+
     /// Where parameters and locals are, from now on.
     pub(crate) fn set_locals(&mut self, words: &[u64]) {
         let words: Arc<[u64]> = Arc::from(words);
@@ -114,7 +128,7 @@ impl<'a> Recorder<'a> {
                         else {
                             return;
                         };
-                        match one(job, runs, number) {
+                        match one(job, &runs.taken[number]) {
                             Ok(made) => *results[at].lock().unwrap_or_else(PoisonError::into_inner) = made,
                             Err(error) => {
                                 *trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -151,8 +165,7 @@ impl Drop for Recorder<'_> {
     }
 }
 
-fn one(job: &mut Job, runs: &Runs, number: usize) -> Result<Option<Recorded>, Error> {
-    let taken = &runs.taken[number];
+fn one(job: &mut Job, taken: &Taken) -> Result<Option<Recorded>, Error> {
     let mut sink = Sink(Recording::new());
     let facts = observe(job.server()?, taken, Record::Values, &mut sink)?;
     Ok(facts.map(|facts| {

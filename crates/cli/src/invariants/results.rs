@@ -56,6 +56,8 @@ pub(crate) struct LeftOut {
     pub(crate) doubtful: u64,
     /// Parameters that the compiler has left no place of.
     pub(crate) parameters: u64,
+    /// Functions whose return value is in several parts, or cannot be worked out.
+    pub(crate) returns: u64,
     /// Variables beyond the bound of a point.
     pub(crate) beyond: u64,
     /// Runs that could not be made again.
@@ -149,6 +151,7 @@ impl Results {
                 unnamed: left.unnamed,
                 doubtful: left.doubtful,
                 parameters: left.parameters,
+                returns: left.returns,
                 beyond: left.beyond,
                 runs: inferred.not_followed,
                 accesses: inferred.dropped,

@@ -43,7 +43,7 @@ pub(crate) fn text(results: &Results) -> String {
         }
     }
     if results.runs > 0 && results.variables == 0 {
-        let named = "no shared variable has a name and a type: build with `-g`";
+        let named = "no shared variable has a name and a type: build with `-g`; what containers keep on the heap has none";
         let any = if results.left_out.unnamed > 0 { named } else { "strands share no variable" };
         page.line(format_args!("\n{any}"));
     }
@@ -220,6 +220,7 @@ impl Page {
             (left.unnamed, "shared places of heap and stacks that have no name"),
             (left.doubtful, "shared places whose type is in doubt"),
             (left.parameters, "parameters that are optimised away"),
+            (left.returns, "return values that come in several parts"),
             (left.beyond, "shared variables beyond the bound"),
             (left.runs, "runs that could not be made again"),
             (left.accesses, "accesses of long runs"),

@@ -2,11 +2,13 @@
 
 mod decode;
 mod registers;
+mod returning;
 mod step;
 mod tables;
 
 pub(crate) use decode::flow;
 pub(crate) use registers::{ARGUMENTS, REGISTERS, RESULT, SCRATCH, SECOND_RESULT, STACK, general};
+pub(crate) use returning::{Returning, calls_to};
 pub(crate) use step::{Stepper, condition};
 
 use iced_x86::{Code, Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};

@@ -31,3 +31,28 @@ pub unsafe extern "C" fn keep() {
         to = sym LAST,
     )
 }
+
+/// How many registers a call keeps, the stack pointer aside.
+pub const KEPT: usize = 6;
+/// Their DWARF numbers.
+pub const KEPT_NUMBERS: [u8; KEPT] = [3, 6, 12, 13, 14, 15];
+
+/// `__tsan_func_exit` with what its function has in the registers that calls keep.
+#[unsafe(naked)]
+pub unsafe extern "C" fn leave_with_kept() {
+    core::arch::naked_asm!(
+        "mov rdi, rsp",
+        "sub rsp, 56",
+        "mov [rsp], rbx",
+        "mov [rsp + 8], rbp",
+        "mov [rsp + 16], r12",
+        "mov [rsp + 24], r13",
+        "mov [rsp + 32], r14",
+        "mov [rsp + 40], r15",
+        "mov rsi, rsp",
+        "call {leave}",
+        "add rsp, 56",
+        "ret",
+        leave = sym crate::engine::frames::leave_watched,
+    )
+}

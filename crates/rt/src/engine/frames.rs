@@ -1,6 +1,7 @@
 //! The shadow call stack of each strand.
 
 use super::strand::Strand;
+use crate::arch::registers::KEPT;
 use threadbare_abi::strand::MAX_STRANDS;
 
 /// One function on the shadow stack.
@@ -20,8 +21,14 @@ const UNTOLD: usize = 1;
 /// Set likewise, and taken away when the driver is told that the memory of the function's frame is new ([`renewed`]).
 const FRESH: usize = 2;
 
+/// Set likewise, and taken away when somebody wants to know what the function gives back ([`watch`]).
+pub const UNWATCHED: usize = 4;
+
 /// What is no part of a stack pointer.
-const FLAGS: usize = UNTOLD | FRESH;
+pub const FLAGS: usize = UNTOLD | FRESH | UNWATCHED;
+
+/// The stack pointer of the entry that no frame is above. It is not [`UNWATCHED`]: so leaving a function tests for both at once.
+const SENTINEL: usize = usize::MAX & !UNWATCHED;
 
 /// Entries a strand may have; deeper calls are not recorded.
 const DEPTH: usize = 1 << 15;
@@ -30,7 +37,7 @@ const NEAR: usize = 8;
 const NEAR_DEPTH: usize = 1 << 12;
 
 /// Next free entry of the running strand; null when nothing is recorded.
-static mut TOP: *mut FrameEntry = core::ptr::null_mut();
+pub static mut TOP: *mut FrameEntry = core::ptr::null_mut();
 static mut LIMIT: *mut FrameEntry = core::ptr::null_mut();
 static mut REGION: usize = 0;
 static mut NEAR_REGION: usize = 0;
@@ -65,7 +72,7 @@ pub fn base_of(index: usize) -> *mut FrameEntry {
             return core::ptr::null_mut();
         }
         let base = start_of(index);
-        base.write(FrameEntry { pc: 0, sp: usize::MAX });
+        base.write(FrameEntry { pc: 0, sp: SENTINEL });
         base.add(1)
     }
 }
@@ -106,14 +113,32 @@ pub unsafe extern "C" fn enter(pc: u64, sp: usize) {
     }
 }
 
-/// `__tsan_func_exit`: `sp` is where the hook's own return address lies.
-pub unsafe extern "C" fn leave(sp: usize) {
-    // SAFETY: as above; the sentinel is never popped.
+/// `__tsan_func_exit` of a function that somebody watches, or of none; `sp` is where the hook's own return address lies, `kept` what the function has in the
+/// registers that calls keep.
+pub unsafe extern "C" fn leave_watched(sp: usize, kept: &[u64; KEPT]) {
+    // SAFETY: TOP points into the running strand's reserved stack, above its sentinel, which is never popped.
     unsafe {
-        if TOP.is_null() {
-            crate::free::frames::leave(sp);
-        } else if (*TOP.sub(1)).sp != usize::MAX {
-            TOP = TOP.sub(1);
+        let entry = TOP.sub(1);
+        if (*entry).sp == SENTINEL {
+            return;
+        }
+        TOP = entry;
+        let depth = entry.offset_from(start_of(super::me().index()).add(1)).max(0) as u64 + 1;
+        super::values::returns((sp as *const u64).read(), sp + 8, kept, depth);
+    }
+}
+
+/// The innermost functions of the running strand that were told are watched from now on.
+pub fn watch() {
+    // SAFETY: entries between the sentinel and the top were written by `enter`; single kernel thread.
+    unsafe {
+        let mut entry = TOP;
+        while !entry.is_null() {
+            entry = entry.sub(1);
+            if (*entry).sp & UNWATCHED == 0 {
+                break;
+            }
+            (*entry).sp &= !UNWATCHED;
         }
     }
 }
@@ -145,7 +170,7 @@ pub fn call_site() -> Option<u64> {
         while (*entry).sp < here {
             entry = entry.sub(1);
         }
-        ((*entry).sp != usize::MAX).then(|| (((*entry).sp & !FLAGS) as *const u64).read())
+        ((*entry).sp != SENTINEL).then(|| (((*entry).sp & !FLAGS) as *const u64).read())
     }
 }
 
@@ -186,7 +211,7 @@ pub fn innermost<const N: usize>() -> [u64; N] {
     unsafe {
         let mut entry = TOP;
         for pc in &mut found {
-            if entry.is_null() || (*entry.sub(1)).sp == usize::MAX {
+            if entry.is_null() || (*entry.sub(1)).sp == SENTINEL {
                 break;
             }
             entry = entry.sub(1);
@@ -204,7 +229,7 @@ pub fn walk(strand: &Strand, running: bool, mut visit: impl FnMut(u64)) {
         if entry.is_null() {
             return;
         }
-        while (*entry.sub(1)).sp != usize::MAX {
+        while (*entry.sub(1)).sp != SENTINEL {
             entry = entry.sub(1);
             visit((*entry).pc);
         }

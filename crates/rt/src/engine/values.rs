@@ -9,10 +9,11 @@
 
 use super::sched::{ATTENTION, attention, this};
 use super::{frames, record, shared, spin};
+use crate::arch::registers::{KEPT, KEPT_NUMBERS};
 use core::sync::atomic::Ordering;
 use threadbare_abi::event::EventKind;
 use threadbare_abi::layout;
-use threadbare_abi::local::{self, Operand};
+use threadbare_abi::local::{self, Entry, Operand};
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::StrandId;
 
@@ -32,43 +33,103 @@ struct Open {
 
 static mut OPEN: Open = Open { addr: 0, size: 0, frame: None };
 
-/// Tells the parameters and locals of the access that the running strand makes.
-fn tell_locals(op: Op) {
-    let this = this();
-    // SAFETY: null, or in a frame of the strand's that is there until the access is made; after a jump out of it, in what was one on the same stack.
-    let Some(captured) = (unsafe { this.captured.as_ref() }).filter(|captured| captured.pc == op.pc) else {
-        return;
-    };
-    let Some(table) = shared::area(layout::PLACES) else { return };
-    // SAFETY: indices are masked or compared with the table's size; nobody writes it during a run.
+/// What the driver's plan has for an instruction.
+fn plan(pc: u64) -> Option<Plan> {
+    let table = shared::area(layout::PLACES)?;
+    // SAFETY: indices are masked; nobody writes the table during a run.
     let word = |at: usize| unsafe { table.add(at).read() };
-    let mut slot = local::slot(op.pc);
-    while word(2 * slot) != op.pc {
+    let mut slot = local::slot(pc);
+    while word(2 * slot) != pc {
         if word(2 * slot) == 0 {
-            return;
+            return None;
         }
         slot = (slot + 1) & (local::SLOTS - 1);
     }
-    let places = word(2 * slot + 1);
-    let (first, count) = (places as u32 as usize, (places >> 32) as usize);
-    for number in first..(first + count).min(local::PLACES) {
-        let Some(Operand { register, offset, size }) = Operand::decode(word(2 * local::SLOTS + number))
-        else {
-            continue;
-        };
-        let base = captured.registers[register as usize];
-        let value = match offset {
-            None => base & (u64::MAX >> (64 - 8 * size as u32)),
-            Some(offset) => {
-                let at = base.wrapping_add_signed(offset as i64) as usize;
-                let frame = captured.registers[7] as usize..this.stack.1.saturating_sub(7);
-                if !frame.contains(&at) {
-                    continue;
+    Some(Plan { table, entry: Entry::decode(word(2 * slot + 1)) })
+}
+
+struct Plan {
+    table: *const u64,
+    entry: Entry,
+}
+
+impl Plan {
+    /// Tells what is at the instruction's places: in registers, or in the strand's own frames.
+    fn tell(&self, kind: EventKind, size: u32, register: impl Fn(u8) -> Option<u64>) {
+        let this = this();
+        let first = self.entry.first as usize;
+        let Some(stack_pointer) = register(STACK_POINTER) else { return };
+        for number in first..(first + self.entry.count as usize).min(local::PLACES) {
+            // SAFETY: the number is compared with the table's size; nobody writes it during a run.
+            let word = unsafe { self.table.add(2 * local::SLOTS + number).read() };
+            let Some(Operand { register: base, offset, size: bytes }) = Operand::decode(word) else {
+                continue;
+            };
+            let Some(base) = register(base) else { continue };
+            let value = match offset {
+                None => base & (u64::MAX >> (64 - 8 * bytes as u32)),
+                Some(offset) => {
+                    let at = base.wrapping_add_signed(offset as i64) as usize;
+                    let frame = stack_pointer as usize..this.stack.1.saturating_sub(7);
+                    if !frame.contains(&at) {
+                        continue;
+                    }
+                    spin::load(at as u64, bytes)
                 }
-                spin::load(at as u64, size)
-            }
-        };
-        record::push(EventKind::Local, this.id, Op::new(OpKind::Start, number as u64, op.pc), value);
+            };
+            let place = Op { size, ..Op::new(OpKind::Start, number as u64, 0) };
+            record::push(kind, this.id, place, value);
+        }
+    }
+}
+
+/// The DWARF number of the stack pointer.
+const STACK_POINTER: u8 = 7;
+
+/// Tells the parameters and locals of the access that the running strand makes.
+fn tell_locals(op: Op, plan: &Plan) {
+    // SAFETY: null, or in a frame of the strand's that is there until the access is made; after a jump out of it, in what was one on the same stack.
+    if let Some(captured) = unsafe { this().captured.as_ref() }.filter(|captured| captured.pc == op.pc) {
+        plan.tell(EventKind::Local, 0, |number| captured.registers.get(number as usize).copied());
+    }
+}
+
+/// The running strand leaves a function that was told: what it has where the function's return value comes from.
+#[cold]
+#[inline(never)]
+pub fn returns(pc: u64, stack_pointer: usize, kept: &[u64; KEPT], depth: u64) {
+    if !is_on() {
+        return;
+    }
+    if let Some(plan) = plan(pc) {
+        let depth = depth.min(0xFF_FFFF) as u32;
+        plan.tell(EventKind::Returned, depth, |number| match number {
+            STACK_POINTER => Some(stack_pointer as u64),
+            _ => KEPT_NUMBERS.iter().position(|it| *it == number).map(|at| kept[at]),
+        });
+    }
+}
+
+/// Words beside accesses that were told last, each at its place: its address and what it had.
+const WORDS: usize = 1024;
+static mut TOLD: [(u64, u64); WORDS] = [(0, 0); WORDS];
+
+/// Tells what there is within so many bytes of an access, as far as that is new: of the heap block that it is in, or of the page.
+fn tell_beside(op: Op, around: u64, block: Option<(u64, u64)>) {
+    const PAGE: u64 = 4096;
+    let end = op.addr + u64::from(op.size);
+    let (first, last) = block.unwrap_or((op.addr & !(PAGE - 1), end.next_multiple_of(PAGE)));
+    let first = first.max(op.addr.saturating_sub(around)) & !7;
+    let last = last.min(end + around).next_multiple_of(8);
+    record::push(EventKind::Beside, this().id, Op::new(OpKind::Start, first, op.pc), last);
+    for at in (first..last).step_by(8) {
+        let value = spin::load(at, 8);
+        // SAFETY: single kernel thread; the index is below the table's size.
+        let told = unsafe { &mut *(&raw mut TOLD[at as usize / 8 % WORDS]) };
+        if *told != (at, value) {
+            *told = (at, value);
+            record::push(EventKind::Beside, this().id, Op::new(OpKind::Start, at, 0), value);
+        }
     }
 }
 
@@ -91,18 +152,25 @@ pub fn made() {
     let depth = frames::untold(&this, true, |pc, depth| {
         record::push(EventKind::Entered, this.id, Op::new(OpKind::Start, 0, pc), depth);
     });
-    let mut frame = None;
+    frames::watch();
+    let (mut frame, mut within) = (None, None);
     if crate::heap::contains(op.addr as usize)
         && let Some(block) = crate::heap::find(op.addr as usize).filter(|block| !block.freed)
     {
         let start = Op::new(OpKind::Start, block.user as u64, 0);
         record::push(EventKind::Block, this.id, start, block.size as u64);
+        within = Some((block.user as u64, (block.user + block.size) as u64));
     } else if let Some((owner, holder)) = holder(op.addr as usize) {
         let op = Op::new(OpKind::Start, holder.frame as u64, holder.pc);
         record::push(EventKind::Block, this.id, op, holder.calls as u64);
         frame = (owner == this.id).then_some(holder.frame);
     }
-    tell_locals(op);
+    if let Some(plan) = plan(op.pc) {
+        tell_locals(op, &plan);
+        if plan.entry.around > 0 {
+            tell_beside(op, plan.entry.around.into(), within);
+        }
+    }
     for (at, size) in pieces(op.size) {
         let piece = Op { addr: op.addr + u64::from(at), size, ..op };
         record::push_made(this.id, piece, spin::load(piece.addr, size as u8), depth, at > 0);

@@ -177,7 +177,7 @@ pub unsafe fn enter(caller: u64, sp: usize) {
 
 /// `__tsan_func_exit` in a free run: `sp` is where the hook's own return address lies.
 #[inline]
-pub unsafe fn leave(sp: usize) {
+pub unsafe extern "C" fn leave(sp: usize) {
     let Some(mut me) = thread::me() else { return };
     record::give_back(&mut me);
     // SAFETY: the top is null or above the sentinel.

@@ -1,12 +1,12 @@
 //! Parameters and locals of one value at an instruction, and where their values are.
 
-use super::{Class, class_at};
+use super::{Class, NoScalar, class_at, class_of};
 use crate::frame::Pc;
 use crate::locals::{Live, Place};
 use crate::symbols::Symbols;
 use crate::units::{Die, Entry};
 use crate::value::{Machine, Registers};
-use crate::variable::size_of;
+use crate::variable::{size_of, stripped};
 
 /// The DWARF numbers of the frame pointer and of the stack pointer.
 const FRAME_POINTER: u16 = 6;
@@ -47,7 +47,31 @@ pub enum LocalPlace {
     Constant(i64),
 }
 
+/// What a function gives back, if it is one value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReturnScalar {
+    /// Its bytes, 1, 2, 4 or 8.
+    pub size: u8,
+    /// What they mean.
+    pub class: Class,
+}
+
 impl Symbols {
+    /// What the function that was compiled at this address gives back; nothing if it gives back nothing.
+    ///
+    /// # Errors
+    /// If it is more than one value, or one in a structure: how that comes back depends on more than its fields.
+    pub fn return_scalar(&self, pc: Pc) -> Result<Option<ReturnScalar>, NoScalar> {
+        let inside = pc.inside();
+        let Some((index, _)) = self.locate(inside) else { return Ok(None) };
+        let found = self.with_linked(index, inside, |image, arena, linked| {
+            let function = Live::at(image, arena, linked)?.function;
+            let entry = function.entry()?;
+            Some(function.type_of(&entry).map(|ty| returned(&ty)))
+        });
+        found.flatten().flatten().transpose()
+    }
+
     /// The parameters of one value that have one when the code is at this address, as far as that is beyond doubt.
     ///
     /// Only parameters are told: a local variable that lies in memory all the time, as they do without optimisation, has no value before the
@@ -80,6 +104,25 @@ impl Symbols {
             Some((register, address.wrapping_sub(SOMEWHERE).cast_signed()))
         })
     }
+}
+
+fn returned(ty: &Die<'_>) -> Result<ReturnScalar, NoScalar> {
+    let (die, entry) = stripped(ty).ok_or(NoScalar::Doubtful)?;
+    let simple = matches!(
+        entry.tag(),
+        gimli::DW_TAG_base_type
+            | gimli::DW_TAG_enumeration_type
+            | gimli::DW_TAG_pointer_type
+            | gimli::DW_TAG_reference_type
+    );
+    let size =
+        size_of(&die).filter(|size| simple && matches!(size, 1 | 2 | 4 | 8)).ok_or(NoScalar::Doubtful)?;
+    let class = class_of(&die, &entry)?;
+    // A fraction of two bytes and the like.
+    if class == Class::Float && size < 4 {
+        return Err(NoScalar::Doubtful);
+    }
+    Ok(ReturnScalar { size: size as u8, class })
 }
 
 fn scalar<'a>(

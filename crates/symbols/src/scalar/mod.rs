@@ -6,7 +6,7 @@
 mod local;
 mod variant;
 
-pub use local::{LocalPlace, LocalScalar};
+pub use local::{LocalPlace, LocalScalar, ReturnScalar};
 
 use crate::symbols::Symbols;
 use crate::units::{Die, Entry};
