@@ -229,7 +229,8 @@ impl Source<'_> {
         let by_code: BTreeSet<String> = pcs.filter_map(|pc| self.object(pc)).collect();
         let named = |&(start, end): &(u64, u64)| self.places.variable(start, end - start);
         let first = meetings.first().and_then(|meeting| named(&meeting.object));
-        let shortest = || by_code.iter().min_by_key(|name| name.len()).cloned();
+        // What an argument leads to says less than a field or a variable.
+        let shortest = || by_code.iter().min_by_key(|name| (name.starts_with('*'), name.len())).cloned();
         let object = first.or_else(shortest).unwrap_or_else(|| "memory without a name".to_owned());
         let mut objects: BTreeSet<String> = way.objects.iter().filter_map(named).collect();
         objects.insert(object.clone());

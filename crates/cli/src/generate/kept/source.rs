@@ -256,6 +256,12 @@ fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<
                 Some(text) if text.starts_with("PTHREAD") => format!("({}){text}", types.declare(*ty, "")),
                 _ => values.expression(*ty, item, &path, types),
             };
+            // A structure without a name is another type wherever it is written down.
+            let bare = types.declare(*ty, "");
+            let value = match bare.contains('{') {
+                true => value.replacen(&format!("({bare})"), &format!("(__typeof__({place}))"), 1),
+                false => value,
+            };
             let _ = writeln!(lines, "    {place} = {};", value.replace('\n', "\n    "));
         }
         words(values, thing, lead + own * count..*size, whole, &mut lines);
