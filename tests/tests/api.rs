@@ -9,7 +9,7 @@ use threadbare_tests::extent::is_full;
 use threadbare_tests::tool::{self, Outcome};
 
 /// The Rust types with a fault, by what makes one, and how it shows.
-const FAULTS: [(&str, &str, &str); 8] = [
+const FAULTS: [(&str, &str, &str); 9] = [
     ("BadAttempt", "BadAttempt::new", "panic"),
     ("BadGate", "BadGate::default", "deadlock"),
     ("BadNotify", "BadNotify", "deadlock"),
@@ -17,6 +17,7 @@ const FAULTS: [(&str, &str, &str); 8] = [
     ("BadSender", "bad_oneshot", "deadlock"),
     ("BadShared", "BadShared::new", "race"),
     ("BadSpin", "BadSpin::new", "race"),
+    ("BadStealer", "BadWorker::new", "panic"),
     ("BadStock", "BadStock::new", "leak"),
 ];
 const TWINS: [&str; 10] =
@@ -87,7 +88,7 @@ fn verdicts<'a>(made: &'a Made, maker: &str) -> Vec<&'a str> {
 #[test]
 fn faults_of_rust_types_are_found() {
     let mut arguments: Vec<&str> = FAULTS.iter().map(|(name, ..)| *name).collect();
-    arguments.extend(["--max", "130", "--runs", "60", "--shrink", "off"]);
+    arguments.extend(["--max", "150", "--runs", "60", "--shrink", "off"]);
     let made = rust(&arguments);
     for (name, maker, verdict) in FAULTS {
         let verdicts = verdicts(&made, maker);

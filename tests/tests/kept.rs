@@ -295,3 +295,106 @@ fn what_the_two_calls_cannot_do_alone_is_live_only() {
         assert_eq!(test["verdict"], "pass", "{test:#}\n{}", built.source(name(test)));
     }
 }
+
+fn combined(json: &Value) -> Vec<&Value> {
+    tests(json, "kept").into_iter().filter(|test| test["states"] == "combined").collect()
+}
+
+/// Calls that met in no run, each recorded in one of its own.
+#[test]
+fn states_recorded_apart_are_combined_if_they_are_compatible() {
+    for program in ["apart.c", "apart.cc", "apart.rs"] {
+        let built = Built::in_its_language(program);
+        let (code, json) = built.generate(&[], &[]);
+        let made = combined(&json);
+        let [test] = made[..] else { panic!("{program}: {json:#}") };
+        let text = built.source(name(test));
+        // What it shows need not be: it is told, and nothing fails by it.
+        assert_eq!((code, &test["verdict"]), (Some(0), &Value::from("fail")), "{program}: {json:#}");
+        let notes: Vec<&Value> = json["findings"].as_array().expect("findings").iter().collect();
+        assert!(!notes.is_empty() && notes.iter().all(|it| it["severity"] == "note"), "{json:#}");
+        assert!(
+            notes
+                .iter()
+                .all(|it| it["message"].as_str().is_some_and(|it| it.ends_with("from combined states"))),
+            "{json:#}"
+        );
+        assert!(text.contains("From combined states: "), "{program}: {text}");
+        assert_eq!(json["left_out"]["not_combined"], 0, "{program}: {json:#}");
+        let plain = built.bare(name(test));
+        assert_eq!(plain.code, Some(0), "{program}: {}\n{text}", plain.describe());
+        let folder = built.out().to_string_lossy().into_owned();
+        let (code, json) = built.generate(&["--check", &folder], &[]);
+        assert_eq!((code, combined(&json).len()), (Some(0), 1), "{program}: {json:#}");
+        // Who says that the state can be makes it a test like any other.
+        let file = built.out().join(format!("{}.c", name(test)));
+        fs::write(&file, text.replace("From combined states: ", "")).expect("the file");
+        let (code, json) = built.generate(&["--check", &folder], &[]);
+        assert_eq!((code, combined(&json).len()), (Some(1), 0), "{program}: {json:#}");
+    }
+    let built = Built::in_its_language("apart.c");
+    let (code, json) = built.generate(&[], &["careful"]);
+    let made = combined(&json);
+    let [test] = made[..] else { panic!("{json:#}") };
+    assert_eq!((code, &test["verdict"]), (Some(0), &Value::from("pass")), "{json:#}");
+    // One object, with one number in it, for both calls.
+    let text = built.source(name(test));
+    assert_eq!(text.matches("kept_block(").count(), 1, "{text}");
+    assert!(text.contains(".level = 10") && text.contains("fill(tank_1, 3)"), "{text}");
+    assert!(text.contains("drain(tank_1, 2)"), "{text}");
+}
+
+const APART: &str = "
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+struct tank { int level, limit; };
+static struct tank tank = { 10, 50 };
+static atomic_int taken;
+__attribute__((noinline)) static void fill(struct tank *it, int by) { it->level += by; }
+__attribute__((noinline)) static void drain(struct tank *it, int by) { it->level -= by; }
+static void *filler(void *at) {
+    if (!atomic_exchange(&taken, 1)) {
+        struct tank *it = FIRST;
+        fill(it, 3);
+    }
+    return at;
+}
+static void *drainer(void *at) {
+    if (!atomic_exchange(&taken, 1)) {
+        struct tank *it = SECOND;
+        drain(it, 2);
+    }
+    return at;
+}
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, 0, filler, 0);
+    pthread_create(&two, 0, drainer, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    return 0;
+}
+";
+
+#[test]
+fn states_recorded_apart_with_another_field_are_left_out_and_told() {
+    let text =
+        APART.replace("FIRST", "(tank.limit = 60, &tank)").replace("SECOND", "(tank.limit = 70, &tank)");
+    let built = Built::from(&text);
+    let (code, json) = built.generate(&[], &[]);
+    assert!(combined(&json).is_empty(), "{json:#}");
+    assert_eq!((code, &json["left_out"]["not_combined"]), (Some(0), &Value::from(1)), "{json:#}");
+    let left = &json["not_combined"][0];
+    assert_eq!([&left["first"], &left["second"]], ["fill", "drain"], "{json:#}");
+    assert!(left["why"].as_str().is_some_and(|why| why.contains("`tank.limit`")), "{left:#}");
+}
+
+#[test]
+fn calls_with_no_object_in_common_are_no_pair() {
+    // Each strand's own block lies where the other one's lies in another run.
+    let own = "calloc(1, sizeof(struct tank))";
+    let built = Built::from(&APART.replace("FIRST", own).replace("SECOND", own));
+    let (code, json) = built.generate(&[], &[]);
+    assert_eq!((code, combined(&json).len()), (Some(0), 0), "{json:#}");
+}

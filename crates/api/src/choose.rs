@@ -21,15 +21,23 @@ pub(crate) trait Tells {
     fn cost(&self, test: &Test) -> usize;
 }
 
+/// What was drawn so far: later tests are other ones.
+#[derive(Clone, Debug, Default)]
+pub struct Drawn {
+    covered: BTreeSet<(String, String)>,
+    texts: BTreeSet<String>,
+}
+
 /// At most `max` tests of those that `draw` gives, each of which calls a function whose name has one of the parts, if there are any.
 pub(crate) fn choose(
     max: usize,
     parts: &[String],
     tells: &dyn Tells,
+    Drawn { covered, texts }: &mut Drawn,
     draw: &mut dyn FnMut() -> Option<Test>,
 ) -> Vec<Test> {
-    let (mut tests, mut covered, mut texts) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
-    let mut in_vain = 0;
+    let (mut tests, mut in_vain) = (Vec::new(), 0);
+    let before = texts.len();
     while tests.len() < max && in_vain < IN_VAIN {
         let mut best: Option<(usize, Test)> = None;
         for _ in 0..DRAWN {
@@ -52,7 +60,7 @@ pub(crate) fn choose(
         in_vain = 0;
         covered.extend(pairs(&test, tells));
         texts.insert(tells.text(&test));
-        test.number = u32::try_from(tests.len()).unwrap_or(u32::MAX);
+        test.number = u32::try_from(before + tests.len()).unwrap_or(u32::MAX);
         tests.push(test);
     }
     tests

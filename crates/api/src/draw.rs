@@ -19,6 +19,11 @@ impl Draw {
         mixed ^ (mixed >> 31)
     }
 
+    /// By a seed, for further tests: each round draws others, the first one what the seed itself draws.
+    pub fn of_round(seed: u64, round: u64) -> Draw {
+        Draw::new(seed.wrapping_add(round.wrapping_mul(0xD6E8_FEB8_6659_FD93)))
+    }
+
     /// Less than `bound`, which is not 0.
     pub fn below(&mut self, bound: usize) -> usize {
         usize::try_from(self.next() % (bound.max(1) as u64)).unwrap_or(0)

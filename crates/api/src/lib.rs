@@ -20,6 +20,7 @@ pub mod recipe;
 pub mod rust;
 mod test;
 
+pub use choose::Drawn;
 pub use draw::Draw;
 pub use recipe::Recipes;
 pub use test::{Step, Test, Told};

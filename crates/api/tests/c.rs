@@ -1,7 +1,7 @@
 //! What is read from a C header, and the tests that are made of it.
 
 use threadbare_api::c::{self, CTy, Limits};
-use threadbare_api::{Recipes, Test};
+use threadbare_api::{Drawn, Recipes, Test};
 
 const HEADER: &str = r#"# 1 "/usr/include/other.h" 1
 typedef unsigned long size_t;
@@ -26,7 +26,12 @@ fn api() -> c::Api {
 
 fn generate(single: &[&str]) -> (Vec<Test>, Vec<threadbare_api::LeftOut>) {
     let single = single.iter().map(|&part| part.to_owned()).collect();
-    c::generate(&api(), &Recipes::default(), &Limits { max: 40, single, ..Limits::default() })
+    c::generate(
+        &api(),
+        &Recipes::default(),
+        &Limits { max: 40, single, ..Limits::default() },
+        &mut Drawn::default(),
+    )
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use threadbare_api::rust::{self, Api, Limits, Receiver, Ty};
-use threadbare_api::{Recipes, Test};
+use threadbare_api::{Drawn, Recipes, Test};
 
 fn read(files: &[(&str, &str)]) -> Api {
     let files: BTreeMap<PathBuf, String> =
@@ -13,7 +13,13 @@ fn read(files: &[(&str, &str)]) -> Api {
 
 fn generate(api: &Api, types: &[&str]) -> Vec<Test> {
     let types = types.iter().map(|&ty| ty.to_owned()).collect();
-    rust::generate(api, &Recipes::default(), &Limits { max: 40, types, ..Limits::default() }).0
+    rust::generate(
+        api,
+        &Recipes::default(),
+        &Limits { max: 40, types, ..Limits::default() },
+        &mut Drawn::default(),
+    )
+    .0
 }
 
 const CHANNEL: &str = "
@@ -84,14 +90,14 @@ fn only_one_strand_calls_by_mut_and_self() {
 fn what_has_no_value_is_told_and_a_recipe_gives_one() {
     let api = read(&[("src/lib.rs", CHANNEL), ("src/flavour.rs", FLAVOUR)]);
     let limits = Limits { max: 60, ..Limits::default() };
-    let (tests, left_out) = rust::generate(&api, &Recipes::default(), &limits);
+    let (tests, left_out) = rust::generate(&api, &Recipes::default(), &limits, &mut Drawn::default());
     assert!(
         left_out.iter().any(|left| left.what == "Receiver::odd" && left.why.contains("TcpStream")),
         "{left_out:?}"
     );
     assert!(!tests.iter().any(|test| test.calls().contains("odd")));
     let recipes = Recipes::read("[TcpStream]\nmake = \"connect()\"\n").expect("a recipe");
-    let (tests, left_out) = rust::generate(&api, &recipes, &limits);
+    let (tests, left_out) = rust::generate(&api, &recipes, &limits, &mut Drawn::default());
     assert!(!left_out.iter().any(|left| left.what == "Receiver::odd"));
     assert!(tests.iter().any(|test| test.calls().contains("odd")));
 }
@@ -200,4 +206,60 @@ impl<T> std::ops::Deref for Guard<'_, T> { type Target = T; }
             }
         }
     }
+}
+
+const INTERNER: &str = "
+static ALL: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+pub struct Name<T> { at: usize, of: T }
+impl<T> Name<T> {
+    pub fn new(word: T) -> Name<T> { todo!() }
+    pub fn users(&self) -> usize { todo!() }
+}
+";
+
+#[test]
+fn strands_make_objects_where_a_static_may_bring_them_together() {
+    let makes = |test: &Test| test.strands.iter().flatten().any(|step| step.name == "Name::new");
+    let tests = generate(&read(&[("src/lib.rs", INTERNER)]), &["Name"]);
+    let made: Vec<&Test> = tests.iter().filter(|test| makes(test)).collect();
+    assert!(made.len() >= 5, "{}", made.len());
+    // The same values find each other.
+    for test in &made {
+        let step = test.strands.iter().flatten().find(|step| step.name == "Name::new").expect("a step");
+        assert!(test.make[0].contains(&step.call), "{} {:?}", step.call, test.make);
+    }
+    let alone = INTERNER.replace("static ALL", "const NONE");
+    assert!(!generate(&read(&[("src/lib.rs", &alone)]), &["Name"]).iter().any(makes));
+}
+
+const BAG: &str = "
+pub struct Bag<T>(Vec<T>);
+impl<T> Bag<T> {
+    pub fn new() -> Bag<T> { todo!() }
+    pub fn put(&self, item: T) { todo!() }
+    pub fn take(&self) -> Option<T> { todo!() }
+    pub fn clear(&self) { todo!() }
+}
+";
+
+#[test]
+fn further_tests_are_other_ones_and_do_more() {
+    let api = read(&[("src/lib.rs", BAG)]);
+    let mut drawn = Drawn::default();
+    let mut round = |round: u64| {
+        let limits = Limits { max: 40, round, ..Limits::default() };
+        rust::generate(&api, &Recipes::default(), &limits, &mut drawn).0
+    };
+    let (first, second) = (round(0), round(1));
+    assert!(first.len() >= 30 && second.len() >= 30, "{} {}", first.len(), second.len());
+    let numbers: Vec<u32> = first.iter().chain(&second).map(|test| test.number).collect();
+    assert!(numbers.is_sorted() && numbers.windows(2).all(|two| two[0] != two[1]), "{numbers:?}");
+    // Much is given, and most of it taken, while others are under way.
+    let tides = |tests: &[Test]| {
+        let taken =
+            |test: &&Test| test.strands.iter().flatten().any(|step| step.name.contains("Bag::take ("));
+        tests.iter().filter(taken).count()
+    };
+    assert_eq!(tides(&first), 0);
+    assert!(tides(&second) >= 3, "{}", tides(&second));
 }

@@ -7,15 +7,18 @@
 //! 4. A path is the set of places at which a call touches what strands share ([`Call::path`]).
 //! 5. Pairs whose conflicts other, smaller pairs have are left out ([`choose`]): of functions that call each other the innermost are tested, and an outer one
 //!    where it brings conflicts together that no inner one has both of.
+//! 6. States recorded apart are looked for only of calls that touched the same object, each in a run of its own ([`Apart`]).
 //!
 //! The crate knows neither programs nor symbols: who makes a [`Run`] of what it saw, and says which functions an instruction is in ([`Functions`]), is the driver.
 
+mod apart;
 mod calls;
 mod choose;
 pub mod code;
 mod meet;
 mod run;
 
+pub use apart::{Apart, Joint, Toucher, first_touchers};
 pub use calls::{Call, Calls, Functions, calls};
 pub use choose::{Choice, choose};
 pub use meet::{Book, Conflict, Meeting, Pair, Rules, Span, Way, running};

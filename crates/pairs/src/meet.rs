@@ -372,7 +372,7 @@ fn way_to(run: &Run, first: &Span, second: &Span) -> Vec<(u64, u64)> {
     way
 }
 
-fn granules(touch: &Touch) -> impl Iterator<Item = u64> + use<> {
+pub(crate) fn granules(touch: &Touch) -> impl Iterator<Item = u64> + use<> {
     touch.start / 8..touch.end.min(touch.start + LARGE).div_ceil(8)
 }
 

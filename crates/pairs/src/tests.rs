@@ -199,3 +199,76 @@ fn a_lock_that_both_have_all_the_time_keeps_them_apart() {
     assert!(book.guarded.contains(&(1, 2)) && book.guarded.contains(&(2, 2)));
     assert!(!running(&run, &calls, None).contains(&(2, 2)));
 }
+
+/// A run in which a strand calls a function at an object that strand 0 has touched first, or nobody, while another strand does something else.
+fn one_of_two(number: u64, strand: u32, function: u64, object: u64, first: Option<u32>) -> Run {
+    let mut maker = Maker { run: Run { number, ..Run::default() }, ..Maker::default() };
+    let outer = [0, 1, 2].map(|_| maker.activation(None, 0));
+    if let Some(first) = first {
+        maker.event(first, outer[first as usize], 901, Does::Write, object, &[]);
+    }
+    maker.event(3 - strand, outer[3 - strand as usize], 902, Does::Update, 0x9000, &[]);
+    maker.event(strand, outer[strand as usize], 903, Does::Update, 0x9000, &[]);
+    let inner = maker.activation(Some(outer[strand as usize]), 904);
+    maker.event(strand, inner, function * 100 + 1, Does::Read, object, &[]);
+    maker.event(strand, inner, function * 100 + 2, Does::Write, object, &[]);
+    maker.run
+}
+
+fn joints(runs: &[Run], is_variable: bool) -> BTreeMap<(u32, u32), Vec<Joint>> {
+    let mut apart = Apart::default();
+    for run in runs {
+        apart.take(run, &calls(run, &mut ByPc));
+    }
+    let mut found = apart.joints(&|_| true, &|_| is_variable);
+    found.retain(|pair, _| *pair == (2, 3));
+    found
+}
+
+#[test]
+fn calls_that_met_in_no_run_are_joined_at_the_same_object() {
+    let runs = |first| [one_of_two(0, 1, 2, 0x1000, first), one_of_two(1, 2, 3, 0x1000, first)];
+    let found = joints(&runs(Some(0)), false);
+    let joint = &found[&(2, 3)][0];
+    assert_eq!((joint.runs, joint.object), ([0, 1], (0x1000, 0x1008)));
+    assert_eq!([joint.spans[0].path, joint.spans[1].path], [51, 52]);
+    assert_eq!(joint.conflicts.iter().copied().collect::<Vec<_>>(), [(201, 302), (202, 301), (202, 302)]);
+    // A variable is one object whoever comes to it first.
+    let own = [one_of_two(0, 1, 2, 0x1000, Some(1)), one_of_two(1, 2, 3, 0x1000, Some(2))];
+    assert_eq!(joints(&own, true).len(), 1);
+    // Nobody is known to have touched it.
+    assert_eq!(joints(&runs(None), false).len(), 1);
+}
+
+#[test]
+fn calls_that_share_no_object_are_not_joined() {
+    // Other bytes.
+    let other = [one_of_two(0, 1, 2, 0x1000, Some(0)), one_of_two(1, 2, 3, 0x2000, Some(0))];
+    assert!(joints(&other, true).is_empty());
+    // What each strand has for itself may lie at the same bytes.
+    let own = [one_of_two(0, 1, 2, 0x1000, Some(1)), one_of_two(1, 2, 3, 0x1000, Some(2))];
+    assert!(joints(&own, false).is_empty());
+    // The same strand makes both calls.
+    let alone = [one_of_two(0, 1, 2, 0x1000, Some(0)), one_of_two(1, 1, 3, 0x1000, Some(0))];
+    assert!(joints(&alone, true).is_empty());
+}
+
+#[test]
+fn calls_that_are_ordered_in_a_run_are_not_joined() {
+    let mut ordered = one_of_two(2, 1, 2, 0x1000, Some(0));
+    let mut later = one_of_two(2, 2, 3, 0x1000, None);
+    let (events, activations) = (ordered.events.len() as u32, ordered.activations.len() as u32);
+    for event in &mut later.events {
+        event.activation += activations;
+        event.ordinal += events;
+        event.clock = Arc::from([9u32, 9, 9]);
+    }
+    for activation in &mut later.activations {
+        activation.parent = activation.parent.map(|parent| parent + activations);
+    }
+    ordered.events.extend(later.events);
+    ordered.activations.extend(later.activations);
+    let runs = [one_of_two(0, 1, 2, 0x1000, Some(0)), one_of_two(1, 2, 3, 0x1000, Some(0)), ordered];
+    assert_eq!(joints(&runs[..2], true).len(), 1);
+    assert!(joints(&runs, true).is_empty());
+}

@@ -6,7 +6,7 @@
 use super::{Api, CTy, Function};
 use crate::choose::{self, choose};
 use crate::draw::{form, two};
-use crate::{Draw, LeftOut, Recipes, Step, Test, Told};
+use crate::{Draw, Drawn, LeftOut, Recipes, Step, Test, Told};
 
 /// What is wanted.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +15,8 @@ pub struct Limits {
     pub max: usize,
     /// The seed.
     pub seed: u64,
+    /// How often tests were drawn before: further ones do more.
+    pub round: u64,
     /// Structs, or their typedefs, that a test is to be about; all if there is none.
     pub types: Vec<String>,
     /// Parts of names of functions of which a test has to call one.
@@ -46,12 +48,17 @@ enum Make<'a> {
     Recipe(String),
 }
 
-/// Tests over a header, and what has none.
-pub fn generate(api: &Api, recipes: &Recipes, limits: &Limits) -> (Vec<Test>, Vec<LeftOut>) {
+/// Tests over a header that were not drawn before, and what has none.
+pub fn generate(
+    api: &Api,
+    recipes: &Recipes,
+    limits: &Limits,
+    drawn: &mut Drawn,
+) -> (Vec<Test>, Vec<LeftOut>) {
     let mut left_out = Vec::new();
     let groups = groups(api, recipes, limits, &mut left_out);
-    let mut draw = Draw::new(limits.seed);
-    let tests = choose(limits.max, &limits.functions, &Tells, &mut || {
+    let mut draw = Draw::of_round(limits.seed, limits.round);
+    let tests = choose(limits.max, &limits.functions, &Tells, drawn, &mut || {
         let group = draw.pick(&groups)?;
         one(api, recipes, limits, group, &mut draw)
     });
@@ -256,7 +263,9 @@ fn one(api: &Api, recipes: &Recipes, limits: &Limits, group: &Group<'_>, draw: &
         }
         None
     };
-    for _ in 0..if form.is_some() { 0 } else { [0, 0, 0, 1, 1, 2][draw.below(6)] } {
+    // What is drawn first begins with the object as it is made.
+    let plain = form.is_some() && limits.round == 0;
+    for _ in 0..if plain { 0 } else { [0, 0, 0, 1, 1, 2][draw.below(6)] } {
         test.setup.extend(step(draw, None, None));
     }
     let sizes: &[usize] = if strands == 2 { &[1, 1, 1, 2, 2, 3] } else { &[1, 1, 1, 2] };

@@ -11,7 +11,7 @@ use super::{Api, Receiver};
 use crate::choose::{self, choose};
 use crate::draw::{form, two};
 use crate::test::{Kept, Need};
-use crate::{Draw, LeftOut, Recipes, Step, Test, Told};
+use crate::{Draw, Drawn, LeftOut, Recipes, Step, Test, Told};
 use std::collections::BTreeSet;
 
 /// What is wanted.
@@ -21,6 +21,8 @@ pub struct Limits {
     pub max: usize,
     /// The seed.
     pub seed: u64,
+    /// How often tests were drawn before: further ones do more.
+    pub round: u64,
     /// Types that a test is to be about; all if there is none.
     pub types: Vec<String>,
     /// Parts of names of functions of which a test has to call one; any if there is none.
@@ -42,9 +44,14 @@ struct Var {
     borrows: Option<(String, bool)>,
 }
 
-/// Tests over an API, and what has none.
-pub fn generate(api: &Api, recipes: &Recipes, limits: &Limits) -> (Vec<Test>, Vec<LeftOut>) {
-    let mut draw = Draw::new(limits.seed);
+/// Tests over an API that were not drawn before, and what has none.
+pub fn generate(
+    api: &Api,
+    recipes: &Recipes,
+    limits: &Limits,
+    drawn: &mut Drawn,
+) -> (Vec<Test>, Vec<LeftOut>) {
+    let mut draw = Draw::of_round(limits.seed, limits.round);
     let wanted = |maker: &Maker| {
         limits.types.is_empty()
             || maker.all().any(|object| {
@@ -58,8 +65,9 @@ pub fn generate(api: &Api, recipes: &Recipes, limits: &Limits) -> (Vec<Test>, Ve
     let more: Vec<Maker> = makers.iter().flat_map(|maker| derived(api, recipes, maker)).collect();
     makers.extend(more);
     makers.retain(wanted);
-    let mut generator = Generator { api, recipes, values: Values { api, recipes, next: 0 } };
-    let tests = choose(limits.max, &limits.functions, &Tells, &mut || {
+    let values = Values { api, recipes, next: 0 };
+    let mut generator = Generator { api, recipes, values, deep: limits.round > 0, again: None };
+    let tests = choose(limits.max, &limits.functions, &Tells, drawn, &mut || {
         let maker = draw.pick(&makers)?;
         generator.test(maker, &mut draw)
     });
@@ -110,6 +118,10 @@ struct Generator<'a> {
     api: &'a Api,
     recipes: &'a Recipes,
     values: Values<'a>,
+    /// Tests do more than the first ones.
+    deep: bool,
+    /// What makes another object of the test's, if that can have to do with the first one: its name, the call, and the object.
+    again: Option<(String, String, Object)>,
 }
 
 impl Generator<'_> {
@@ -123,6 +135,10 @@ impl Generator<'_> {
             format!("{}({}){}", maker.call, args.join(", "), maker.after)
         } else {
             maker.call.clone()
+        };
+        self.again = match &maker.objects[..] {
+            [object] if self.api.statics => Some((maker.title.clone(), call.clone(), object.clone())),
+            _ => None,
         };
         let names: Vec<String> = maker.objects.iter().map(|object| format!("⟨{}⟩", object.name)).collect();
         let pattern = if maker.tuple { format!("({})", names.join(", ")) } else { names.join(", ") };
@@ -155,27 +171,49 @@ impl Generator<'_> {
         }
         // Calls before the strands are made on the objects themselves.
         let mut before: Vec<Var> = maker.objects.iter().map(|object| var_of(object, false)).collect();
-        let before_calls = if form.is_some() { 0 } else { [0, 0, 0, 1, 1, 2, 3][draw.below(7)] };
+        let (mut two, tide) = (self.two(&vars, draw), self.deep && draw.chance(1, 4));
+        let tide = if tide { self.tide(&mut before, &mut vars, draw, &mut test) } else { None };
+        let often = if self.deep { 3 } else { 8 };
+        let before_calls = match (form.is_some() || tide.is_some(), self.deep) {
+            (true, _) => 0,
+            (false, false) => [0, 0, 0, 1, 1, 2, 3][draw.below(7)],
+            (false, true) => [0, 1, 1, 2, 2, 3, 4][draw.below(7)],
+        };
         // Who takes needs somebody who has given.
         let givers = self.givers(&before);
-        if form.is_none()
+        let gives = |two: &[String; 2]| two.iter().any(|name| givers.contains(name));
+        let given = form.is_some() && two.as_ref().is_some_and(gives);
+        if tide.is_none()
+            && !given
             && draw.chance(1, 2)
             && let Some(giver) = draw.pick(&givers)
         {
-            test.setup.extend(self.step(&mut before, draw, false, Some(giver)));
+            for _ in 0..1 + draw.below(2) {
+                test.setup.extend(self.step(&mut before, draw, false, Some(giver)));
+            }
         }
         for _ in 0..before_calls {
             if let Some(step) = self.step(&mut before, draw, false, None) {
-                let step = if draw.chance(1, 8) { many(step, draw) } else { step };
+                let step = if draw.chance(1, often) { many(step, draw) } else { step };
                 test.setup.push(step);
             }
         }
         test.shared = shared.into_iter().filter(|(_, arc)| !arc).map(|(name, _)| name).collect();
-        let sizes: &[usize] = if strands == 2 { &[1, 1, 1, 2, 2, 3] } else { &[1, 1, 1, 2] };
-        let two = self.two(&vars, draw);
+        let sizes: &[usize] = match (strands, self.deep) {
+            (2, false) => &[1, 1, 1, 2, 2, 3],
+            (2, true) => &[1, 2, 2, 3, 3, 4],
+            _ => &[1, 1, 1, 2],
+        };
+        let tidal = tide.as_ref().map(|(strand, _)| *strand);
+        let mut turning = tide.map(|(_, steps)| steps);
+        if turning.is_some() {
+            // Whoever comes beside it does anything.
+            two = None;
+        }
         for (strand, vars) in vars.iter_mut().enumerate() {
             let mut steps = Vec::new();
             match (form.map(|form| form[strand]), &two) {
+                _ if tidal == Some(strand) => steps.extend(turning.take().unwrap_or_default()),
                 (Some(form), Some(two)) => {
                     for &which in form {
                         steps.extend(self.step(vars, draw, true, Some(&two[which])));
@@ -208,6 +246,45 @@ impl Generator<'_> {
         Some(test)
     }
 
+    /// Much is given before the strands, and one of them takes most of it and gives again: what grows and shrinks does so while others are under way. The strand, and its steps.
+    fn tide(
+        &mut self,
+        before: &mut Vec<Var>,
+        vars: &mut [Vec<Var>],
+        draw: &mut Draw,
+        test: &mut Test,
+    ) -> Option<(usize, Vec<Step>)> {
+        let giver = draw.pick(&self.givers(before)).cloned()?;
+        let strand = draw.below(vars.len());
+        let taker = draw.pick(&self.takers(&vars[strand])).cloned()?;
+        let (filled, taken) = draw.pick(&TIDES).copied()?;
+        let give = self.step(before, draw, false, Some(&giver))?;
+        let take = self.step(&mut vars[strand], draw, true, Some(&taker))?;
+        // Who cannot give again leaves it at that.
+        let again = self.step(&mut vars[strand], draw, true, Some(&giver));
+        test.setup.push(times(give, filled));
+        Some((strand, std::iter::once(times(take, taken)).chain(again).collect()))
+    }
+
+    /// Functions that take a value, without waiting for one.
+    fn takers(&self, vars: &[Var]) -> Vec<String> {
+        let all = vars.iter().flat_map(|var| {
+            let fits = move |method: &Method<'_>| match method.receiver {
+                Receiver::Ref => true,
+                Receiver::Mut => !var.shared,
+                _ => false,
+            };
+            methods(self.api, self.recipes, &var.ty).into_iter().filter(fits)
+        });
+        let takes = |method: &Method<'_>| {
+            matches!(&method.function.gives, Ty::Option(inner) if **inner == Ty::Param)
+                && method.args.is_empty()
+                && !method.function.is_async
+        };
+        let names = all.filter(takes).map(|method| method.function.name.clone());
+        names.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// An argument of what makes an object: a size may be none at all.
     fn size(&mut self, arg: &Ty, draw: &mut Draw) -> Option<String> {
         if *arg == Ty::Number && draw.chance(1, 5) {
@@ -234,6 +311,9 @@ impl Generator<'_> {
             let fits =
                 all.filter(|method| !var.shared || matches!(method.receiver, Receiver::Ref | Receiver::Arc));
             names.extend(fits.map(|method| method.function.name.clone()).filter(|name| !is_snapshot(name)));
+        }
+        if self.again.is_some() {
+            names.insert(AGAIN.to_owned());
         }
         let names: Vec<String> = names.into_iter().collect();
         two(draw, &names).map(|names| names.map(String::clone))
@@ -309,6 +389,13 @@ impl Generator<'_> {
         in_strand: bool,
         only: Option<&str>,
     ) -> Option<Step> {
+        if in_strand
+            && vars.len() < 4
+            && let Some(again) = &self.again
+            && (only == Some(AGAIN) || (only.is_none() && draw.chance(1, 5)))
+        {
+            return Some(another(again, vars));
+        }
         let free = |var: &&Var| {
             !vars.iter().any(|other| matches!(&other.borrows, Some((of, true)) if *of == var.name))
         };
@@ -547,15 +634,40 @@ impl Generator<'_> {
     }
 }
 
+/// Stands for what makes an object among the names of functions.
+const AGAIN: &str = "⟨a constructor⟩";
+
+/// Another object of the same kind, made of the same values: an interner, a pool or a registry that is a static has the one it gave before.
+fn another((title, call, object): &(String, String, Object), vars: &mut Vec<Var>) -> Step {
+    let name = fresh(&format!("other_{}", object.name), vars);
+    let var = Var { name: name.clone(), ..var_of(object, false) };
+    let keeps = Some(Kept { name, unwrap: None, touch: None });
+    let step = Step { keeps, uses: Vec::new(), ..plain(title.clone(), call.clone(), &var, Told::Nothing) };
+    vars.push(var);
+    step
+}
+
+/// How many values are given, and how many of them taken: a little more than a block has, and most of it.
+const TIDES: [(&str, &str); 6] =
+    [("33", "31"), ("33", "32"), ("65", "32"), ("65", "48"), ("65", "63"), ("65", "64")];
+
+/// The same call so often.
+fn times(step: Step, times: &str) -> Step {
+    let call = format!("for _ in 0..{times} {{ let _ = {}; }}", step.call);
+    let name = format!("{} ({times} times)", step.name);
+    Step { call, name, told: Told::Nothing, tries: false, keeps: None, ..step }
+}
+
 /// Sizes of blocks that queues are made of.
 const BLOCKS: [&str; 4] = ["31", "32", "63", "64"];
 
 /// The same call many times, if it gives something away: what is in blocks comes to the end of one.
 fn many(step: Step, draw: &mut Draw) -> Step {
     let gives = step.call.contains("Counted::new(") && step.ends.is_none() && !step.tries;
-    let Some(times) = draw.pick(&BLOCKS).filter(|_| gives) else { return step };
-    let call = format!("for _ in 0..{times} {{ let _ = {}; }}", step.call);
-    Step { call, name: format!("{} ({times} times)", step.name), told: Told::Nothing, ..step }
+    match draw.pick(&BLOCKS).filter(|_| gives) {
+        Some(number) => times(step, number),
+        None => step,
+    }
 }
 
 fn var_of(object: &Object, shared: bool) -> Var {

@@ -31,6 +31,8 @@ pub struct Api {
     pub left_out: Vec<LeftOut>,
     /// What the compiler refused: names of probes.
     pub refused: BTreeSet<String>,
+    /// It has variables that all of the program share: objects may have to do with each other that nobody gave each other.
+    pub statics: bool,
 }
 
 /// A type of the crate.

@@ -15,7 +15,8 @@ const TRAITS: [&str; 6] = ["Clone", "Default", "Deref", "DerefMut", "Future", "I
 pub fn read(krate: &str, files: &BTreeMap<PathBuf, String>, root: &Path) -> Api {
     let modules = Modules::read(files, root);
     let public = modules.public(krate);
-    let mut api = Api { krate: krate.to_owned(), ..Api::default() };
+    let statics = files.values().any(|text| has_static(text));
+    let mut api = Api { krate: krate.to_owned(), statics, ..Api::default() };
     for file in &modules.unread {
         api.left_out.push(LeftOut { what: file.clone(), why: "it cannot be read as Rust".to_owned() });
     }
@@ -253,4 +254,30 @@ fn scope_of(generics: &Generics, outer: &Scope) -> Scope {
     }
     scope.params.extend(bounds);
     scope
+}
+
+/// Whether a file has a variable of the program's own, in a macro or not. What only its tests have does not count.
+fn has_static(text: &str) -> bool {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let tests = lines.windows(2).position(|two| two[0] == "#[cfg(test)]" && two[1].starts_with("mod "));
+    let mut code = lines[..tests.unwrap_or(lines.len())].iter();
+    code.any(|line| {
+        let line = line.strip_prefix("pub ").unwrap_or(line);
+        line.starts_with("static ") && line.contains(':')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_the_program_are_seen_but_for_those_of_its_tests() {
+        assert!(has_static(
+            "#[cfg(test)]\nuse a::b;\nlazy_static! {\n    static ref ALL: Mutex<u8> = f();\n}\n"
+        ));
+        assert!(has_static("pub static COUNT: AtomicU8 = AtomicU8::new(0);\n"));
+        assert!(!has_static("fn f(a: &'static str) {}\n// static words: none\n"));
+        assert!(!has_static("fn f() {}\n#[cfg(test)]\nmod tests {\n    static ONE: u8 = 1;\n}\n"));
+    }
 }

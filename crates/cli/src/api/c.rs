@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use threadbare_api::c::{self, Api, Limits};
-use threadbare_api::{LeftOut, Recipes, Test};
+use threadbare_api::{Drawn, LeftOut, Recipes, Test};
 use threadbare_explore::files;
 use threadbare_explore::server::Target;
 use threadbare_explore::surroundings;
@@ -123,8 +123,8 @@ impl Header {
     }
 
     /// Tests over the header.
-    pub(crate) fn tests(&self, limits: &Limits) -> (Vec<Test>, Vec<LeftOut>) {
-        c::generate(&self.api, &self.recipes, limits)
+    pub(crate) fn tests(&self, limits: &Limits, drawn: &mut Drawn) -> (Vec<Test>, Vec<LeftOut>) {
+        c::generate(&self.api, &self.recipes, limits, drawn)
     }
 
     fn work(&self) -> PathBuf {

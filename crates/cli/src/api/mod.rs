@@ -62,15 +62,28 @@ pub(crate) struct Wishes {
     pub(crate) atomic_fails: bool,
     /// No test is begun after this.
     pub(crate) time: Option<Duration>,
+    /// There may be more tests than were asked for at first, as long as there is time.
+    pub(crate) goes_on: bool,
+    /// Also if one has failed.
+    pub(crate) keep_going: bool,
     /// How long failing tests are made smaller.
     pub(crate) shrink: Option<Duration>,
 }
 
-/// Judges tests and keeps what fails.
+/// What came of tests while they are judged.
+#[derive(Default)]
+struct Book {
+    /// Findings by key, and the test that showed each first.
+    known: BTreeMap<String, String>,
+    names: BTreeSet<String>,
+    failing: Vec<(usize, Test, Judged)>,
+}
+
+/// Judges tests and keeps what fails. While there is time and nothing has failed, more are drawn.
 pub(crate) fn campaign(
     language: &dyn Language,
-    tests: Vec<Test>,
-    left_out: Vec<LeftOut>,
+    (tests, left_out): (Vec<Test>, Vec<LeftOut>),
+    more: &mut dyn FnMut(u64) -> Vec<Test>,
     judge: &mut Judge<'_>,
     wishes: &Wishes,
 ) -> Result<Results, Trouble> {
@@ -79,41 +92,27 @@ pub(crate) fn campaign(
     if tests.is_empty() {
         return Ok(results);
     }
-    let built = language.build(&tests)?;
-    // What the compiler takes is not the tests'.
-    let built_at = Instant::now();
-    let refused: BTreeMap<u32, String> = built.refused.into_iter().collect();
-    for why in refused.values() {
-        *results.not_built.entry(why.clone()).or_default() += 1;
+    let (mut built, mut built_at, mut book) = (language.build(&tests)?, None, Book::default());
+    let mut tests = tests;
+    for round in 1.. {
+        // What the compiler takes at first is not the tests'.
+        let began = *built_at.get_or_insert_with(Instant::now);
+        let late = || wishes.time.is_some_and(|time| began.elapsed() > time) || interrupt::requested();
+        judged(judge, &built, tests, &mut results, &mut book, &late)?;
+        let ends = wishes.time.is_none() || !wishes.goes_on || late();
+        let fails = |(row, ..): &(usize, Test, Judged)| results.rows[*row].fails(wishes.atomic_fails);
+        if ends || (!wishes.keep_going && book.failing.iter().any(fails)) {
+            break;
+        }
+        tests = more(round);
+        if tests.is_empty() {
+            break;
+        }
+        built = language.build(&tests)?;
     }
-    let mut known: BTreeMap<String, String> = BTreeMap::new();
-    let mut names = BTreeSet::new();
-    let mut failing: Vec<(usize, Test, Judged)> = Vec::new();
-    for test in tests {
-        if refused.contains_key(&test.number) {
-            continue;
-        }
-        let late = wishes.time.is_some_and(|time| built_at.elapsed() > time);
-        if interrupt::requested() || late {
-            results.not_run += 1;
-            continue;
-        }
-        let judged = judge.test(&built.target, &test)?;
-        let name = unique(&test.name(), &mut names);
-        let mut row = Row::new(&name, &test, &judged);
-        let shown: Vec<&String> = judged.shown.keys().collect();
-        let fresh = shown.iter().any(|key| !known.contains_key(*key));
-        if !shown.is_empty() && !fresh {
-            row.same_as = shown.first().and_then(|key| known.get(*key)).cloned();
-        }
-        for key in judged.shown.keys() {
-            known.entry(key.clone()).or_insert_with(|| name.clone());
-        }
-        if fresh {
-            failing.push((results.rows.len(), test, judged));
-        }
-        results.rows.push(row);
-    }
+    let Book { mut failing, .. } = book;
+    // Notes leave room for what fails.
+    failing.sort_by_key(|(_, _, judged)| judged.worst().map(|(_, class, _)| class));
     failing.truncate(KEPT);
     if let Some(time) = wishes.shrink {
         smaller(language, judge, &mut failing, time)?;
@@ -122,6 +121,46 @@ pub(crate) fn campaign(
     results.runs = judge.runs;
     results.elapsed = started.elapsed();
     Ok(results)
+}
+
+/// Judges the tests of a program.
+fn judged(
+    judge: &mut Judge<'_>,
+    built: &Built,
+    tests: Vec<Test>,
+    results: &mut Results,
+    book: &mut Book,
+    late: &dyn Fn() -> bool,
+) -> Result<(), Trouble> {
+    let refused: BTreeMap<u32, &String> = built.refused.iter().map(|(number, why)| (*number, why)).collect();
+    for why in refused.values() {
+        *results.not_built.entry((*why).clone()).or_default() += 1;
+    }
+    for test in tests {
+        if refused.contains_key(&test.number) {
+            continue;
+        }
+        if late() {
+            results.not_run += 1;
+            continue;
+        }
+        let judged = judge.test(&built.target, &test)?;
+        let name = unique(&test.name(), &mut book.names);
+        let mut row = Row::new(&name, &test, &judged);
+        let shown: Vec<&String> = judged.shown.keys().collect();
+        let fresh = shown.iter().any(|key| !book.known.contains_key(*key));
+        if !shown.is_empty() && !fresh {
+            row.same_as = shown.first().and_then(|key| book.known.get(*key)).cloned();
+        }
+        for key in judged.shown.keys() {
+            book.known.entry(key.clone()).or_insert_with(|| name.clone());
+        }
+        if fresh {
+            book.failing.push((results.rows.len(), test, judged));
+        }
+        results.rows.push(row);
+    }
+    Ok(())
 }
 
 /// Leaves out calls as long as one of the same findings is shown.

@@ -15,6 +15,8 @@ use threadbare_explore::server::Target;
 use threadbare_explore::store::Store;
 use threadbare_report::Screen;
 
+/// Tests unless told otherwise.
+const TESTS: usize = 60;
 /// Runs of each test unless told otherwise.
 const RUNS: u64 = 200;
 /// How long failing tests are made smaller.
@@ -27,9 +29,9 @@ pub(crate) const RECIPES: &str = "threadbare-recipes.toml";
 pub(crate) struct ApiOptions {
     #[command(flatten)]
     pub(crate) campaign: CampaignOptions,
-    /// The most tests.
-    #[arg(long, value_name = "N", default_value_t = 60, allow_negative_numbers = true, value_parser = values::between::<usize>(1, u64::MAX))]
-    pub(crate) max: usize,
+    /// The most tests [default: 60; of an API with `--time` as many as there is time for].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::between::<usize>(1, u64::MAX))]
+    pub(crate) max: Option<usize>,
     /// Only tests that call a function with this in its name; of a program, `*` stands for anything. May be given several times.
     #[arg(long, value_name = "PATTERN")]
     pub(crate) function: Vec<String>,
@@ -42,6 +44,11 @@ pub(crate) struct ApiOptions {
 }
 
 impl ApiOptions {
+    /// The most tests that are drawn at a time.
+    pub(crate) fn most(&self) -> usize {
+        self.max.unwrap_or(TESTS)
+    }
+
     /// The recipes.
     pub(crate) fn recipes(&self) -> Result<Recipes, Trouble> {
         let path = match &self.recipe {
@@ -80,6 +87,7 @@ impl ApiOptions {
         &self,
         language: &dyn Language,
         (tests, left_out): (Vec<Test>, Vec<LeftOut>),
+        more: &mut dyn FnMut(u64) -> Vec<Test>,
     ) -> Result<Exit, Trouble> {
         interrupt::watch().map_err(|error| conduct::cannot("watch for signals", &error))?;
         let suppressions = hide::read(&self.campaign.suppressions)?;
@@ -98,8 +106,14 @@ impl ApiOptions {
             runs: 0,
         };
         let shrink = self.campaign.shrink.0.map(|_| SMALLER);
-        let wishes = Wishes { atomic_fails, time: self.campaign.time, shrink };
-        let results = campaign(language, tests, left_out, &mut judge, &wishes)?;
+        let wishes = Wishes {
+            atomic_fails,
+            time: self.campaign.time,
+            goes_on: self.max.is_none(),
+            keep_going: self.campaign.keep_going,
+            shrink,
+        };
+        let results = campaign(language, (tests, left_out), more, &mut judge, &wishes)?;
         // What findings need is the file with the orders; all else there was for looking.
         tidy(&folder, &results);
         let results = Results { atomic_fails, seed: self.campaign.seed, ..results };

@@ -32,6 +32,12 @@ impl Row {
         let (name, maker, calls) = (name.to_owned(), test.maker.clone(), test.calls());
         Row { name, maker, calls, judged: judged.clone(), ..Row::default() }
     }
+
+    /// Whether it is more than a note.
+    pub(super) fn fails(&self, atomic_fails: bool) -> bool {
+        let word = self.judged.word(atomic_fails);
+        !["clean", "left out", "note: not-atomic"].contains(&word.as_str())
+    }
 }
 
 /// All of it.
@@ -58,8 +64,7 @@ impl Results {
     }
 
     fn fails(&self, row: &Row) -> bool {
-        let word = row.judged.word(self.atomic_fails);
-        !["clean", "left out", "note: not-atomic"].contains(&word.as_str())
+        row.fails(self.atomic_fails)
     }
 
     pub(crate) fn to_json(&self) -> String {

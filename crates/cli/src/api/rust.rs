@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use threadbare_api::rust::{self, Api, Asserts, Limits, Plain};
-use threadbare_api::{LeftOut, Recipes, Test};
+use threadbare_api::{Drawn, LeftOut, Recipes, Test};
 use threadbare_explore::server::Target;
 use threadbare_explore::surroundings;
 use threadbare_toolchain::cargo::{self, CargoRequest};
@@ -124,9 +124,13 @@ impl Package {
     }
 
     /// Tests over the API; what the compiler refuses is found out before.
-    pub(crate) fn tests(&mut self, limits: &Limits) -> Result<(Vec<Test>, Vec<LeftOut>), Trouble> {
+    pub(crate) fn tests(
+        &mut self,
+        limits: &Limits,
+        drawn: &mut Drawn,
+    ) -> Result<(Vec<Test>, Vec<LeftOut>), Trouble> {
         self.probe()?;
-        let (tests, mut left_out) = rust::generate(&self.api, &self.recipes, limits);
+        let (tests, mut left_out) = rust::generate(&self.api, &self.recipes, limits, drawn);
         left_out.extend(self.api.left_out.iter().cloned());
         let wanted = |left: &LeftOut| {
             limits.types.is_empty()
@@ -139,6 +143,11 @@ impl Package {
         left_out.sort();
         left_out.dedup_by(|a, b| a.what == b.what);
         Ok((tests, left_out))
+    }
+
+    /// Further tests.
+    pub(crate) fn more(&self, limits: &Limits, drawn: &mut Drawn) -> Vec<Test> {
+        rust::generate(&self.api, &self.recipes, limits, drawn).0
     }
 
     /// Finds out what the compiler refuses. A name that it does not know keeps it from looking at the rest, so it is asked again.

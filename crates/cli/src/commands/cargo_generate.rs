@@ -3,11 +3,12 @@
 use crate::api::{ApiOptions, Chosen, Package, RustLimits};
 use crate::exit::{Exit, Trouble};
 use std::path::PathBuf;
+use threadbare_api::Drawn;
 
 const EXAMPLES: &str = "\
 Examples:
   cargo threadbare generate Semaphore
-  cargo threadbare generate Sender Receiver --max 200 --time 10m
+  cargo threadbare generate Sender Receiver --time 10m     further tests while there is time and none fails
   cargo threadbare generate --function close --atomic fail
 
 What fails is written to tests/threadbare_generated.rs; `cargo threadbare test` runs it again.";
@@ -54,11 +55,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     };
     let mut package = Package::read(&chosen, args.api.recipes()?)?;
     let limits = RustLimits {
-        max: args.api.max,
+        max: args.api.most(),
         seed: args.api.campaign.seed,
+        round: 0,
         types: args.types.clone(),
         functions: args.api.function.clone(),
     };
-    let tests = package.tests(&limits)?;
-    args.api.conduct(&package, tests)
+    let mut drawn = Drawn::default();
+    let tests = package.tests(&limits, &mut drawn)?;
+    args.api.conduct(&package, tests, &mut |round| {
+        package.more(&RustLimits { round, ..limits.clone() }, &mut drawn)
+    })
 }

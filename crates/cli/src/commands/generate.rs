@@ -6,6 +6,7 @@ use crate::exit::{Exit, Trouble};
 use crate::generate::{self, Form, Wanted};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use threadbare_api::Drawn;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,17 +81,22 @@ fn of_header(args: &Args, header: &Path) -> Result<Exit, Trouble> {
     let options = &args.options;
     let header = Header::read(header, &args.command, &options.campaign.out, options.recipes()?)?;
     let limits = CLimits {
-        max: options.max,
+        max: options.most(),
         seed: options.campaign.seed,
+        round: 0,
         types: args.types.clone(),
         functions: options.function.clone(),
         single: args.single.clone(),
     };
-    options.conduct(&header, header.tests(&limits))
+    let mut drawn = Drawn::default();
+    let tests = header.tests(&limits, &mut drawn);
+    options.conduct(&header, tests, &mut |round| {
+        header.tests(&CLimits { round, ..limits.clone() }, &mut drawn).0
+    })
 }
 
 fn of_program(args: &Args) -> Result<Exit, Trouble> {
-    let ApiOptions { campaign, max, function, atomic, .. } = &args.options;
+    let ApiOptions { campaign, function, atomic, .. } = &args.options;
     let mut target = run::target(&args.command)?;
     if let Some(stdin) = &args.stdin {
         target.stdin = Some(input(stdin)?);
@@ -100,7 +106,7 @@ fn of_program(args: &Args) -> Result<Exit, Trouble> {
         of,
         functions: function.clone(),
         objects: args.object.clone(),
-        max: *max,
+        max: args.options.most(),
         weak: args.weak,
         all_paths: args.all_paths,
         margin: args.margin,

@@ -2,6 +2,7 @@
 
 use super::Wanted;
 use super::functions::{Function, Namer};
+use super::kept::{Material, Runs};
 use super::table::Funnel;
 use crate::conduct::{self, Paired};
 use crate::exit::Trouble;
@@ -13,18 +14,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::layout::{MemoryModel, PointMode};
 use threadbare_code::{Code, Names};
+use threadbare_explore::again::Taker;
 use threadbare_explore::campaign::Config;
 use threadbare_explore::pairs::Order;
 use threadbare_explore::store::Store;
 use threadbare_explore::{Races, Search};
 use threadbare_findings::{Finding, Places, Suppressions, SymbolPlaces};
-use threadbare_pairs::{Book, Choice, Meeting, Rules, Way, calls, choose, running};
+use threadbare_pairs::{Apart, Book, Choice, Joint, Meeting, Rules, Way, calls, choose, running};
 use threadbare_report::progress::ProgressLine;
 use threadbare_strategy::{Spec, StrategyId};
 
 /// Runs that are looked at, and those of them in which all accesses are.
 const LOOKS: u64 = 32;
-const WIDE_LOOKS: u64 = 4;
+const WIDE_LOOKS: u64 = 16;
 /// How long runs are looked at, and how long one of a test may take.
 const LONGEST: Duration = Duration::from_secs(60);
 pub(super) const LONGEST_RUN: Duration = Duration::from_secs(3);
@@ -53,10 +55,22 @@ impl fmt::Display for Candidate {
     }
 }
 
+/// Two calls that met in no run, as each may be recorded in a run of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Alone {
+    pub(super) candidate: Candidate,
+    /// The runs of the two calls, for each of the candidate's meetings.
+    pub(super) runs: Vec<[u64; 2]>,
+}
+
 /// What a look gave.
 pub(super) struct Look {
     pub(super) funnel: Funnel,
     pub(super) candidates: Vec<Candidate>,
+    /// Pairs of calls that met in no run, and touched the same.
+    pub(super) alone: Vec<Alone>,
+    /// The runs that were looked at.
+    pub(super) material: Material,
     /// All pairs in words.
     pub(super) pairs: Vec<String>,
     pub(super) known: Arc<[u64]>,
@@ -110,7 +124,10 @@ pub(super) fn look(
     all: bool,
 ) -> Result<Look, Trouble> {
     let (seen, made) = conduct(&looking(config, LOOKS, &[], config.points), store, suppressions)?;
-    let wide = Config { races: Races::Off, ..looking(config, WIDE_LOOKS, &seen.known, PointMode::All) };
+    let taken = Arc::new(Runs::default());
+    let taker = Some(Arc::clone(&taken) as Arc<dyn Taker>);
+    let wide =
+        Config { races: Races::Off, taker, ..looking(config, WIDE_LOOKS, &seen.known, PointMode::All) };
     let (wider, more) = conduct(&wide, store, suppressions)?;
     let looked = (made.report.runs, made.report.elapsed_s);
     let mut runs = made.report.runs + more.report.runs;
@@ -142,7 +159,7 @@ pub(super) fn look(
     let said = namer.read(&code, base);
     let (by_code, own_by_code) = (said.pairs(&|function| namer.is_own(function)), said.own_pairs());
     let (mut book, rules) = (Book::default(), Rules { weak: wanted.weak, margin: wanted.margin });
-    let (mut parallel, mut dropped) = (BTreeSet::new(), 0);
+    let (mut parallel, mut dropped, mut apart) = (BTreeSet::new(), 0, Apart::default());
     for run in &seen.found.runs {
         let calls = calls(run, &mut namer);
         book.take(run, &calls, rules);
@@ -150,7 +167,9 @@ pub(super) fn look(
         dropped += usize::from(run.dropped > 0);
     }
     for run in &wider.found.runs {
-        parallel.extend(running(run, &calls(run, &mut namer), wanted.margin));
+        let calls = calls(run, &mut namer);
+        parallel.extend(running(run, &calls, wanted.margin));
+        apart.take(run, &calls);
     }
     if dropped > 0 {
         warnings.push(format!("{dropped} runs were too long to be looked at to their ends"));
@@ -194,12 +213,23 @@ pub(super) fn look(
         found.map(|(_, candidate)| candidate.clone())
     });
     let chosen = chosen.collect();
+    let strangers = |pair: (u32, u32)| {
+        own(&pair) && own_by_code.contains(&pair) && !met.contains(&pair) && !book.guarded.contains(&pair)
+    };
+    let joints = apart.joints(&strangers, &|address| places.variable(address, 1).is_some());
+    let alone = joints
+        .into_iter()
+        .map(|((f, g), joints)| source.alone([namer.function(f), namer.function(g)], &joints));
+    let alone: Vec<Alone> = alone.filter(|alone| wanted.has(&alone.candidate)).collect();
     let mut known_pairs: Vec<String> =
         candidates.iter().map(|(_, candidate)| candidate.to_string()).collect();
     known_pairs.sort();
     known_pairs.dedup();
-    let known = known.into();
-    Ok(Look { funnel, candidates: chosen, pairs: known_pairs, known, findings, runs, looked, warnings })
+    let known: Arc<[u64]> = known.into();
+    let modules = seen.modules.clone();
+    let material = Material { runs: taken, modules, known: Arc::clone(&known) };
+    let (candidates, pairs) = (chosen, known_pairs);
+    Ok(Look { funnel, candidates, alone, material, pairs, known, findings, runs, looked, warnings })
 }
 
 /// What the source says of a pair.
@@ -211,6 +241,25 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// Calls of different runs: each two of them are a meeting that no run has.
+    fn alone(&self, functions: [Function; 2], joints: &[Joint]) -> Alone {
+        let meeting = |joint: &Joint| Meeting {
+            run: joint.runs[0],
+            spans: joint.spans.clone(),
+            distance: 0,
+            object: joint.object,
+            way: Vec::new(),
+        };
+        let way = Way {
+            meetings: joints.iter().map(meeting).collect(),
+            conflicts: joints.iter().flat_map(|joint| joint.conflicts.clone()).collect(),
+            objects: joints.iter().map(|joint| joint.object).collect(),
+            around: 0,
+        };
+        let candidate = self.candidate(functions, (1, 1), true, &way);
+        Alone { candidate, runs: joints.iter().map(|joint| joint.runs).collect() }
+    }
+
     fn candidate(
         &self,
         functions: [Function; 2],
@@ -229,7 +278,8 @@ impl Source<'_> {
         let by_code: BTreeSet<String> = pcs.filter_map(|pc| self.object(pc)).collect();
         let named = |&(start, end): &(u64, u64)| self.places.variable(start, end - start);
         let first = meetings.first().and_then(|meeting| named(&meeting.object));
-        let shortest = || by_code.iter().min_by_key(|name| name.len()).cloned();
+        // What an argument leads to says less than a field or a variable.
+        let shortest = || by_code.iter().min_by_key(|name| (name.starts_with('*'), name.len())).cloned();
         let object = first.or_else(shortest).unwrap_or_else(|| "memory without a name".to_owned());
         let mut objects: BTreeSet<String> = way.objects.iter().filter_map(named).collect();
         objects.insert(object.clone());

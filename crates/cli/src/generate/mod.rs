@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use suite::Kept;
-use table::{Results, Test};
+use table::{Results, Test, Uncombined};
 use threadbare_explore::Search;
 use threadbare_explore::again::Taker;
 use threadbare_explore::campaign::Config;
@@ -197,6 +197,38 @@ fn add(findings: &mut Vec<Finding>, more: Vec<Finding>) {
     }
 }
 
+/// What a test's states are that come of two runs.
+const COMBINED: &str = "combined";
+
+/// What every kept test of states recorded apart has.
+fn combined(name: &str, candidate: &Candidate) -> Test {
+    Test {
+        name: name.to_owned(),
+        file: None,
+        form: "kept",
+        first: candidate.functions[0].name.clone(),
+        second: candidate.functions[1].name.clone(),
+        object: candidate.object.clone(),
+        places: [0, 1].map(|side: usize| candidate.places[side].iter().cloned().collect()),
+        paths: format!("{} of {}", candidate.path.0, candidate.path.1),
+        dependence: "strong",
+        states: COMBINED,
+        atomic: None,
+        verdict: "pass",
+        findings: Vec::new(),
+        runs: 0,
+        met: 0,
+        why: None,
+    }
+}
+
+/// What states show that no run need have: it is told, and is no failure.
+fn from_combined(mut finding: Finding) -> Finding {
+    finding.severity = Severity::Note;
+    finding.message.push_str(", from combined states");
+    finding
+}
+
 /// Whether a finding of a test's runs is the test's: a race is one of lines at which its two calls meet, or of its two functions; what ends a run is the run's.
 fn concerns(finding: &Finding, candidate: &Candidate) -> bool {
     let [one, two] = &finding.accesses[..] else { return true };
@@ -242,6 +274,8 @@ pub(crate) fn of_program(
     let Look {
         mut funnel,
         candidates: mut chosen,
+        alone,
+        material: looked_at,
         pairs,
         known,
         mut findings,
@@ -249,7 +283,7 @@ pub(crate) fn of_program(
         looked,
         mut warnings,
     } = bench.look(wanted, false)?;
-    if chosen.is_empty() && !(wanted.functions.is_empty() && wanted.objects.is_empty()) {
+    if chosen.is_empty() && alone.is_empty() && !(wanted.functions.is_empty() && wanted.objects.is_empty()) {
         let known: Vec<String> = pairs.iter().map(|pair| format!("\n  {pair}")).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.concat() };
         return Err(Trouble::usage(
@@ -313,12 +347,35 @@ pub(crate) fn of_program(
             tests.push(live);
         }
     }
+    let mut uncombined = Vec::new();
+    if wanted.form == Form::Both && wanted.of.is_none() {
+        let place = options.out.as_path();
+        for (alone, name) in alone.iter().zip(suite::names_beside(&chosen, &alone)) {
+            if tests.len() + kept_tests.iter().filter(|test| test.states == COMBINED).count() >= most {
+                funnel.over += 1;
+                continue;
+            }
+            match kept::combine(&bench, &looked_at, alone, (place, &name))? {
+                Ok(written) => {
+                    let outcome = written.run(&bench, place)?;
+                    runs += outcome.runs;
+                    let row =
+                        kept::row(&name, &written.file, &outcome, Some(&combined(&name, &alone.candidate)));
+                    kept_tests.push(row);
+                    add(&mut findings, outcome.findings.into_iter().map(from_combined).collect());
+                }
+                Err(why) => uncombined.push(Uncombined::new(&alone.candidate, why)),
+            }
+        }
+    }
+    funnel.unlike = uncombined.len();
     tests.extend(kept_tests);
     let torn = wanted.atomic == Atomic::Fail && tests.iter().any(|test| test.verdict == "not-atomic");
     let failed = torn || findings.iter().any(|finding| finding.severity != Severity::Note);
     warnings.dedup();
     let (elapsed, seed) = (began.elapsed().as_secs_f64(), bench.config.seed);
-    let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings, looked };
+    let results =
+        Results { funnel, tests, uncombined, findings, runs, elapsed, seed, failed, warnings, looked };
     match options.format {
         ReportFormat::Json => said::json(&results.to_json())?,
         _ => {
@@ -393,13 +450,18 @@ pub(crate) fn check(
     }
     for file in sources {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let is_combined = kept::is_combined(&file);
         let mut outcome = kept::run(&bench, &file, &options.out)?;
         if let Some(material) = material.as_ref().filter(|_| outcome.why.is_none()) {
             outcome.why = kept::other_way(&bench, material, &file, &options.out);
         }
         runs += outcome.runs;
-        failed += usize::from(matches!(outcome.verdict, "fail" | "not-built"));
-        let row = kept::row(&name, &file, &outcome, tests.iter().find(|test| test.name == name));
+        let mut row = kept::row(&name, &file, &outcome, tests.iter().find(|test| test.name == name));
+        if is_combined {
+            row.states = COMBINED;
+            outcome.findings = outcome.findings.into_iter().map(from_combined).collect();
+        }
+        failed += usize::from(row.verdict == "not-built" || row.verdict == "fail" && !is_combined);
         let note = row.why.as_ref().filter(|_| row.verdict != "not-built");
         let note = note.map_or_else(String::new, |why| format!("; {why}"));
         lines.push_str(&format!("{name}.{}: {}{note}\n", kept::EXTENSION, text::outcome(&row)));
@@ -411,7 +473,19 @@ pub(crate) fn check(
     match options.format {
         ReportFormat::Json => {
             let failed = failed > 0;
-            let results = Results { funnel, tests, findings, runs, elapsed, seed, failed, warnings, looked };
+            let uncombined = Vec::new();
+            let results = Results {
+                funnel,
+                tests,
+                uncombined,
+                findings,
+                runs,
+                elapsed,
+                seed,
+                failed,
+                warnings,
+                looked,
+            };
             said::json(&results.to_json())?;
         }
         _ => said::text(&lines)?,

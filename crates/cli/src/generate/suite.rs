@@ -3,7 +3,7 @@
 //! A file names the two functions with their files, the object, and the texts of the lines at which the two meet: that is the path. A test is found again by
 //! its functions; of several pairs of paths it is the one with most of the same lines.
 
-use super::look::Candidate;
+use super::look::{Alone, Candidate};
 use crate::conduct::cannot;
 use crate::exit::Trouble;
 use std::collections::BTreeSet;
@@ -109,6 +109,13 @@ impl Kept {
             candidates.iter().enumerate().filter_map(|(at, candidate)| Some((score(candidate)?, at)));
         scored.max_by_key(|(score, at)| (*score, std::cmp::Reverse(*at))).map(|(_, at)| at)
     }
+}
+
+/// Names for tests of calls that met in no run, beside those of others.
+pub(super) fn names_beside(candidates: &[Candidate], alone: &[Alone]) -> Vec<String> {
+    let all: Vec<Candidate> =
+        candidates.iter().chain(alone.iter().map(|alone| &alone.candidate)).cloned().collect();
+    names(&all).split_off(candidates.len())
 }
 
 /// Names for tests, after what they do.

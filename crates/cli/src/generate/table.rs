@@ -1,5 +1,6 @@
 //! What came of the pairs, as it is told.
 
+use super::look::Candidate;
 use serde::Serialize;
 use threadbare_findings::Finding;
 
@@ -31,6 +32,8 @@ pub(super) struct Funnel {
     pub(super) covered: usize,
     /// Left out: pairs of paths that were not asked for.
     pub(super) unwanted: usize,
+    /// Left out: pairs that met in no run, and whose states recorded apart are not compatible, or cannot be recorded.
+    pub(super) unlike: usize,
     /// Left out: tests beyond `--max`.
     pub(super) over: usize,
 }
@@ -45,7 +48,24 @@ struct LeftOut {
     guarded: usize,
     covered: usize,
     not_wanted: usize,
+    not_combined: usize,
     over_max: usize,
+}
+
+/// Two calls that met in no run, and why their states are no test.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Uncombined {
+    pub(super) first: String,
+    pub(super) second: String,
+    pub(super) object: String,
+    pub(super) why: String,
+}
+
+impl Uncombined {
+    pub(super) fn new(candidate: &Candidate, why: String) -> Uncombined {
+        let [first, second] = [0, 1].map(|at: usize| candidate.functions[at].name.clone());
+        Uncombined { first, second, object: candidate.object.clone(), why }
+    }
 }
 
 /// A test and what came of it.
@@ -63,6 +83,7 @@ pub(super) struct Test {
     pub(super) paths: String,
     /// `strong`, or `weak` if both only read.
     pub(super) dependence: &'static str,
+    /// `together`, or `combined` if each call's was recorded in a run of its own.
     pub(super) states: &'static str,
     /// Whether both calls leave what one of the orders leaves; none if that was not compared.
     pub(super) atomic: Option<bool>,
@@ -82,6 +103,7 @@ pub(super) struct Test {
 pub(super) struct Results {
     pub(super) funnel: Funnel,
     pub(super) tests: Vec<Test>,
+    pub(super) uncombined: Vec<Uncombined>,
     pub(super) findings: Vec<Finding>,
     pub(super) runs: u64,
     pub(super) elapsed: f64,
@@ -112,6 +134,7 @@ struct Json<'a> {
     pairs_paths: usize,
     left_out: LeftOut,
     tests: &'a [Test],
+    not_combined: &'a [Uncombined],
     findings: &'a [Finding],
     warnings: &'a [String],
 }
@@ -145,9 +168,11 @@ impl Results {
                 guarded: funnel.guarded,
                 covered: funnel.covered,
                 not_wanted: funnel.unwanted,
+                not_combined: funnel.unlike,
                 over_max: funnel.over,
             },
             tests: &self.tests,
+            not_combined: &self.uncombined,
             findings: &self.findings,
             warnings: &self.warnings,
         };

@@ -1,6 +1,7 @@
 //! Pairs and tests in words.
 
-use super::table::{Funnel, Results, Test};
+use super::COMBINED;
+use super::table::{Funnel, Results, Test, Uncombined};
 use std::fmt::Write;
 use threadbare_findings::{Finding, Severity};
 use threadbare_report::Screen;
@@ -28,6 +29,7 @@ fn funnel(funnel: &Funnel, tests: usize) -> String {
         (funnel.far, "left out: calls too far apart"),
         (funnel.covered, "left out: smaller ones have the same conflicts"),
         (funnel.unwanted, "left out: not asked for"),
+        (funnel.unlike, "left out: met in no run, and states recorded apart are no test"),
         (funnel.over, "left out: more than `--max`"),
     ] {
         if number > 0 {
@@ -45,9 +47,13 @@ pub(super) fn outcome(test: &Test) -> String {
         "state-missing" => "state missing: it comes to memory that was not recorded".to_owned(),
         "waits" => "passes; in some order a call waits for what the rest of the program does".to_owned(),
         "fail" if test.findings.is_empty() => "fails: hidden".to_owned(),
+        "fail" if test.states == COMBINED => {
+            format!("fails, from combined states: {}", test.findings.join(", "))
+        }
         "fail" => format!("fails: {}", test.findings.join(", ")),
         "not-reached" => "not reached: the two never stood before their calls together".to_owned(),
         "not-atomic" => "not atomic: leaves what neither order leaves".to_owned(),
+        "pass" if test.states == COMBINED => "passes, from combined states".to_owned(),
         _ if test.atomic == Some(true) => "passes, atomic".to_owned(),
         _ => "passes".to_owned(),
     }
@@ -83,7 +89,7 @@ fn table(tests: &[Test], screen: Screen) -> String {
 }
 
 /// Which tests are kept as source, what came of them, and why others are not.
-fn sources(kept: &[Test], live: &[Test]) -> String {
+fn sources(kept: &[Test], live: &[Test], uncombined: &[Uncombined]) -> String {
     let mut text = String::new();
     if !kept.is_empty() {
         let _ = writeln!(text, "\nkept as source");
@@ -99,6 +105,12 @@ fn sources(kept: &[Test], live: &[Test]) -> String {
             let _ = writeln!(text, "  {}: {why}", test.name);
         }
     }
+    if !uncombined.is_empty() {
+        let _ = writeln!(text, "\nmet in no run, and not combined");
+        for Uncombined { first, second, object, why } in uncombined {
+            let _ = writeln!(text, "  {first} | {second} on {object}: {why}");
+        }
+    }
     text
 }
 
@@ -109,19 +121,24 @@ pub(super) fn all(results: &Results, screen: Screen) -> String {
     let mut text = funnel(&results.funnel, live.len());
     if !live.is_empty() {
         let _ = write!(text, "\n{}", table(&live, screen));
-        text.push_str(&sources(&kept, &live));
     }
-    let of = |verdict: &str| results.tests.iter().filter(|test| test.verdict == verdict).count();
+    text.push_str(&sources(&kept, &live, &results.uncombined));
+    let counts = |test: &&Test| test.states != COMBINED;
+    let of =
+        |verdict: &str| results.tests.iter().filter(counts).filter(|test| test.verdict == verdict).count();
     let parts = [
         ("fail", "failed"),
         ("not-atomic", "not atomic"),
         ("not-reached", "not reached"),
         ("state-missing", "without their state"),
     ];
+    let noted = results.tests.iter().filter(|test| test.states == COMBINED && test.verdict == "fail").count();
+    let from_combined = (noted > 0).then(|| format!("{noted} failed from combined states"));
     let told: Vec<String> = parts
         .iter()
         .filter(|(verdict, _)| of(verdict) > 0)
         .map(|(verdict, words)| format!("{} {words}", of(verdict)))
+        .chain(from_combined)
         .collect();
     let told = if told.is_empty() { "none failed".to_owned() } else { told.join(", ") };
     let _ = writeln!(

@@ -10,7 +10,7 @@ use crate::run::{EventSink, Follow, Request};
 use crate::server::Server;
 use std::collections::BTreeMap;
 use threadbare_abi::event::{Event, EventKind};
-use threadbare_abi::layout::{PointMode, Record, flags};
+use threadbare_abi::layout::{PointMode, Record, WATCHES_CAPACITY, Watch, WatchKind, flags};
 use threadbare_abi::op::OpKind;
 use threadbare_pairs::Run;
 use threadbare_trace::run::RunFacts;
@@ -49,6 +49,33 @@ pub fn closely(server: &mut Server, taken: &Taken) -> Result<Option<Close>, Erro
     let (facts, close) = look(server, &request, Follow::Segments(segments))?;
     let same = (facts.verdict.kind, facts.verdict.code) == (taken.verdict.kind, taken.verdict.code);
     Ok(close.filter(|_| same))
+}
+
+/// Who allocated a block last: the strand, the instruction and its callers.
+pub type Allocation = (u16, u64, Vec<u64>);
+
+/// Makes a run again, and tells who allocated each of these blocks; nothing where that was not seen, or if it is another run.
+pub fn allocations(
+    server: &mut Server,
+    taken: &Taken,
+    blocks: &[u64],
+) -> Result<Vec<Option<Allocation>>, Error> {
+    let watch = |&addr: &u64| Watch { kind: WatchKind::Allocation as u32, addr, ..Watch::default() };
+    let segments = taken.segments.as_deref().unwrap_or_default();
+    let request = Request {
+        flags: flags::STRICT,
+        watches: blocks.iter().take(WATCHES_CAPACITY).map(watch).collect(),
+        timeout: taken.request.timeout * SLOWER,
+        races: false,
+        ..taken.request.clone()
+    };
+    let ended = server.run(&request, Follow::Segments(segments), None)?;
+    let facts = server.facts(&request, &ended, false)?;
+    let told = |at: usize| {
+        let moment = facts.report.watched.get(&(at as u64))?;
+        Some((moment.strand, moment.pc, moment.frames.clone()))
+    };
+    Ok((0..blocks.len()).map(told).collect())
 }
 
 /// Makes a run and looks closely; its steps are not there if they are too many.

@@ -29,7 +29,7 @@ use threadbare_pairs::{Meeting, Run};
 use threadbare_strategy::{Spec, StrategyId};
 use trials::{Trial, Trials};
 
-pub use closely::{Close, closely, look};
+pub use closely::{Allocation, Close, allocations, closely, look};
 
 /// What a campaign is to do about calls.
 #[derive(Clone, Debug, Default)]

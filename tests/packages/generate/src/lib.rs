@@ -20,5 +20,5 @@ pub use oneshot::{BadReceiver, BadSender, Receiver, Sender, bad_oneshot, oneshot
 pub use semaphore::{BadSemaphore, Semaphore};
 pub use shared::{BadShared, Shared};
 pub use spin::{BadSpin, BadSpinGuard, Order, Released, Spin, SpinGuard, Unordered};
-pub use stealer::{Stealer, Worker};
+pub use stealer::{BadStealer, BadWorker, Stealer, Worker};
 pub use stock::{BadStock, Stock};

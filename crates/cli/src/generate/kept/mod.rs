@@ -8,9 +8,11 @@
 //! thing; `values` and `ctypes` write them in C. The file and `threadbare-kept.c` become a shared object that is
 //! preloaded: with the runtime it announces itself (`threadbare_rt_in_place_of_main`), without it it interposes
 //! `__libc_start_main`. What was not recorded is a page that is not there, and a fault in it ends the run with code 77,
-//! which the driver takes as no finding.
+//! which the driver takes as no finding. Of calls that met in no run each is recorded in one of its own, and the states
+//! are one if they are compatible (`combine`).
 
 mod arguments;
+mod combine;
 mod ctypes;
 mod layout;
 mod record;
@@ -20,7 +22,7 @@ mod values;
 mod ways;
 
 use super::Bench;
-use super::look::Candidate;
+use super::look::{Alone, Candidate};
 use super::table::Test;
 use crate::conduct::{self, cannot};
 use crate::exit::Trouble;
@@ -106,10 +108,49 @@ pub(super) fn make(
     (folder, name): (&Path, &str),
     fails: bool,
 ) -> Result<Result<Written, String>, Trouble> {
-    let (text, ways) = match source(bench, material, candidate, progress, name, fails) {
-        Ok(made) => made,
-        Err(why) => return Ok(Err(why)),
-    };
+    match source(bench, material, candidate, progress, name, fails) {
+        Ok(made) => tried(bench, material, made, (folder, name)),
+        Err(why) => Ok(Err(why)),
+    }
+}
+
+/// Writes a test of two calls that met in no run: of states recorded apart, if they are compatible; else why there is none.
+pub(super) fn combine(
+    bench: &Bench,
+    material: &Material,
+    alone: &Alone,
+    (folder, name): (&Path, &str),
+) -> Result<Result<Written, String>, Trouble> {
+    let mut why = "none of the two calls' runs is there any more".to_owned();
+    for (meeting, runs) in alone.candidate.meetings.iter().zip(&alone.runs) {
+        let [one, two] = runs.map(|run| material.runs.get(Some(run)));
+        let recording = Recording {
+            config: &bench.config,
+            modules: &material.modules,
+            known: &material.known,
+            candidate: &alone.candidate,
+            meeting,
+            runs: [one.as_ref(), two.as_ref()],
+            expects: false,
+        };
+        match recording.combined(name) {
+            Ok(made) => match tried(bench, material, made, (folder, name))? {
+                Ok(written) => return Ok(Ok(written)),
+                Err(other) => why = other,
+            },
+            Err(other) => why = other,
+        }
+    }
+    Ok(Err(why))
+}
+
+/// Writes a test, and keeps it if its calls do what was recorded.
+fn tried(
+    bench: &Bench,
+    material: &Material,
+    (text, ways): (String, Ways),
+    (folder, name): (&Path, &str),
+) -> Result<Result<Written, String>, Trouble> {
     let file = write(folder, name, &text)?;
     let library = build(&file, folder);
     if let Ok(library) = &library
@@ -208,6 +249,11 @@ fn write(folder: &Path, name: &str, source: &str) -> Result<PathBuf, Trouble> {
     let path = folder.join(format!("{name}.{EXTENSION}"));
     fs::write(&path, source).map_err(|error| refused(&error))?;
     Ok(path)
+}
+
+/// Whether a test says that its states were recorded apart.
+pub(super) fn is_combined(file: &Path) -> bool {
+    files::read_text(file).is_ok_and(|text| text.contains(source::COMBINED))
 }
 
 /// The kept tests of a folder, by name.

@@ -6,9 +6,10 @@
 use super::super::look::Candidate;
 use super::arguments;
 use super::source::{self, About, Agreed, Call, Lock};
-use super::state::{Memory, Refusal, State};
+use super::state::{Image, Images, Memory, Refusal, State};
 use super::ways::{self, Ways};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 use threadbare_abi::layout::{Watch, WatchKind};
 use threadbare_abi::op::OpKind;
@@ -49,20 +50,20 @@ pub(super) struct Recording<'a> {
 }
 
 /// One call in a run that was looked at closely.
-struct Side {
-    signature: Signature,
+pub(super) struct Side {
+    pub(super) signature: Signature,
     /// Its first step in conflict with the other call.
-    first: usize,
+    pub(super) first: usize,
     /// All its steps.
-    events: Vec<usize>,
+    pub(super) events: Vec<usize>,
 }
 
-fn failed(error: &dyn std::error::Error) -> Refusal {
+pub(super) fn failed(error: &dyn std::error::Error) -> Refusal {
     format!("it could not be recorded: {error}")
 }
 
 impl Recording<'_> {
-    fn server(&self) -> Result<Server, Refusal> {
+    pub(super) fn server(&self) -> Result<Server, Refusal> {
         // A run that is looked at from outside has a process of its own.
         let target = Target { reset: false, ..(*self.config.target).clone() };
         let mut server = Server::start(&target).map_err(|error| failed(&error))?;
@@ -86,7 +87,9 @@ impl Recording<'_> {
         let (seen, sides, begins) =
             close.first().ok_or("its runs could not be made again with every access")?;
         let taken = self.runs[*begins].ok_or("its run is not there any more")?;
-        self.refuse(seen, sides)?;
+        for (at, side) in sides.iter().enumerate() {
+            self.refuse(seen, side, at)?;
+        }
         if !close.iter().any(|(seen, sides, _)| self.meet(&symbols, seen, sides)) {
             return Err("one call after the other does not come to where the two meet".to_owned());
         }
@@ -119,66 +122,52 @@ impl Recording<'_> {
         }
         let blocks: BTreeMap<u64, u64> =
             close.iter().rev().flat_map(|(seen, ..)| seen.blocks.clone()).collect();
-        let (undone, maps) = (undone(seen, sides, *begins), held.maps());
-        let memory = Memory { held: &held, symbols: &symbols, undone, blocks, touched, maps };
-        let mut state = State::new(&memory, types);
-        for &address in memory.touched.iter().filter(|address| is_program(&symbols, **address)) {
-            // A cell of 8 bytes may hold several.
-            (0..8).for_each(|byte| state.variable(address + byte));
-        }
-        // The calls need not touch what their strands hold.
-        sides.iter().flat_map(|side| held_locks(seen, side)).for_each(|lock| state.variable(lock.at));
-        for (side, given) in sides.iter().zip(&given) {
-            for (at, ((_, ty), bytes)) in side.signature.parameters.iter().zip(given).enumerate() {
-                let pointer = bytes.first_chunk().map(|word| u64::from_le_bytes(*word));
-                match (pointer, &state.types.get(*ty).shape) {
-                    (Some(pointer), &Shape::Pointer(target)) if at == 0 && side.signature.result => {
-                        state.result(pointer, target);
-                    }
-                    _ => state.argument(*ty, bytes),
-                }
-            }
-        }
-        state.follow()?;
+        let until = sides[*begins].first;
+        let own = close.iter().flat_map(|(seen, sides, _)| variables(seen, sides, &symbols)).collect();
+        let image = Image { held: &held, undone: undone(seen, sides, until), touched, own };
+        let memory = Memory::new(vec![image], &symbols, blocks);
         let [one, two] = given;
-        let held_by = |at: usize| held_locks(seen, &sides[at]);
-        // Two functions may have one name in the source.
-        let [first, second] = [0, 1].map(|at: usize| &sides[at].signature);
-        let differ = first.entry != second.entry && first.name == second.name;
-        let call = |at: usize, arguments| {
-            let signature = sides[at].signature.clone();
-            let name = source::safe(&signature.name);
-            let name = if differ { format!("{name}_{}", at + 1) } else { name };
-            Call { name, signature, arguments, held: held_by(at) }
-        };
-        let calls = [call(0, one), call(1, two)];
+        let parts = [(seen, &sides[0], one, 1), (seen, &sides[1], two, 1)];
+        let state = gathered(&memory, types, &parts)?;
+        let calls = called_so(parts);
         let agreed = match &close[..] {
             [one, two] if self.expects => agreed(one, two),
             _ => Vec::new(),
         };
-        let text = source::write(&state, &calls, &self.about(name, sides), &agreed)?;
+        let about = self.about(name, [&sides[0], &sides[1]], None);
+        let text = source::write(&state, &calls, &about, &agreed)?;
         Ok((text, self.ways(&close, taken)))
     }
 
     fn ways(&self, close: &[(Close, [Side; 2], usize)], taken: &Taken) -> Ways {
-        let program = self.modules.first().map_or(0..0, |module| module.base..module.base + module.size);
+        let program = self.program();
         let order = |(seen, sides, begins): &(Close, [Side; 2], usize)| {
-            let of = |side: &Side| ways::places(seen, side.events.iter().copied(), &program);
+            let of = |side: &Side| Some(ways::places(seen, side.events.iter().copied(), &program));
             (*begins, [of(&sides[0]), of(&sides[1])])
         };
+        self.ways_of(taken, close.iter().map(order).collect())
+    }
+
+    pub(super) fn ways_of(&self, taken: &Taken, orders: Vec<ways::Order>) -> Ways {
         Ways {
             request: taken.request.clone(),
             known: self.known.to_vec(),
-            orders: close.iter().map(order).collect(),
+            orders,
             functions: [0, 1].map(|at: usize| self.candidate.functions[at].name.clone()),
-            program,
+            program: self.program(),
         }
     }
 
-    fn about(&self, name: &str, sides: &[Side; 2]) -> About {
+    /// Where the program's code lies.
+    pub(super) fn program(&self) -> Range<u64> {
+        self.modules.first().map_or(0..0, |module| module.base..module.base + module.size)
+    }
+
+    pub(super) fn about(&self, name: &str, sides: [&Side; 2], shared: Option<Vec<String>>) -> About {
         let words = |at: usize| {
             let (asked, called) = (&self.candidate.functions[at].name, &sides[at].signature.name);
-            let same = asked == called || asked.ends_with(&format!("::{called}"));
+            let is_lambda = called == "operator()" && asked.ends_with("{lambda}");
+            let same = is_lambda || asked == called || asked.ends_with(&format!("::{called}"));
             if same { asked.clone() } else { format!("{called} (which has {asked} in it)") }
         };
         let target = &self.config.target;
@@ -192,10 +181,11 @@ impl Recording<'_> {
             object: self.candidate.object.clone(),
             program,
             functions: [words(0), words(1)],
+            shared,
         }
     }
 
-    fn symbols(&self) -> Symbols {
+    pub(super) fn symbols(&self) -> Symbols {
         let program = &self.config.target.program;
         Symbols::new(self.modules.iter().enumerate().map(|(index, module)| {
             let path = if index == 0 && module.path.is_empty() { program } else { Path::new(&module.path) };
@@ -204,7 +194,13 @@ impl Recording<'_> {
     }
 
     /// One of the two calls: the nearest function around its first step that can be called as it is.
-    fn side(&self, symbols: &Symbols, types: &mut Types, close: &Close, at: usize) -> Result<Side, Refusal> {
+    pub(super) fn side(
+        &self,
+        symbols: &Symbols,
+        types: &mut Types,
+        close: &Close,
+        at: usize,
+    ) -> Result<Side, Refusal> {
         let span: &Span = &self.meeting.spans[at];
         let asked = &self.candidate.functions[at].name;
         let run = &close.run;
@@ -258,32 +254,81 @@ impl Recording<'_> {
         one.iter().any(|a| two.iter().any(|b| a.start < b.end && b.start < a.end && (writes(a) || writes(b))))
     }
 
-    fn refuse(&self, close: &Close, sides: &[Side; 2]) -> Result<(), Refusal> {
-        for (at, side) in sides.iter().enumerate() {
-            let name = &side.signature.name;
-            let before = side.events.iter().take_while(|&&event| event < side.first);
-            let begun = |&&event: &&usize| {
-                let touches = &close.run.events[event].touches;
-                touches.iter().any(|touch| !touch.does.is_data()) && close.kinds[event] != OpKind::Start
-            };
-            if before.clone().any(|event| begun(&event)) {
-                let asked = &self.candidate.functions[at].name;
-                return Err(match asked == name {
-                    true => format!("`{name}` had begun before the two could meet"),
-                    false => format!(
-                        "`{asked}` is a part of `{name}`, which had begun: `-fno-inline` would make it a function"
-                    ),
-                });
-            }
-            if let Some(&event) = side.events.iter().find(|&&event| THREADS.contains(&close.kinds[event])) {
-                return Err(format!("`{name}` has to do with other strands: {}", close.kinds[event].name()));
-            }
+    /// Refuses a call that cannot be made by itself.
+    pub(super) fn refuse(&self, close: &Close, side: &Side, at: usize) -> Result<(), Refusal> {
+        let name = &side.signature.name;
+        let mut before = side.events.iter().take_while(|&&event| event < side.first);
+        let begun = |event: usize| {
+            let touches = &close.run.events[event].touches;
+            touches.iter().any(|touch| !touch.does.is_data()) && close.kinds[event] != OpKind::Start
+        };
+        if before.any(|&event| begun(event)) {
+            let asked = &self.candidate.functions[at].name;
+            return Err(match asked == name {
+                true => format!("`{name}` had begun before the two could meet"),
+                false => format!(
+                    "`{asked}` is a part of `{name}`, which had begun: `-fno-inline` would make it a function"
+                ),
+            });
+        }
+        if let Some(&event) = side.events.iter().find(|&&event| THREADS.contains(&close.kinds[event])) {
+            return Err(format!("`{name}` has to do with other strands: {}", close.kinds[event].name()));
         }
         Ok(())
     }
 }
 
-fn is_program(symbols: &Symbols, address: u64) -> bool {
+/// A call in a run, what it was given, and the image that it is recorded in.
+pub(super) type Part<'a> = (&'a Close, &'a Side, Vec<Vec<u8>>, Images);
+
+/// The state that calls need.
+pub(super) fn gathered<'m, 'h, 's>(
+    memory: &'m Memory<'h, 's>,
+    types: Types,
+    parts: &[Part<'_>; 2],
+) -> Result<State<'m, 'h, 's>, Refusal> {
+    let mut state = State::new(memory, types);
+    for (at, image) in memory.images.iter().enumerate() {
+        state.within = 1 << at;
+        image.own.iter().for_each(|&address| state.variable(address));
+    }
+    // The calls need not touch what their strands hold.
+    for (close, side, _, within) in parts {
+        state.within = *within;
+        held_locks(close, side).iter().for_each(|lock| state.variable(lock.at));
+    }
+    for (_, side, given, within) in parts {
+        state.within = *within;
+        for (at, ((_, ty), bytes)) in side.signature.parameters.iter().zip(given).enumerate() {
+            let pointer = bytes.first_chunk().map(|word| u64::from_le_bytes(*word));
+            match (pointer, &state.types.get(*ty).shape) {
+                (Some(pointer), &Shape::Pointer(target)) if at == 0 && side.signature.result => {
+                    state.result(pointer, target);
+                }
+                _ => state.argument(*ty, bytes),
+            }
+        }
+    }
+    state.follow()?;
+    Ok(state)
+}
+
+/// The calls as the test makes them.
+pub(super) fn called_so(parts: [Part<'_>; 2]) -> [Call; 2] {
+    // Two functions may have one name in the source.
+    let [first, second] = [0, 1].map(|at: usize| &parts[at].1.signature);
+    let differ = first.entry != second.entry && first.name == second.name;
+    let mut number = 0;
+    parts.map(|(close, side, arguments, _)| {
+        number += 1;
+        let signature = side.signature.clone();
+        let name = source::safe(&signature.name);
+        let name = if differ { format!("{name}_{number}") } else { name };
+        Call { name, signature, arguments, held: held_locks(close, side) }
+    })
+}
+
+pub(super) fn is_program(symbols: &Symbols, address: u64) -> bool {
     symbols.locate(address).is_some_and(|(module, _)| module == 0)
 }
 
@@ -303,18 +348,18 @@ fn inside(close: &Close, path: u64, activation: u32) -> Vec<usize> {
     events.filter(|(_, event)| event.path == path && within(event.activation)).map(|(at, _)| at).collect()
 }
 
-/// The run's beginning, from which on it is traced, and the first steps of both calls.
-fn watches(close: &Close, sides: &[Side; 2]) -> Vec<Watch> {
+/// The run's beginning, from which on it is traced, and the first steps of the calls.
+pub(super) fn watches(close: &Close, sides: &[Side]) -> Vec<Watch> {
     let begins = Watch { kind: WatchKind::Step as u32, ..Watch::default() };
     let watch = |side: &Side| {
         let event = &close.run.events[side.first];
         Watch { strand: event.strand, event: event.number, pc: event.pc, ..begins }
     };
-    vec![begins, watch(&sides[0]), watch(&sides[1])]
+    std::iter::once(begins).chain(sides.iter().map(watch)).collect()
 }
 
 /// The thread pointers of strands.
-fn strands(held: &Held<'_>, symbols: &Symbols) -> BTreeMap<u32, u64> {
+pub(super) fn strands(held: &Held<'_>, symbols: &Symbols) -> BTreeMap<u32, u64> {
     const STRAND: u64 = 56;
     let mut found = BTreeMap::new();
     let Some(table) = symbols.address_of("threadbare_debug") else { return found };
@@ -329,17 +374,29 @@ fn strands(held: &Held<'_>, symbols: &Symbols) -> BTreeMap<u32, u64> {
     found
 }
 
-/// The cells of 8 bytes that the two calls touch.
-fn touched(close: &Close, sides: &[Side; 2]) -> BTreeSet<u64> {
+/// The cells of 8 bytes that the calls touch.
+pub(super) fn touched(close: &Close, sides: &[Side]) -> BTreeSet<u64> {
     let events = sides.iter().flat_map(|side| &side.events);
     let touches = events.flat_map(|&event| &close.run.events[event].touches);
     touches.flat_map(|touch| (touch.start & !7..touch.end.min(touch.start + (1 << 16))).step_by(8)).collect()
 }
 
-/// What was in memory when the two calls began, where they have written since.
-fn undone(close: &Close, sides: &[Side; 2], begins: usize) -> BTreeMap<u64, u8> {
+/// Addresses of the program's variables that the calls touch.
+pub(super) fn variables(close: &Close, sides: &[Side], symbols: &Symbols) -> BTreeSet<u64> {
+    let events = sides.iter().flat_map(|side| &side.events);
+    let touches = events.flat_map(|&event| &close.run.events[event].touches);
+    let own = touches.filter(|touch| is_program(symbols, touch.start));
+    // Of a large access, which may be of several variables, a byte of each.
+    let bytes = |touch: &Touch| {
+        let all = touch.start..touch.end.min(touch.start + (1 << 16));
+        all.clone().take(8).chain(all.step_by(4))
+    };
+    own.flat_map(bytes).collect()
+}
+
+/// What was in memory when the calls began, where they have written until a step.
+pub(super) fn undone(close: &Close, sides: &[Side], until: usize) -> BTreeMap<u64, u8> {
     let mut undone = BTreeMap::new();
-    let until = sides[begins].first;
     let mut events: Vec<usize> = sides.iter().flat_map(|side| side.events.iter().copied()).collect();
     events.sort_unstable();
     for event in events.into_iter().take_while(|event| *event < until) {

@@ -35,7 +35,12 @@ pub(super) struct About {
     pub(super) object: String,
     pub(super) program: String,
     pub(super) functions: [String; 2],
+    /// Of states recorded apart: what both calls have.
+    pub(super) shared: Option<Vec<String>>,
 }
+
+/// How a test says that its states were recorded apart.
+pub(super) const COMBINED: &str = "From combined states:";
 
 /// What both orders leave: address, size and value.
 pub(super) type Agreed = Vec<(u64, u32, u64)>;
@@ -147,9 +152,21 @@ pub(super) fn write(
 }
 
 fn head(about: &About, notes: &[String]) -> String {
-    let About { name, object, program, functions: [first, second] } = about;
+    let About { name, object, program, functions: [first, second], shared } = about;
     let mut text = format!("/* {first} and {second} at the same time, on {object}.\n *\n");
-    let _ = writeln!(text, " * Recorded from a run of {program}; it can be edited. With Threadbare:");
+    if let Some(shared) = shared {
+        let _ = writeln!(
+            text,
+            " * {COMBINED} no run that was looked at had the two at the same time. Each was recorded in a run of"
+        );
+        let _ = writeln!(
+            text,
+            " * its own, and both found the same in {}. What it shows is a note, as long as this is said here.\n *",
+            shared.join(", ")
+        );
+    }
+    let runs = if shared.is_some() { "two runs" } else { "a run" };
+    let _ = writeln!(text, " * Recorded from {runs} of {program}; it can be edited. With Threadbare:");
     let _ = writeln!(text, " *     threadbare generate --check . -- {program}");
     let _ = writeln!(text, " * Without it, or with another detector:");
     let _ = writeln!(
@@ -210,7 +227,7 @@ fn program(state: &State<'_, '_, '_>, calls: &[Call; 2], types: &Declarations<'_
 fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<String, Refusal> {
     let (mut blocks, mut lines) = (String::new(), String::new());
     for thing in &values.state.things {
-        let Thing { name, start, size, ty, count, place, lead, .. } = thing;
+        let Thing { name, size, ty, count, place, lead, .. } = thing;
         let is_variable = matches!(place, Place::Variable(..));
         let own = values.state.types.get(values.state.types.behind(*ty)).size;
         if !is_variable {
@@ -229,7 +246,7 @@ fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<
         if *place == Place::Result {
             continue;
         }
-        let bytes = values.state.memory.read(*start, *size).ok_or("a part of the state cannot be read")?;
+        let bytes = values.state.bytes(thing).ok_or("a part of the state cannot be read")?;
         if own == 0 {
             words(values, thing, 0..*size, &bytes, &mut lines);
             continue;
@@ -255,6 +272,12 @@ fn setting(values: &Values<'_, '_, '_, '_>, types: &Declarations<'_>) -> Result<
             let value = match value {
                 Some(text) if text.starts_with("PTHREAD") => format!("({}){text}", types.declare(*ty, "")),
                 _ => values.expression(*ty, item, &path, types),
+            };
+            // A structure without a name is another type wherever it is written down.
+            let bare = types.declare(*ty, "");
+            let value = match bare.contains('{') {
+                true => value.replacen(&format!("({bare})"), &format!("(__typeof__({place}))"), 1),
+                false => value,
             };
             let _ = writeln!(lines, "    {place} = {};", value.replace('\n', "\n    "));
         }

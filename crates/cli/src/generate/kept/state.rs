@@ -49,6 +49,8 @@ pub(super) struct Thing {
     pub(super) place: Place,
     /// The calls touch it.
     pub(super) touched: bool,
+    /// Which calls come to it.
+    pub(super) of: Images,
     followed: TypeId,
     was_followed: bool,
 }
@@ -72,12 +74,21 @@ pub(super) enum Target {
     Missing(u64),
 }
 
-/// Memory of a run that is held, as it was when the two calls began.
-pub(super) struct Memory<'h, 's> {
+/// A run that is held where a call begins, or both do.
+pub(super) struct Image<'h, 's> {
     pub(super) held: &'h Held<'s>,
-    pub(super) symbols: &'h Symbols,
     /// What was there before a call wrote it.
     pub(super) undone: BTreeMap<u64, u8>,
+    /// Bytes that its calls touch, by 8.
+    pub(super) touched: BTreeSet<u64>,
+    /// Bytes of the program's variables among them.
+    pub(super) own: BTreeSet<u64>,
+}
+
+/// Memory as it was when the two calls began: of one run, or of one for each of them.
+pub(super) struct Memory<'h, 's> {
+    pub(super) images: Vec<Image<'h, 's>>,
+    pub(super) symbols: &'h Symbols,
     /// Blocks of the heap and their sizes.
     pub(super) blocks: BTreeMap<u64, u64>,
     /// Bytes that the calls touch, by 8.
@@ -85,21 +96,42 @@ pub(super) struct Memory<'h, 's> {
     pub(super) maps: Vec<(u64, u64, bool, String)>,
 }
 
-impl Memory<'_, '_> {
-    /// Bytes; none where nothing can be read.
-    pub(super) fn read(&self, start: u64, size: u64) -> Option<Vec<u8>> {
+impl<'h, 's> Memory<'h, 's> {
+    pub(super) fn new(
+        images: Vec<Image<'h, 's>>,
+        symbols: &'h Symbols,
+        blocks: BTreeMap<u64, u64>,
+    ) -> Memory<'h, 's> {
+        let touched = images.iter().flat_map(|image| image.touched.iter().copied()).collect();
+        let maps = images.iter().flat_map(|image| image.held.maps()).collect();
+        Memory { images, symbols, blocks, touched, maps }
+    }
+
+    /// Bytes of what is in some of the images; none where nothing can be read.
+    pub(super) fn read(&self, of: Images, start: u64, size: u64) -> Option<Vec<u8>> {
+        let image = self.image(of)?;
         let mut bytes = vec![0; usize::try_from(size).ok()?];
-        if !self.held.read(start, &mut bytes) {
+        if !image.held.read(start, &mut bytes) {
             return None;
         }
-        for (at, byte) in self.undone.range(start..start + size) {
+        for (at, byte) in image.undone.range(start..start + size) {
             bytes[(at - start) as usize] = *byte;
         }
         Some(bytes)
     }
 
+    fn image(&self, of: Images) -> Option<&Image<'h, 's>> {
+        self.images.get(of.trailing_zeros() as usize).or_else(|| self.images.first())
+    }
+
+    /// The images whose calls touch some of these bytes.
+    fn touched_by(&self, start: u64, end: u64) -> Images {
+        let touches = |image: &Image<'_, '_>| image.touched.range(start & !7..end).next().is_some();
+        self.images.iter().enumerate().fold(0, |of, (at, image)| of | u8::from(touches(image)) << at)
+    }
+
     fn is_touched(&self, start: u64, end: u64) -> bool {
-        self.touched.range(start & !7..end).next().is_some()
+        self.touched_by(start, end) != 0
     }
 
     fn map(&self, address: u64) -> Option<&(u64, u64, bool, String)> {
@@ -107,19 +139,31 @@ impl Memory<'_, '_> {
     }
 }
 
+/// Which of the images something is in, a bit for each.
+pub(super) type Images = u8;
+
 /// All that the test carries.
 pub(super) struct State<'m, 'h, 's> {
     pub(super) memory: &'m Memory<'h, 's>,
     pub(super) types: Types,
     pub(super) things: Vec<Thing>,
     names: BTreeMap<String, usize>,
+    /// The images in which something leads to what is found now.
+    pub(super) within: Images,
     /// Memory of vectors that nobody need have touched, and its size: Rust's own code moves it when they grow.
     vectors: RefCell<BTreeMap<u64, u64>>,
 }
 
 impl<'m, 'h, 's> State<'m, 'h, 's> {
     pub(super) fn new(memory: &'m Memory<'h, 's>, types: Types) -> Self {
-        State { memory, types, things: Vec::new(), names: BTreeMap::new(), vectors: RefCell::default() }
+        State {
+            memory,
+            types,
+            things: Vec::new(),
+            names: BTreeMap::new(),
+            within: 1,
+            vectors: RefCell::default(),
+        }
     }
 
     /// The number of the thing that holds an address.
@@ -129,6 +173,7 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
 
     /// Carries the variable that holds an address, if one does.
     pub(super) fn variable(&mut self, address: u64) {
+        self.reached(address);
         let object = self.memory.symbols.object(address, &mut self.types);
         if let Some(object) = object.filter(|object| object.module == 0)
             && self.thing_at(address).is_none()
@@ -145,6 +190,18 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         }
     }
 
+    /// What is known already is in these images, too.
+    fn reached(&mut self, address: u64) {
+        if let Some(at) = self.thing_at(address) {
+            self.things[at].of |= self.within;
+        }
+    }
+
+    /// What a thing has in it.
+    pub(super) fn bytes(&self, thing: &Thing) -> Option<Vec<u8>> {
+        self.memory.read(thing.of, thing.start, thing.size)
+    }
+
     /// What arrays are made of: of them the test has the elements.
     fn element(&self, mut ty: TypeId) -> TypeId {
         while let Shape::Array(element, _) = self.types.get(self.types.behind(ty)).shape {
@@ -157,7 +214,10 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         ty = self.element(ty);
         let own = self.types.get(self.types.behind(ty)).size;
         let count = if own > 0 && size.is_multiple_of(own) { size / own } else { 1 };
-        let touched = self.memory.is_touched(start, start + size);
+        let touched_by = self.memory.touched_by(start, start + size);
+        let inside = self.things.iter().filter(|old| old.start >= start && old.start < start + size);
+        let of = inside.fold(self.within | touched_by, |of, old| of | old.of);
+        let touched = touched_by != 0;
         self.things.retain(|old| old.start < start || old.start >= start + size);
         let (followed, was_followed, name) = (TypeId::VOID, false, name.to_owned());
         self.things.push(Thing {
@@ -169,6 +229,7 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             lead: 0,
             place,
             touched,
+            of,
             followed,
             was_followed,
         });
@@ -185,6 +246,7 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             self.variable(address);
             return;
         }
+        self.reached(address);
         let before = |blocks: &BTreeMap<u64, u64>| {
             let (&start, &size) = blocks.range(..=address).next_back()?;
             (address - start < size).then_some((start, size))
@@ -241,7 +303,7 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         }
         // How far goes what nobody touches is not known, unless it is a text.
         if !self.memory.is_touched(address, address + one) {
-            match self.memory.held.text(address) {
+            match self.memory.image(self.within).and_then(|image| image.held.text(address)) {
                 Some(text) if size == 1 && !text.is_empty() && text.len() < 255 => {
                     whole = text.len() as u64 + 1
                 }
@@ -288,7 +350,8 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
             }
             let thing = &mut self.things[at];
             (thing.followed, thing.was_followed) = (thing.ty, true);
-            let Thing { start, size, ty, count, lead, .. } = *thing;
+            let Thing { start, size, ty, count, lead, of, .. } = *thing;
+            self.within = of;
             if self.things.len() > MOST_THINGS
                 || self.things.iter().map(|it| it.size).sum::<u64>() > MOST_BYTES
             {
@@ -297,7 +360,7 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
                     MOST_BYTES >> 10
                 ));
             }
-            let bytes = self.memory.read(start, size).ok_or("a part of the state cannot be read")?;
+            let bytes = self.memory.read(of, start, size).ok_or("a part of the state cannot be read")?;
             let mut pointers = Vec::new();
             let own = self.types.get(self.types.behind(ty)).size;
             let typed = if own > 0 { (own * count) as usize } else { 0 };
@@ -365,7 +428,7 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
                 _ => return,
             };
             let whole = room.saturating_mul(self.types.get(self.types.behind(element)).size);
-            if whole > 0 && whole <= MOST_BYTES && self.memory.read(start, whole).is_some() {
+            if whole > 0 && whole <= MOST_BYTES && self.memory.read(self.within, start, whole).is_some() {
                 self.vectors.borrow_mut().insert(start, whole);
             }
         }
@@ -456,7 +519,7 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
     /// The text at an address that is never written.
     fn text(&self, address: u64) -> Option<String> {
         let (.., writable, _) = self.memory.map(address)?;
-        let text = self.memory.held.text(address).filter(|_| !writable)?;
+        let text = self.memory.image(1)?.held.text(address).filter(|_| !writable)?;
         let printable = |c: char| c == '\n' || c == '\t' || (' '..='~').contains(&c);
         (text.len() < 200 && text.chars().all(printable)).then_some(text)
     }

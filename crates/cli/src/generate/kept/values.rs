@@ -77,8 +77,11 @@ impl Values<'_, '_, '_, '_> {
                 Some(format!("{{ .{} = {} }}", plain(&name), self.fields(&fields, bytes, path)))
             }
             Shape::Union(parts) => {
-                // Of parts as large as each other bytes say the least: there may be a pointer in them.
-                let rank = |part: &&Part| (types.get(types.behind(part.ty)).size, !self.is_bytes(part.ty));
+                // Of parts as large as each other bytes say the least: there may be a pointer in them. A pointer that leads nowhere is a number.
+                let rank = |part: &&Part| {
+                    let size = types.get(types.behind(part.ty)).size;
+                    (size, !self.is_bytes(part.ty), !self.leads_nowhere(part.ty, bytes))
+                };
                 let largest = parts.iter().max_by_key(rank)?;
                 let size = types.get(types.behind(largest.ty)).size as usize;
                 let value = self.value(largest.ty, bytes.get(..size)?, path)?;
@@ -113,6 +116,13 @@ impl Values<'_, '_, '_, '_> {
             }
         }
         braces(&fields)
+    }
+
+    fn leads_nowhere(&self, ty: TypeId, bytes: &[u8]) -> bool {
+        let types = &self.state.types;
+        let is_pointer = matches!(types.get(types.behind(ty)).shape, Shape::Pointer(_));
+        let word = bytes.first_chunk::<8>().map(|word| u64::from_le_bytes(*word));
+        is_pointer && word.is_some_and(|word| self.state.target(word) == Target::Number(word))
     }
 
     fn is_bytes(&self, ty: TypeId) -> bool {

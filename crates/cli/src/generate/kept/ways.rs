@@ -30,9 +30,11 @@ pub(super) struct Ways {
     /// Where the program's code lies.
     pub(super) program: Range<u64>,
     pub(super) functions: [String; 2],
-    /// Which call began, and the places at which each touched memory.
-    pub(super) orders: Vec<(usize, [BTreeSet<u64>; 2])>,
+    pub(super) orders: Vec<Order>,
 }
+
+/// Which call began, and the places at which each touched memory; nothing where that is not known.
+pub(super) type Order = (usize, [Option<BTreeSet<u64>>; 2]);
 
 /// The places of the program at which these steps touched memory.
 pub(super) fn places(
@@ -84,9 +86,12 @@ impl Lines {
 impl Ways {
     /// The same as lines of source.
     pub(super) fn lines(&self, line: &dyn Fn(u64) -> Option<String>) -> Lines {
-        let of = |(begins, calls): &(usize, [BTreeSet<u64>; 2])| {
-            let lines = |call: usize| calls[call].iter().filter_map(|&pc| line(pc)).collect();
-            [(*begins, 0, lines(0)), (*begins, 1, lines(1))]
+        let of = |(begins, calls): &Order| {
+            let lines = |call: usize| {
+                let places = calls[call].as_ref()?;
+                Some((*begins, call, places.iter().filter_map(|&pc| line(pc)).collect()))
+            };
+            [lines(0), lines(1)].into_iter().flatten()
         };
         Lines(self.orders.iter().flat_map(of).collect())
     }
@@ -121,11 +126,16 @@ impl Ways {
         self.orders.iter().find_map(|(begins, recorded)| self.order(target, *begins, recorded).err())
     }
 
-    fn order(&self, target: &Target, begins: usize, recorded: &[BTreeSet<u64>; 2]) -> Result<(), String> {
+    fn order(
+        &self,
+        target: &Target,
+        begins: usize,
+        recorded: &[Option<BTreeSet<u64>>; 2],
+    ) -> Result<(), String> {
         let made = self.made(target, begins)?;
         // What is told is the first call that differs.
         for call in [begins, 1 - begins] {
-            if made[call] != recorded[call] {
+            if recorded[call].as_ref().is_some_and(|recorded| made[call] != *recorded) {
                 return Err(format!(
                     "as a test of its own, `{}` takes another way than in the program",
                     self.functions[call]
