@@ -10,8 +10,8 @@ use super::segments::close_segment;
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
 use super::{
-    addressable, coverage, frames, idle, loops, race, reads, record, rounds, spin, steps, stores, strand, unseen,
-    values, watch,
+    addressable, coverage, frames, idle, loops, race, reads, record, rounds, spin, steps, stores, strand,
+    unseen, values, watch,
 };
 use crate::arch;
 use crate::raw::Raw;
