@@ -113,7 +113,8 @@ impl<'a> Operations<'a> {
 
     /// Whether a strand did the same once more: at the same instruction, or at a copy of it that the compiler has made, as it does of the condition of a loop.
     pub(crate) fn is_again(&self, one: &Done, other: &Done) -> bool {
-        let columns = |done: &Done| -> Option<Vec<(Option<String>, Option<u32>, u32)>> {
+        type Column = (Option<String>, Option<u32>, u32);
+        let columns = |done: &Done| -> Option<Vec<Column>> {
             let own = self.stack(done).into_iter().filter(is_own);
             own.map(|place| Some((place.file, place.line, place.column?))).collect()
         };
