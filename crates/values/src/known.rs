@@ -360,9 +360,12 @@ impl Known {
     }
 }
 
+/// The elements of an array, by their places; `None` for one that nobody touched.
+type Elements = Rc<[Option<usize>]>;
+
 /// By an element of an array, all of its elements, and which one it is.
 struct Members {
-    of: HashMap<usize, (Rc<[Option<usize>]>, usize)>,
+    of: HashMap<usize, (Elements, usize)>,
 }
 
 impl Members {
@@ -372,7 +375,7 @@ impl Members {
         for slot in slots {
             let Slot::All(array) = slot else { continue };
             let place = |variable: &Option<usize>| variable.and_then(|it| places.get(&it).copied());
-            let elements: Rc<[Option<usize>]> = array.elements.iter().map(place).collect();
+            let elements: Elements = array.elements.iter().map(place).collect();
             for (index, element) in elements.iter().enumerate() {
                 of.extend(element.map(|element| (element, (Rc::clone(&elements), index))));
             }
