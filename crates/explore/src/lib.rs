@@ -24,6 +24,7 @@ mod ledger;
 pub mod limits;
 mod mode;
 mod outcome;
+mod padding;
 pub mod pairs;
 mod patience;
 pub mod planner;
