@@ -211,8 +211,11 @@ impl Bench {
         );
         std::fs::write(fetcher.join("Cargo.toml"), manifest).map_err(failed)?;
         if let Some((.., checksum)) = YANKED.iter().find(|yanked| (yanked.0, yanked.1) == (name, version)) {
+            // Where releases come from is what our own lock file says.
+            let ours = std::fs::read_to_string(root().join("Cargo.lock")).map_err(failed)?;
+            let source = ours.lines().find(|line| line.starts_with("source = ")).unwrap_or_default();
             let lock = format!(
-                "version = 3\n\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"{checksum}\"\n"
+                "version = 3\n\n[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n{source}\nchecksum = \"{checksum}\"\n"
             );
             std::fs::write(fetcher.join("Cargo.lock"), lock).map_err(failed)?;
         }
