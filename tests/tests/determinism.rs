@@ -139,25 +139,6 @@ fn the_number_of_jobs_changes_nothing_for_any_strategy() {
     }
 }
 
-/// What strands share may lie on the first stack, and that lies below the environment.
-#[test]
-fn how_long_the_environment_is_changes_nothing() {
-    for name in ["rust-std/arc_weak.rs", "rust-std/scope.rs", "lost-update/counter.c", "cxx/async.cc"] {
-        let mut program =
-            corpus::programs().into_iter().find(|program| program.name == name).expect("it is there");
-        let executable = build(&program);
-        let bare = campaign(&program, &executable, "1");
-        for length in [1, 6, 15, 16, 170, 5000] {
-            program.env = vec![("SAYS_NOTHING".to_owned(), "x".repeat(length))];
-            let longer = campaign(&program, &executable, "1");
-            assert_eq!(essence(&bare), essence(&longer), "{name} with {length} bytes more");
-        }
-        program.env = (0..3).map(|number| (format!("SAYS_NOTHING_{number}"), String::new())).collect();
-        let more = campaign(&program, &executable, "1");
-        assert_eq!(essence(&bare), essence(&more), "{name} with three variables more");
-    }
-}
-
 #[test]
 fn seeds_matter() {
     let program =

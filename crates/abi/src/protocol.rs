@@ -7,7 +7,7 @@
 //! [`Reply::AGAIN`] that the same command must be sent once more.
 
 /// The variable with `shm=<fd>,ctl=<fd>` and, where they apply, `bind=1` (the driver has set `LD_BIND_NOW`) and
-/// `free=1` (strands are to run free), `given=<argc>,names=<NAME:NAME>` at its end (arguments and these variables come with each [`Command::START`]) and `cpus=<hex>` (the processors the program may use, lowest byte first) and `pad=` with nothing but length (so that the first stack begins at the same place); the runtime takes it out of the environment.
+/// `free=1` (strands are to run free), `given=<argc>,names=<NAME:NAME>` at its end (arguments and these variables come with each [`Command::START`]) and `cpus=<hex>` (the processors the program may use, lowest byte first); the runtime takes it out of the environment.
 pub const ENV: &str = "THREADBARE_RT";
 
 /// A message from the driver.

@@ -24,7 +24,6 @@ mod ledger;
 pub mod limits;
 mod mode;
 mod outcome;
-mod padding;
 pub mod pairs;
 mod patience;
 pub mod planner;

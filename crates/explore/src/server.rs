@@ -12,7 +12,7 @@ use crate::mode::{Controlled, RunMode};
 use crate::outcome::Leaks;
 use crate::process::Process;
 use crate::shm::SharedMemory;
-use crate::{padding, processors, spawn, surroundings, wire};
+use crate::{processors, spawn, surroundings, wire};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socketpair};
@@ -224,9 +224,7 @@ impl Server {
         if let Some(cpus) = processors::allowed() {
             variable += &format!(",cpus={cpus}");
         }
-        variable += ",pad=";
-        let missing = padding::missing(&command, target.arg0.as_deref(), ENV, variable.len() + more.len());
-        command.env(ENV, variable + &".".repeat(missing) + more);
+        command.env(ENV, variable + more);
         command.stdout(stdout.stdio().map_err(Error::system("pass the output on"))?);
         command.stderr(stderr.stdio().map_err(Error::system("pass the output on"))?);
         command.stdin(match stdin {
