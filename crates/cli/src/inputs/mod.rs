@@ -115,11 +115,12 @@ pub(crate) fn campaign(
     };
     at_work.go()?;
     let AtWork { mut runner, mut outcome, traces, drawn, inputs, started, .. } = at_work;
+    let tested = runner.runs;
     if plan.shrink && outcome.ended_by != "interrupt" {
         runner.refine(&mut outcome)?;
     }
+    (outcome.runs, outcome.runs_to_refine) = (runner.runs, runner.runs - tested);
     outcome.warnings.append(&mut runner.warnings);
-    outcome.runs = runner.runs;
     outcome.elapsed = started.elapsed();
     outcome.drawn = drawn.len() as u64;
     let whole = plan.template.count().is_some_and(|count| count == drawn.len() as u128);

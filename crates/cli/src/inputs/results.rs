@@ -88,6 +88,8 @@ pub(crate) struct Outcome {
     pub(crate) profiled: u64,
     pub(crate) drawn: u64,
     pub(crate) runs: u64,
+    /// Those of them behind the tests, which looked closer at findings and made their inputs smaller.
+    pub(crate) runs_to_refine: u64,
     pub(crate) elapsed: Duration,
     pub(crate) tests: Vec<TestRow>,
     /// Iroots shown after each test.
@@ -116,6 +118,7 @@ impl Outcome {
             profiled: 0,
             drawn: 0,
             runs: 0,
+            runs_to_refine: 0,
             elapsed: Duration::ZERO,
             tests: Vec::new(),
             curve: Vec::new(),
@@ -171,6 +174,7 @@ impl Outcome {
             "candidates": self.candidates,
             "seed": self.seed,
             "runs": self.runs,
+            "runs_to_refine": self.runs_to_refine,
             "elapsed_s": self.elapsed.as_secs_f64(),
             "ended_by": self.ended_by,
             "drawn": self.drawn,
@@ -214,12 +218,16 @@ impl Outcome {
         let found = &self.all.found;
         let style = screen.style;
         let verdict = if self.has_failed() { style.bad("failure") } else { style.good("clean") };
+        let refined = match self.runs_to_refine {
+            0 => String::new(),
+            runs => format!(" and {runs} to make inputs smaller"),
+        };
         let _ = writeln!(
             out,
-            "{verdict}: {} of {} profiled, {} in {:.2} s; policy {}, seed {}; ended by {}",
+            "{verdict}: {} of {} profiled, {}{refined} in {:.2} s; policy {}, seed {}; ended by {}",
             counted(self.tests.len() as u64, "test"),
             counted(self.profiled, "input"),
-            counted(self.runs, "run"),
+            counted(self.runs - self.runs_to_refine, "run"),
             self.elapsed.as_secs_f64(),
             self.policy,
             self.seed,
