@@ -167,6 +167,12 @@ fn is_elsewhere(pc: u64, stop: &u64) -> bool {
     engine().plan.flags & flags::OTHER_BUILD == 0 && modules::place(pc) != *stop
 }
 
+/// Whether the schedule that is followed lets the running strand stop at this instruction next.
+pub fn stops_at(pc: u64) -> bool {
+    let e = engine();
+    e.follow.active && modules::place(pc) == segment(e.follow.at).stop
+}
+
 /// Makes the strand of a segment able to go on: by its deadline, or when its file descriptor is ready.
 fn resume(found: &Segment) -> Option<(StrandId, bool)> {
     let e = engine();

@@ -17,7 +17,7 @@ use super::race;
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
 use super::{
-    addressable, copies, coverage, loops, memory, modules, record, shared, spin, steps, strand, touched,
+    addressable, copies, coverage, follow, loops, memory, modules, record, shared, spin, steps, strand, touched,
 };
 use crate::arch::merge;
 use threadbare_abi::fact::Fact;
@@ -403,6 +403,8 @@ fn made_with(write: Access, read: Access) {
     let (writes, reads) = (is_point(&write, true), is_point(&read, false));
     // SAFETY: single kernel thread.
     let stops = event >= unsafe { STOP_AT } && must_stop(event);
+    // Who follows all choices of a schedule does not know which of the two was a point.
+    let writes = writes || stops && follow::stops_at(write.pc);
     if writes {
         access_point(write.kind, write.addr, write.size, write.pc, true);
         if reads {
