@@ -26,6 +26,8 @@ usage: cargo xtask <chore>
   bench coverage what coverage costs, and how often its intervals hold on real programs
   bench search   runs to the bug for each strategy on the programs of tests/programs/search;
                  names of programs and strategies and a number of seeds narrow it
+  bench search defaults
+                 what weak memory and faults, which are on by default, cost in runs to the bug and in runs/s
   bench noise    the experiments of the free mode's paper, and its speed against gcc's ThreadSanitizer;
                  [RUNS] of each experiment, 200 unless told otherwise
   bench noise races

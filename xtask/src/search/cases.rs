@@ -20,6 +20,11 @@ const fn other(file: &'static str) -> Case {
 }
 
 impl Case {
+    /// A program of the corpus that is not searched for a bug.
+    pub(crate) fn of(file: &'static str) -> Self {
+        other(file)
+    }
+
     /// Its name in tables, which is also a word that asks for it.
     pub(crate) fn name(&self) -> &'static str {
         let file = self.file.strip_prefix("search/").unwrap_or(self.file);

@@ -36,7 +36,7 @@ impl Cell {
 const FIRST: u64 = 4;
 
 impl Workshop {
-    fn executable(case: &Case) -> String {
+    pub(crate) fn executable(case: &Case) -> String {
         case.file.replace(['/', '.'], "_")
     }
 
@@ -83,11 +83,17 @@ impl Workshop {
 
     /// Campaigns with these seeds, one for each processor at a time. A strategy that finds nothing with the first few seeds gets
     /// no more.
-    pub(crate) fn measure(&self, case: &Case, strategy: &str, seeds: Range<u64>) -> Outcome<Cell> {
+    pub(crate) fn measure(
+        &self,
+        case: &Case,
+        strategy: &str,
+        seeds: Range<u64>,
+        options: &[&str],
+    ) -> Outcome<Cell> {
         let first = seeds.start..seeds.end.min(seeds.start + FIRST);
-        let mut runs = self.runs(case, strategy, first.clone())?;
+        let mut runs = self.runs(case, strategy, first.clone(), options)?;
         if runs.iter().any(Option::is_some) {
-            runs.extend(self.runs(case, strategy, first.end..seeds.end)?);
+            runs.extend(self.runs(case, strategy, first.end..seeds.end, options)?);
         }
         let sum: u64 = runs.iter().map(|run| run.unwrap_or(case.most)).sum();
         let found = runs.iter().flatten().count() as u64;
@@ -95,13 +101,20 @@ impl Workshop {
     }
 
     /// The runs to the failure for each seed, `None` where it was not found.
-    fn runs(&self, case: &Case, strategy: &str, seeds: Range<u64>) -> Outcome<Vec<Option<u64>>> {
+    fn runs(
+        &self,
+        case: &Case,
+        strategy: &str,
+        seeds: Range<u64>,
+        options: &[&str],
+    ) -> Outcome<Vec<Option<u64>>> {
+        let options = [&["--jobs", "1"], options].concat();
         let left = Mutex::new(seeds);
         let work = || {
             let mut made = Vec::new();
             loop {
                 let Some(seed) = left.lock().map_err(|_| "a worker failed")?.next() else { return Ok(made) };
-                let result = self.campaign(case, strategy, seed, &["--jobs", "1"])?;
+                let result = self.campaign(case, strategy, seed, &options)?;
                 if result["findings"][0]["kind"] == "timeout" {
                     return Err(format!("{} with {strategy}, seed {seed}: a run took too long", case.file));
                 }

@@ -8,9 +8,13 @@
 //! 3. *Classes*: `dpor` on programs whose classes are known; one run for each. (`tests/tests/planners.rs` has the comparison with brute force.)
 //! 4. `safestack`, the bug that needs many runs, and the *cost of a decision*: points/s against `random`'s.
 //!
+//! 5. *What the machine may do besides* (only with `defaults`): the default as it is against the default with sequentially consistent
+//!    memory and without faults, with the same seeds.
+//!
 //! It ends with a table of all that must hold.
 
 mod cases;
+mod defaults;
 mod measure;
 
 use crate::bench::{field, in_turns};
@@ -64,8 +68,8 @@ struct Row {
     holds: bool,
 }
 
-/// Prints the tables. Words narrow it: names of programs or strategies, a number of seeds, or `decisions` or
-/// `classes`.
+/// Prints the tables. Words narrow it: names of programs or strategies, a number of seeds, or `decisions`,
+/// `classes` or `defaults`.
 pub(crate) fn search(words: &[&str]) -> Outcome {
     packages::ensure(&[packages::COMPILERS])?;
     let workshop = Workshop { tool: build_tool()?, folder: root().join("target/bench/search") };
@@ -83,6 +87,9 @@ pub(crate) fn search(words: &[&str]) -> Outcome {
         decisions(&workshop, &mut rows)?;
     } else if words == ["classes"] {
         classes(&workshop, &mut rows)?;
+    } else if words.first() == Some(&"defaults") {
+        let cases: Vec<&Case> = if named.is_empty() { all().collect() } else { named };
+        defaults::rows(&workshop, &cases, seeds.unwrap_or(SEEDS), &mut rows)?;
     } else if strategies.is_empty() {
         let cases = if named.is_empty() { all().collect() } else { named };
         compare(&workshop, &cases, seeds.unwrap_or(SEEDS), seeds.unwrap_or(SEEDS_OF_EACH), &mut rows)?;
@@ -92,7 +99,7 @@ pub(crate) fn search(words: &[&str]) -> Outcome {
         let mut active = Active::default();
         for case in cases {
             workshop.build(case)?;
-            let measure = |strategy: &&str| workshop.measure(case, strategy, 0..seeds.unwrap_or(SEEDS));
+            let measure = |strategy: &&str| workshop.measure(case, strategy, 0..seeds.unwrap_or(SEEDS), &[]);
             let cells = strategies.iter().map(measure).collect::<Outcome<Vec<Cell>>>()?;
             line(case, &cells);
             active.take(case, &strategies, &cells);
@@ -166,16 +173,16 @@ fn compare(
     let (mut logarithms, mut active) = (Vec::new(), Active::default());
     for case in cases {
         workshop.build(case)?;
-        let default = workshop.measure(case, DEFAULT, SEEDS_FRESH..SEEDS_FRESH + seeds)?;
+        let default = workshop.measure(case, DEFAULT, SEEDS_FRESH..SEEDS_FRESH + seeds, &[])?;
         let mut cells = vec![default];
         for strategy in STRATEGIES {
-            cells.push(workshop.measure(case, strategy, 0..seeds_of_each)?);
+            cells.push(workshop.measure(case, strategy, 0..seeds_of_each, &[])?);
         }
         active.take(case, STRATEGIES, &cells[1..]);
         // A planner that is no member is for comparison only.
         let singles = cells[1..].iter().zip(STRATEGIES).filter(|(_, name)| **name != ACTIVE);
         let best = singles.min_by(|one, other| one.0.mean.total_cmp(&other.0.mean)).map(|(_, name)| *name);
-        let best = workshop.measure(case, best.unwrap_or(DEFAULT), SEEDS_ANEW..SEEDS_ANEW + seeds)?;
+        let best = workshop.measure(case, best.unwrap_or(DEFAULT), SEEDS_ANEW..SEEDS_ANEW + seeds, &[])?;
         cells.push(best);
         line(case, &cells);
         logarithms.push((default.mean / best.mean).ln());
