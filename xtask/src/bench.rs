@@ -14,6 +14,7 @@ pub(crate) mod iroots;
 mod needles;
 pub(crate) mod noise;
 pub(crate) mod orders;
+pub(crate) mod page;
 pub(crate) mod races;
 pub(crate) mod replays;
 mod runs;

@@ -18,6 +18,8 @@ usage: cargo xtask <chore>
   test --full    the same with every run that the project promises: 1,000 of each correct program with every
                  strategy, 200 of each racy one with ThreadSanitizer
   bench engine   points/s against Shuttle, runs/s against a bare fork loop, in one run
+  bench page     the engine beside Shuttle, Loom and ThreadSanitizer, on real work, and how it grows: writes bench/engine.md
+                 with its plots
   bench causes   whether the broken invariant is told at the labelled lines, and whether the region inferred from it mends the
                  program; [COUNT] cousins of the labelled programs, 60 unless told otherwise, [--seed N], [--more],
                  names of programs narrow it
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         ["test"] => test::run_tests(false),
         ["test", "--full"] => test::run_tests(true),
         ["bench"] | ["bench", "engine"] => bench::engine(),
+        ["bench", "page"] => bench::page::page(),
         ["bench", "search", words @ ..] => search::search(words),
         ["bench", "causes", words @ ..] => bench::causes::causes(words),
         ["bench", "claims", words @ ..] => bench::claims::claims(words),

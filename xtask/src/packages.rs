@@ -37,6 +37,9 @@ pub(crate) const TESTS: &[Need] = &[
     program("valgrind", "valgrind", false),
 ];
 
+/// What tells a process's largest memory.
+pub(crate) const RESIDENT: &[Need] = &[program("time", "time", true)];
+
 /// What looks up addresses besides us.
 pub(crate) const SYMBOL_TOOLS: &[Need] = &[program("addr2line", "binutils", true)];
 
