@@ -13,10 +13,13 @@ fn main() {
     println!("cargo:rerun-if-env-changed={PREBUILT}");
     let out = PathBuf::from(variable("OUT_DIR"));
     let library = match std::env::var_os(PREBUILT) {
-        Some(path) => PathBuf::from(path),
+        Some(path) => {
+            println!("cargo:rerun-if-changed={}", path.display());
+            PathBuf::from(path)
+        }
+        // Not watched: it is newer than the beginning of the script that builds it, so each first build would be followed by another.
         None => build(&PathBuf::from(variable("CARGO_MANIFEST_DIR")).join("../rt"), &out.join("rt")),
     };
-    println!("cargo:rerun-if-changed={}", library.display());
     let bytes =
         std::fs::read(&library).unwrap_or_else(|error| panic!("cannot read {}: {error}", library.display()));
     std::fs::write(out.join("libthreadbare_rt.so"), &bytes)
