@@ -83,6 +83,9 @@ codes! {
         Early = 22, "early";
         /// The program has come to a place that it has a name for: `a` pc; text: the name.
         Reached = 23, "reached";
+        /// The frame of a function of the strand's, which an operation was on: `a` is where the function goes on, `b` the stack pointer before it was
+        /// called, `c` where its own calls put their return addresses. Of runs that are made again for their details.
+        Holds = 24, "holds";
     }
 }
 

@@ -18,7 +18,7 @@ use threadbare_abi::report::StrandState;
 use threadbare_abi::strand::StrandId;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_trace::identity::Identity;
-use threadbare_trace::report::{Moment, Warning};
+use threadbare_trace::report::{Holder, Moment, Warning};
 use threadbare_trace::run::{RunFacts, Verdict};
 
 /// How much longer than a bare run one may take whose events are streamed.
@@ -121,6 +121,7 @@ fn make(
                 name(verdict)
             ));
         }
+        told.holders.extend(&second.report.holders);
         for (index, moment) in second.report.watched {
             if let Some(watch) = usize::try_from(index).ok().and_then(|index| part.get(index)) {
                 told.met(watch, moment);
@@ -211,6 +212,7 @@ fn with_ancestors(mut strands: Vec<u16>, facts: &RunFacts) -> Vec<u16> {
 #[derive(Default)]
 struct Told {
     moments: BTreeMap<(u32, u32, u64, u64), Moment>,
+    holders: Vec<Holder>,
 }
 
 impl Told {
@@ -225,6 +227,7 @@ impl Told {
     /// Adds to the facts what was met of what they wanted.
     fn give(&self, facts: &mut RunFacts) {
         let last = last_event(facts);
+        facts.report.details.holders.clone_from(&self.holders);
         for watch in wanted(facts) {
             let Some(moment) = self.of(&watch).cloned() else { continue };
             let details = &mut facts.report.details;

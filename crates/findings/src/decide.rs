@@ -8,6 +8,7 @@
 use crate::deciding_term::Compared;
 use crate::done::{Doer, Done};
 use crate::finding::{AccessDetail, Explanation, PairPlace, Step};
+use crate::framed::Framed;
 use crate::operation::Operations;
 use crate::pattern::{Around, Pattern, Shown, looks, overlap};
 use crate::places::{Place, Places};
@@ -87,6 +88,7 @@ pub fn decided(
     known: Known<'_>,
     places: &dyn Places,
 ) -> Option<Candidate> {
+    let places = &Framed::new(places, &facts.report);
     let strands = Strands::from_report(&facts.report);
     let failing = Doer::all(&facts.events);
     let passed = renumbered(Doer::all(passing.events), passing.strands, &strands, facts);

@@ -1,6 +1,7 @@
 //! A failing run in terms of the source: where it failed, what each strand was doing.
 
 use crate::finding::{FORMAT_VERSION, Finding, HeldLock, Location, Severity, StrandDetail};
+use crate::framed::Framed;
 use crate::places::{Place, Places, shown};
 use crate::sources::sources;
 use crate::stacks::{Teller, held_lock, is_runtime};
@@ -22,6 +23,7 @@ const STRANDS_TOLD: usize = 64;
 
 /// The finding of one failing run; its id is set by the collection.
 pub fn explain(facts: &RunFacts, program: &str, places: &dyn Places) -> Finding {
+    let places = &Framed::new(places, &facts.report);
     let strands = Strands::from_report(&facts.report);
     // A race is not the end of its run: where the strands stood then says nothing of it.
     let told = |strand: &&StrandReport| {

@@ -34,7 +34,8 @@ pub fn is_same(one: &Finding, other: &Finding) -> bool {
 }
 
 /// Whether two data races of different builds are one: the same operations of the same functions on the same variable, on whatever
-/// lines. Which element of an array it is does not matter.
+/// lines. Which element of an array it is does not matter, and where one of them does not know the variable, nothing is said by that: those on stacks have
+/// names only in runs that were made again for their details.
 pub fn is_same_race(one: &Finding, other: &Finding) -> bool {
     let object = |finding: &Finding| {
         let name = finding.object.as_ref()?.name.as_ref()?;
@@ -46,7 +47,8 @@ pub fn is_same_race(one: &Finding, other: &Finding) -> bool {
         all
     };
     let races = one.kind == "race" && other.kind == "race";
-    races && object(one) == object(other) && accesses(one) == accesses(other)
+    let differ = object(one).zip(object(other)).is_some_and(|(one, other)| one != other);
+    races && !differ && accesses(one) == accesses(other)
 }
 
 /// What an access does, in which function of which file.

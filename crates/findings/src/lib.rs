@@ -11,6 +11,7 @@ mod early;
 pub mod explain;
 mod faults;
 pub mod finding;
+mod framed;
 pub mod identity;
 mod leaks;
 mod memory;
@@ -30,6 +31,7 @@ pub mod waits;
 
 pub use collection::Findings;
 pub use finding::{BrokenInvariant, Finding, Location, Severity, Shrunk, StrandDetail};
+pub use framed::Framed;
 pub use places::{NoPlaces, Place, Places};
 pub use suppressions::Suppressions;
 pub use symbol_places::SymbolPlaces;

@@ -1,5 +1,7 @@
 //! From addresses of a run to places in the source.
 
+use threadbare_trace::report::Holder;
+
 /// One function at an address.
 #[derive(Clone, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Place {
@@ -39,6 +41,10 @@ pub trait Places {
     }
     /// The variable, or the part of one, that `size` bytes at an address belong to.
     fn variable(&self, addr: u64, size: u64) -> Option<String>;
+    /// The variable of a function's frame, or the part of one, that bytes on a stack belong to, and the function.
+    fn local(&self, _frame: &Holder, _addr: u64, _size: u64) -> Option<(String, String)> {
+        None
+    }
     /// The part of a heap block that an access touches, named by the type of the object: `account.balance`. `stack` are
     /// the pcs of the access and its callers, innermost first.
     fn field(&self, _stack: &[u64], _block: u64, _offset: u64, _size: u64) -> Option<String> {

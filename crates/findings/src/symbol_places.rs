@@ -2,8 +2,8 @@
 
 use crate::places::{Place, Places};
 use std::path::Path;
-use threadbare_symbols::{Frame, Module, Origin, Pc, Symbols};
-use threadbare_trace::report::Module as LoadedModule;
+use threadbare_symbols::{Frame, Module, Origin, Pc, StackFrame, Symbols};
+use threadbare_trace::report::{Holder, Module as LoadedModule};
 
 /// The symbols of the modules a run had loaded.
 pub struct SymbolPlaces {
@@ -64,6 +64,11 @@ impl Places for SymbolPlaces {
 
     fn source(&self, file: &str, line: u32) -> Option<String> {
         self.symbols.source_line(Path::new(file), line)
+    }
+
+    fn local(&self, frame: &Holder, addr: u64, size: u64) -> Option<(String, String)> {
+        let frame = StackFrame { pc: frame.pc, address: frame.address, pointer: frame.pointer };
+        self.symbols.local_access(frame, addr, size.max(1))
     }
 
     fn variable(&self, addr: u64, size: u64) -> Option<String> {

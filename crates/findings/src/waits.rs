@@ -32,6 +32,36 @@ pub fn tell(finding: &mut Finding, facts: &RunFacts, strands: &Strands, places: 
     }
 }
 
+/// The strand that signalled while several waited, and the program's function in which it did, where those are left that the signal did not wake: an
+/// order of what others do is no reason then.
+pub fn signal_for_one(
+    facts: &RunFacts,
+    strands: &Strands,
+    places: &dyn Places,
+) -> Option<(String, Option<String>)> {
+    let teller = Teller { facts, strands, places, details: Vec::new() };
+    let causes = teller.causes();
+    let is_told = facts.verdict.kind == VerdictKind::Deadlock
+        && teller.of_cycle(&teller.cycle()).is_none()
+        && teller.lost_wake(&causes).is_none()
+        && teller.of_cause(&causes).is_some();
+    let all = Doer::all(&facts.events);
+    let missed = teller.missed_signal(&causes, &all).filter(|_| is_told)?;
+    let function = shown(&placed(missed.signal, places)).and_then(|place| place.function.clone());
+    Some((strands.name(missed.signal.strand), function))
+}
+
+/// A signal that came while several waited, and woke another one than a strand that is left.
+struct Missed<'a> {
+    signal: &'a Done,
+    /// Who was woken.
+    woken: Option<StrandId>,
+    /// How many waited.
+    count: usize,
+    /// What the strand waits for that is left.
+    pending: Pending,
+}
+
 struct Teller<'a> {
     facts: &'a RunFacts,
     strands: &'a Strands,
@@ -49,8 +79,7 @@ impl Teller<'_> {
             finding.notes.extend(self.order_hint(&cycle));
             return;
         }
-        let causes: Vec<&StrandReport> =
-            self.waiting().filter(|strand| strand.holders.is_empty() && strand.pending.is_some()).collect();
+        let causes = self.causes();
         if let Some((wake, waiter)) = self.lost_wake(&causes) {
             finding.message = self.of_lost_wake(wake, waiter);
             finding.notes.push(
@@ -71,6 +100,11 @@ impl Teller<'_> {
             let count = self.waiting().count();
             finding.message = format!("all {count} strands wait: {}{more}", list.join(", "));
         }
+    }
+
+    /// The strands that wait for something which no strand holds.
+    fn causes(&self) -> Vec<&StrandReport> {
+        self.waiting().filter(|strand| strand.holders.is_empty() && strand.pending.is_some()).collect()
     }
 
     fn livelock(&self, finding: &mut Finding) {
@@ -360,13 +394,12 @@ impl Teller<'_> {
     }
 
     /// A signal that came while one of these waited, and woke another strand.
-    fn woken_instead(&self, causes: &[&StrandReport]) -> Option<String> {
+    fn missed_signal<'d>(&self, causes: &[&StrandReport], all: &'d [Done]) -> Option<Missed<'d>> {
         let of_cond = |strand: &&StrandReport| {
             let pending = strand.pending.filter(|it| it.op == OpKind::CondWait)?;
             Some((StrandId(strand.index), pending))
         };
         let (left, pending) = causes.iter().find_map(of_cond)?;
-        let all = Doer::all(&self.facts.events);
         let on_it: Vec<&Done> = all.iter().filter(|done| done.addr == pending.addr).collect();
         let mut waiting: BTreeSet<StrandId> = BTreeSet::new();
         let mut missed = None;
@@ -381,11 +414,17 @@ impl Teller<'_> {
             }
         }
         let (at, count) = missed?;
-        let signal = on_it[at];
         let woken = on_it[at..].iter().find(|done| done.op == OpKind::CondWait && !done.waits);
+        Some(Missed { signal: on_it[at], woken: woken.map(|done| done.strand), count, pending })
+    }
+
+    /// The same in words.
+    fn woken_instead(&self, causes: &[&StrandReport]) -> Option<String> {
+        let all = Doer::all(&self.facts.events);
+        let Missed { signal, woken, count, pending } = self.missed_signal(causes, &all)?;
         let stack: Vec<Place> = placed(signal, self.places);
         let at = shown(&stack).map(|place| format!(" at {}", place_text(place))).unwrap_or_default();
-        let who = woken.map(|done| format!(", strand {}", self.name(done.strand.0))).unwrap_or_default();
+        let who = woken.map(|strand| format!(", strand {}", self.name(strand.0))).unwrap_or_default();
         Some(format!(
             "strand {} signalled {}{at} when {count} strands waited, and that woke one of them{who}: where all have to go on, wake them \
              all",

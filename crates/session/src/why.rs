@@ -11,7 +11,8 @@ use threadbare_explore::{Error, details};
 use threadbare_findings::decide::{self, Candidate, Known, Passing};
 use threadbare_findings::explain::explain;
 use threadbare_findings::steps::{Focus, steps_about};
-use threadbare_findings::{Finding, SymbolPlaces};
+use threadbare_findings::waits::signal_for_one;
+use threadbare_findings::{Finding, Framed, SymbolPlaces};
 use threadbare_trace::pair::DecidingPair;
 use threadbare_trace::report::Block;
 use threadbare_trace::run::RunFacts;
@@ -66,7 +67,8 @@ pub fn add(
         return Ok(());
     }
     let facts = &details::with_long_events(job.server()?, &plain, facts)?;
-    let mut told = Told { job, plain: &plain, facts, places };
+    let signal = signal_for_one(facts, &Strands::from_report(&facts.report), places);
+    let mut told = Told { job, plain: &plain, facts, places, signal };
     let object = finding.object.as_ref().and_then(|object| object.name.clone());
     // What is shared is known from the campaign's runs, or every access is looked at.
     let is_point = |&word: &u64| matches!(Fact::decode(word), Some(Fact::Point(_)));
@@ -104,6 +106,8 @@ struct Told<'a> {
     plain: &'a Request,
     facts: &'a RunFacts,
     places: &'a SymbolPlaces,
+    /// Who signalled, and in which function, where a signal woke one of several and others are left.
+    signal: Option<(String, Option<String>)>,
 }
 
 impl Told<'_> {
@@ -131,7 +135,15 @@ impl Told<'_> {
         }
         let strands = Strands::from_report(&passed.report);
         let passing = Passing { events: &events, strands: &strands };
-        Ok(decide::decided(self.facts, pair, &passing, known, self.places))
+        let candidate = decide::decided(self.facts, pair, &passing, known, self.places);
+        // What nobody did who signalled merely happens to decide who waits.
+        let has_part = |candidate: &Candidate| {
+            self.signal.as_ref().is_none_or(|(strand, function)| {
+                let pair = candidate.explanation.pair.iter();
+                pair.into_iter().any(|place| (&place.strand, &place.function) == (strand, function))
+            })
+        };
+        Ok(candidate.filter(has_part))
     }
 
     /// The blocks of the heap that the named memory lies in, when the first one of the pair comes.
@@ -159,7 +171,7 @@ fn mark(finding: &mut Finding, facts: &RunFacts, named: &Focus, places: &SymbolP
         ..Focus::of(facts)
     };
     let strands = Strands::from_report(&facts.report);
-    finding.steps = steps_about(&focus, facts, &strands, places);
+    finding.steps = steps_about(&focus, facts, &strands, &Framed::new(places, &facts.report));
 }
 
 /// A wake that comes too early is lost only if there is an order in which it does not.

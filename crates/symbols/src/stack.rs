@@ -41,10 +41,31 @@ impl Symbols {
     /// # Errors
     /// If there is none, or it is in doubt which it is or what the bytes mean.
     pub fn local_scalar(&self, frame: StackFrame, address: u64, size: u64) -> Result<Scalar, NoScalar> {
+        self.in_frame(frame, address, |function, Held { name, ty, offset }| {
+            let leaf = class_at(&ty, offset, size)?;
+            let path = part_at(&ty, offset, size).path;
+            Ok(Scalar::new(format!("{function}::{name}{path}"), size, leaf))
+        })
+    }
+
+    /// The name of that variable and of the part that is accessed, whatever it is: `account.balance`, `queue.mutex`; and the function.
+    pub fn local_access(&self, frame: StackFrame, address: u64, size: u64) -> Option<(String, String)> {
+        let named = self.in_frame(frame, address, |function, Held { name, ty, offset }| {
+            Ok((format!("{name}{}", part_at(&ty, offset, size).path), function.to_owned()))
+        });
+        named.ok()
+    }
+
+    /// What there is to say of the variable of a frame that holds an address.
+    fn in_frame<T>(
+        &self,
+        frame: StackFrame,
+        address: u64,
+        told: impl Fn(&str, Held<'_>) -> Result<T, NoScalar>,
+    ) -> Result<T, NoScalar> {
         let pc = Pc::Return(frame.pc);
         let frames = self.frames(pc);
         let function = frames.last().filter(|frame| !frame.is_library()).ok_or(NoScalar::NoVariable)?;
-        let function = function.short_name().to_owned();
         let registers = self.registers(pc, frame).ok_or(NoScalar::NoVariable)?;
         let inside = pc.inside();
         let (index, _) = self.locate(inside).ok_or(NoScalar::NoVariable)?;
@@ -58,10 +79,7 @@ impl Symbols {
                     holding(&all, frame, &registers, address)?
                 }
             };
-            let Held { name, ty, offset } = found.ok_or(NoScalar::NoVariable)?;
-            let leaf = class_at(&ty, offset, size)?;
-            let path = part_at(&ty, offset, size).path;
-            Ok(Scalar::new(format!("{function}::{name}{path}"), size, leaf))
+            told(function.short_name(), found.ok_or(NoScalar::NoVariable)?)
         });
         found.ok_or(NoScalar::NoVariable)?
     }

@@ -177,8 +177,23 @@ pub struct RunReport {
     pub early: Vec<Early>,
     /// Pairs of locks that strands took one inside the other.
     pub lock_orders: Vec<LockOrder>,
+    /// Frames that operations were on, each once; of a run that streams its points.
+    pub holders: Vec<Holder>,
     /// What a second making of the run told.
     pub details: Details,
+}
+
+/// A function's frame on a strand's stack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Holder {
+    /// Whose stack it is on.
+    pub strand: u16,
+    /// Where the function goes on: a return address.
+    pub pc: u64,
+    /// The stack pointer before the function was called: DWARF's canonical frame address.
+    pub address: u64,
+    /// The stack pointer that the function has between its calls.
+    pub pointer: u64,
 }
 
 /// Where an access or another event happened.
@@ -233,6 +248,8 @@ pub struct Details {
     pub events: BTreeMap<(u16, u64), Moment>,
     /// Where a strand began to write of its own panic, which is all that is seen of it.
     pub panic: Option<Moment>,
+    /// Frames that operations were on.
+    pub holders: Vec<Holder>,
 }
 
 /// A heap block.
@@ -452,6 +469,9 @@ impl RunReport {
                 *open = Some(Open::Destroyed);
             }
             RecordTag::Stale => self.stale.extend(Stale::of_record(strand, [a, b, c], &text)),
+            RecordTag::Holds => {
+                self.holders.push(Holder { strand, pc: a, address: b, pointer: c.wrapping_add(8) });
+            }
             RecordTag::Early => {
                 let op = u8::try_from(b).ok().and_then(OpKind::from_code);
                 let site = u64::from_str_radix(&text, 16).unwrap_or(0);

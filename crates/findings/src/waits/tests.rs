@@ -48,7 +48,11 @@ fn told(kind: VerdictKind, report: RunReport) -> Finding {
 }
 
 fn told_with(kind: VerdictKind, report: RunReport, events: Vec<Event>) -> Finding {
-    let facts = RunFacts {
+    explain(&facts(kind, report, events), "x", &Known)
+}
+
+fn facts(kind: VerdictKind, report: RunReport, events: Vec<Event>) -> RunFacts {
+    RunFacts {
         run: 0,
         seed: 0,
         end: End::Exited(66),
@@ -59,8 +63,7 @@ fn told_with(kind: VerdictKind, report: RunReport, events: Vec<Event>) -> Findin
         stdout: Output::default(),
         stderr: Output::default(),
         events,
-    };
-    explain(&facts, "x", &Known)
+    }
 }
 
 fn deadlock(strands: Vec<StrandReport>) -> Finding {
@@ -163,11 +166,19 @@ fn a_signal_for_one_of_several() {
         event(Point, 1, OpKind::CondSignal),
         event(Point, 1, OpKind::MutexUnlock),
     ];
-    let events = waits(0).chain(waits(2)).chain(signals).chain(goes_on).collect();
+    let events: Vec<Event> = waits(0).chain(waits(2)).chain(signals).chain(goes_on).collect();
     let ended =
         |index| StrandReport { state: Some(StrandState::Ended), ..strand(index, OpKind::Exit, 0, 0, &[]) };
     let strands = vec![strand(0, OpKind::CondWait, 0xc0, 31, &[]), ended(1), ended(2)];
-    let finding = told_with(VerdictKind::Deadlock, RunReport { strands, ..RunReport::default() }, events);
+    let report = RunReport { strands, ..RunReport::default() };
+    let left = |kind, events| {
+        let facts = facts(kind, report.clone(), events);
+        signal_for_one(&facts, &Strands::from_report(&facts.report), &Known)
+    };
+    assert_eq!(left(VerdictKind::Deadlock, events.clone()), Some(("0.1".to_owned(), None)));
+    assert_eq!(left(VerdictKind::Timeout, events.clone()), None, "no strand is known to be left for good");
+    assert_eq!(left(VerdictKind::Deadlock, events[..6].to_vec()), None, "nobody has signalled");
+    let finding = told_with(VerdictKind::Deadlock, report, events);
     let note = "strand 0.1 signalled `c` at x.c:41 when 2 strands waited, and that woke one of them, strand 0.2: where all have \
                 to go on, wake them all";
     assert!(finding.notes.iter().any(|it| it == note), "{:?}", finding.notes);

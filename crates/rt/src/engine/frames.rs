@@ -252,14 +252,13 @@ pub struct Holder {
 /// Frames that are larger are not looked for.
 const LARGEST_FRAME: usize = 1 << 16;
 
-/// The frame of the strand that an address of its stack is in.
+/// The entry of the function whose frame an address of the strand's stack is in, or may be.
 ///
-/// Its end is where the return address lies that the function itself gave to its hook. A frame in which that number lies at a second place
-/// might end at either, so it is not told.
-pub fn holding(strand: &Strand, running: bool, addr: usize) -> Option<Holder> {
+/// # Safety
+/// The strand has entries, and has not ended.
+unsafe fn entry_below(strand: &Strand, running: bool, addr: usize) -> Option<*mut FrameEntry> {
     let here = if running { crate::arch::stack_pointer() } else { strand.sp };
-    // SAFETY: entries between the sentinel and the top were written by `enter`; what lies above a live frame's calls and
-    // below the stack's upper end is mapped.
+    // SAFETY: entries between the sentinel and the top were written by `enter`.
     unsafe {
         let top = if running { TOP } else { strand.frames };
         if top.is_null() {
@@ -269,10 +268,29 @@ pub fn holding(strand: &Strand, running: bool, addr: usize) -> Option<Holder> {
         while entry < top && ((*entry).sp & !FLAGS) > addr {
             entry = entry.add(1);
         }
+        (entry < top && (*entry).sp & !FLAGS >= here).then_some(entry)
+    }
+}
+
+/// Where the calls of that function lie, and where it was called: it is the same function as long as both are.
+pub fn activation(strand: &Strand, running: bool, addr: usize) -> Option<(usize, u64)> {
+    // SAFETY: the entry was written by `enter`.
+    unsafe {
+        let entry = entry_below(strand, running, addr)?;
+        Some(((*entry).sp & !FLAGS, (*entry).pc))
+    }
+}
+
+/// The frame of the strand that an address of its stack is in.
+///
+/// Its end is where the return address lies that the function itself gave to its hook. A frame in which that number lies at a second place
+/// might end at either, so it is not told.
+pub fn holding(strand: &Strand, running: bool, addr: usize) -> Option<Holder> {
+    // SAFETY: entries between the sentinel and the top were written by `enter`; what lies above a live frame's calls and
+    // below the stack's upper end is mapped.
+    unsafe {
+        let entry = entry_below(strand, running, addr)?;
         let calls = (*entry).sp & !FLAGS;
-        if entry >= top || calls < here {
-            return None;
-        }
         let outer = (*entry.sub(1)).sp;
         let end = outer.saturating_add(8).min(strand.stack.1).min(calls + LARGEST_FRAME);
         let words = (calls + 8..end & !7).step_by(8);

@@ -17,7 +17,8 @@ use super::race;
 use super::sched::{self, Phase, engine, point};
 use super::stops::{STOP_AT, must_stop};
 use super::{
-    addressable, copies, coverage, follow, loops, memory, modules, record, shared, spin, steps, strand, touched,
+    addressable, copies, coverage, follow, loops, memory, modules, record, shared, spin, steps, strand,
+    touched,
 };
 use crate::arch::merge;
 use threadbare_abi::fact::Fact;

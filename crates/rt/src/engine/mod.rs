@@ -50,6 +50,7 @@
 //! |  | `recorded` | what a kept trace has besides |
 //! |  | `report` | records in words |
 //! |  | `frames` | the shadow call stack |
+//! |  | `holders` | whose frame memory on a stack is in |
 //! |  | `modules` | loaded modules, and places in them |
 //! |  | `live` | the counters |
 //! |  | `debug` | what a debugger sees |
@@ -69,6 +70,7 @@ pub mod crowds;
 pub mod due;
 pub mod ending;
 pub mod faults;
+mod holders;
 pub mod idle;
 pub mod io;
 pub mod lists;

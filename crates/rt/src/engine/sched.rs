@@ -338,6 +338,7 @@ fn published_slow(id: StrandId) {
             let (this, running) = (strand(id), id == engine().current);
             unseen::called_at(&this, running).into_iter().for_each(&mut caller);
             frames::walk(&this, running, caller);
+            super::holders::tell(&op);
         }
         record::push(EventKind::Point, id, op, live().events);
     }

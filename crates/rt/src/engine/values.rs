@@ -7,6 +7,7 @@
 //! Parameters and locals are read by a plan of the driver's (`threadbare_abi::local`): in registers, which the stubs of plain accesses keep on a way that only
 //! such runs take, and on the strand's own stack.
 
+use super::holders::holder;
 use super::sched::{ATTENTION, attention, this};
 use super::{frames, record, shared, spin};
 use crate::arch::registers::{KEPT, KEPT_NUMBERS};
@@ -15,7 +16,6 @@ use threadbare_abi::event::EventKind;
 use threadbare_abi::layout;
 use threadbare_abi::local::{self, Entry, Operand};
 use threadbare_abi::op::{Op, OpKind};
-use threadbare_abi::strand::StrandId;
 
 /// Nothing is mapped below.
 const LOWEST: u64 = 1 << 16;
@@ -187,13 +187,6 @@ fn pieces(size: u32) -> impl Iterator<Item = (u32, u32)> {
         at += piece;
         Some((at - piece, piece))
     })
-}
-
-/// The frame that an address is in, on whatever strand's stack.
-fn holder(addr: usize) -> Option<(StrandId, frames::Holder)> {
-    let mut all = (0..super::strand_count()).map(|index| super::strand(StrandId(index as u16)));
-    let owner = all.find(|strand| !strand.ended && strand.stack.0 <= addr && addr < strand.stack.1)?;
-    Some((owner.id, frames::holding(&owner, owner.id == super::me(), addr)?))
 }
 
 /// The running strand has come to its next event: what it did last is done.
