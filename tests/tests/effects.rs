@@ -124,6 +124,31 @@ fn no_function_of_the_runtime_gives_out_a_reference_for_good() {
     assert!(given.is_empty(), "use `Raw` in {given:?}");
 }
 
+#[test]
+fn the_numbers_of_system_calls_stand_in_one_table() {
+    let table = runtime().join("sys/x86_64.rs");
+    let text = code(&table);
+    let constants = |text: &str| -> Vec<(String, i64)> {
+        let constant = |line: &str| {
+            let (_, rest) = line.split_once("const ")?;
+            let (name, value) = rest.split_once(": i64 = ")?;
+            Some((name.to_owned(), value.strip_suffix(';')?.parse().ok()?))
+        };
+        text.lines().filter_map(|line| constant(line.trim())).collect()
+    };
+    let table_of = constants(&text);
+    assert!(table_of.len() > 100, "only {} system calls: this test must follow", table_of.len());
+    assert!(table_of.is_sorted_by_key(|(_, number)| *number), "they go by their numbers");
+    let mut all = Vec::new();
+    sources(&runtime(), &mut all);
+    for path in all.iter().filter(|path| **path != table) {
+        for (name, _) in constants(&code(path)) {
+            let known = table_of.iter().any(|(other, _)| *other == name);
+            assert!(!known, "{} has a number of its own for {name}", path.display());
+        }
+    }
+}
+
 /// The map of the engine says of every file what it serves.
 #[test]
 fn every_file_of_the_engine_is_in_its_map() {

@@ -81,10 +81,9 @@ pub unsafe fn make_room(list: *mut *mut c_char, argc: usize, names: &[u8]) {
 
 /// Whether somebody has touched the text.
 fn was_read(room: usize) -> bool {
-    const MINCORE: i64 = 27;
     let mut pages = [0u8; ROOM / PAGE - 1];
     // SAFETY: the room's pages, and a byte for each of them.
-    let got = unsafe { syscall3(MINCORE, text(room), pages.len() * PAGE, pages.as_mut_ptr() as usize) };
+    let got = unsafe { syscall3(nr::MINCORE, text(room), pages.len() * PAGE, pages.as_mut_ptr() as usize) };
     got != 0 || pages.iter().any(|page| page & 1 != 0)
 }
 
@@ -163,7 +162,6 @@ struct Message {
 }
 
 fn receive() -> Option<(Command, [i32; FDS])> {
-    const RECVMSG: i64 = 47;
     const CLOEXEC: usize = 0x4000_0000;
     let mut command = Command::default();
     loop {
@@ -178,7 +176,7 @@ fn receive() -> Option<(Command, [i32; FDS])> {
             flags: 0,
         };
         // SAFETY: the message names room of ours.
-        let got = unsafe { syscall3(RECVMSG, server::control(), &raw mut message as usize, CLOEXEC) };
+        let got = unsafe { syscall3(nr::RECVMSG, server::control(), &raw mut message as usize, CLOEXEC) };
         if got == -(crate::sys::errno::EINTR as isize) {
             continue;
         }
@@ -189,8 +187,6 @@ fn receive() -> Option<(Command, [i32; FDS])> {
 
 /// This process is the server of an input.
 fn become_one(command: Command, [memory, control, streams @ ..]: [i32; FDS]) {
-    const DUP3: i64 = 292;
-    const SCHED_SETAFFINITY: i64 = 203;
     const CLOEXEC: usize = 0o2000000;
     server::goes_with_parent();
     // SAFETY: this process's own group, processor and descriptors; the control socket has the number that the other one had.
@@ -200,13 +196,13 @@ fn become_one(command: Command, [memory, control, streams @ ..]: [i32; FDS]) {
         {
             let mut set = [0u64; 16];
             set[processor / 64] = 1 << (processor % 64);
-            syscall3(SCHED_SETAFFINITY, 0, size_of_val(&set), set.as_ptr() as usize);
+            syscall3(nr::SCHED_SETAFFINITY, 0, size_of_val(&set), set.as_ptr() as usize);
         }
-        syscall3(DUP3, control as usize, server::control(), CLOEXEC);
+        syscall3(nr::DUP3, control as usize, server::control(), CLOEXEC);
         syscall3(nr::CLOSE, control as usize, 0, 0);
         for (number, stream) in streams.into_iter().enumerate() {
             if stream as usize != number {
-                syscall3(DUP3, stream as usize, number, 0);
+                syscall3(nr::DUP3, stream as usize, number, 0);
                 syscall3(nr::CLOSE, stream as usize, 0, 0);
             }
         }

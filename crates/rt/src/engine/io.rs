@@ -127,12 +127,12 @@ const NAME: usize = 40;
 
 /// What the kernel calls a descriptor (`pipe:[1234]`, `anon_inode:[eventfd]`, a path); empty if it is not open.
 fn name_of(fd: i32, name: &mut [u8; NAME]) -> &[u8] {
-    const READLINK: i64 = 89;
     let mut path = [0u8; 32];
     let mut text = crate::sys::Text::new(&mut path);
     let _ = core::fmt::Write::write_fmt(&mut text, format_args!("/proc/self/fd/{fd}\0"));
     // SAFETY: `path` is a C string; the kernel writes at most NAME bytes.
-    let got = unsafe { syscall3(READLINK, path.as_ptr() as usize, name.as_mut_ptr() as usize, name.len()) };
+    let got =
+        unsafe { syscall3(nr::READLINK, path.as_ptr() as usize, name.as_mut_ptr() as usize, name.len()) };
     if got < 0 { &[] } else { &name[..got as usize] }
 }
 

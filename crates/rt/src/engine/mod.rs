@@ -340,11 +340,12 @@ pub fn finish() -> ! {
 /// The program forked; this is the child, in which only the forking strand exists. It goes on by itself: no choices,
 /// nothing recorded, nothing told to the driver.
 pub fn forked_child() {
-    const SCHED_SETAFFINITY: i64 = 203;
     let cpus = cpus();
     if !cpus.is_empty() {
         // SAFETY: the mask has as many bytes as told.
-        unsafe { crate::sys::syscall3(SCHED_SETAFFINITY, 0, cpus.len(), cpus.as_ptr() as usize) };
+        unsafe {
+            crate::sys::syscall3(crate::sys::nr::SCHED_SETAFFINITY, 0, cpus.len(), cpus.as_ptr() as usize)
+        };
     }
     live::detach();
     shared::detach();

@@ -158,11 +158,10 @@ fn init() {
 /// The main stack grows down from the environment, as far as the limit lets it.
 fn main_stack() -> (usize, usize) {
     const RLIMIT_STACK: usize = 3;
-    const PRLIMIT64: i64 = 302;
     let mut limit = [0u64; 2];
     // SAFETY: writes two words; `environ` is set.
     unsafe {
-        syscall6(PRLIMIT64, 0, RLIMIT_STACK, 0, &raw mut limit as usize, 0, 0);
+        syscall6(nr::PRLIMIT64, 0, RLIMIT_STACK, 0, &raw mut limit as usize, 0, 0);
         let high = environ as usize;
         let size = if limit[0] > 1 << 40 { 1 << 33 } else { limit[0] as usize };
         (high.saturating_sub(size), high)

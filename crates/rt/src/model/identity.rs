@@ -212,7 +212,6 @@ fn set_affinity(id: StrandId, size: usize, mask: *const u8) -> c_int {
 }
 
 fn get_affinity(id: StrandId, size: usize, mask: *mut u8) -> Result<usize, c_int> {
-    const SCHED_GETAFFINITY: i64 = 204;
     let from = of(id);
     if from.affinity_set {
         let n = size.min(MASK);
@@ -230,7 +229,7 @@ fn get_affinity(id: StrandId, size: usize, mask: *mut u8) -> Result<usize, c_int
         return Ok(bound.len());
     }
     // SAFETY: the kernel writes at most `size` bytes.
-    let got = unsafe { syscall3(SCHED_GETAFFINITY, 0, size, mask as usize) };
+    let got = unsafe { syscall3(nr::SCHED_GETAFFINITY, 0, size, mask as usize) };
     if got < 0 { Err(-got as c_int) } else { Ok(got as usize) }
 }
 

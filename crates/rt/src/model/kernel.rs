@@ -2,67 +2,8 @@
 
 #![allow(missing_docs)]
 
+pub use crate::sys::nr;
 use crate::sys::{c_int, c_void, fail, syscall6};
-
-pub mod call {
-    pub use crate::sys::nr::*;
-    pub const OPEN: i64 = 2;
-    pub const READV: i64 = 19;
-    pub const WRITEV: i64 = 20;
-    pub const PWRITE64: i64 = 18;
-    pub const SELECT: i64 = 23;
-    pub const PAUSE: i64 = 34;
-    pub const CONNECT: i64 = 42;
-    pub const ACCEPT: i64 = 43;
-    pub const SENDMSG: i64 = 46;
-    pub const RECVMSG: i64 = 47;
-    pub const SHUTDOWN: i64 = 48;
-    pub const GETSOCKOPT: i64 = 55;
-    pub const FORK: i64 = 57;
-    pub const VFORK: i64 = 58;
-    pub const EXECVE: i64 = 59;
-    pub const EXIT: i64 = 60;
-    pub const SEMOP: i64 = 65;
-    pub const MSGSND: i64 = 69;
-    pub const MSGRCV: i64 = 70;
-    pub const FLOCK: i64 = 73;
-    pub const GETTIMEOFDAY: i64 = 96;
-    pub const RT_SIGTIMEDWAIT: i64 = 128;
-    pub const RT_SIGQUEUEINFO: i64 = 129;
-    pub const RT_SIGSUSPEND: i64 = 130;
-    pub const TIME: i64 = 201;
-    pub const TKILL: i64 = 200;
-    pub const SCHED_SETAFFINITY: i64 = 203;
-    pub const SCHED_GETAFFINITY: i64 = 204;
-    pub const IO_GETEVENTS: i64 = 208;
-    pub const SEMTIMEDOP: i64 = 220;
-    pub const CLOCK_GETRES: i64 = 229;
-    pub const MQ_TIMEDSEND: i64 = 242;
-    pub const MQ_TIMEDRECEIVE: i64 = 243;
-    pub const WAITID: i64 = 247;
-    pub const OPENAT: i64 = 257;
-    pub const PSELECT6: i64 = 270;
-    pub const PPOLL: i64 = 271;
-    pub const TEE: i64 = 276;
-    pub const SPLICE: i64 = 275;
-    pub const SENDFILE: i64 = 40;
-    pub const TIMERFD_CREATE: i64 = 283;
-    pub const EVENTFD2: i64 = 290;
-    pub const TIMERFD_SETTIME: i64 = 286;
-    pub const TIMERFD_GETTIME: i64 = 287;
-    pub const ACCEPT4: i64 = 288;
-    pub const RECVMMSG: i64 = 299;
-    pub const RT_TGSIGQUEUEINFO: i64 = 297;
-    pub const SENDMMSG: i64 = 307;
-    pub const GETCPU: i64 = 309;
-    pub const IO_URING_ENTER: i64 = 426;
-    pub const PIDFD_OPEN: i64 = 434;
-    pub const CLONE3: i64 = 435;
-    pub const EPOLL_PWAIT2: i64 = 441;
-    pub const FUTEX_WAKE: i64 = 454;
-    pub const FUTEX_WAIT: i64 = 455;
-    pub const FUTEX_REQUEUE: i64 = 456;
-}
 
 pub mod error {
     pub use crate::sys::errno::*;

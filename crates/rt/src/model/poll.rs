@@ -12,7 +12,7 @@ use crate::engine::{self, PollFd, Wake, faults};
 use crate::model::io::{begin, came_in, interrupted, settle};
 use crate::model::kernel::{
     POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDBAND, POLLRDNORM, POLLWRBAND, POLLWRNORM, TimeVal,
-    call, error::*, raw, result,
+    error::*, nr, raw, result,
 };
 use crate::model::{cancel, signal, time};
 use crate::sys::{c_int, c_void, timespec};
@@ -131,7 +131,7 @@ pub fn poll(fds: *mut PollFd, count: usize, deadline: u64, mask: *const signal::
     }
     let question = Question {
         // SAFETY: the caller's array.
-        ask: || unsafe { raw(call::POLL, [fds as usize, count, 0]) },
+        ask: || unsafe { raw(nr::POLL, [fds as usize, count, 0]) },
         clear: || {
             for index in 0..count {
                 // SAFETY: as above.
@@ -262,7 +262,7 @@ pub fn select(count: c_int, sets: Sets, deadline: u64, mask: *const signal::Set,
         let mut none = TimeVal::default();
         let at = sets.map(|set| set as usize);
         // SAFETY: the caller's sets.
-        unsafe { raw(call::SELECT, [count as usize, at[0], at[1], at[2], &raw mut none as usize]) }
+        unsafe { raw(nr::SELECT, [count as usize, at[0], at[1], at[2], &raw mut none as usize]) }
     };
     let clear = || {
         for (set, wanted) in sets.iter().zip(&wanted) {
@@ -354,7 +354,7 @@ pub fn epoll(
 ) -> isize {
     let question = Question {
         // SAFETY: the caller's array.
-        ask: || unsafe { raw(call::EPOLL_WAIT, [fd as usize, events as usize, room as usize, 0]) },
+        ask: || unsafe { raw(nr::EPOLL_WAIT, [fd as usize, events as usize, room as usize, 0]) },
         clear: || {},
         watched: alloc::vec![PollFd { fd, events: POLLIN, revents: 0 }],
     };

@@ -12,7 +12,7 @@ mod wait;
 use alloc::vec::Vec;
 
 use crate::engine;
-use crate::model::kernel::{call, raw};
+use crate::model::kernel::{nr, raw};
 use crate::model::single::Single;
 use crate::model::{io, signal, time};
 use crate::sys::{c_int, pid_t};
@@ -59,7 +59,7 @@ pub fn children_alive() -> bool {
         let mut info = signal::SigInfo::ZERO;
         // SAFETY: asks about a child and leaves it to be waited for.
         let got = unsafe {
-            raw(call::WAITID, [P_PID, pid as usize, &raw mut info as usize, WNOHANG | WEXITED | WNOWAIT, 0])
+            raw(nr::WAITID, [P_PID, pid as usize, &raw mut info as usize, WNOHANG | WEXITED | WNOWAIT, 0])
         };
         got == 0 && info.signal == 0
     });
@@ -148,9 +148,8 @@ unsafe extern "C" fn daemon_hook(keep_dir: c_int, keep_streams: c_int, pc: u64) 
     engine::event();
     engine::warn_once("daemon: the program stays in the foreground", pc);
     if keep_dir == 0 {
-        const CHDIR: i64 = 80;
         // SAFETY: a C string.
-        unsafe { raw(CHDIR, [c"/".as_ptr() as usize]) };
+        unsafe { raw(nr::CHDIR, [c"/".as_ptr() as usize]) };
     }
     0
 }

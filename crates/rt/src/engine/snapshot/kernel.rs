@@ -35,13 +35,6 @@ const S_IFREG: u32 = 0o100_000;
 /// The standard streams.
 const STREAMS: [usize; 2] = [1, 2];
 
-const PRLIMIT64: i64 = 302;
-const UMASK: i64 = 95;
-const FCHDIR: i64 = 81;
-const SETITIMER: i64 = 38;
-const FTRUNCATE: i64 = 77;
-const RT_SIGTIMEDWAIT: i64 = 128;
-
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Action([usize; 4]);
@@ -116,7 +109,9 @@ pub(super) fn set_mask(mask: u64) {
 pub(super) fn drop_late_signal() {
     let (set, at_once) = (1u64 << (SIGXCPU - 1), [0u64; 2]);
     // SAFETY: 8 bytes, and a time.
-    unsafe { syscall6(RT_SIGTIMEDWAIT, &raw const set as usize, 0, &raw const at_once as usize, 8, 0, 0) };
+    unsafe {
+        syscall6(nr::RT_SIGTIMEDWAIT, &raw const set as usize, 0, &raw const at_once as usize, 8, 0, 0)
+    };
 }
 
 /// Processor time of this process so far.
@@ -130,12 +125,11 @@ pub(super) fn used_ns() -> u64 {
 
 /// Page faults of this thread so far: the process has no other.
 pub(super) fn faults() -> u64 {
-    const GETRUSAGE: i64 = 98;
     const RUSAGE_THREAD: usize = 1;
     const MINOR: usize = 8;
     let mut usage = [0u64; 18];
     // SAFETY: 144 bytes are written.
-    unsafe { syscall3(GETRUSAGE, RUSAGE_THREAD, &raw mut usage as usize, 0) };
+    unsafe { syscall3(nr::GETRUSAGE, RUSAGE_THREAD, &raw mut usage as usize, 0) };
     usage[MINOR] + usage[MINOR + 1]
 }
 
@@ -147,10 +141,9 @@ fn file_of(fd: usize) -> Option<[u64; 18]> {
 
 /// Device and inode of the working folder.
 fn working_folder() -> Option<(u64, u64)> {
-    const STAT: i64 = 4;
     let mut stat = [0u64; 18];
     // SAFETY: a C string; the kernel writes 144 bytes.
-    let told = unsafe { syscall3(STAT, c".".as_ptr() as usize, &raw mut stat as usize, 0) };
+    let told = unsafe { syscall3(nr::STAT, c".".as_ptr() as usize, &raw mut stat as usize, 0) };
     (told == 0).then_some((stat[0], stat[1]))
 }
 
@@ -164,7 +157,7 @@ fn action_of(signal: usize) -> Action {
 fn limit_of(which: usize) -> [u64; 2] {
     let mut limit = [0; 2];
     // SAFETY: 16 bytes are written.
-    unsafe { syscall6(PRLIMIT64, 0, which, 0, &raw mut limit as usize, 0, 0) };
+    unsafe { syscall6(nr::PRLIMIT64, 0, which, 0, &raw mut limit as usize, 0, 0) };
     limit
 }
 
@@ -233,8 +226,8 @@ impl Kernel {
             const SIG_BLOCK: usize = 0;
             syscall6(nr::RT_SIGPROCMASK, SIG_BLOCK, &raw const mask as usize, &raw mut old as usize, 8, 0, 0);
             syscall3(nr::SIGALTSTACK, 0, &raw mut stack as usize, 0);
-            let umask = syscall3(UMASK, 0o77, 0, 0) as usize;
-            syscall3(UMASK, umask, 0, 0);
+            let umask = syscall3(nr::UMASK, 0o77, 0, 0) as usize;
+            syscall3(nr::UMASK, umask, 0, 0);
             umask
         };
         (0..SIGNALS).for_each(|index| actions[index] = action_of(index + 1));
@@ -337,13 +330,13 @@ impl Kernel {
             syscall3(nr::SIGALTSTACK, &raw const self.stack as usize, &raw mut stack as usize, 0);
             others += u32::from(stack != self.stack);
             if working_folder() != Some(self.cwd_file) {
-                syscall3(FCHDIR, self.cwd, 0, 0);
+                syscall3(nr::FCHDIR, self.cwd, 0, 0);
                 others += 1;
             }
-            others += u32::from(syscall3(UMASK, self.umask, 0, 0) as usize != self.umask);
+            others += u32::from(syscall3(nr::UMASK, self.umask, 0, 0) as usize != self.umask);
             for which in 0..3 {
                 let mut timer = [0u64; 4];
-                syscall3(SETITIMER, which, &raw const none as usize, &raw mut timer as usize);
+                syscall3(nr::SETITIMER, which, &raw const none as usize, &raw mut timer as usize);
                 others += u32::from(timer != none);
             }
         }
@@ -351,7 +344,7 @@ impl Kernel {
             if limit_of(index) != *limit {
                 others += 1;
                 // SAFETY: 16 bytes.
-                let set = unsafe { syscall6(PRLIMIT64, 0, index, &raw const *limit as usize, 0, 0, 0) };
+                let set = unsafe { syscall6(nr::PRLIMIT64, 0, index, &raw const *limit as usize, 0, 0, 0) };
                 if set != 0 {
                     return Err(Why::Mappings);
                 }
@@ -391,7 +384,7 @@ impl Kernel {
     pub(super) fn empty(&self, written: [u64; 2]) {
         for (stream, _) in STREAMS.into_iter().zip(written).filter(|&(_, bytes)| bytes > 0) {
             // SAFETY: no memory is involved; the driver's own files.
-            unsafe { syscall3(FTRUNCATE, stream, 0, 0) };
+            unsafe { syscall3(nr::FTRUNCATE, stream, 0, 0) };
         }
     }
 
@@ -415,7 +408,6 @@ impl Kernel {
 
     /// Calls `visit` with each open descriptor; false if they cannot be told.
     fn each_descriptor(&self, mut visit: impl FnMut(usize)) -> bool {
-        const GETDENTS64: i64 = 217;
         let mut room = [0u64; 512];
         // SAFETY: our own descriptor and room; the kernel's records are as long as they say.
         unsafe {
@@ -423,7 +415,8 @@ impl Kernel {
                 return false;
             }
             loop {
-                let got = syscall3(GETDENTS64, self.fd_folder, &raw mut room as usize, size_of_val(&room));
+                let got =
+                    syscall3(nr::GETDENTS64, self.fd_folder, &raw mut room as usize, size_of_val(&room));
                 if got <= 0 {
                     return got == 0;
                 }

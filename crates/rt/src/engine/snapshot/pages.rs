@@ -167,13 +167,12 @@ pub(super) struct Pages {
 impl Pages {
     /// Asks the kernel for what it takes; `None` if it has it not.
     pub(super) fn new(room: &mut Room) -> Option<Pages> {
-        const USERFAULTFD: i64 = 323;
         let path = c"/proc/self/pagemap".as_ptr() as usize;
         let mut api = [0xAA, FEATURE_WP_ASYNC, 0u64];
         // SAFETY: new descriptors; the kernel writes 24 bytes.
         let (uffd, pagemap) = unsafe {
-            let uffd = super::kernel::high(syscall3(USERFAULTFD, O_CLOEXEC | UFFD_USER_MODE_ONLY, 0, 0))?;
-            if syscall3(IOCTL, uffd, UFFDIO_API, &raw mut api as usize) != 0 {
+            let uffd = super::kernel::high(syscall3(nr::USERFAULTFD, O_CLOEXEC | UFFD_USER_MODE_ONLY, 0, 0))?;
+            if syscall3(nr::IOCTL, uffd, UFFDIO_API, &raw mut api as usize) != 0 {
                 return None;
             }
             (uffd, super::kernel::high(syscall3(nr::OPEN, path, O_CLOEXEC, 0))?)
@@ -198,7 +197,7 @@ impl Pages {
             let (start, length) = (range.start as u64, (range.end - range.start) as u64);
             let mut register = [start, length, REGISTER_MODE_WP, 0];
             // SAFETY: the kernel reads and writes 32 bytes.
-            if unsafe { syscall3(IOCTL, self.uffd, UFFDIO_REGISTER, &raw mut register as usize) } != 0 {
+            if unsafe { syscall3(nr::IOCTL, self.uffd, UFFDIO_REGISTER, &raw mut register as usize) } != 0 {
                 return false;
             }
         }
@@ -211,7 +210,8 @@ impl Pages {
             let mut protect = [start as u64, (end - start) as u64, WRITEPROTECT_MODE_WP];
             // SAFETY: the kernel reads 24 bytes.
             start == end
-                || unsafe { syscall3(IOCTL, self.uffd, UFFDIO_WRITEPROTECT, &raw mut protect as usize) } == 0
+                || unsafe { syscall3(nr::IOCTL, self.uffd, UFFDIO_WRITEPROTECT, &raw mut protect as usize) }
+                    == 0
         };
         let (mut start, mut end) = (0, 0);
         for page in pages {
@@ -268,8 +268,10 @@ impl Pages {
         scan.vec = self.regions as u64;
         scan.vec_len = REGIONS as u64;
         // SAFETY: the kernel writes the argument and up to so many regions.
-        usize::try_from(unsafe { syscall3(IOCTL, self.pagemap, PAGEMAP_SCAN, ptr::from_mut(scan) as usize) })
-            .ok()
+        usize::try_from(unsafe {
+            syscall3(nr::IOCTL, self.pagemap, PAGEMAP_SCAN, ptr::from_mut(scan) as usize)
+        })
+        .ok()
     }
 
     /// All pages as they were.
@@ -379,5 +381,3 @@ impl Pages {
         }
     }
 }
-
-const IOCTL: i64 = 16;

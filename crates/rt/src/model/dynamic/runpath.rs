@@ -6,15 +6,13 @@
 use alloc::vec::Vec;
 use core::ffi::CStr;
 
-use crate::model::kernel::raw;
+use crate::model::kernel::{nr, raw};
 use crate::sys::{c_char, c_int, c_void};
 
 const RTLD_DL_LINKMAP: c_int = 2;
 const DT_STRTAB: i64 = 5;
 const DT_RPATH: i64 = 15;
 const DT_RUNPATH: i64 = 29;
-const ACCESS: i64 = 21;
-const READLINK: i64 = 89;
 const R_OK: usize = 4;
 
 /// The part of the loader's record of an object that is public.
@@ -59,7 +57,7 @@ pub unsafe fn find(name: *const c_char, pc: u64) -> Option<Vec<u8>> {
         file.extend_from_slice(name);
         file.push(0);
         // SAFETY: a C string of our own.
-        (unsafe { raw(ACCESS, [file.as_ptr() as usize, R_OK]) } == 0).then_some(file)
+        (unsafe { raw(nr::ACCESS, [file.as_ptr() as usize, R_OK]) } == 0).then_some(file)
     })
 }
 
@@ -108,7 +106,7 @@ fn origin(map: &LinkMap) -> Vec<u8> {
         let link = c"/proc/self/exe";
         // SAFETY: writes at most our own buffer.
         let length =
-            unsafe { raw(READLINK, [link.as_ptr() as usize, file.as_mut_ptr() as usize, file.len()]) };
+            unsafe { raw(nr::READLINK, [link.as_ptr() as usize, file.as_mut_ptr() as usize, file.len()]) };
         file.truncate(length.max(0) as usize);
     }
     let dir = file.iter().rposition(|&byte| byte == b'/').unwrap_or(0);

@@ -10,12 +10,10 @@ use super::{begin, maps, ready, retry, touched};
 use crate::engine;
 use crate::model::kernel::{
     AT_FDCWD, F_GETFL, F_SETFL, O_ACCMODE, O_NONBLOCK, O_PATH, O_RDONLY, O_WRONLY, POLLIN, S_IFIFO, S_IFMT,
-    Stat, call, error::*, raw, result,
+    Stat, error::*, nr, raw, result,
 };
 use crate::model::{entropy, time};
 use crate::sys::{c_char, c_int, c_uint};
-
-const NEWFSTATAT: i64 = 262;
 const O_CREAT: c_int = 0o100;
 const O_TRUNC: c_int = 0o1000;
 const O_TMPFILE: c_int = 0o20000000;
@@ -49,7 +47,7 @@ fn waits_for_peer(dir: c_int, path: *const c_char, flags: c_int) -> bool {
     }
     let mut stat = Stat::ZERO;
     // SAFETY: the caller's path; writes our own struct.
-    let got = unsafe { raw(NEWFSTATAT, [dir as usize, path as usize, &raw mut stat as usize, 0]) };
+    let got = unsafe { raw(nr::NEWFSTATAT, [dir as usize, path as usize, &raw mut stat as usize, 0]) };
     got == 0 && stat.mode & S_IFMT == S_IFIFO
 }
 
@@ -64,7 +62,7 @@ pub fn open_at(dir: c_int, path: *const c_char, flags: c_int, mode: c_uint, pc: 
     }
     // SAFETY: the caller's path.
     let open = |flags: c_int| unsafe {
-        raw(call::OPENAT, [dir as usize, path as usize, flags as usize, mode as usize])
+        raw(nr::OPENAT, [dir as usize, path as usize, flags as usize, mode as usize])
     };
     if waits_for_peer(dir, path, flags) {
         return open_fifo(flags, pc, open);
@@ -97,15 +95,15 @@ fn open_fifo(flags: c_int, pc: u64, open: impl Fn(c_int) -> isize) -> isize {
         while !has_writer(fd as c_int) {
             if let Err(error) = retry(fd as c_int, &mut attempt, None, pc) {
                 // SAFETY: the descriptor just made, which nobody knows.
-                unsafe { raw(call::CLOSE, [fd as usize]) };
+                unsafe { raw(nr::CLOSE, [fd as usize]) };
                 return -(error as isize);
             }
         }
     }
     // SAFETY: the descriptor just made.
     unsafe {
-        let now = raw(call::FCNTL, [fd as usize, F_GETFL as usize, 0]);
-        raw(call::FCNTL, [fd as usize, F_SETFL as usize, now as usize & !(O_NONBLOCK as usize)]);
+        let now = raw(nr::FCNTL, [fd as usize, F_GETFL as usize, 0]);
+        raw(nr::FCNTL, [fd as usize, F_SETFL as usize, now as usize & !(O_NONBLOCK as usize)]);
     }
     touched();
     fd
@@ -117,7 +115,7 @@ fn has_writer(fd: c_int) -> bool {
     }
     let mut byte = 0u8;
     // SAFETY: one byte of an empty pipe.
-    unsafe { raw(call::READ, [fd as usize, &raw mut byte as usize, 1]) == -(EAGAIN as isize) }
+    unsafe { raw(nr::READ, [fd as usize, &raw mut byte as usize, 1]) == -(EAGAIN as isize) }
 }
 
 /// The mode argument is there only with these flags.
@@ -182,7 +180,7 @@ fn forget(fd: c_int) {
 pub fn close(fd: c_int, pc: u64) -> isize {
     begin(fd, pc);
     // SAFETY: the caller's request.
-    let done = unsafe { raw(call::CLOSE, [fd as usize]) };
+    let done = unsafe { raw(nr::CLOSE, [fd as usize]) };
     forget(fd);
     touched();
     done

@@ -5,7 +5,7 @@
 use super::{begin, came_in, files, retry, touched};
 use crate::engine;
 use crate::model::kernel::{
-    F_DUPFD, F_DUPFD_CLOEXEC, F_OFD_SETLK, F_OFD_SETLKW, F_SETLK, F_SETLKW, call, error::*, raw, result,
+    F_DUPFD, F_DUPFD_CLOEXEC, F_OFD_SETLK, F_OFD_SETLKW, F_SETLK, F_SETLKW, error::*, nr, raw, result,
 };
 use crate::sys::{c_int, fail, get_errno};
 
@@ -40,7 +40,7 @@ fn until_free(fd: c_int, pc: u64, attempt_lock: impl Fn() -> isize) -> isize {
 /// `fcntl` under control; the kernel's result.
 pub fn fcntl(fd: c_int, command: c_int, argument: usize, pc: u64) -> isize {
     // SAFETY: the caller's request.
-    let call = |command: c_int| unsafe { raw(call::FCNTL, [fd as usize, command as usize, argument]) };
+    let call = |command: c_int| unsafe { raw(nr::FCNTL, [fd as usize, command as usize, argument]) };
     match command {
         F_SETLKW => until_free(fd, pc, || call(F_SETLK)),
         F_OFD_SETLKW => until_free(fd, pc, || call(F_OFD_SETLK)),
@@ -77,7 +77,7 @@ unsafe extern "C" fn fcntl_hook(fd: c_int, command: c_int, argument: usize, pc: 
 /// `flock` under control; the kernel's result.
 pub fn flock(fd: c_int, operation: c_int, pc: u64) -> isize {
     // SAFETY: the caller's request.
-    let call = |operation: c_int| unsafe { raw(call::FLOCK, [fd as usize, operation as usize]) };
+    let call = |operation: c_int| unsafe { raw(nr::FLOCK, [fd as usize, operation as usize]) };
     if operation & LOCK_NB == 0 {
         return until_free(fd, pc, || call(operation | LOCK_NB));
     }

@@ -6,14 +6,12 @@
 use alloc::vec::Vec;
 
 use crate::engine;
-use crate::model::kernel::{O_ACCMODE, O_PATH, O_RDONLY, call, raw};
+use crate::model::kernel::{O_ACCMODE, O_PATH, O_RDONLY, nr, raw};
 use crate::sys::c_int;
 
 const PATH: &core::ffi::CStr = c"/proc/self/maps";
 const O_CLOEXEC: c_int = 0o2000000;
 const MFD_CLOEXEC: usize = 1;
-const MEMFD_CREATE: i64 = 319;
-const LSEEK: i64 = 8;
 /// How much is read at once, and at the most.
 const PART: usize = 1 << 16;
 const MOST: usize = 16 << 20;
@@ -37,21 +35,20 @@ pub fn open(flags: c_int) -> Option<c_int> {
     let cloexec = if flags & O_CLOEXEC != 0 { MFD_CLOEXEC } else { 0 };
     // SAFETY: a C string; a new descriptor, which gets what the vector has.
     unsafe {
-        let fd = raw(MEMFD_CREATE, [c"maps".as_ptr() as usize, cloexec]);
+        let fd = raw(nr::MEMFD_CREATE, [c"maps".as_ptr() as usize, cloexec]);
         if fd < 0 {
             return None;
         }
         let mut written = 0;
         while written < kept.len() {
-            let more =
-                raw(call::WRITE, [fd as usize, kept.as_ptr() as usize + written, kept.len() - written]);
+            let more = raw(nr::WRITE, [fd as usize, kept.as_ptr() as usize + written, kept.len() - written]);
             if more <= 0 {
-                raw(call::CLOSE, [fd as usize]);
+                raw(nr::CLOSE, [fd as usize]);
                 return None;
             }
             written += more as usize;
         }
-        raw(LSEEK, [fd as usize, 0, 0]);
+        raw(nr::LSEEK, [fd as usize, 0, 0]);
         Some(fd as c_int)
     }
 }
@@ -59,7 +56,7 @@ pub fn open(flags: c_int) -> Option<c_int> {
 fn read() -> Option<Vec<u8>> {
     let mut text: Vec<u8> = Vec::new();
     // SAFETY: a C string.
-    let fd = unsafe { raw(call::OPEN, [PATH.as_ptr() as usize, O_CLOEXEC as usize, 0]) };
+    let fd = unsafe { raw(nr::OPEN, [PATH.as_ptr() as usize, O_CLOEXEC as usize, 0]) };
     if fd < 0 {
         return None;
     }
@@ -67,7 +64,7 @@ fn read() -> Option<Vec<u8>> {
         let filled = text.len();
         text.resize(filled + PART, 0);
         // SAFETY: there is room for so many.
-        let got = unsafe { raw(call::READ, [fd as usize, text.as_mut_ptr() as usize + filled, PART]) };
+        let got = unsafe { raw(nr::READ, [fd as usize, text.as_mut_ptr() as usize + filled, PART]) };
         text.truncate(filled + got.max(0) as usize);
         match got {
             ..0 => break false,
@@ -77,6 +74,6 @@ fn read() -> Option<Vec<u8>> {
         }
     };
     // SAFETY: the descriptor just made, which nobody else knows.
-    unsafe { raw(call::CLOSE, [fd as usize]) };
+    unsafe { raw(nr::CLOSE, [fd as usize]) };
     whole.then_some(text)
 }

@@ -23,7 +23,7 @@ use threadbare_abi::op::{Op, OpKind};
 
 use crate::effect::{Effect, Mode, Was, effect, here, in_free_run};
 use crate::engine::{self, ObjectClass, ObjectId, PollFd, Wake, faults};
-use crate::model::kernel::{F_GETFL, O_NONBLOCK, SOL_SOCKET, Stat, TimeVal, call, error::*, raw};
+use crate::model::kernel::{F_GETFL, O_NONBLOCK, SOL_SOCKET, Stat, TimeVal, error::*, nr, raw};
 use crate::model::signal::{self, Interruption};
 use crate::model::single::Single;
 use crate::model::{cancel, kernel};
@@ -109,14 +109,14 @@ pub fn came_in() {
 pub fn ready(fd: c_int, events: i16) -> i16 {
     let mut poll = PollFd { fd, events, revents: 0 };
     // SAFETY: one entry of our own.
-    unsafe { raw(call::POLL, [&raw mut poll as usize, 1, 0]) };
+    unsafe { raw(nr::POLL, [&raw mut poll as usize, 1, 0]) };
     poll.revents
 }
 
 /// Whether the program made a descriptor nonblocking.
 pub fn nonblocking(fd: c_int) -> bool {
     // SAFETY: asks for flags.
-    let flags = unsafe { raw(call::FCNTL, [fd as usize, F_GETFL as usize, 0]) };
+    let flags = unsafe { raw(nr::FCNTL, [fd as usize, F_GETFL as usize, 0]) };
     flags >= 0 && flags as c_int & O_NONBLOCK != 0
 }
 
@@ -124,7 +124,7 @@ pub fn nonblocking(fd: c_int) -> bool {
 pub fn file_type(fd: c_int) -> u32 {
     let mut stat = Stat::ZERO;
     // SAFETY: writes our own struct.
-    unsafe { raw(call::FSTAT, [fd as usize, &raw mut stat as usize]) };
+    unsafe { raw(nr::FSTAT, [fd as usize, &raw mut stat as usize]) };
     stat.mode & kernel::S_IFMT
 }
 
@@ -171,7 +171,7 @@ pub fn retry(fd: c_int, attempt: &mut u32, deadline: Option<u64>, pc: u64) -> Re
             // Whoever holds it may be another process, which needs real time.
             let moment = [0u64, 200_000];
             // SAFETY: a short sleep of the only kernel thread.
-            unsafe { raw(call::NANOSLEEP, [&raw const moment as usize, 0]) };
+            unsafe { raw(nr::NANOSLEEP, [&raw const moment as usize, 0]) };
             Ok(())
         }
     }
@@ -184,7 +184,7 @@ pub fn socket_deadline(fd: c_int, option: c_int) -> Option<u64> {
     // SAFETY: writes at most our own struct.
     let got = unsafe {
         raw(
-            call::GETSOCKOPT,
+            nr::GETSOCKOPT,
             [
                 fd as usize,
                 SOL_SOCKET as usize,

@@ -3,7 +3,7 @@
 use super::{Patience, begin, buffers, came_in, disturbed, settle, shortened, touched};
 use crate::engine;
 use crate::model::entropy;
-use crate::model::kernel::{IoVec, POLLIN, SO_RCVTIMEO, call, error::*, raw, result};
+use crate::model::kernel::{IoVec, POLLIN, SO_RCVTIMEO, error::*, nr, raw, result};
 use crate::sys::{c_int, c_void, fail};
 
 interpose_slot!(read, 3, read_hook);
@@ -60,7 +60,7 @@ pub fn read(fd: c_int, buffer: *mut c_void, count: usize, pc: u64) -> isize {
     let count = shortened(fd, count, false, pc);
     when_readable(fd, pc, || {
         // SAFETY: the caller's buffer.
-        unsafe { raw(call::READ, [fd as usize, buffer as usize, count]) }
+        unsafe { raw(nr::READ, [fd as usize, buffer as usize, count]) }
     })
 }
 
@@ -110,7 +110,7 @@ pub fn readv(fd: c_int, parts: *const IoVec, count: c_int, pc: u64) -> isize {
     }
     when_readable(fd, pc, || {
         // SAFETY: the caller's array and buffers.
-        unsafe { raw(call::READV, [fd as usize, parts as usize, count as usize]) }
+        unsafe { raw(nr::READV, [fd as usize, parts as usize, count as usize]) }
     })
 }
 
@@ -149,7 +149,7 @@ unsafe extern "C" fn pread_hook(
     // SAFETY: the stub's stack pointer, the caller's buffer; what has positions does not block.
     let got = unsafe {
         begin(fd, *slot);
-        raw(call::PREAD64, [fd as usize, buffer as usize, count, at as usize])
+        raw(nr::PREAD64, [fd as usize, buffer as usize, count, at as usize])
     };
     buffers::received_one(slot, buffer, count, got);
     result(got)

@@ -3,7 +3,7 @@
 use super::{Patience, begin, buffers, came_in, disturbed, settle, shortened, touched};
 use crate::engine;
 use crate::model::kernel::{
-    MSG_DONTWAIT, MSG_ERRQUEUE, MSG_PEEK, MSG_WAITALL, MsgHdr, POLLIN, POLLPRI, SO_RCVTIMEO, call, error::*,
+    MSG_DONTWAIT, MSG_ERRQUEUE, MSG_PEEK, MSG_WAITALL, MsgHdr, POLLIN, POLLPRI, SO_RCVTIMEO, error::*, nr,
     raw, result,
 };
 use crate::sys::{c_int, c_void};
@@ -62,7 +62,7 @@ pub fn receive(
             // SAFETY: a part of the caller's buffer, and the caller's out pointers.
             unsafe {
                 raw(
-                    call::RECVFROM,
+                    nr::RECVFROM,
                     [
                         fd as usize,
                         buffer as usize + done,
@@ -101,10 +101,7 @@ pub unsafe fn receive_message(fd: c_int, message: *mut MsgHdr, flags: c_int, pc:
         unsafe {
             (*message).namelen = namelen;
             (*message).controllen = controllen;
-            raw(
-                call::RECVMSG,
-                [fd as usize, message as usize, (flags & !MSG_WAITALL | MSG_DONTWAIT) as usize],
-            )
+            raw(nr::RECVMSG, [fd as usize, message as usize, (flags & !MSG_WAITALL | MSG_DONTWAIT) as usize])
         }
     })
 }

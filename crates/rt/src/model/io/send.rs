@@ -2,7 +2,7 @@
 
 use super::{Patience, begin, buffers, disturbed, settle, shortened, touched};
 use crate::engine;
-use crate::model::kernel::{IoVec, MSG_DONTWAIT, MsgHdr, POLLOUT, SO_SNDTIMEO, call, error::*, raw, result};
+use crate::model::kernel::{IoVec, MSG_DONTWAIT, MsgHdr, POLLOUT, SO_SNDTIMEO, error::*, nr, raw, result};
 use crate::sys::{c_int, c_void};
 
 interpose_slot!(send, 4, send_hook);
@@ -30,7 +30,7 @@ pub fn all(
             // SAFETY: a part of the caller's buffer, and the caller's address.
             unsafe {
                 raw(
-                    call::SENDTO,
+                    nr::SENDTO,
                     [
                         fd as usize,
                         buffer as usize + done,
@@ -87,7 +87,7 @@ pub unsafe fn message_on(fd: c_int, message: &MsgHdr, flags: c_int, pc: u64) -> 
         let at = core::ptr::from_ref(message) as usize;
         let put = settle::try_socket(fd, POLLOUT, flags, || {
             // SAFETY: the caller's message.
-            unsafe { raw(call::SENDMSG, [fd as usize, at, (flags | MSG_DONTWAIT) as usize]) }
+            unsafe { raw(nr::SENDMSG, [fd as usize, at, (flags | MSG_DONTWAIT) as usize]) }
         });
         touched();
         if put != WOULD_BLOCK && put != INTERRUPTED || flags & MSG_DONTWAIT != 0 {

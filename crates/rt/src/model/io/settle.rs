@@ -6,7 +6,7 @@
 
 use super::nonblocking;
 use crate::engine::{self, PollFd};
-use crate::model::kernel::{MSG_DONTWAIT, call, error::EAGAIN, raw};
+use crate::model::kernel::{MSG_DONTWAIT, error::EAGAIN, nr, raw};
 use crate::model::{cancel, signal};
 use crate::sys::c_int;
 
@@ -16,7 +16,7 @@ const PATIENCE_MS: usize = 2000;
 /// Asks the kernel, with some patience.
 fn any_ready(fds: &mut [PollFd], patience_ms: usize) -> bool {
     // SAFETY: entries of our own.
-    unsafe { raw(call::POLL, [fds.as_mut_ptr() as usize, fds.len(), patience_ms]) > 0 }
+    unsafe { raw(nr::POLL, [fds.as_mut_ptr() as usize, fds.len(), patience_ms]) > 0 }
 }
 
 /// How long a call that did not wait may take: a wait that a signal or a cancellation ends at once is none.

@@ -3,8 +3,8 @@
 use super::{begin, nonblocking, read, retry, socket_deadline, touched, wait};
 use crate::engine;
 use crate::model::kernel::{
-    F_GETFL, F_SETFL, O_NONBLOCK, POLLOUT, SO_ERROR, SO_SNDTIMEO, SO_TYPE, SOCK_STREAM, SOL_SOCKET, call,
-    error::*, raw, result,
+    F_GETFL, F_SETFL, O_NONBLOCK, POLLOUT, SO_ERROR, SO_SNDTIMEO, SO_TYPE, SOCK_STREAM, SOL_SOCKET, error::*,
+    nr, raw, result,
 };
 use crate::sys::{c_int, c_void, fail};
 
@@ -20,7 +20,7 @@ fn option(fd: c_int, name: c_int) -> Option<c_int> {
     // SAFETY: writes at most our own int.
     let got = unsafe {
         raw(
-            call::GETSOCKOPT,
+            nr::GETSOCKOPT,
             [
                 fd as usize,
                 SOL_SOCKET as usize,
@@ -42,13 +42,13 @@ pub fn is_stream(fd: c_int) -> bool {
 pub fn without_blocking<R>(fd: c_int, work: impl FnOnce() -> R) -> R {
     // SAFETY: the descriptor's flags, changed and put back before anybody else runs.
     unsafe {
-        let flags = raw(call::FCNTL, [fd as usize, F_GETFL as usize, 0]);
+        let flags = raw(nr::FCNTL, [fd as usize, F_GETFL as usize, 0]);
         if flags < 0 || flags as c_int & O_NONBLOCK != 0 {
             return work();
         }
-        raw(call::FCNTL, [fd as usize, F_SETFL as usize, flags as usize | O_NONBLOCK as usize]);
+        raw(nr::FCNTL, [fd as usize, F_SETFL as usize, flags as usize | O_NONBLOCK as usize]);
         let done = work();
-        raw(call::FCNTL, [fd as usize, F_SETFL as usize, flags as usize]);
+        raw(nr::FCNTL, [fd as usize, F_SETFL as usize, flags as usize]);
         done
     }
 }
@@ -57,7 +57,7 @@ pub fn without_blocking<R>(fd: c_int, work: impl FnOnce() -> R) -> R {
 pub fn accept(fd: c_int, address: *mut c_void, length: *mut u32, flags: c_int, pc: u64) -> isize {
     read::when_readable(fd, pc, || {
         // SAFETY: the caller's out pointers.
-        unsafe { raw(call::ACCEPT4, [fd as usize, address as usize, length as usize, flags as usize]) }
+        unsafe { raw(nr::ACCEPT4, [fd as usize, address as usize, length as usize, flags as usize]) }
     })
 }
 
@@ -95,7 +95,7 @@ pub fn connect(fd: c_int, address: *const c_void, length: u32, pc: u64) -> isize
     loop {
         let done = without_blocking(fd, || {
             // SAFETY: the caller's address.
-            unsafe { raw(call::CONNECT, [fd as usize, address as usize, length as usize]) }
+            unsafe { raw(nr::CONNECT, [fd as usize, address as usize, length as usize]) }
         });
         touched();
         if !blocking {
@@ -138,7 +138,7 @@ unsafe extern "C" fn shutdown_hook(fd: c_int, how: c_int, pc: u64) -> c_int {
     }
     begin(fd, pc);
     // SAFETY: the caller's request; it does not block.
-    let done = unsafe { raw(call::SHUTDOWN, [fd as usize, how as usize]) };
+    let done = unsafe { raw(nr::SHUTDOWN, [fd as usize, how as usize]) };
     touched();
     if done < 0 { fail(-done as c_int) } else { 0 }
 }

@@ -5,7 +5,7 @@
 use super::socket::without_blocking;
 use super::{Patience, begin, came_in, nonblocking, ready, touched};
 use crate::engine;
-use crate::model::kernel::{POLLIN, POLLOUT, SO_RCVTIMEO, SO_SNDTIMEO, call, error::*, raw, result};
+use crate::model::kernel::{POLLIN, POLLOUT, SO_RCVTIMEO, SO_SNDTIMEO, error::*, nr, raw, result};
 use crate::sys::{c_int, c_uint};
 
 const SPLICE_F_NONBLOCK: c_uint = 2;
@@ -43,7 +43,7 @@ fn transfer(from: c_int, to: c_int, pc: u64, attempt: impl Fn() -> isize) -> isi
 pub fn sendfile(to: c_int, from: c_int, offset: *mut i64, count: usize, pc: u64) -> isize {
     transfer(from, to, pc, || {
         // SAFETY: the caller's request.
-        unsafe { raw(call::SENDFILE, [to as usize, from as usize, offset as usize, count]) }
+        unsafe { raw(nr::SENDFILE, [to as usize, from as usize, offset as usize, count]) }
     })
 }
 
@@ -62,7 +62,7 @@ pub fn splice(
         // SAFETY: the caller's request, without waiting.
         unsafe {
             raw(
-                call::SPLICE,
+                nr::SPLICE,
                 [from as usize, from_at as usize, to as usize, to_at as usize, count, flags as usize],
             )
         }
@@ -81,7 +81,7 @@ pub fn tee(from: c_int, to: c_int, count: usize, flags: c_uint, pc: u64) -> isiz
     let attempt = || {
         let flags = flags | SPLICE_F_NONBLOCK;
         // SAFETY: the caller's request, without waiting.
-        unsafe { raw(call::TEE, [from as usize, to as usize, count, flags as usize]) }
+        unsafe { raw(nr::TEE, [from as usize, to as usize, count, flags as usize]) }
     };
     if flags & SPLICE_F_NONBLOCK != 0 {
         begin(from, pc);

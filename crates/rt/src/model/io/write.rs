@@ -3,7 +3,7 @@
 use super::{Patience, begin, buffers, disturbed, file_type, nonblocking, send, settle, shortened, touched};
 use crate::engine;
 use crate::model::kernel::{
-    IoVec, MAX_RW, PIPE_BUF, POLLOUT, S_IFBLK, S_IFDIR, S_IFREG, S_IFSOCK, SO_SNDTIMEO, call, error::*, raw,
+    IoVec, MAX_RW, PIPE_BUF, POLLOUT, S_IFBLK, S_IFDIR, S_IFREG, S_IFSOCK, SO_SNDTIMEO, error::*, nr, raw,
     result,
 };
 use crate::sys::{c_int, c_void};
@@ -29,7 +29,7 @@ fn write_on(fd: c_int, buffer: *const c_void, count: usize, pc: u64) -> isize {
     match file_type(fd) {
         S_IFREG | S_IFBLK | S_IFDIR => {
             // SAFETY: the caller's buffer; files do not block.
-            let put = unsafe { raw(call::WRITE, [fd as usize, buffer as usize, count]) };
+            let put = unsafe { raw(nr::WRITE, [fd as usize, buffer as usize, count]) };
             touched();
             put
         }
@@ -47,7 +47,7 @@ fn pipe(fd: c_int, buffer: *const c_void, count: usize, pc: u64) -> isize {
         if settle::is_ready(fd, POLLOUT) {
             let portion = if whole { count } else { (count - done).min(PIPE_BUF) };
             // SAFETY: a part of the caller's buffer.
-            let put = unsafe { raw(call::WRITE, [fd as usize, buffer as usize + done, portion]) };
+            let put = unsafe { raw(nr::WRITE, [fd as usize, buffer as usize + done, portion]) };
             touched();
             if put >= 0 {
                 done += put as usize;
@@ -86,7 +86,7 @@ pub fn writev(fd: c_int, parts: *const IoVec, count: c_int, pc: u64) -> isize {
     let kind = file_type(fd);
     if matches!(kind, S_IFREG | S_IFBLK | S_IFDIR) || !(1..=1024).contains(&count) {
         // SAFETY: the caller's array and buffers; files do not block.
-        let put = unsafe { raw(call::WRITEV, [fd as usize, parts as usize, count as usize]) };
+        let put = unsafe { raw(nr::WRITEV, [fd as usize, parts as usize, count as usize]) };
         touched();
         return put;
     }
@@ -119,7 +119,7 @@ fn pipe_atomic(fd: c_int, parts: &[IoVec], pc: u64) -> isize {
     loop {
         if settle::is_ready(fd, POLLOUT) {
             // SAFETY: the caller's array and buffers.
-            let put = unsafe { raw(call::WRITEV, [fd as usize, parts.as_ptr() as usize, parts.len()]) };
+            let put = unsafe { raw(nr::WRITEV, [fd as usize, parts.as_ptr() as usize, parts.len()]) };
             touched();
             if put != -(EAGAIN as isize) && put != -(EINTR as isize) {
                 return put;
@@ -163,7 +163,7 @@ unsafe extern "C" fn pwrite_hook(
     // SAFETY: the stub's stack pointer, the caller's buffer; what has positions does not block.
     unsafe {
         begin(fd, *slot);
-        result(raw(call::PWRITE64, [fd as usize, buffer as usize, count, at as usize]))
+        result(raw(nr::PWRITE64, [fd as usize, buffer as usize, count, at as usize]))
     }
 }
 

@@ -7,7 +7,7 @@ use threadbare_abi::op::{Op, OpKind};
 use super::{CHILDREN, P_PID, WNOHANG, reaped};
 use crate::engine::{self, PollFd, Wake};
 use crate::model::io::{begin, interrupted, retry, settle};
-use crate::model::kernel::{POLLIN, call, error::*, raw, result};
+use crate::model::kernel::{POLLIN, error::*, nr, raw, result};
 use crate::model::signal::SigInfo;
 use crate::sys::{c_int, c_uint, c_void, pid_t};
 
@@ -32,7 +32,7 @@ impl Watched {
     fn new(pid: pid_t) -> Self {
         let open = |&child: &pid_t| {
             // SAFETY: makes a descriptor.
-            let fd = unsafe { raw(call::PIDFD_OPEN, [child as usize, 0]) } as c_int;
+            let fd = unsafe { raw(nr::PIDFD_OPEN, [child as usize, 0]) } as c_int;
             PollFd { fd, events: POLLIN, revents: 0 }
         };
         let wanted = |&&child: &&pid_t| pid <= 0 || child == pid;
@@ -44,7 +44,7 @@ impl Drop for Watched {
     fn drop(&mut self) {
         for poll in &self.0 {
             // SAFETY: a descriptor of our own.
-            unsafe { raw(call::CLOSE, [poll.fd as usize]) };
+            unsafe { raw(nr::CLOSE, [poll.fd as usize]) };
         }
     }
 }
@@ -92,7 +92,7 @@ pub fn wait4(pid: pid_t, status: *mut c_int, options: c_int, usage: *mut c_void,
     let ask = || {
         // SAFETY: the caller's out pointers.
         let got = unsafe {
-            raw(call::WAIT4, [pid as usize, status as usize, options as usize | WNOHANG, usage as usize])
+            raw(nr::WAIT4, [pid as usize, status as usize, options as usize | WNOHANG, usage as usize])
         };
         if got > 0 {
             // SAFETY: the caller's pointer, which the kernel has written.
@@ -120,7 +120,7 @@ pub fn wait_id(
         // SAFETY: our own struct, and the caller's out pointer.
         let got = unsafe {
             raw(
-                call::WAITID,
+                nr::WAITID,
                 [
                     kind as usize,
                     id as usize,

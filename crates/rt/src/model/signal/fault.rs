@@ -10,7 +10,7 @@ use super::kernel::{
 };
 use super::{FAULTS, Running, SIGBUS, SIGSEGV, SIGXCPU, bit, own, prune};
 use crate::engine;
-use crate::model::kernel::{call, raw};
+use crate::model::kernel::{nr, raw};
 use crate::model::single::Single;
 use crate::sys::{c_int, c_void};
 
@@ -83,10 +83,10 @@ const SI_USER: c_int = 0;
 pub fn init() {
     let stack = [STACK.0.get() as usize, 0, STACK_SIZE];
     // SAFETY: our own memory, used for nothing else.
-    unsafe { raw(call::SIGALTSTACK, [&raw const stack as usize, 0]) };
+    unsafe { raw(nr::SIGALTSTACK, [&raw const stack as usize, 0]) };
     action::adopt();
     // SAFETY: asks for a number. The fork server's parent is the driver.
-    *DRIVER.get() = unsafe { raw(call::GETPPID, []) } as c_int;
+    *DRIVER.get() = unsafe { raw(nr::GETPPID, []) } as c_int;
     for signal in 1..=64 {
         if FAULTS & bit(signal) != 0 {
             let flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::{FAULTS, Set, UNBLOCKABLE, bit};
 use crate::engine::{self, ATTENTION, attention};
-use crate::model::kernel::{call, raw};
+use crate::model::kernel::{nr, raw};
 use crate::model::single::Single;
 use crate::sys::{c_int, c_void};
 
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn restorer() {
 pub fn native(signal: c_int) -> Native {
     let mut old = Native::default();
     // SAFETY: asks, and writes our own struct.
-    unsafe { raw(call::RT_SIGACTION, [signal as usize, 0, &raw mut old as usize, 8]) };
+    unsafe { raw(nr::RT_SIGACTION, [signal as usize, 0, &raw mut old as usize, 8]) };
     old
 }
 
@@ -97,7 +97,7 @@ pub fn set_native(signal: c_int, mut action: Native) {
         action.restorer = restorer as *const () as usize;
     }
     // SAFETY: handlers of ours, or the default ones.
-    unsafe { raw(call::RT_SIGACTION, [signal as usize, &raw const action as usize, 0, 8]) };
+    unsafe { raw(nr::RT_SIGACTION, [signal as usize, &raw const action as usize, 0, 8]) };
 }
 
 /// Signals the kernel has told of since [`take_arrived`].
@@ -166,7 +166,7 @@ pub fn take_arrived() -> Option<SigInfo> {
 /// Blocks signals in the kernel, for descriptors that report them.
 pub fn block_native(set: Set) {
     // SAFETY: an eight-byte set.
-    unsafe { raw(call::RT_SIGPROCMASK, [SIG_BLOCK, &raw const set as usize, 0, 8]) };
+    unsafe { raw(nr::RT_SIGPROCMASK, [SIG_BLOCK, &raw const set as usize, 0, 8]) };
 }
 
 /// Runs `work` with the strand's own mask in the kernel, for what a new program inherits.
@@ -177,9 +177,9 @@ pub fn with_mask<R>(work: impl FnOnce() -> R) -> R {
     }
     let mut old: Set = 0;
     // SAFETY: eight-byte sets.
-    unsafe { raw(call::RT_SIGPROCMASK, [SIG_SETMASK, &raw const mask as usize, &raw mut old as usize, 8]) };
+    unsafe { raw(nr::RT_SIGPROCMASK, [SIG_SETMASK, &raw const mask as usize, &raw mut old as usize, 8]) };
     let result = work();
     // SAFETY: as above.
-    unsafe { raw(call::RT_SIGPROCMASK, [SIG_SETMASK, &raw const old as usize, 0, 8]) };
+    unsafe { raw(nr::RT_SIGPROCMASK, [SIG_SETMASK, &raw const old as usize, 0, 8]) };
     result
 }

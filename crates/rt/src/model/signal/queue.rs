@@ -11,7 +11,7 @@ use super::{IGNORED, Running, SIGCHLD, STOPPING, Set, bit, own, prune};
 use crate::effect::{Effect, effect, here};
 use crate::engine::strand::State;
 use crate::engine::{self, ATTENTION, ObjectId, attention};
-use crate::model::kernel::{call, raw};
+use crate::model::kernel::{nr, raw};
 use crate::model::single::Single;
 use crate::sys::{c_int, c_void, get_errno, set_errno};
 
@@ -19,7 +19,6 @@ const SI_KERNEL: c_int = 0x80;
 const SI_QUEUE: c_int = -1;
 const SI_TIMER: c_int = -2;
 const SI_TKILL: c_int = -6;
-const GETUID: i64 = 102;
 /// Signals from this one on are queued, each with its value.
 const REAL_TIME: c_int = 32;
 /// The most real-time signals that may be pending.
@@ -57,7 +56,7 @@ static REPORTED: Single<Set> = Single::new(0);
 fn info_of(signal: c_int, cause: Cause) -> SigInfo {
     let mut info = SigInfo { signal, ..SigInfo::ZERO };
     // SAFETY: two system calls without arguments.
-    let sender = || unsafe { [raw(call::GETPID, []) as u32, raw(GETUID, []) as u32] };
+    let sender = || unsafe { [raw(nr::GETPID, []) as u32, raw(nr::GETUID, []) as u32] };
     match cause {
         Cause::Kernel => info.code = SI_KERNEL,
         Cause::Process => info.first = sender(),
@@ -109,7 +108,7 @@ fn add(target: Option<StrandId>, info: SigInfo) -> bool {
     }
     if *REPORTED.get() & bit(signal) != 0 && blocked_by_all {
         // SAFETY: a signal to this process, which the kernel keeps for the descriptor.
-        unsafe { raw(call::KILL, [raw(call::GETPID, []) as usize, signal as usize]) };
+        unsafe { raw(nr::KILL, [raw(nr::GETPID, []) as usize, signal as usize]) };
         engine::io_touched();
         return true;
     }
@@ -252,7 +251,7 @@ fn act(mut info: SigInfo) -> bool {
         _ if STOPPING & bit(signal) != 0 => {
             kernel::release(signal, 0, 0);
             // SAFETY: stops this process until it is continued.
-            unsafe { raw(call::KILL, [raw(call::GETPID, []) as usize, signal as usize]) };
+            unsafe { raw(nr::KILL, [raw(nr::GETPID, []) as usize, signal as usize]) };
             return false;
         }
         _ => {

@@ -8,7 +8,7 @@ use super::queue::{self, Cause};
 use super::{send_process, send_strand, valid};
 use crate::effect::{Effect, effect};
 use crate::engine::{self, ObjectId};
-use crate::model::kernel::{call, raw, result};
+use crate::model::kernel::{nr, raw, result};
 use crate::model::{identity, thread};
 use crate::sys::errno::{EAGAIN, EINVAL, ESRCH};
 use crate::sys::{c_int, fail, pid_t, pthread_t};
@@ -23,7 +23,7 @@ interpose!(pthread_sigqueue, 3, pthread_sigqueue_hook);
 
 fn own_pid() -> pid_t {
     // SAFETY: no arguments.
-    unsafe { raw(call::GETPID, []) as pid_t }
+    unsafe { raw(nr::GETPID, []) as pid_t }
 }
 
 fn point(signal: c_int, pc: u64) {
@@ -55,7 +55,7 @@ unsafe extern "C" fn raise_hook(signal: c_int, pc: u64) -> c_int {
 pub fn kill(pid: pid_t, signal: c_int, pc: u64) -> c_int {
     if pid != own_pid() || !valid(signal) {
         // SAFETY: a signal to other processes, or an error; our group is told by the kernel.
-        return result(unsafe { raw(call::KILL, [pid as usize, signal as usize]) }) as c_int;
+        return result(unsafe { raw(nr::KILL, [pid as usize, signal as usize]) }) as c_int;
     }
     point(signal, pc);
     send_process(signal, Cause::Process);

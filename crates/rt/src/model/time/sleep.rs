@@ -5,7 +5,7 @@ use threadbare_abi::op::{Op, OpKind};
 
 use super::{deadline, deadline_relative, remaining};
 use crate::engine::{self, ObjectClass, ObjectId, Wake, faults};
-use crate::model::kernel::{call, raw};
+use crate::model::kernel::{nr, raw};
 use crate::model::process;
 use crate::model::signal::{self, Interruption};
 use crate::sys::errno::{EINTR, EINVAL, ENOTSUP};
@@ -53,7 +53,7 @@ fn sleep_really(until: u64) -> Wake {
     let mut left = remaining(until);
     loop {
         // SAFETY: reads and writes our own struct.
-        let slept = unsafe { raw(call::NANOSLEEP, [&raw const left as usize, &raw mut left as usize]) };
+        let slept = unsafe { raw(nr::NANOSLEEP, [&raw const left as usize, &raw mut left as usize]) };
         if slept == 0 {
             engine::advance(until.saturating_sub(engine::now()));
             return Wake::TimedOut;

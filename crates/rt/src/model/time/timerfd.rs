@@ -7,7 +7,7 @@ use super::timer::{self, Action, NEVER, Timer};
 use super::{base, from_timespec, to_timespec};
 use crate::engine;
 use crate::model::io;
-use crate::model::kernel::{call, raw, result};
+use crate::model::kernel::{nr, raw, result};
 use crate::raw::Raw;
 use crate::sys::errno::EINVAL;
 use crate::sys::{c_int, fail, timespec};
@@ -33,7 +33,7 @@ pub fn create(clock: c_int, flags: c_int) -> c_int {
         return fail(EINVAL);
     }
     // SAFETY: makes a descriptor.
-    let fd = result(unsafe { raw(call::EVENTFD2, [0, flags as usize]) }) as c_int;
+    let fd = result(unsafe { raw(nr::EVENTFD2, [0, flags as usize]) }) as c_int;
     if fd >= 0 {
         closed(fd);
         timer::add(Action::Descriptor(fd), clock);
@@ -49,7 +49,7 @@ pub fn closed(fd: c_int) {
 /// A timer descriptor's time has come.
 pub fn expire(fd: c_int, times: u64) {
     // SAFETY: writes eight bytes; an eventfd's counter cannot come near its limit by expirations.
-    unsafe { raw(call::WRITE, [fd as usize, &raw const times as usize, 8]) };
+    unsafe { raw(nr::WRITE, [fd as usize, &raw const times as usize, 8]) };
     engine::io_touched();
 }
 
@@ -92,8 +92,8 @@ fn drain(fd: c_int) {
     let mut count = 0u64;
     // SAFETY: asks one descriptor, and reads eight bytes of it when that cannot block.
     unsafe {
-        if raw(call::POLL, [poll.as_mut_ptr() as usize, 1, 0]) == 1 {
-            raw(call::READ, [fd as usize, &raw mut count as usize, 8]);
+        if raw(nr::POLL, [poll.as_mut_ptr() as usize, 1, 0]) == 1 {
+            raw(nr::READ, [fd as usize, &raw mut count as usize, 8]);
         }
     }
 }
