@@ -83,7 +83,8 @@ pub fn atomic(kind: OpKind, addr: u64, order: Order, pc: u64) {
 #[inline(never)]
 pub fn atomic_over(addr: u64, value: u64, changed: bool, pc: u64) {
     let Some(mut me) = thread::me().filter(|_| noisy()) else { return };
-    me.past.found(changed);
+    let this = &mut *me;
+    this.past.found(&mut this.held, changed);
     if me.lease != 0 {
         match changed {
             true => record::event(&mut me, pc),

@@ -4,6 +4,7 @@
 //! interposed call that says nothing goes straight to libc.
 
 use super::cover::{self, Gap};
+use super::held::Lock;
 use super::noise::{self, At};
 use super::race;
 use super::record;
@@ -183,8 +184,7 @@ fn gives(op: OpKind, addr: usize, shared: bool, pc: u64) {
 }
 
 fn holds_shared(me: &Thread, addr: usize) -> bool {
-    let held = me.held.iter().rev().find(|held| held.addr.load(Ordering::Relaxed) == addr);
-    held.is_some_and(|held| held.shared.load(Ordering::Relaxed))
+    me.held.known().filter(|held| held.addr == addr).last().is_some_and(|held| held.shared)
 }
 
 /// Whether a wait came to its end: a barrier's last one has another result than the others.
@@ -250,19 +250,11 @@ pub fn wait_over(me: &mut Thread) {
 }
 
 fn hold(me: &mut Thread, addr: usize, pc: u64, shared: bool) {
-    me.past.took(addr as u64);
-    if let Some(slot) = me.held.iter().find(|held| held.addr.load(Ordering::Relaxed) == 0) {
-        slot.pc.store(pc, Ordering::Relaxed);
-        slot.shared.store(shared, Ordering::Relaxed);
-        slot.addr.store(addr, Ordering::Release);
-    }
+    me.held.take(Lock { addr, pc, shared });
 }
 
 fn give_back(me: &mut Thread, addr: usize) {
-    me.past.gave_back(addr as u64);
-    if let Some(slot) = me.held.iter().rev().find(|held| held.addr.load(Ordering::Relaxed) == addr) {
-        slot.addr.store(0, Ordering::Release);
-    }
+    me.held.give_back(addr);
 }
 
 const FUTEX_WAIT: usize = 0;

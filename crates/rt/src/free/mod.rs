@@ -14,6 +14,7 @@
 //! | `sharing` | which plain accesses are shared |
 //! | `noise` | whether, and what |
 //! | `past` | what a strand did lately |
+//! | `held` | the locks it holds |
 //! | `heat` | how often places are passed |
 //! | `turns` | who sleeps, and who goes on first |
 //! | `cover` | which functions are interrupted, and by what |
@@ -48,6 +49,7 @@ pub mod frames;
 pub mod functions;
 pub mod guide;
 pub mod heat;
+pub mod held;
 pub mod noise;
 pub mod past;
 pub mod race;

@@ -210,7 +210,7 @@ fn draw(me: &mut Thread, at: At) {
     let place = heat::place(me, pc, at.over);
     let heat = heat::pass(me, place, at);
     let hot = heat.by_one >= HOT;
-    let before = me.past.see(me.index, at, place, inside, hot);
+    let before = me.past.see(me.index, &mut me.held, at, place, inside, hot);
     if thread::alive() < 2 {
         return;
     }
@@ -320,17 +320,15 @@ fn priority(me: &mut Thread) {
 
 /// Sets the priority of a thread by its id, 0 for the one that asks.
 fn set_priority(tid: usize, lower: bool) {
-    const SETPRIORITY: i64 = 141;
     const PRIO_PROCESS: usize = 0;
-    const SCHED_SETSCHEDULER: i64 = 144;
     const SCHED_OTHER: usize = 0;
     const SCHED_IDLE: usize = 5;
     let (nice, policy) = if lower { (19, SCHED_IDLE) } else { (0, SCHED_OTHER) };
     let zero = 0i32;
     // SAFETY: concerns the scheduling of this process's own threads only.
     unsafe {
-        if syscall3(SETPRIORITY, PRIO_PROCESS, tid, nice) < 0 {
-            syscall3(SCHED_SETSCHEDULER, tid, policy, &raw const zero as usize);
+        if syscall3(nr::SETPRIORITY, PRIO_PROCESS, tid, nice) < 0 {
+            syscall3(nr::SCHED_SETSCHEDULER, tid, policy, &raw const zero as usize);
         }
     }
 }

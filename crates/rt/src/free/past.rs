@@ -7,6 +7,7 @@
 //!
 //! What is done thousands of times is left out of all that: busy work between a check and an act does not make them belong together less.
 
+use super::held::Held;
 use super::noise::At;
 use super::thread;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -15,8 +16,6 @@ use threadbare_strategy::rng::mix;
 
 /// Objects of a strand that are remembered.
 const RECENT: usize = 4;
-/// Locks of a strand that are remembered.
-const HELD: usize = 4;
 /// Blocks of a strand that are remembered.
 const FRESH: usize = 4;
 /// Bytes of a new block whose past is forgotten.
@@ -48,8 +47,6 @@ pub struct Past {
     changed_under: u64,
     changed_at: u64,
     fades: u8,
-    /// Locks it holds, as far as that is known; 0 for none.
-    held: [u64; HELD],
     /// The object of an operation that takes a lock, if it is one and succeeds.
     taking: u64,
     /// Blocks of memory it allocated last, each by its beginning and end.
@@ -111,7 +108,15 @@ pub fn allocated(block: u64, size: u64) {
 
 impl Past {
     /// The strand comes to an event at this place of the code that noise is wanted in, which may be `hot`: passed again and again.
-    pub fn see(&mut self, strand: u16, at: At, place: u64, inside: bool, hot: bool) -> Before {
+    pub fn see(
+        &mut self,
+        strand: u16,
+        held: &mut Held,
+        at: At,
+        place: u64,
+        inside: bool,
+        hot: bool,
+    ) -> Before {
         if at.over {
             return Before {
                 inside,
@@ -126,9 +131,10 @@ impl Past {
             };
         }
         let changing = changes(at.op);
-        let lock = self.lock();
+        let under = held.first();
+        let lock = lock(under);
         let others = touch(at.addr, strand, changing, lock);
-        let unlocks = at.order == Order::Release && self.gave_back(at.addr) || at.op.gives_lock_back();
+        let unlocks = at.order == Order::Release && held.release(at.addr) || at.op.gives_lock_back();
         let takes = at.op == OpKind::AtomicCas && at.order == Order::Acquire || is_lock(at.op);
         self.look_again(mix(place) ^ at.addr, changing && !takes && !unlocks && at.op != OpKind::AtomicCas);
         let found = self.recent.iter().position(|&(addr, _)| addr == at.addr);
@@ -138,7 +144,7 @@ impl Past {
             again: at.addr != 0 && found.is_some_and(|slot| self.recent[slot].1 != place),
             shared: others & SHARED != 0,
             written: others & WRITTEN != 0,
-            changed: self.change(strand, at.addr, place, takes),
+            changed: self.change(strand, at.addr, place, takes || held.first() != 0),
             guarded: lock != 0 && others & UNGUARDED == 0,
             holds: lock != 0,
             unlocks,
@@ -154,7 +160,7 @@ impl Past {
         }
         self.fades = self.fades.saturating_sub(1);
         if changing && !takes && !unlocks && at.op != OpKind::Create {
-            (self.changed, self.changed_under, self.changed_at) = (at.addr, self.first_held(), place);
+            (self.changed, self.changed_under, self.changed_at) = (at.addr, held.first(), place);
             self.fades = FADES;
         }
         before
@@ -168,14 +174,14 @@ impl Past {
     }
 
     /// What the strand changed a moment ago, other than the object itself.
-    fn change(&self, strand: u16, addr: u64, place: u64, takes: bool) -> Change {
+    fn change(&self, strand: u16, addr: u64, place: u64, guarded: bool) -> Change {
         match self.changed {
             // The same place once more is a loop.
             _ if self.fades == 0 || self.changed_at == place => Change::None,
             0 => Change::None,
             CREATED => Change::Seen,
             // What a lock guards has nothing to do with what none does, as a rule.
-            _ if self.changed_under != 0 && !takes && self.first_held() == 0 => Change::None,
+            _ if self.changed_under != 0 && !guarded => Change::None,
             changed if changed == addr || self.changed_under == addr => Change::None,
             changed if look(changed, strand) & SHARED != 0 => Change::Seen,
             changed if !self.is_fresh(changed) => Change::Presumed,
@@ -208,39 +214,13 @@ impl Past {
     }
 
     /// The atomic operation has been made. `changed`: it may have changed something.
-    pub fn found(&mut self, changed: bool) {
+    pub fn found(&mut self, held: &mut Held, changed: bool) {
         if changed && self.taking != 0 {
-            self.took(self.taking);
+            held.presume(self.taking);
         } else if changed {
             (self.seen_len, self.looks) = (0, 0);
         }
         self.taking = 0;
-    }
-
-    /// The strand has taken a lock.
-    pub fn took(&mut self, addr: u64) {
-        if let Some(place) = self.held.iter_mut().find(|held| **held == 0) {
-            *place = addr;
-        }
-    }
-
-    /// The strand gives back a lock; false if it is none that it is known to hold.
-    pub fn gave_back(&mut self, addr: u64) -> bool {
-        let place = self.held.iter_mut().find(|held| **held == addr && addr != 0);
-        place.map(|held| *held = 0).is_some()
-    }
-
-    /// A lock it holds, 0 for none.
-    fn first_held(&self) -> u64 {
-        self.held.iter().copied().find(|&held| held != 0).unwrap_or(0)
-    }
-
-    /// Stands for the lock it holds, 0 for none.
-    fn lock(&self) -> u64 {
-        match self.first_held() {
-            0 => 0,
-            held => (mix(held) % LOCKS) | 1,
-        }
     }
 
     fn is_fresh(&self, addr: u64) -> bool {
@@ -251,6 +231,11 @@ impl Past {
     pub fn polls(&self) -> Option<bool> {
         (self.looks >= LOOKS).then_some(self.begins)
     }
+}
+
+/// Stands for a lock, 0 for none.
+fn lock(held: u64) -> u64 {
+    if held == 0 { 0 } else { (mix(held) % LOCKS) | 1 }
 }
 
 /// Whether it takes a lock, or tries to.

@@ -133,12 +133,9 @@ fn strands(running: u16, cycle: &[u16]) {
         if waits {
             pending(this, cycle);
         }
-        for held in &this.held {
-            let (addr, pc) = (held.addr.load(Ordering::Acquire), held.pc.load(Ordering::Relaxed));
-            if addr != 0 {
-                let values = [addr as u64, pc, 0];
-                report::add(RecordTag::Held, this.index, values, format_args!("{pc:x}"));
-            }
+        for held in this.held.known() {
+            let values = [held.addr as u64, held.pc, 0];
+            report::add(RecordTag::Held, this.index, values, format_args!("{:x}", held.pc));
         }
         let mut told = 0;
         this.stack.walk(|pc| {

@@ -6,6 +6,7 @@
 use super::cover::{self, Cover};
 use super::frames::Stack;
 use super::heat::Passes;
+use super::held::Held;
 use super::past::Past;
 use super::race::{self, Race};
 use super::turns::Turn;
@@ -33,9 +34,6 @@ global_asm!(
     ".text",
 );
 
-/// Locks that are remembered of each strand.
-pub const HELD: usize = 64;
-
 /// What a strand waits for. The sequence number is odd while it waits.
 #[derive(Debug)]
 pub struct Wait {
@@ -45,15 +43,6 @@ pub struct Wait {
     pub open: AtomicBool,
     pub addr: AtomicUsize,
     pub pc: AtomicU64,
-}
-
-/// A lock a strand holds; 0 for none.
-#[derive(Debug)]
-pub struct HeldLock {
-    pub addr: AtomicUsize,
-    pub pc: AtomicU64,
-    /// Held for reading only.
-    pub shared: AtomicBool,
 }
 
 /// A strand.
@@ -87,7 +76,7 @@ pub struct Thread {
     pub until_look: u32,
     pub wait: Wait,
     pub cover: Cover,
-    pub held: [HeldLock; HELD],
+    pub held: Held,
     pub stack: Stack,
     /// Where the stamp of its accesses lies, and what else the race check keeps; null if there is none.
     pub stamp_at: *const AtomicU64,

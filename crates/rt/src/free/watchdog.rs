@@ -134,11 +134,7 @@ pub fn blocker(this: &Thread) -> Option<u16> {
 
 fn holder(addr: usize, counts: impl Fn(bool) -> bool) -> Option<u16> {
     thread::all()
-        .find(|other| {
-            other.held.iter().any(|held| {
-                held.addr.load(Ordering::Acquire) == addr && counts(held.shared.load(Ordering::Relaxed))
-            })
-        })
+        .find(|other| other.held.known().any(|held| held.addr == addr && counts(held.shared)))
         .map(|other| other.index)
 }
 

@@ -89,11 +89,8 @@ pub fn race(me: &Thread, mine: &Mine, addr: u64, bits: u8, cell: u64) {
             told += 1;
         }
     });
-    for held in &me.held {
-        let (lock, pc) = (held.addr.load(Ordering::Relaxed), held.pc.load(Ordering::Relaxed));
-        if lock != 0 {
-            report::add(RecordTag::AccessHeld, me.index, [lock as u64, pc, 0], format_args!(""));
-        }
+    for held in me.held.known() {
+        report::add(RecordTag::AccessHeld, me.index, [held.addr as u64, held.pc, 0], format_args!(""));
     }
     let size = (cells::bytes(cell).count_ones() as u64) << 8;
     let pc = whole_pc(cells::low_pc(cell));
