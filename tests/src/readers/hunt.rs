@@ -4,6 +4,7 @@ use super::read::FOLDER;
 use super::{Reader, mutate, named, samples};
 use crate::tool;
 use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -16,8 +17,10 @@ use std::time::{Duration, Instant};
 pub const CHILD: &str = "--reads-damaged-files";
 /// Memory of a child, its program and samples included.
 const MEMORY: u64 = 1 << 30;
-/// The longest that one input may take: many times what any takes on a slow machine.
+/// The longest that one input may take of the processor: many times what any takes on a slow machine.
 const LONGEST: Duration = Duration::from_secs(20);
+/// The longest that one may take if it waits: a busy machine may not come to a child for long.
+const WAITED: Duration = Duration::from_secs(600);
 /// Inputs of one child.
 const STRETCH: u64 = 20_000;
 
@@ -91,18 +94,26 @@ fn at(number: u64) {
 /// Ends the process when one input takes too long.
 fn watch() {
     thread::spawn(|| {
-        let mut seen = (0, Instant::now());
+        let now = || (Instant::now(), processor_time());
+        let (mut seen, mut since) = (0, now());
         loop {
             thread::sleep(Duration::from_millis(100));
-            let now = AT.load(Ordering::Relaxed);
-            if now != seen.0 {
-                seen = (now, Instant::now());
-            } else if seen.1.elapsed() > LONGEST {
-                eprintln!("one input takes more than {} s", LONGEST.as_secs());
+            let number = AT.load(Ordering::Relaxed);
+            if number != seen {
+                (seen, since) = (number, now());
+            } else if processor_time().saturating_sub(since.1) > LONGEST || since.0.elapsed() > WAITED {
+                let (longest, waited) = (LONGEST.as_secs(), WAITED.as_secs());
+                eprintln!("one input takes more than {longest} s of the processor, or {waited} s");
                 std::process::exit(3);
             }
         }
     });
+}
+
+/// What this process has had of the processor.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
 }
 
 /// What a child came to: why it ended, if not by being through, and the input it was at; else how many were taken.
