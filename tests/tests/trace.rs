@@ -107,7 +107,7 @@ fn recorded(server: &mut Server, seed: u64) -> (Table, Vec<Entry>, BTreeSet<[u64
         .taker
         .places()
         .iter()
-        .map(|pcs| threadbare_trace::recording::Place { offset: pcs[0], ..Default::default() });
+        .map(|pcs| threadbare_trace::recording::PlaceRow { offset: pcs[0], ..Default::default() });
     let table = Table {
         strands: vec![StrandRow::default(); taken.taker.strands().len() + 1],
         places: places.collect(),

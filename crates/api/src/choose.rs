@@ -1,7 +1,7 @@
 //! Chooses tests among those that are drawn: of several, the one that has the most pairs of calls in different strands that
 //! no test before it has.
 
-use crate::{Step, Test};
+use crate::{ApiCall, Test};
 use std::collections::BTreeSet;
 
 /// The most orders of the calls of a test.
@@ -16,7 +16,7 @@ pub(crate) trait Tells {
     /// Stands for a test, whatever its payloads are called and whichever strand is the first.
     fn text(&self, test: &Test) -> String;
     /// What a call does, for pairs.
-    fn call(&self, step: &Step) -> String;
+    fn call(&self, step: &ApiCall) -> String;
     /// Of two tests that show as much, the one with less is the better one.
     fn cost(&self, test: &Test) -> usize;
 }

@@ -23,7 +23,7 @@ mod test;
 pub use choose::Drawn;
 pub use draw::Draw;
 pub use recipe::Recipes;
-pub use test::{Step, Test, Told};
+pub use test::{ApiCall, Test, Told};
 
 /// Something that has no test, and why.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -17,7 +17,7 @@ pub enum Told {
 
 /// One call.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct ApiCall {
     /// What is called, for tables: `Sender::send`.
     pub name: String,
     /// The call as an expression.
@@ -72,7 +72,7 @@ pub struct Test {
     /// The function that made the object, for tables.
     pub maker: String,
     /// Calls before the strands.
-    pub setup: Vec<Step>,
+    pub setup: Vec<ApiCall>,
     /// Variables that are put into an `Arc` after those.
     pub shared: Vec<String>,
     /// For each strand the lines that give it its handles.
@@ -80,9 +80,9 @@ pub struct Test {
     /// For each strand the variables that it has for itself.
     pub owned: Vec<Vec<String>>,
     /// The strands.
-    pub strands: Vec<Vec<Step>>,
+    pub strands: Vec<Vec<ApiCall>>,
     /// Calls after the strands have ended.
-    pub end: Vec<Step>,
+    pub end: Vec<ApiCall>,
     /// Lines that unmake the objects.
     pub unmake: Vec<String>,
 }
@@ -111,7 +111,7 @@ impl Test {
 
     /// The calls in a line: `send() | recv()`.
     pub fn calls(&self) -> String {
-        let names = |steps: &[Step]| {
+        let names = |steps: &[ApiCall]| {
             let names: Vec<&str> =
                 steps.iter().filter(|step| !step.silent).map(|step| step.short()).collect();
             if names.is_empty() { "end".to_owned() } else { names.join(", ") }
@@ -128,7 +128,7 @@ impl Test {
 
     /// A name after what it does: `send_against_recv_and_len`.
     pub fn name(&self) -> String {
-        let of = |steps: &Vec<Step>| {
+        let of = |steps: &Vec<ApiCall>| {
             let mut names: Vec<String> = Vec::new();
             for step in steps.iter().filter(|step| !step.silent) {
                 let name = word(step.short());
@@ -142,14 +142,14 @@ impl Test {
     }
 
     /// The steps of a strand, with the drops at its end: each is a step that others can come before or after.
-    pub fn whole(&self, strand: usize) -> Vec<Step> {
+    pub fn whole(&self, strand: usize) -> Vec<ApiCall> {
         let mut steps = self.strands[strand].clone();
         let mut alive: Vec<String> = self.owned.get(strand).cloned().unwrap_or_default();
         for step in &steps {
             alive.extend(step.keeps.as_ref().map(|kept| kept.name.clone()));
             alive.retain(|name| step.ends.as_ref() != Some(name));
         }
-        steps.extend(alive.into_iter().rev().map(|name| Step::drop(&name, true)));
+        steps.extend(alive.into_iter().rev().map(|name| ApiCall::drop(&name, true)));
         steps
     }
 
@@ -186,7 +186,7 @@ impl Test {
             for (at, step) in steps.iter().enumerate().filter(|(_, step)| !step.silent) {
                 let gone = step.keeps.as_ref().map(|kept| kept.name.as_str());
                 let needed =
-                    |other: &Step| gone.is_some_and(|gone| other.uses.iter().any(|used| used == gone));
+                    |other: &ApiCall| gone.is_some_and(|gone| other.uses.iter().any(|used| used == gone));
                 if steps[at + 1..].iter().any(needed) {
                     continue;
                 }
@@ -199,10 +199,10 @@ impl Test {
     }
 }
 
-impl Step {
+impl ApiCall {
     /// Drops a variable.
-    pub fn drop(name: &str, silent: bool) -> Step {
-        Step {
+    pub fn drop(name: &str, silent: bool) -> ApiCall {
+        ApiCall {
             name: "drop".to_owned(),
             call: format!("drop({name})"),
             says: None,

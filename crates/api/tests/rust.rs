@@ -75,7 +75,7 @@ fn only_one_strand_calls_by_mut_and_self() {
     assert!(tests.len() > 20, "{}", tests.len());
     for test in &tests {
         // The receiver is no `Clone`: whoever calls it by `&mut self` has it alone.
-        let alone = |steps: &Vec<threadbare_api::Step>| {
+        let alone = |steps: &Vec<threadbare_api::ApiCall>| {
             steps.iter().any(|step| step.call.contains("receiver.recv()") || step.call.contains("into_inner"))
         };
         assert!(test.strands.iter().filter(|steps| alone(steps)).count() <= 1, "{}", test.calls());
@@ -122,7 +122,7 @@ impl<T> Guard<'_, T> { pub fn look(&self) -> u32 { 1 } }
             assert!(smaller.size() < test.size() || smaller.strands.len() < test.strands.len());
             for strand in &smaller.strands {
                 for (at, step) in strand.iter().enumerate().filter(|(_, step)| step.call.contains("look")) {
-                    let made = |other: &threadbare_api::Step| {
+                    let made = |other: &threadbare_api::ApiCall| {
                         other.keeps.as_ref().is_some_and(|kept| step.uses.contains(&kept.name))
                     };
                     assert!(strand[..at].iter().any(made), "{}", smaller.calls());
@@ -149,8 +149,9 @@ impl<T> Stealer<T> { pub fn steal(&mut self) -> Option<T> { todo!() } }
 ";
     let api = read(&[("src/lib.rs", source), ("src/deque.rs", deque)]);
     let tests = generate(&api, &["Stealer"]);
-    let calls =
-        |strand: &Vec<threadbare_api::Step>, name: &str| strand.iter().any(|step| step.call.contains(name));
+    let calls = |strand: &Vec<threadbare_api::ApiCall>, name: &str| {
+        strand.iter().any(|step| step.call.contains(name))
+    };
     let against = |test: &&Test| {
         let all = || test.strands.iter().enumerate();
         all().any(|(one, pushes)| {

@@ -11,7 +11,7 @@ use crate::strands::{self, Creation};
 
 /// A variable of the symbol table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Object {
+pub struct DataSymbol {
     /// The name as linked.
     pub name: String,
     /// The first address, as linked.
@@ -26,7 +26,7 @@ pub struct Code {
     /// By address.
     pub functions: Vec<Function>,
     /// Variables with a size, by address.
-    pub objects: Vec<Object>,
+    pub objects: Vec<DataSymbol>,
     /// Where strands are made.
     pub creations: Vec<Creation>,
     /// Addresses of variables that lie in data, so that pointers lead there from the beginning.
@@ -42,7 +42,7 @@ impl Code {
         let objects = image
             .data
             .iter()
-            .map(|data| Object { name: data.name.clone(), start: data.start, end: data.end })
+            .map(|data| DataSymbol { name: data.name.clone(), start: data.start, end: data.end })
             .collect();
         let exposed = image.pointers_in_data();
         let mut code = Code {

@@ -47,7 +47,7 @@ mod x86_64;
 use std::path::Path;
 
 pub use address::{Address, Reason, Root};
-pub use code::{Code, Object};
+pub use code::{Code, DataSymbol};
 pub use exits::{Exit, Exits, Given, Source};
 pub use function::{Access, Call, Callee, Function, Held};
 pub use gap::{Gap, What};

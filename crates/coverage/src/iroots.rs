@@ -1,6 +1,6 @@
 //! Iroots in the kept coverage: instances of interleaving idioms, by places, and what came of each.
 
-use crate::kept::{Campaign, Spot};
+use crate::kept::{CampaignCoverage, Spot};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use threadbare_idioms::{Does, IDIOMS, Iroot};
@@ -42,13 +42,13 @@ impl IrootCounts {
     }
 }
 
-impl Campaign {
+impl CampaignCoverage {
     /// The same with its iroots; `spot` tells of a place where it is.
     pub fn with_iroots(
         mut self,
         iroots: impl IntoIterator<Item = (Iroot, State)>,
         mut spot: impl FnMut(u64) -> Spot,
-    ) -> Campaign {
+    ) -> CampaignCoverage {
         let mut numbers: HashMap<u64, u32> = HashMap::new();
         let mut kept = Vec::new();
         for (iroot, state) in iroots {
@@ -79,7 +79,7 @@ pub struct MergedIroots<'a> {
 
 impl<'a> MergedIroots<'a> {
     /// Puts those of campaigns together; none if none has any.
-    pub fn of(campaigns: &[&'a Campaign]) -> Option<MergedIroots<'a>> {
+    pub fn of(campaigns: &[&'a CampaignCoverage]) -> Option<MergedIroots<'a>> {
         let mut merged: Option<MergedIroots<'a>> = None;
         for campaign in campaigns {
             let Some(iroots) = &campaign.iroots else { continue };
@@ -116,16 +116,16 @@ mod tests {
     use super::*;
     use crate::Books;
     use crate::kept::{Identity, Kept};
-    use threadbare_idioms::Event;
+    use threadbare_idioms::PlaceEvent;
 
-    fn campaign(seed: u64, iroots: &[(u8, u64, State)]) -> Campaign {
+    fn campaign(seed: u64, iroots: &[(u8, u64, State)]) -> CampaignCoverage {
         let spot = |pc: u64| Spot { address: format!("bank+{pc:#x}"), ..Spot::default() };
         let identity = Identity { program: "bank".into(), seed, ..Identity::default() };
         let of = |&(idiom, place, state): &(u8, u64, State)| {
-            let events = [place, 0x20, 0x30, 0x40].map(|place| Event { place, does: Does::Write });
+            let events = [place, 0x20, 0x30, 0x40].map(|place| PlaceEvent { place, does: Does::Write });
             (Iroot::new(idiom, &events), state)
         };
-        Campaign::new(identity, &Books::default(), spot).with_iroots(iroots.iter().map(of), spot)
+        CampaignCoverage::new(identity, &Books::default(), spot).with_iroots(iroots.iter().map(of), spot)
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
         kept.add(two);
         let again = Kept::parse(&kept.to_text()).unwrap();
         assert_eq!(again, kept);
-        let campaigns: Vec<&Campaign> = again.campaigns.iter().collect();
+        let campaigns: Vec<&CampaignCoverage> = again.campaigns.iter().collect();
         let counts = MergedIroots::of(&campaigns).unwrap().counts();
         assert_eq!((counts.all(), counts.shown[0], counts.infeasible[3]), ((3, 2, 1), 2, 1));
         assert_eq!(MergedIroots::of(&[]), None);

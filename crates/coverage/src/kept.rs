@@ -106,7 +106,7 @@ impl Identity {
 
 /// A campaign's coverage.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Campaign {
+pub struct CampaignCoverage {
     /// What tells it from others.
     #[serde(flatten)]
     pub identity: Identity,
@@ -134,9 +134,9 @@ pub struct Campaign {
     pub iroots: Option<KeptIroots>,
 }
 
-impl Campaign {
+impl CampaignCoverage {
     /// What stays of a campaign; `spot` tells of a place where it is.
-    pub fn new(identity: Identity, books: &Books, mut spot: impl FnMut(u64) -> Spot) -> Campaign {
+    pub fn new(identity: Identity, books: &Books, mut spot: impl FnMut(u64) -> Spot) -> CampaignCoverage {
         let mut numbers = HashMap::new();
         let mut spots = Vec::new();
         let mut number = |pc: u64| {
@@ -146,7 +146,7 @@ impl Campaign {
             })
         };
         let told = books.told().map(|(kind, one, other)| (kind as u8, number(one), number(other))).collect();
-        Campaign {
+        CampaignCoverage {
             identity,
             runs: books.runs(),
             counts: books.counts(),
@@ -162,16 +162,16 @@ impl Campaign {
     }
 
     /// Whether what the two covered can be put together: of free and of controlled runs it is not the same.
-    pub fn is_about_the_same(&self, other: &Campaign) -> bool {
+    pub fn is_about_the_same(&self, other: &CampaignCoverage) -> bool {
         self.identity.same_program(&other.identity) && self.tasks.is_some() == other.tasks.is_some()
     }
 
     /// The same with what free runs covered; `made` tells it from others that came to the same.
-    pub fn with_tasks(self, tasks: &TaskTable, made: u64) -> Campaign {
+    pub fn with_tasks(self, tasks: &TaskTable, made: u64) -> CampaignCoverage {
         // The runs whose classes are known are not drawn by chance.
         let mut tasks = tasks.keep();
         tasks.made = made;
-        Campaign { tasks: Some(tasks), estimate: None, independent: false, ..self }
+        CampaignCoverage { tasks: Some(tasks), estimate: None, independent: false, ..self }
     }
 
     /// What was told; the second place of a thing that has only one is [`Spot::default`].
@@ -188,7 +188,7 @@ pub struct Kept {
     /// [`FORMAT_VERSION`].
     pub format_version: u32,
     /// The campaigns, the latest last.
-    pub campaigns: Vec<Campaign>,
+    pub campaigns: Vec<CampaignCoverage>,
 }
 
 impl Default for Kept {
@@ -218,7 +218,7 @@ impl Kept {
 
     /// Adds a campaign. One that is the same, or a longer form of one that is there, takes its place; free runs are never the same, so
     /// only a campaign that went on does.
-    pub fn add(&mut self, mut campaign: Campaign) {
+    pub fn add(&mut self, mut campaign: CampaignCoverage) {
         let is_another = campaign.tasks.as_ref().is_some_and(|tasks| tasks.first_run == 0);
         let before = self.campaigns.iter().rev().find(|old| old.identity == campaign.identity);
         if let (Some(tasks), Some(before)) =
@@ -238,7 +238,7 @@ impl Kept {
             let replaced = !is_another && place.next() == latest;
             !stale(&old.identity) && !replaced
         });
-        let same = |old: &Campaign| old.is_about_the_same(&campaign);
+        let same = |old: &CampaignCoverage| old.is_about_the_same(&campaign);
         if self.campaigns.iter().filter(|old| same(old)).count() >= MOST_CAMPAIGNS
             && let Some(first) = self.campaigns.iter().position(same)
         {
@@ -255,7 +255,7 @@ mod tests {
     use threadbare_strategy::StrategyId;
     use threadbare_strategy::classes::told::record;
 
-    fn campaign(seed: u64, build: &str) -> Campaign {
+    fn campaign(seed: u64, build: &str) -> CampaignCoverage {
         let mut books = Books::default();
         for class in [seed, seed + 1, 7] {
             let records = vec![record(Kind::ReadsFrom, 0x10, 0x20), record(Kind::Point, 0x30 + seed, 0)];
@@ -263,7 +263,10 @@ mod tests {
         }
         let identity =
             Identity { program: "bank".into(), program_id: build.into(), seed, ..Identity::default() };
-        Campaign::new(identity, &books, |pc| Spot { address: format!("bank+{pc:#x}"), ..Spot::default() })
+        CampaignCoverage::new(identity, &books, |pc| Spot {
+            address: format!("bank+{pc:#x}"),
+            ..Spot::default()
+        })
     }
 
     #[test]
@@ -293,7 +296,7 @@ mod tests {
     }
 
     /// A free campaign of one function that is interrupted in run `first`.
-    fn free(seed: u64, first: u64, function: u64) -> Campaign {
+    fn free(seed: u64, first: u64, function: u64) -> CampaignCoverage {
         use crate::tasks::{Function, Seen, TaskBooks};
         use threadbare_abi::tasks::marks::{BESIDE, EVENTS, INTERRUPTED};
         let mut books = TaskBooks::default();

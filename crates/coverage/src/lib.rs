@@ -25,7 +25,7 @@ pub use books::{Books, Counts};
 pub use contribution::Contribution;
 pub use curve::{Curve, Sample};
 pub use estimate::{Estimate, Method, Remaining};
-pub use kept::{Campaign, Kept, Spot};
+pub use kept::{CampaignCoverage, Kept, Spot};
 pub use merged::Merged;
 pub use species::Species;
 pub use tasks::{TaskBooks, TaskCounts};

@@ -3,7 +3,7 @@
 use crate::books::Counts;
 use crate::estimate::Estimate;
 use crate::iroots::{IrootCounts, MergedIroots};
-use crate::kept::{Campaign, Spot};
+use crate::kept::{CampaignCoverage, Spot};
 use crate::species::Species;
 use crate::tasks::TaskTable;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ pub struct OneOrder {
 #[derive(Clone, Debug)]
 pub struct Merged<'a> {
     /// The campaigns, in the order they are put together.
-    pub campaigns: Vec<&'a Campaign>,
+    pub campaigns: Vec<&'a CampaignCoverage>,
     /// What each added to those before it.
     pub added: Vec<Counts>,
     /// What all covered.
@@ -45,7 +45,7 @@ type Thing<'a> = (Kind, &'a str, &'a str);
 
 impl<'a> Merged<'a> {
     /// Puts campaigns of one program together, in their order.
-    pub fn new(campaigns: Vec<&'a Campaign>) -> Merged<'a> {
+    pub fn new(campaigns: Vec<&'a CampaignCoverage>) -> Merged<'a> {
         let mut things: BTreeSet<Thing<'a>> = BTreeSet::new();
         let mut spots: BTreeMap<&str, &Spot> = BTreeMap::new();
         let mut points: BTreeSet<&str> = BTreeSet::new();
@@ -92,8 +92,8 @@ impl<'a> Merged<'a> {
     }
 
     /// The campaigns of each program, put together, in the order the programs come.
-    pub fn by_program(campaigns: impl IntoIterator<Item = &'a Campaign>) -> Vec<Merged<'a>> {
-        let mut groups: Vec<Vec<&Campaign>> = Vec::new();
+    pub fn by_program(campaigns: impl IntoIterator<Item = &'a CampaignCoverage>) -> Vec<Merged<'a>> {
+        let mut groups: Vec<Vec<&CampaignCoverage>> = Vec::new();
         for campaign in campaigns {
             match groups.iter_mut().find(|group| group[0].is_about_the_same(campaign)) {
                 // The same campaign in two folders is one.
@@ -143,7 +143,11 @@ fn minus(now: Counts, before: Counts) -> Counts {
 }
 
 /// One campaign has its own estimate. Several of one strategy that forgets are one long one.
-fn estimate(campaigns: &[&Campaign], classes: &BTreeMap<u64, u32>, complete_to: u64) -> Option<Estimate> {
+fn estimate(
+    campaigns: &[&CampaignCoverage],
+    classes: &BTreeMap<u64, u32>,
+    complete_to: u64,
+) -> Option<Estimate> {
     let last = campaigns.last()?;
     let same = campaigns
         .iter()
@@ -224,14 +228,14 @@ mod tests {
     const LOCK: u64 = 0x30;
     const LIBRARY: u64 = 0x99;
 
-    fn campaign(seed: u64, classes: &[u64], told: &[(Kind, u64, u64)]) -> Campaign {
+    fn campaign(seed: u64, classes: &[u64], told: &[(Kind, u64, u64)]) -> CampaignCoverage {
         let mut books = Books::default();
         for &class in classes {
             let records = told.iter().map(|&(kind, one, other)| record(kind, one, other)).collect();
             books.take(StrategyId::Random, &Contribution { class: Some(class), records });
         }
         let identity = Identity { program: "bank".into(), seed, ..Identity::default() };
-        Campaign::new(identity, &books, |pc| Spot {
+        CampaignCoverage::new(identity, &books, |pc| Spot {
             address: format!("bank+{pc:#x}"),
             file: Some("bank.c".into()),
             line: Some(pc as u32),

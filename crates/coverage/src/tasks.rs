@@ -14,7 +14,7 @@ mod table;
 mod tests;
 
 pub use books::TaskBooks;
-pub use counts::{Model, Out, Point, TaskCounts, TaskSample};
+pub use counts::{Model, Out, TaskCounts, TaskProgress, TaskSample};
 pub use goal::{Goal, TaskModel};
 pub use rules::{Reason, State};
 pub use table::{KeptTasks, TaskTable};

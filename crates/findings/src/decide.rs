@@ -7,7 +7,7 @@
 
 use crate::deciding_term::Compared;
 use crate::done::{Doer, Done};
-use crate::finding::{AccessDetail, Explanation, PairPlace, Step};
+use crate::finding::{AccessDetail, Explanation, LaneStep, PairPlace};
 use crate::framed::Framed;
 use crate::operation::Operations;
 use crate::pattern::{Around, Pattern, Shown, looks, overlap};
@@ -310,7 +310,7 @@ fn columns(
     strands: &Strands,
     passing: &Passing<'_>,
     places: &dyn Places,
-) -> Option<(Vec<Step>, Vec<Step>)> {
+) -> Option<(Vec<LaneStep>, Vec<LaneStep>)> {
     let list = |events: &[Event], strands: &Strands| steps_on(focus, events, strands, places);
     let (mut fails, mut passes) = (list(&facts.events, strands), list(passing.events, passing.strands));
     let same =

@@ -79,7 +79,7 @@ pub struct Finding {
     pub created: Vec<Creation>,
     /// The last steps of the strands that matter, in the order they were made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub steps: Vec<Step>,
+    pub steps: Vec<LaneStep>,
     /// The source around the places that a report shows, as it was when the finding was made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SourceText>,
@@ -177,10 +177,10 @@ pub struct Explanation {
     pub decided_by: Option<DecidingTerm>,
     /// What was done to the memory or the locks in question, in the failing run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failing: Vec<Step>,
+    pub failing: Vec<LaneStep>,
     /// The same in the nearest run that passes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub passing: Vec<Step>,
+    pub passing: Vec<LaneStep>,
 }
 
 /// A read that sees one write in the run that fails, and another in the run that passes.
@@ -348,7 +348,7 @@ pub struct Creation {
 
 /// One step of a strand, for the picture of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Step {
+pub struct LaneStep {
     /// Who.
     pub strand: String,
     /// What: the name of an operation.
@@ -375,10 +375,10 @@ pub struct Step {
     pub skipped: u64,
 }
 
-impl Step {
+impl LaneStep {
     /// Whether the same strand does the same, at the same line.
-    pub(crate) fn is_like(&self, other: &Step) -> bool {
-        let line = |step: &Step| step.place.as_ref().and_then(|place| place.line);
+    pub(crate) fn is_like(&self, other: &LaneStep) -> bool {
+        let line = |step: &LaneStep| step.place.as_ref().and_then(|place| place.line);
         (&self.strand, &self.operation, &self.object, self.waits)
             == (&other.strand, &other.operation, &other.object, other.waits)
             && line(self) == line(other)

@@ -6,7 +6,7 @@
 
 use crate::done::{Doer, Done};
 use crate::explain::object;
-use crate::finding::Step;
+use crate::finding::LaneStep;
 use crate::places::{Place, Places, chain, shown};
 use crate::std_locks::{is_bookkeeping, word};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -141,12 +141,12 @@ impl Focus {
 }
 
 /// The steps that have to do with the verdict of a run.
-pub fn steps(facts: &RunFacts, strands: &Strands, places: &dyn Places) -> Vec<Step> {
+pub fn steps(facts: &RunFacts, strands: &Strands, places: &dyn Places) -> Vec<LaneStep> {
     steps_about(&Focus::of(facts), facts, strands, places)
 }
 
 /// The steps that have to do with this.
-pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &dyn Places) -> Vec<Step> {
+pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &dyn Places) -> Vec<LaneStep> {
     let mut all = Doer::all(&facts.events);
     if let Some(until) = focus.until {
         let end = all.iter().rposition(|done| done.event <= until && done.event != 0);
@@ -173,7 +173,7 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
             left_out = Some((left_out.is_none() && fits(&all[at])).then_some(at));
         }
     }
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<LaneStep> = Vec::new();
     let mut skipped = 0;
     for (done, matters) in all.iter().zip(matters) {
         if !matters {
@@ -191,9 +191,9 @@ pub fn steps_about(focus: &Focus, facts: &RunFacts, strands: &Strands, places: &
 }
 
 /// Of the same step again and again, as in a loop that waits, the first and the last one.
-fn folded(steps: Vec<Step>) -> Vec<Step> {
-    let alike = |one: &Step, other: &Step| one.is_like(other) && !one.decides && !other.decides;
-    let mut list: Vec<Step> = Vec::new();
+fn folded(steps: Vec<LaneStep>) -> Vec<LaneStep> {
+    let alike = |one: &LaneStep, other: &LaneStep| one.is_like(other) && !one.decides && !other.decides;
+    let mut list: Vec<LaneStep> = Vec::new();
     let mut again = 0;
     for mut step in steps {
         // Three alike are not worth a sign that one was left out.
@@ -214,10 +214,10 @@ fn folded(steps: Vec<Step>) -> Vec<Step> {
 }
 
 /// The last of many steps, and before them what an explanation names: that goes last, and the pair that decides never.
-fn shortened(steps: Vec<Step>) -> Vec<Step> {
+fn shortened(steps: Vec<LaneStep>) -> Vec<LaneStep> {
     let mut over = steps.len().saturating_sub(STEPS);
     let mut kept: Vec<bool> = vec![true; steps.len()];
-    let rounds: [fn(&Step) -> bool; 2] = [|step| !step.decides && !step.about, |step| !step.decides];
+    let rounds: [fn(&LaneStep) -> bool; 2] = [|step| !step.decides && !step.about, |step| !step.decides];
     for may_go in rounds {
         for (at, _) in steps.iter().enumerate().filter(|(_, step)| may_go(step)) {
             if over > 0 && kept[at] {
@@ -241,9 +241,9 @@ fn shortened(steps: Vec<Step>) -> Vec<Step> {
 }
 
 /// The steps on this memory, and no others.
-pub fn steps_on(focus: &Focus, events: &[Event], strands: &Strands, places: &dyn Places) -> Vec<Step> {
+pub fn steps_on(focus: &Focus, events: &[Event], strands: &Strands, places: &dyn Places) -> Vec<LaneStep> {
     let mut texts = Texts { focus, strands, places, placed: HashMap::new(), named: HashMap::new() };
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<LaneStep> = Vec::new();
     for done in Doer::all(events) {
         let on = done.op.has_memory_address() && focus.has_memory(&done);
         if !on || !focus.has_strand(u64::from(done.strand.0)) || !tells(done.op) {
@@ -264,7 +264,7 @@ pub fn placed(done: &Done, places: &dyn Places) -> Vec<Place> {
 
 /// Whether a step of std's only goes on with the one before it: a lock is tried before it is waited for, and one call
 /// may be several operations.
-fn is_again(steps: &mut [Step], step: &Step) -> bool {
+fn is_again(steps: &mut [LaneStep], step: &LaneStep) -> bool {
     let Some(last) = steps.last_mut().filter(|last| last.strand == step.strand) else { return false };
     let same = (&last.operation, &last.object) == (&step.operation, &step.object)
         && last.place.as_ref().map(|place| (&place.file, place.line))
@@ -370,7 +370,7 @@ impl Texts<'_> {
     }
 
     /// The step, and whether it is part of a call of std's.
-    fn step(&mut self, done: &Done) -> (Step, bool) {
+    fn step(&mut self, done: &Done) -> (LaneStep, bool) {
         let (strands, places) = (self.strands, self.places);
         let frames = self.frames(done);
         let place = shown(frames).cloned();
@@ -393,7 +393,7 @@ impl Texts<'_> {
         if nameless && access && (self.focus.has_memory(done) || self.focus.is_about(done)) {
             object = self.focus.name_of(done).or(object);
         }
-        let step = Step {
+        let step = LaneStep {
             strand: strands.name(done.strand),
             operation: operation.to_owned(),
             object,
@@ -424,8 +424,11 @@ mod tests {
 
     #[test]
     fn a_loop_that_waits_takes_two_rows() {
-        let step =
-            |operation: &str| Step { strand: "0".into(), operation: operation.into(), ..Step::default() };
+        let step = |operation: &str| LaneStep {
+            strand: "0".into(),
+            operation: operation.into(),
+            ..LaneStep::default()
+        };
         let list = |count: usize| {
             let loads = std::iter::repeat_with(|| step("load")).take(count);
             folded(std::iter::once(step("store")).chain(loads).chain([step("read")]).collect())
@@ -436,7 +439,7 @@ mod tests {
         assert_eq!(told(3).len(), 5, "three are shown");
         let many = [("store", 0), ("load", 0), ("load", 998), ("read", 0)];
         assert_eq!(told(1000), many.map(|(operation, skipped)| (operation.to_owned(), skipped)));
-        let decides = Step { decides: true, ..step("load") };
+        let decides = LaneStep { decides: true, ..step("load") };
         assert_eq!(folded(vec![decides; 5]).len(), 5, "what decides stays");
     }
 
@@ -502,9 +505,9 @@ mod tests {
         events
     }
 
-    fn lines(steps: &[Step]) -> Vec<String> {
-        let object = |step: &Step| step.object.clone().unwrap_or_default();
-        let line = |step: &Step| step.place.as_ref().and_then(|place| place.line).unwrap_or(0);
+    fn lines(steps: &[LaneStep]) -> Vec<String> {
+        let object = |step: &LaneStep| step.object.clone().unwrap_or_default();
+        let line = |step: &LaneStep| step.place.as_ref().and_then(|place| place.line).unwrap_or(0);
         steps
             .iter()
             .map(|step| {

@@ -56,7 +56,7 @@ impl Does {
 
 /// What happens at a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct Event {
+pub struct PlaceEvent {
     /// The instruction.
     pub place: u64,
     /// What it does.
@@ -69,13 +69,13 @@ pub struct Iroot {
     /// The idiom, from 1.
     pub idiom: u8,
     /// e0, e1 and so on; [`Iroot::events`] has those that there are.
-    events: [Event; 4],
+    events: [PlaceEvent; 4],
 }
 
 impl Iroot {
     /// The iroot of an idiom with these events.
-    pub fn new(idiom: u8, events: &[Event]) -> Iroot {
-        let mut all = [Event::default(); 4];
+    pub fn new(idiom: u8, events: &[PlaceEvent]) -> Iroot {
+        let mut all = [PlaceEvent::default(); 4];
         let count = Iroot::count(idiom).min(events.len());
         all[..count].copy_from_slice(&events[..count]);
         // In idioms 5 and 6 either dependency may be named first.
@@ -96,7 +96,7 @@ impl Iroot {
     }
 
     /// e0, e1 and so on.
-    pub fn events(&self) -> &[Event] {
+    pub fn events(&self) -> &[PlaceEvent] {
         &self.events[..Iroot::count(self.idiom)]
     }
 

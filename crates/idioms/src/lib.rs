@@ -2,7 +2,7 @@
 //! "Maple: a coverage-driven testing tool for multithreaded programs", OOPSLA 2012). An instance of an idiom at certain places of a
 //! program is an [`Iroot`].
 //!
-//! The crate takes what the strands of one run did ([`Run`]), knows neither processes nor symbols, and tells two things: which iroots the
+//! The crate takes what the strands of one run did ([`RunAccesses`]), knows neither processes nor symbols, and tells two things: which iroots the
 //! run showed ([`shown`](mod@shown)), and which others the same program could show with the same input ([`predict`](mod@predict)).
 //!
 //! | idiom | one strand | the other | dependencies |
@@ -33,7 +33,7 @@ pub mod shown;
 #[cfg(test)]
 mod tests;
 
-pub use iroot::{Does, Event, IDIOMS, Iroot};
+pub use iroot::{Does, IDIOMS, Iroot, PlaceEvent};
 pub use predict::{Instance, Limits, Predicted, predict};
-pub use run::{Access, Held, Run};
+pub use run::{Access, Held, RunAccesses};
 pub use shown::shown;

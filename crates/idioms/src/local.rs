@@ -1,6 +1,6 @@
 //! What follows what within a strand: the next access to the same bytes, and pairs of accesses that follow each other closely.
 
-use crate::run::{Access, Run};
+use crate::run::{Access, RunAccesses};
 use std::collections::HashMap;
 
 /// Bytes that share a list.
@@ -40,7 +40,7 @@ pub struct Local {
 
 impl Local {
     /// Of a run; `window` is how many accesses of the strand the second of a pair may come after the first.
-    pub fn of(run: &Run, window: usize) -> Local {
+    pub fn of(run: &RunAccesses, window: usize) -> Local {
         let count = run.accesses.len();
         let mut local = Local { next: vec![None; count], prev: vec![None; count], ..Local::default() };
         let mut last: HashMap<(u32, bool, u64), usize> = HashMap::new();

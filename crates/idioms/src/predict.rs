@@ -14,7 +14,7 @@
 
 use crate::iroot::{Does, Iroot};
 use crate::local::{GRAIN, Local, Pair, grains};
-use crate::run::{Access, Run};
+use crate::run::{Access, RunAccesses};
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
@@ -70,7 +70,7 @@ const INSTANCES: usize = 4;
 const LOOKS: usize = 4 << 20;
 
 /// The iroots that could be.
-pub fn predict(run: &Run, limits: &Limits) -> Predicted {
+pub fn predict(run: &RunAccesses, limits: &Limits) -> Predicted {
     let local = Local::of(run, limits.window);
     let mut at_work = AtWork {
         run,
@@ -125,7 +125,7 @@ fn thin<T: Copy, K: Hash + Eq>(items: Vec<T>, key: impl Fn(&T) -> K) -> Vec<T> {
 type Key = (u32, u64, Does, u64, u64, usize, usize);
 
 struct AtWork<'a> {
-    run: &'a Run,
+    run: &'a RunAccesses,
     local: &'a Local,
     limits: &'a Limits,
     predicted: Predicted,

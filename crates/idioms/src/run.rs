@@ -1,6 +1,6 @@
 //! What the strands of a run did, as far as idioms go.
 
-use crate::iroot::{Does, Event};
+use crate::iroot::{Does, PlaceEvent};
 use std::sync::Arc;
 
 /// A lock that a strand holds.
@@ -39,8 +39,8 @@ pub struct Access {
 
 impl Access {
     /// As an event of an iroot.
-    pub fn event(&self) -> Event {
-        Event { place: self.place, does: self.does }
+    pub fn event(&self) -> PlaceEvent {
+        PlaceEvent { place: self.place, does: self.does }
     }
 
     /// The bytes that two have in common.
@@ -81,14 +81,14 @@ pub struct Wants {
 
 /// A run.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct RunAccesses {
     /// The accesses, in the order in which they were made.
     pub accesses: Vec<Access>,
     /// Who stood before a lock in the end.
     pub wants: Vec<Wants>,
 }
 
-impl Run {
+impl RunAccesses {
     /// A run that is too long is looked at up to here.
     pub const LONGEST: usize = 1 << 16;
 }

@@ -3,7 +3,7 @@
 use crate::iroot::{Does, Iroot};
 use crate::local::{Local, grains};
 use crate::predict::Limits;
-use crate::run::{Access, Run};
+use crate::run::{Access, RunAccesses};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A dependency: two accesses by their place in the run.
@@ -26,7 +26,7 @@ fn mask(access: &Access, grain: u64) -> u8 {
 }
 
 /// The dependencies of a run, in the order of their second accesses.
-pub fn dependencies(run: &Run) -> Vec<Dependency> {
+pub fn dependencies(run: &RunAccesses) -> Vec<Dependency> {
     let mut found = Vec::new();
     let mut memory: HashMap<u64, Vec<Latest>> = HashMap::new();
     let mut unlocked: HashMap<u64, usize> = HashMap::new();
@@ -72,7 +72,7 @@ pub fn dependencies(run: &Run) -> Vec<Dependency> {
 }
 
 /// The iroots that a run showed.
-pub fn shown(run: &Run, limits: &Limits) -> BTreeSet<Iroot> {
+pub fn shown(run: &RunAccesses, limits: &Limits) -> BTreeSet<Iroot> {
     let dependencies = dependencies(run);
     let local = Local::of(run, limits.window);
     let mut iroots = BTreeSet::new();
@@ -124,7 +124,7 @@ pub fn shown(run: &Run, limits: &Limits) -> BTreeSet<Iroot> {
 }
 
 /// Instances of idiom 6: two strands that have what the other wants.
-fn deadlocked(run: &Run) -> Vec<Iroot> {
+fn deadlocked(run: &RunAccesses) -> Vec<Iroot> {
     // Where each lock was last taken, while it is.
     let mut taken: HashMap<u64, &Access> = HashMap::new();
     for access in run.accesses.iter().filter(|access| access.does.is_sync()) {
@@ -140,7 +140,7 @@ fn deadlocked(run: &Run) -> Vec<Iroot> {
                 && theirs.strand == other.strand
                 && ours.strand == one.strand
             {
-                let wants = |place| crate::Event { place, does: Does::Lock };
+                let wants = |place| crate::PlaceEvent { place, does: Does::Lock };
                 let events = [ours.event(), wants(other.place), theirs.event(), wants(one.place)];
                 found.push(Iroot::new(6, &events));
             }

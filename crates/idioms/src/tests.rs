@@ -1,7 +1,7 @@
 //! Small runs, and a referee that makes every order of them.
 
 use crate::iroot::{Does, Iroot};
-use crate::run::{Access, Held, Run};
+use crate::run::{Access, Held, RunAccesses};
 use crate::shown::dependencies;
 use crate::{Limits, predict, shown};
 use proptest::prelude::*;
@@ -20,11 +20,11 @@ enum Act {
 const LOCKS: u64 = 0x1000;
 
 /// The run in which the strands act in this order; none if a lock is in the way.
-fn run(strands: &[Vec<Act>], order: &[usize]) -> Option<Run> {
+fn run(strands: &[Vec<Act>], order: &[usize]) -> Option<RunAccesses> {
     let mut next = vec![0; strands.len()];
     let mut owner: Vec<(u64, usize)> = Vec::new();
     let mut held: Vec<Vec<Held>> = vec![Vec::new(); strands.len()];
-    let mut run = Run::default();
+    let mut run = RunAccesses::default();
     let clock: Arc<[u32]> = Arc::from([]);
     for (step, &strand) in order.iter().enumerate() {
         let act = strands[strand][next[strand]];

@@ -20,6 +20,6 @@ pub mod shrink;
 pub mod template;
 
 pub use cover::{Cover, minimum};
-pub use pool::{Choice, Policy, Pool};
+pub use pool::{Chosen, Policy, Pool};
 pub use rng::Rng;
 pub use template::{Input, Kind, Template, TemplateError, Value};

@@ -35,7 +35,7 @@ impl Policy {
 
 /// What was chosen.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Choice {
+pub struct Chosen {
     /// The candidate.
     pub id: u64,
     /// How far it is.
@@ -140,7 +140,7 @@ impl Pool {
     }
 
     /// Takes the next one out.
-    pub fn pick(&mut self) -> Option<Choice> {
+    pub fn pick(&mut self) -> Option<Chosen> {
         if self.candidates.is_empty() {
             return None;
         }
@@ -164,7 +164,7 @@ impl Pool {
         };
         let Candidate { id, distance, .. } = self.candidates[at];
         self.remove(id);
-        Some(Choice { id, distance, cover })
+        Some(Chosen { id, distance, cover })
     }
 
     /// Takes a candidate out.
@@ -234,7 +234,7 @@ mod tests {
         pool.add(1, [1, 2, 3]);
         pool.add(2, [3, 4]);
         pool.add(3, [9, 9, 9]);
-        assert_eq!(pool.pick(), Some(Choice { id: 1, distance: 3, cover: None }));
+        assert_eq!(pool.pick(), Some(Chosen { id: 1, distance: 3, cover: None }));
         pool.settle([1, 2, 3, 3, 77]);
         assert_eq!((pool.distance(2), pool.distance(3)), (Some(1), Some(1)));
         pool.add(4, [77, 3]);
@@ -250,6 +250,6 @@ mod tests {
         pool.add(1, [1, 2, 3, 4]);
         pool.add(2, [1, 2, 5]);
         pool.add(3, [3, 4, 6]);
-        assert_eq!(pool.pick(), Some(Choice { id: 2, distance: 3, cover: Some((2, true)) }));
+        assert_eq!(pool.pick(), Some(Chosen { id: 2, distance: 3, cover: Some((2, true)) }));
     }
 }

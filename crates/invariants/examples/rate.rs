@@ -2,7 +2,7 @@
 //!
 //! The time is that spent on a processor, as the kernel counts it, so that other programs disturb it less.
 
-use threadbare_invariants::{Inference, Point, Points, Region, Sample, Side, Type, Value, Variable};
+use threadbare_invariants::{Inference, Points, ProgramPoint, Region, Sample, Side, Type, Value, Variable};
 
 const VARIABLES: usize = 20;
 const DIFFERENT: usize = 20_000;
@@ -29,7 +29,9 @@ fn measure(name: &str, exit: bool, flags: usize, value: fn(usize, &mut dyn FnMut
         (0..VARIABLES).map(|at| Variable::shared(format!("v{at:02}"), class(at))).collect();
     let region = Region::Function("f".to_owned());
     let add = |points: &mut Points, side| {
-        points.add(Point { region: region.clone(), side, variables: variables.clone() }).expect("a new point")
+        points
+            .add(ProgramPoint { region: region.clone(), side, variables: variables.clone() })
+            .expect("a new point")
     };
     let enter = add(&mut points, Side::Enter);
     let leave = add(&mut points, Side::Exit);

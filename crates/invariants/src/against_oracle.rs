@@ -1,7 +1,9 @@
 //! The incremental inference against the slow one, on random streams.
 
 use crate::oracle::Oracle;
-use crate::{Element, Inference, Point, Points, Region, Sample, Side, Statement, Type, Value, Variable};
+use crate::{
+    Element, Inference, Points, ProgramPoint, Region, Sample, Side, Statement, Type, Value, Variable,
+};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -23,7 +25,7 @@ impl Stream {
         let variables: Vec<Variable> =
             order.iter().map(|&at| Variable::shared(format!("v{at}"), self.classes[at].clone())).collect();
         let mut add = |side| {
-            let point = Point { region: region(), side, variables: variables.clone() };
+            let point = ProgramPoint { region: region(), side, variables: variables.clone() };
             points.add(point).expect("a new point")
         };
         add(Side::Enter);

@@ -4,7 +4,7 @@
 //! [`Row`]: one number a slot, the number itself where it is one, else a hash that stands for the value.
 
 use crate::operand::{Operand, Part};
-use crate::point::{Point, Sample, Side, Variable};
+use crate::point::{ProgramPoint, Sample, Side, Variable};
 use crate::value::{Element, Type, Value};
 use serde::{Deserialize, Serialize};
 
@@ -167,7 +167,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    pub(crate) fn new(point: &Point, entry: Option<&Point>) -> Self {
+    pub(crate) fn new(point: &ProgramPoint, entry: Option<&ProgramPoint>) -> Self {
         let entry = entry.filter(|_| point.side == Side::Exit);
         let now = point.variables.iter().enumerate().map(|(source, variable)| (false, source, variable));
         let then = entry.iter().flat_map(|entry| entry.variables.iter().enumerate());

@@ -17,13 +17,13 @@
 //! first); variables beyond [`MAX_SLOTS`] slots. Linear relations are exact but for values that differ by a multiple of one arbitrary prime of 62 bits (`field.rs`).
 //!
 //! ```
-//! use threadbare_invariants::{Inference, Point, Points, Region, Sample, Side, Type, Value, Variable};
+//! use threadbare_invariants::{Inference, ProgramPoint, Points, Region, Sample, Side, Type, Value, Variable};
 //!
 //! let mut points = Points::default();
 //! let region = Region::Function("tick".to_owned());
 //! let variables = vec![Variable::shared("::sum", Type::I32)];
-//! points.add(Point { region: region.clone(), side: Side::Enter, variables: variables.clone() })?;
-//! let exit = points.add(Point { region: region.clone(), side: Side::Exit, variables })?;
+//! points.add(ProgramPoint { region: region.clone(), side: Side::Enter, variables: variables.clone() })?;
+//! let exit = points.add(ProgramPoint { region: region.clone(), side: Side::Exit, variables })?;
 //! let mut inference = Inference::new();
 //! for sum in 0..20 {
 //!     let (values, entry) = (vec![Value::Int(sum + 1)], vec![Value::Int(sum)]);
@@ -72,7 +72,7 @@ pub use kept::{Check, Fate, Kept, KeptError, KeptLine};
 pub use layout::MAX_SLOTS;
 pub use operand::{Operand, Part};
 pub use parts::{Broken, KEPT_RUNS, Parts, Shown};
-pub use point::{Activations, Conflict, Point, PointId, Points, Region, Sample, Side, Variable};
+pub use point::{Activations, Conflict, PointId, Points, ProgramPoint, Region, Sample, Side, Variable};
 pub use statement::{Cmp, Constant, Real, Statement};
 pub use tell::{PointTold, Told};
 pub use text::ParseError;

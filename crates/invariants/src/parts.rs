@@ -6,7 +6,7 @@
 //! aside: of what its place does not touch, or of a place that comes when all is over.
 
 use crate::inference::{Inference, LoadError};
-use crate::point::{Point, Points, Sample};
+use crate::point::{Points, ProgramPoint, Sample};
 use crate::query::{Judge, Truth};
 use crate::reduce::{self, Taste};
 use crate::state::State;
@@ -55,7 +55,7 @@ pub struct Shown<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Broken {
     /// Where.
-    pub point: Point,
+    pub point: ProgramPoint,
     /// What the passing runs keep.
     pub told: Told,
     /// Of the failing runs looked at one by one, how many break it.

@@ -83,7 +83,7 @@ impl Variable {
 
 /// A program point.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Point {
+pub struct ProgramPoint {
     /// The stretch of code.
     pub region: Region,
     /// The side of it.
@@ -92,7 +92,7 @@ pub struct Point {
     pub variables: Vec<Variable>,
 }
 
-impl fmt::Display for Point {
+impl fmt::Display for ProgramPoint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = match self.side {
             Side::Enter => ":::ENTER",
@@ -110,7 +110,7 @@ pub struct PointId(pub u32);
 /// All points of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Points {
-    list: Vec<Point>,
+    list: Vec<ProgramPoint>,
     by_place: HashMap<(Region, Side), PointId>,
 }
 
@@ -124,7 +124,7 @@ impl Points {
     ///
     /// # Errors
     /// If it is there with other variables.
-    pub fn add(&mut self, point: Point) -> Result<PointId, Conflict> {
+    pub fn add(&mut self, point: ProgramPoint) -> Result<PointId, Conflict> {
         let place = (point.region.clone(), point.side);
         if let Some(&id) = self.by_place.get(&place) {
             return if self[id] == point { Ok(id) } else { Err(Conflict(point.to_string())) };
@@ -140,7 +140,7 @@ impl Points {
         self.by_place.get(&(region.clone(), side)).copied()
     }
 
-    /// The point with a name as [`Point`] is displayed.
+    /// The point with a name as [`ProgramPoint`] is displayed.
     pub fn by_name(&self, name: &str) -> Option<PointId> {
         self.iter().find(|(_, point)| point.to_string() == name).map(|(id, _)| id)
     }
@@ -152,12 +152,12 @@ impl Points {
     }
 
     /// A point, if there is one of that number.
-    pub fn get(&self, id: PointId) -> Option<&Point> {
+    pub fn get(&self, id: PointId) -> Option<&ProgramPoint> {
         self.list.get(id.0 as usize)
     }
 
     /// All of them, in the order of their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (PointId, &Point)> {
+    pub fn iter(&self) -> impl Iterator<Item = (PointId, &ProgramPoint)> {
         self.list.iter().enumerate().map(|(at, point)| (PointId(at as u32), point))
     }
 
@@ -173,9 +173,9 @@ impl Points {
 }
 
 impl std::ops::Index<PointId> for Points {
-    type Output = Point;
+    type Output = ProgramPoint;
 
-    fn index(&self, id: PointId) -> &Point {
+    fn index(&self, id: PointId) -> &ProgramPoint {
         &self.list[id.0 as usize]
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::facts::{Apart, Facts};
 use crate::layout::{Layout, Row};
-use crate::point::{Point, Sample};
+use crate::point::{ProgramPoint, Sample};
 use crate::sketch::Sketch;
 use crate::value::Value;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl Side {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct State {
-    pub(crate) point: Point,
+    pub(crate) point: ProgramPoint,
     pub(crate) layout: Layout,
     pub(crate) all: Facts,
     /// For each flag of the layout.
@@ -100,7 +100,7 @@ impl PartialEq for State {
 }
 
 impl State {
-    pub(crate) fn new(point: &Point, entry: Option<&Point>) -> Self {
+    pub(crate) fn new(point: &ProgramPoint, entry: Option<&ProgramPoint>) -> Self {
         let layout = Layout::new(point, entry);
         Self {
             point: point.clone(),

@@ -4,7 +4,7 @@ use crate::chance::Evidence;
 use crate::holding::Holding;
 use crate::inference::Inference;
 use crate::operand::Operand;
-use crate::point::{Point, Region, Side};
+use crate::point::{ProgramPoint, Region, Side};
 use crate::reduce::{self, Taste};
 use crate::state::State;
 use crate::statement::Statement;
@@ -37,7 +37,7 @@ impl Told {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointTold {
     /// The point.
-    pub point: Point,
+    pub point: ProgramPoint,
     /// How many samples were taken there.
     pub samples: u64,
     /// Variables that found no place.

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use threadbare_invariants::daikon::{ReadError, Reader, TraceWriter, write_decls};
-use threadbare_invariants::{Element, Inference, Point, Points, Region, Sample, Side, Type, Value, Variable};
+use threadbare_invariants::{
+    Element, Inference, Points, ProgramPoint, Region, Sample, Side, Type, Value, Variable,
+};
 
 /// Values and entry values of a sample.
 type Both = (Vec<Value>, Vec<Value>);
@@ -32,8 +34,9 @@ fn a_file_as_daikon_wants_it() {
         Variable::new("list", Type::Sequence(Element::Int)),
     ];
     let region = Region::Block { file: "main.c".to_owned(), first: 3, last: 9 };
-    let mut add =
-        |side| points.add(Point { region: region.clone(), side, variables: variables.clone() }).expect("new");
+    let mut add = |side| {
+        points.add(ProgramPoint { region: region.clone(), side, variables: variables.clone() }).expect("new")
+    };
     let (enter, exit) = (add(Side::Enter), add(Side::Exit));
     let values = vec![Value::Int(4096), Value::Int(-3), Value::Ints([1, 2].into())];
     let after = vec![Value::Int(0), Value::Missing, Value::Missing];
@@ -258,11 +261,13 @@ fn program() -> impl Strategy<Value = (Points, Vec<Sample>)> {
             let mut points = Points::default();
             let region = Region::Function(name);
             let mut add = |side| {
-                points.add(Point { region: region.clone(), side, variables: variables.clone() }).expect("new")
+                points
+                    .add(ProgramPoint { region: region.clone(), side, variables: variables.clone() })
+                    .expect("new")
             };
             let (enter, exit) = (add(Side::Enter), add(Side::Exit));
             let here = points
-                .add(Point {
+                .add(ProgramPoint {
                     region: Region::Place("spot".to_owned()),
                     side: Side::Here,
                     variables: variables.clone(),

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use threadbare_invariants::{
-    Element, Inference, Kept, MAX_SLOTS, Point, PointId, Points, Region, Sample, Side, Type, Value, Variable,
+    Element, Inference, Kept, MAX_SLOTS, PointId, Points, ProgramPoint, Region, Sample, Side, Type, Value,
+    Variable,
 };
 
 fn region() -> Region {
@@ -12,7 +13,9 @@ fn region() -> Region {
 fn points(variables: &[Variable]) -> (Points, PointId) {
     let mut points = Points::default();
     let mut add = |side| {
-        points.add(Point { region: region(), side, variables: variables.to_vec() }).expect("declared once")
+        points
+            .add(ProgramPoint { region: region(), side, variables: variables.to_vec() })
+            .expect("declared once")
     };
     add(Side::Enter);
     let exit = add(Side::Exit);

@@ -4,7 +4,9 @@
 //! come so many times. What is told goes by the models of `chance.rs`: `n` counts all samples, so with 30 rounds orders, constants and
 //! offsets are no chance, and bounds of r values need n > 4.6 (r + 1).
 
-use threadbare_invariants::{Element, Inference, Point, Points, Region, Sample, Side, Type, Value, Variable};
+use threadbare_invariants::{
+    Element, Inference, Points, ProgramPoint, Region, Sample, Side, Type, Value, Variable,
+};
 
 fn class(word: &str) -> Type {
     match word {
@@ -45,8 +47,9 @@ fn told(variables: &str, rows: &str, rounds: usize) -> Vec<String> {
         .collect();
     let mut points = Points::default();
     let region = Region::Function("f".to_owned());
-    let mut add =
-        |side| points.add(Point { region: region.clone(), side, variables: variables.clone() }).expect("new");
+    let mut add = |side| {
+        points.add(ProgramPoint { region: region.clone(), side, variables: variables.clone() }).expect("new")
+    };
     let (enter, exit) = (add(Side::Enter), add(Side::Exit));
     let values = |text: &str| -> Vec<Value> {
         variables

@@ -9,7 +9,7 @@
 
 use crate::calls::{Call, Calls};
 use crate::meet::{Conflict, Span};
-use crate::run::{Event, Run, Touch};
+use crate::run::{RunSteps, StrandStep, Touch};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -68,9 +68,9 @@ pub struct Apart {
 
 impl Apart {
     /// Takes what a run shows.
-    pub fn take(&mut self, run: &Run, calls: &Calls) {
+    pub fn take(&mut self, run: &RunSteps, calls: &Calls) {
         let first = first_touchers(run);
-        let mut strands: BTreeMap<u32, Vec<&Event>> = BTreeMap::new();
+        let mut strands: BTreeMap<u32, Vec<&StrandStep>> = BTreeMap::new();
         for event in &run.events {
             strands.entry(event.strand).or_default().push(event);
         }
@@ -137,7 +137,7 @@ impl Apart {
 }
 
 /// Who touched each eight bytes first.
-pub fn first_touchers(run: &Run) -> HashMap<u64, (usize, Toucher)> {
+pub fn first_touchers(run: &RunSteps) -> HashMap<u64, (usize, Toucher)> {
     let mut first = HashMap::new();
     for (at, event) in run.events.iter().enumerate() {
         for touch in event.touches.iter().filter(|touch| touch.does.is_data()) {
@@ -151,11 +151,11 @@ pub fn first_touchers(run: &Run) -> HashMap<u64, (usize, Toucher)> {
 
 /// What a call touches itself, each way of each eight bytes once.
 fn accesses(
-    run: &Run,
+    run: &RunSteps,
     calls: &Calls,
     (number, call): (u32, &Call),
     first: &HashMap<u64, (usize, Toucher)>,
-    strands: &BTreeMap<u32, Vec<&Event>>,
+    strands: &BTreeMap<u32, Vec<&StrandStep>>,
 ) -> Vec<Access> {
     let mut known = BTreeSet::new();
     let mut found = Vec::new();
@@ -179,7 +179,7 @@ fn accesses(
 }
 
 /// Strands with an event that is ordered neither before nor after this one.
-fn others(this: &Event, strands: &BTreeMap<u32, Vec<&Event>>) -> BTreeSet<u64> {
+fn others(this: &StrandStep, strands: &BTreeMap<u32, Vec<&StrandStep>>) -> BTreeSet<u64> {
     let others = strands.values().filter(|events| events[0].strand != this.strand);
     let beside = others.filter(|events| {
         let at = events.partition_point(|event| this.follows(event));
@@ -212,7 +212,7 @@ fn conflicts(
 }
 
 /// All of a call.
-fn whole(run: &Run, call: &Call) -> Span {
+fn whole(run: &RunSteps, call: &Call) -> Span {
     let (first, last) = (&run.events[call.first()], &run.events[call.last()]);
     Span {
         path: first.path,

@@ -3,7 +3,7 @@
 //! A function that the compiler put into another one has no entry that the run tells of: its calls are stretches of steps at its instructions. Where its first instruction comes again, another
 //! call begins: that is so where the call is in a loop, and wrong where a loop inside has the first step in it; such a call counts as several.
 
-use crate::run::{Does, Run};
+use crate::run::{Does, RunSteps};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -62,7 +62,7 @@ struct Open {
 }
 
 /// The calls of a run's steps.
-pub fn calls(run: &Run, functions: &mut dyn Functions) -> Calls {
+pub fn calls(run: &RunSteps, functions: &mut dyn Functions) -> Calls {
     let mut made = Calls::default();
     let mut physical: HashMap<u32, u32> = HashMap::new();
     let mut open: HashMap<u32, Vec<Open>> = HashMap::new();

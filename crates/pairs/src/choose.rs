@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// Two paths through two functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Choice {
+pub struct PathPair {
     /// The functions.
     pub functions: (u32, u32),
     /// The paths.
@@ -33,8 +33,8 @@ fn size(way: &Way) -> Option<(u64, usize)> {
 }
 
 /// The tests of a book, the smallest first, of the pairs of paths that are wanted; all of them if `all`.
-pub fn choose(book: &Book, all: bool, wanted: &dyn Fn(Choice) -> bool) -> Vec<Choice> {
-    let wanted = |functions, paths| wanted(Choice { functions, paths });
+pub fn choose(book: &Book, all: bool, wanted: &dyn Fn(PathPair) -> bool) -> Vec<PathPair> {
+    let wanted = |functions, paths| wanted(PathPair { functions, paths });
     let mut pairs: Vec<_> = book
         .pairs
         .iter()
@@ -61,7 +61,7 @@ pub fn choose(book: &Book, all: bool, wanted: &dyn Fn(Choice) -> bool) -> Vec<Ch
                 new |= combined.insert(together(one, two));
             }
         }
-        let mut take = |paths: (u64, u64)| chosen.push(Choice { functions, paths });
+        let mut take = |paths: (u64, u64)| chosen.push(PathPair { functions, paths });
         if all {
             ways.iter().for_each(|(_, paths, _)| take(*paths));
             continue;

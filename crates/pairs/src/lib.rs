@@ -9,7 +9,7 @@
 //!    where it brings conflicts together that no inner one has both of.
 //! 6. States recorded apart are looked for only of calls that touched the same object, each in a run of its own ([`Apart`]).
 //!
-//! The crate knows neither programs nor symbols: who makes a [`Run`] of what it saw, and says which functions an instruction is in ([`Functions`]), is the driver.
+//! The crate knows neither programs nor symbols: who makes a [`RunSteps`] of what it saw, and says which functions an instruction is in ([`Functions`]), is the driver.
 
 mod apart;
 mod calls;
@@ -20,9 +20,9 @@ mod run;
 
 pub use apart::{Apart, Joint, Toucher, first_touchers};
 pub use calls::{Call, Calls, Functions, calls};
-pub use choose::{Choice, choose};
+pub use choose::{PathPair, choose};
 pub use meet::{Book, Conflict, Meeting, Pair, Rules, Span, Way, running};
-pub use run::{Activation, Does, Event, Run, Touch};
+pub use run::{Activation, Does, RunSteps, StrandStep, Touch};
 
 #[cfg(test)]
 mod tests;

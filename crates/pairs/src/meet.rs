@@ -4,7 +4,7 @@
 //! one meet all calls around the other.
 
 use crate::calls::{Call, Calls};
-use crate::run::{Does, Event, Run, Touch};
+use crate::run::{Does, RunSteps, StrandStep, Touch};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What counts.
@@ -122,7 +122,7 @@ const POINTS: usize = 24;
 
 impl Book {
     /// Takes what a run shows.
-    pub fn take(&mut self, run: &Run, calls: &Calls, rules: Rules) {
+    pub fn take(&mut self, run: &RunSteps, calls: &Calls, rules: Rules) {
         let mut seen = BTreeSet::new();
         for touches in by_memory(run).into_values() {
             for (number, &(first, one)) in touches.iter().enumerate() {
@@ -141,8 +141,9 @@ impl Book {
                                 continue;
                             }
                             let (one, two) = (&calls.calls[a as usize], &calls.calls[b as usize]);
-                            let inside =
-                                |call: &Call, of: &Event| call.guards.iter().any(|it| of.held.contains(it));
+                            let inside = |call: &Call, of: &StrandStep| {
+                                call.guards.iter().any(|it| of.held.contains(it))
+                            };
                             if inside(one, f) || inside(two, e) {
                                 let (f, g) = (one.function, two.function);
                                 self.guarded.insert((f.min(g), f.max(g)));
@@ -158,7 +159,7 @@ impl Book {
         self.locks(run, calls, rules);
     }
 
-    fn meet(&mut self, run: &Run, calls: &Calls, (a, b): (u32, u32), fact: Fact, rules: Rules) {
+    fn meet(&mut self, run: &RunSteps, calls: &Calls, (a, b): (u32, u32), fact: Fact, rules: Rules) {
         let Fact { mut conflict, object, strong, around } = fact;
         let (mut one, mut two) = (&calls.calls[a as usize], &calls.calls[b as usize]);
         let key = |call: &Call| (call.function, call.path);
@@ -204,7 +205,7 @@ impl Book {
     }
 
     /// Calls that take two locks that are the same for both depend on each other, whatever else they touch.
-    fn locks(&mut self, run: &Run, calls: &Calls, rules: Rules) {
+    fn locks(&mut self, run: &RunSteps, calls: &Calls, rules: Rules) {
         let mut takes: Vec<(u32, Vec<(u64, u64)>)> = Vec::new();
         let mut alike: HashMap<(u32, u32, u64), usize> = HashMap::new();
         for (number, call) in calls.calls.iter().enumerate() {
@@ -254,7 +255,7 @@ impl Book {
 }
 
 /// The accesses to each eight bytes, of what several strands touch; of many alike a few.
-fn by_memory(run: &Run) -> BTreeMap<u64, Vec<(usize, Touch)>> {
+fn by_memory(run: &RunSteps) -> BTreeMap<u64, Vec<(usize, Touch)>> {
     let mut all: BTreeMap<u64, Vec<(usize, Touch)>> = BTreeMap::new();
     let mut counts: HashMap<(u64, u32, u64, Does), usize> = HashMap::new();
     let mut spread: HashMap<(u64, u32), usize> = HashMap::new();
@@ -283,7 +284,7 @@ fn are_guarded(one: &Call, two: &Call) -> bool {
 }
 
 /// Whether no run needs one to end before the other begins.
-fn may_meet(run: &Run, one: &Call, two: &Call) -> bool {
+fn may_meet(run: &RunSteps, one: &Call, two: &Call) -> bool {
     let event = |at: usize| &run.events[at];
     !are_guarded(one, two)
         && !event(two.first()).follows(event(one.last()))
@@ -297,10 +298,10 @@ fn distance(one: &Call, two: &Call) -> u64 {
 }
 
 /// What is left of a call beside another.
-fn span(run: &Run, call: &Call, other: &Call) -> Option<Span> {
+fn span(run: &RunSteps, call: &Call, other: &Call) -> Option<Span> {
     let (begin, end) = (&run.events[other.first()], &run.events[other.last()]);
-    let events: Vec<&Event> = call.events.iter().map(|&at| &run.events[at as usize]).collect();
-    let events: Vec<&Event> =
+    let events: Vec<&StrandStep> = call.events.iter().map(|&at| &run.events[at as usize]).collect();
+    let events: Vec<&StrandStep> =
         events.into_iter().filter(|event| !begin.follows(event) && !event.follows(end)).collect();
     let (first, last) = (events.first()?, events.last()?);
     let mut theirs: HashMap<u64, Vec<Touch>> = HashMap::new();
@@ -312,7 +313,7 @@ fn span(run: &Run, call: &Call, other: &Call) -> Option<Span> {
             }
         }
     }
-    let matters = |event: &Event| {
+    let matters = |event: &StrandStep| {
         event.touches.iter().any(|touch| {
             let mut near = granules(touch).filter_map(|granule| theirs.get(&granule));
             near.any(|list| list.iter().any(|other| other.depends(touch)))
@@ -331,9 +332,9 @@ fn span(run: &Run, call: &Call, other: &Call) -> Option<Span> {
     if let Some(&last) = all.last().filter(|&&last| !points.contains(&(last as u64))) {
         points.push(last as u64);
     }
-    let data = |event: &Event| event.touches.iter().any(|touch| touch.does.is_data());
+    let data = |event: &StrandStep| event.touches.iter().any(|touch| touch.does.is_data());
     let met = all.iter().copied().find(|&at| data(events[at])).unwrap_or(0);
-    let takes = |event: &&Event| {
+    let takes = |event: &&StrandStep| {
         let locks = event.touches.iter().filter(|touch| touch.does == Does::Lock);
         locks.into_iter().any(|lock| events[met].held.contains(&lock.start))
     };
@@ -351,7 +352,7 @@ fn span(run: &Run, call: &Call, other: &Call) -> Option<Span> {
 }
 
 /// The way to two calls: the steps of the run until both are begun, without those of a strand that would stand before its call by then.
-fn way_to(run: &Run, first: &Span, second: &Span) -> Vec<(u64, u64)> {
+fn way_to(run: &RunSteps, first: &Span, second: &Span) -> Vec<(u64, u64)> {
     let mut way: Vec<(u64, u64)> = Vec::new();
     let mut begun = [false; 2];
     for event in &run.events {
@@ -377,7 +378,7 @@ pub(crate) fn granules(touch: &Touch) -> impl Iterator<Item = u64> + use<> {
 }
 
 /// Pairs of functions that were under way at the same time in a run, or could have been; with a margin only those that were so near.
-pub fn running(run: &Run, calls: &Calls, margin: Option<u64>) -> BTreeSet<(u32, u32)> {
+pub fn running(run: &RunSteps, calls: &Calls, margin: Option<u64>) -> BTreeSet<(u32, u32)> {
     let mut by_function: BTreeMap<u32, BTreeMap<u32, Vec<&Call>>> = BTreeMap::new();
     for call in calls.calls.iter().filter(|call| !call.events.is_empty()) {
         by_function.entry(call.function).or_default().entry(call.strand).or_default().push(call);

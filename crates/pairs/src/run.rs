@@ -54,7 +54,7 @@ impl Touch {
 
 /// One step of a strand.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct StrandStep {
     /// The strand.
     pub strand: u32,
     /// Its path, the same in every run.
@@ -75,9 +75,9 @@ pub struct Event {
     pub held: Arc<[u64]>,
 }
 
-impl Event {
+impl StrandStep {
     /// Whether another event comes before this one in every run.
-    pub fn follows(&self, other: &Event) -> bool {
+    pub fn follows(&self, other: &StrandStep) -> bool {
         if self.strand == other.strand {
             return other.ordinal < self.ordinal;
         }
@@ -96,18 +96,18 @@ pub struct Activation {
 
 /// A run.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct RunSteps {
     /// Its number in the campaign.
     pub number: u64,
     /// Its steps, in their order.
-    pub events: Vec<Event>,
+    pub events: Vec<StrandStep>,
     /// The functions they were made in.
     pub activations: Vec<Activation>,
     /// Steps that were not kept.
     pub dropped: usize,
 }
 
-impl Run {
+impl RunSteps {
     /// Steps that are kept.
     pub const LONGEST: usize = 40_000;
 

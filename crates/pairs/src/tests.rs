@@ -24,7 +24,7 @@ impl Functions for ByPc {
 
 #[derive(Default)]
 struct Maker {
-    run: Run,
+    run: RunSteps,
     ordinals: BTreeMap<u32, u32>,
     numbers: BTreeMap<(u32, u64), u64>,
     held: Vec<u64>,
@@ -41,7 +41,7 @@ impl Maker {
         *ordinal += 1;
         let number = self.numbers.entry((strand, pc)).or_default();
         *number += 1;
-        self.run.events.push(Event {
+        self.run.events.push(StrandStep {
             strand,
             path: u64::from(strand) + 50,
             ordinal: *ordinal,
@@ -56,7 +56,7 @@ impl Maker {
 }
 
 /// Two strands call function 2 in function 1; the second one's second call is of another object.
-fn deposits() -> Run {
+fn deposits() -> RunSteps {
     let mut maker = Maker::default();
     for strand in 0..2 {
         let outer = maker.activation(None, 0);
@@ -201,8 +201,8 @@ fn a_lock_that_both_have_all_the_time_keeps_them_apart() {
 }
 
 /// A run in which a strand calls a function at an object that strand 0 has touched first, or nobody, while another strand does something else.
-fn one_of_two(number: u64, strand: u32, function: u64, object: u64, first: Option<u32>) -> Run {
-    let mut maker = Maker { run: Run { number, ..Run::default() }, ..Maker::default() };
+fn one_of_two(number: u64, strand: u32, function: u64, object: u64, first: Option<u32>) -> RunSteps {
+    let mut maker = Maker { run: RunSteps { number, ..RunSteps::default() }, ..Maker::default() };
     let outer = [0, 1, 2].map(|_| maker.activation(None, 0));
     if let Some(first) = first {
         maker.event(first, outer[first as usize], 901, Does::Write, object, &[]);
@@ -215,7 +215,7 @@ fn one_of_two(number: u64, strand: u32, function: u64, object: u64, first: Optio
     maker.run
 }
 
-fn joints(runs: &[Run], is_variable: bool) -> BTreeMap<(u32, u32), Vec<Joint>> {
+fn joints(runs: &[RunSteps], is_variable: bool) -> BTreeMap<(u32, u32), Vec<Joint>> {
     let mut apart = Apart::default();
     for run in runs {
         apart.take(run, &calls(run, &mut ByPc));

@@ -65,7 +65,7 @@ pub struct CampaignReport {
     pub ended_by: String,
     /// How far the planner came, if one chose the runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub planner: Option<Planner>,
+    pub planner: Option<PlannerProgress>,
     /// What is known of orders that were not run, if a planner chose runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
@@ -90,7 +90,7 @@ pub struct Regressed {
 
 /// How far a planner came.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Planner {
+pub struct PlannerProgress {
     /// Whether every order that makes a difference was run.
     pub complete: bool,
     /// Whether it had no other run to make.

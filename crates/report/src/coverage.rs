@@ -10,7 +10,7 @@ use std::fmt::Write;
 use threadbare_coverage::estimate::Method;
 use threadbare_coverage::iroots::IrootCounts;
 use threadbare_coverage::merged::OneOrder;
-use threadbare_coverage::tasks::{Point, TaskCounts, TaskSample, TaskTable};
+use threadbare_coverage::tasks::{TaskCounts, TaskProgress, TaskSample, TaskTable};
 use threadbare_coverage::{Counts, Estimate, Merged, Sample, Spot};
 
 /// The version of the JSON form.
@@ -298,7 +298,7 @@ struct JsonCampaign<'a> {
 #[derive(Serialize)]
 struct JsonTasks<'a> {
     counts: TaskCounts,
-    added: Point,
+    added: TaskProgress,
     curve: &'a [TaskSample],
 }
 

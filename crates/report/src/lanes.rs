@@ -17,7 +17,7 @@ use crate::text::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use threadbare_findings::Finding;
-use threadbare_findings::finding::Step;
+use threadbare_findings::finding::LaneStep;
 use threadbare_findings::places::shown;
 
 /// The most steps a picture shows.
@@ -167,7 +167,7 @@ fn skipped(out: &mut String, count: u64, edge: &str, screen: Screen) {
 
 /// Which steps a picture shows: what decides and what fails always, and each strand's last step; of the others the last
 /// ones, those before all that are on what the explanation names.
-fn chosen(steps: &[Step], mains: &BTreeSet<usize>, pair: &BTreeSet<usize>) -> BTreeSet<usize> {
+fn chosen(steps: &[LaneStep], mains: &BTreeSet<usize>, pair: &BTreeSet<usize>) -> BTreeSet<usize> {
     let mut last: BTreeMap<&str, usize> = BTreeMap::new();
     steps.iter().enumerate().for_each(|(at, step)| _ = last.insert(&step.strand, at));
     let mut chosen: BTreeSet<usize> = last.into_values().chain(mains.iter().chain(pair).copied()).collect();
@@ -237,7 +237,7 @@ fn main_steps(finding: &Finding) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for access in &finding.accesses {
         let at = shown(&access.stack).map(|place| (&place.file, place.line));
-        let same = |step: &Step| {
+        let same = |step: &LaneStep| {
             step.strand == access.strand && step.place.as_ref().map(|place| (&place.file, place.line)) == at
         };
         let exact = finding.steps.iter().rposition(|step| same(step) && step.operation == access.operation);
@@ -259,7 +259,7 @@ fn pair_steps(finding: &Finding) -> BTreeSet<usize> {
     let mut end = finding.steps.len();
     // The second one is the later: what the first one is comes before it.
     for place in explanation.pair.iter().rev() {
-        let same = |step: &Step| {
+        let same = |step: &LaneStep| {
             let at = step.place.as_ref().map(|at| (&at.file, at.line));
             step.strand == place.strand
                 && step.operation == place.operation
@@ -274,7 +274,7 @@ fn pair_steps(finding: &Finding) -> BTreeSet<usize> {
 }
 
 /// A step in a few words.
-pub(crate) fn text(step: &Step, screen: Screen) -> String {
+pub(crate) fn text(step: &LaneStep, screen: Screen) -> String {
     let operation = step.operation.trim_start_matches("atomic-").trim_end_matches("-range");
     let object = step.object.as_deref().map(|object| short(object, screen)).unwrap_or_default();
     let waits = if step.waits { "waits: " } else { "" };
@@ -305,7 +305,7 @@ fn short(object: &str, screen: Screen) -> String {
     object.get(start..).filter(|rest| !rest.is_empty()).unwrap_or(object).to_owned()
 }
 
-fn position(step: &Step) -> Option<(&str, u32)> {
+fn position(step: &LaneStep) -> Option<(&str, u32)> {
     let place = step.place.as_ref().filter(|place| !place.library)?;
     place.file.as_deref().zip(place.line)
 }
@@ -363,14 +363,14 @@ mod tests {
 
     /// A long run: the pair that decides is at its beginning, counters of all strands come after it.
     fn long() -> Finding {
-        let step = |at: u32, strand: &str, object: &str| Step {
+        let step = |at: u32, strand: &str, object: &str| LaneStep {
             strand: strand.into(),
             operation: "write".into(),
             object: Some(object.into()),
             place: Some(Place { file: Some("a.c".into()), line: Some(at), ..Place::default() }),
-            ..Step::default()
+            ..LaneStep::default()
         };
-        let mut steps: Vec<Step> =
+        let mut steps: Vec<LaneStep> =
             (1..=90).map(|at| step(at, if at % 2 == 0 { "0.1" } else { "0.2" }, "calls")).collect();
         for (at, decides) in [(3, true), (8, true), (20, false), (40, false)] {
             steps[at].object = Some("sum".into());

@@ -13,7 +13,7 @@ use std::fmt::Write;
 use threadbare_abi::event::atomic;
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_findings::Place;
-use threadbare_trace::recording::{Entry, Object, Table, What};
+use threadbare_trace::recording::{Entry, ObjectRow, Table, What};
 
 /// Turns a recorded run into lines.
 #[derive(Debug)]
@@ -82,10 +82,10 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn words(&self, entry: &Entry, object: Option<&Object>) -> (String, String) {
+    fn words(&self, entry: &Entry, object: Option<&ObjectRow>) -> (String, String) {
         let name = object.and_then(|object| self.table.string(object.name)).unwrap_or_default().to_owned();
         let size = object.map_or(0, |object| object.size);
-        let sorted = |object: &Object| match object.class() {
+        let sorted = |object: &ObjectRow| match object.class() {
             Some(class) if name != "precompiled code" && !name.starts_with(class.name()) => {
                 format!("{} {name}", class.name())
             }
@@ -141,7 +141,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn frames(&self, place: &threadbare_trace::recording::Place) -> Vec<Place> {
+    fn frames(&self, place: &threadbare_trace::recording::PlaceRow) -> Vec<Place> {
         let text = |row: u32| self.table.string(row).map(str::to_owned);
         let frames = self.table.frames(place).map(|frame| Place {
             function: text(frame.function),

@@ -3,7 +3,7 @@
 use crate::campaign::{CampaignReport, Coverage, FORMAT_VERSION};
 use threadbare_findings::finding::{
     AccessDetail, BlockDetail, Creation, DecidingTerm, Explanation, FirstBroken, Happening, HeldLock,
-    ObjectDetail, PairPlace, SourceText, Step,
+    LaneStep, ObjectDetail, PairPlace, SourceText,
 };
 use threadbare_findings::pattern::Pattern;
 use threadbare_findings::{BrokenInvariant, Finding, Location, Place, Shrunk, StrandDetail};
@@ -67,13 +67,13 @@ fn held(object: &str, function: &str, line: u32) -> HeldLock {
     HeldLock { object: object.into(), taken_at: Some(place(function, line)) }
 }
 
-fn step(strand: &str, operation: &str, object: &str, function: &str, line: u32) -> Step {
-    Step {
+fn step(strand: &str, operation: &str, object: &str, function: &str, line: u32) -> LaneStep {
+    LaneStep {
         strand: strand.into(),
         operation: operation.into(),
         object: Some(object.into()),
         place: Some(place(function, line)),
-        ..Step::default()
+        ..LaneStep::default()
     }
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn deadlock() -> Finding {
         stack: vec![place("main", 29)],
         ..StrandDetail::default()
     };
-    let waiting = |mut step: Step| {
+    let waiting = |mut step: LaneStep| {
         step.waits = true;
         step
     };

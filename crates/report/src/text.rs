@@ -8,7 +8,7 @@ mod strands;
 mod why;
 pub mod words;
 
-use crate::campaign::{CampaignReport, Planner, Regressed};
+use crate::campaign::{CampaignReport, PlannerProgress, Regressed};
 use crate::claim::Claim;
 use crate::columns::{is_unsafe, pieces, printable, wrap};
 use crate::coverage;
@@ -145,7 +145,7 @@ pub fn kept(kept: &Regressed, style: Style) -> String {
 }
 
 /// What is known of other orders, and what it took.
-fn claim(claim: &Claim, planner: Option<&Planner>) -> String {
+fn claim(claim: &Claim, planner: Option<&PlannerProgress>) -> String {
     let mut out = claim.line();
     if let Some(planner) = planner {
         if claim.kind == "complete" && planner.repeated_runs > 0 {

@@ -5,13 +5,13 @@ use threadbare_explore::planner::{Status, Withdrawal};
 use threadbare_findings::Places;
 use threadbare_findings::explain::place_text;
 use threadbare_findings::places::shown;
-use threadbare_report::campaign::Planner;
+use threadbare_report::campaign::PlannerProgress;
 use threadbare_report::claim::{Claim, Withdrawn};
 
 /// How far a planner came.
-pub fn planner(status: &Status, places: &dyn Places) -> Planner {
+pub fn planner(status: &Status, places: &dyn Places) -> PlannerProgress {
     let reasons = status.withdrawn.iter().map(|it| withdrawn(it, places).words());
-    Planner {
+    PlannerProgress {
         complete: status.is_complete(),
         finished: status.finished,
         runs: status.runs,

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use threadbare_coverage::iroots::State;
 use threadbare_coverage::kept::{FILE, Identity};
 use threadbare_coverage::tasks::{Seen, TaskTable};
-use threadbare_coverage::{Books, Campaign, Kept, Spot};
+use threadbare_coverage::{Books, CampaignCoverage, Kept, Spot};
 use threadbare_explore::Earlier;
 use threadbare_explore::campaign::{Config, Summary};
 use threadbare_explore::files;
@@ -31,7 +31,8 @@ pub fn keep(
     }
     let identity = identity(config, program_id, label);
     let places = SymbolPlaces::new(&summary.modules, &config.target.program);
-    let mut campaign = Campaign::new(identity, &summary.coverage, |pc| spot(&places, &summary.modules, pc));
+    let mut campaign =
+        CampaignCoverage::new(identity, &summary.coverage, |pc| spot(&places, &summary.modules, pc));
     if let Some(table) = task_table(config, summary) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         campaign = campaign.with_tasks(&table, now.as_millis() as u64);
@@ -65,13 +66,13 @@ pub fn keep_iroots(
 ) -> Option<String> {
     let identity = identity(config, program_id, None);
     let places = SymbolPlaces::new(modules, &config.target.program);
-    let mut campaign = Campaign::new(identity, &Books::default(), |pc| spot(&places, modules, pc));
+    let mut campaign = CampaignCoverage::new(identity, &Books::default(), |pc| spot(&places, modules, pc));
     campaign.runs = runs;
     add(campaign.with_iroots(states(found), |pc| spot(&places, modules, pc)), store)
 }
 
 /// Adds a campaign to the file; what went wrong.
-fn add(campaign: Campaign, store: &Store) -> Option<String> {
+fn add(campaign: CampaignCoverage, store: &Store) -> Option<String> {
     let path = store.folder().join(FILE);
     let (mut kept, warning) = match files::read_text(&path).map(|text| Kept::parse(&text)) {
         Ok(Ok(kept)) => (kept, None),

@@ -18,7 +18,7 @@ use threadbare_findings::places::chain;
 use threadbare_findings::steps::operand;
 use threadbare_findings::{Place, Places};
 use threadbare_trace::recording::{
-    FrameRow, Module, Object, Place as PlaceRow, RaceRow, StrandRow, Table, Taker, Writer,
+    FrameRow, Module, ObjectRow, PlaceRow, RaceRow, StrandRow, Table, Taker, Writer,
 };
 use threadbare_trace::run::{RunFacts, Verdict};
 use threadbare_trace::schedule::Schedule;
@@ -170,8 +170,8 @@ fn table(taker: &Taker, facts: &RunFacts, schedule: &Schedule, program: &Path, p
     let of_places: Vec<PlaceRow> = of_places.collect();
     let objects = taker.objects().iter();
     let objects =
-        objects.map(|object| Object { name: rows.string(name(object, &strands, places)), ..*object });
-    let objects: Vec<Object> = objects.collect();
+        objects.map(|object| ObjectRow { name: rows.string(name(object, &strands, places)), ..*object });
+    let objects: Vec<ObjectRow> = objects.collect();
     let last = taker.strands().iter().map(|(strand, ..)| *strand).max().unwrap_or(0);
     let of_strands = (0..=last).map(|index| StrandRow {
         path: strands.name(StrandId(index)),
@@ -233,7 +233,7 @@ fn table(taker: &Taker, facts: &RunFacts, schedule: &Schedule, program: &Path, p
 }
 
 /// What an object is called.
-fn name(object: &Object, strands: &Strands, places: &dyn Places) -> Option<String> {
+fn name(object: &ObjectRow, strands: &Strands, places: &dyn Places) -> Option<String> {
     if (object.class, object.addr) == (ObjectId::UNSEEN.class as u8, ObjectId::UNSEEN.addr) {
         return Some("precompiled code".to_owned());
     }

@@ -51,14 +51,14 @@ pub use behind::Start;
 pub use demangle::Name;
 pub use frame::{Frame, Origin, Pc, first_user_frame};
 pub use heap::HeapField;
-pub use locals::{Local, Place};
+pub use locals::{Local, Storage};
 pub use program_id::{NotAProgramId, ProgramId, build_id};
 pub use scalar::{
-    Class, Content, Element, LocalPlace, LocalScalar, NoScalar, ReturnScalar, Scalar, Sequence,
+    Content, Element, LocalPlace, LocalScalar, NoScalar, ReturnScalar, Scalar, ScalarKind, Sequence,
 };
 pub use source::Sources;
 pub use stack::StackFrame;
 pub use symbols::{Module, Symbols};
-pub use types::{Object, Part, Shape, Signature, Type, TypeId, Types};
+pub use types::{Global, Part, Shape, Signature, Type, TypeId, Types};
 pub use value::{Limits, Machine, NoValue, ReadMemory, Registers, ThreadLocals, Value};
 pub use variable::Variable;

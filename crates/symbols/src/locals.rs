@@ -22,7 +22,7 @@ pub struct Local {
     /// Bytes it takes.
     pub size: Option<u64>,
     /// Where its value is.
-    pub place: Place,
+    pub place: Storage,
     /// Whether it is a parameter.
     pub parameter: bool,
     /// The line of its declaration.
@@ -44,7 +44,7 @@ pub(crate) struct Handle {
 
 /// Where a local variable's value is at one instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Storage {
     /// In a register, by its DWARF number.
     Register(u16),
     /// In memory at a register's value plus an offset.
@@ -66,17 +66,17 @@ pub enum Place {
     Gone,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let register = |number: u16| X86_64::register_name(Register(number)).unwrap_or("register");
         match self {
-            Place::Register(number) => write!(f, "in {}", register(*number)),
-            Place::Memory { register: number, offset } => write!(f, "at {}{offset:+}", register(*number)),
-            Place::Stack(offset) => write!(f, "at frame{offset:+}"),
-            Place::Static(address) => write!(f, "at {address:#x}"),
-            Place::Constant(value) => write!(f, "is {value}"),
-            Place::Computed => f.write_str("computed"),
-            Place::Gone => f.write_str("optimised out"),
+            Storage::Register(number) => write!(f, "in {}", register(*number)),
+            Storage::Memory { register: number, offset } => write!(f, "at {}{offset:+}", register(*number)),
+            Storage::Stack(offset) => write!(f, "at frame{offset:+}"),
+            Storage::Static(address) => write!(f, "at {address:#x}"),
+            Storage::Constant(value) => write!(f, "is {value}"),
+            Storage::Computed => f.write_str("computed"),
+            Storage::Gone => f.write_str("optimised out"),
         }
     }
 }
@@ -167,40 +167,42 @@ impl<'a> Live<'a> {
         })
     }
 
-    pub(crate) fn place(&self, die: &Die<'a>, entry: &Entry<'a>, bias: u64) -> Place {
+    pub(crate) fn place(&self, die: &Die<'a>, entry: &Entry<'a>, bias: u64) -> Storage {
         let constant =
-            |entry: &Entry<'a>| entry.attr(gimli::DW_AT_const_value)?.sdata_value().map(Place::Constant);
+            |entry: &Entry<'a>| entry.attr(gimli::DW_AT_const_value)?.sdata_value().map(Storage::Constant);
         let Some(location) = entry.attr_value(gimli::DW_AT_location) else {
             let declared = || die.with_attribute(entry, gimli::DW_AT_const_value);
-            return constant(entry).or_else(|| constant(&declared()?.1)).unwrap_or(Place::Gone);
+            return constant(entry).or_else(|| constant(&declared()?.1)).unwrap_or(Storage::Gone);
         };
         let unit = self.function.unit_ref();
         let Some(expression) = expression_at(unit, location, self.address) else {
-            return Place::Gone;
+            return Storage::Gone;
         };
         let mut operations = expression.operations(unit.encoding());
-        let Ok(Some(first)) = operations.next() else { return Place::Gone };
+        let Ok(Some(first)) = operations.next() else { return Storage::Gone };
         let frame_base = || only_operation(unit, self.frame_base()?);
         match (first, operations.next()) {
-            (Operation::Register { register }, Ok(None)) => Place::Register(register.0),
+            (Operation::Register { register }, Ok(None)) => Storage::Register(register.0),
             (Operation::RegisterOffset { register, offset, .. }, Ok(None)) => {
-                Place::Memory { register: register.0, offset }
+                Storage::Memory { register: register.0, offset }
             }
             (Operation::FrameOffset { offset }, Ok(None)) => match frame_base() {
-                Some(Operation::Register { register }) => Place::Memory { register: register.0, offset },
-                Some(Operation::CallFrameCFA) => Place::Stack(offset),
-                _ => Place::Computed,
+                Some(Operation::Register { register }) => Storage::Memory { register: register.0, offset },
+                Some(Operation::CallFrameCFA) => Storage::Stack(offset),
+                _ => Storage::Computed,
             },
-            (Operation::Address { address }, Ok(None)) => Place::Static(address.wrapping_add(bias)),
+            (Operation::Address { address }, Ok(None)) => Storage::Static(address.wrapping_add(bias)),
             (Operation::AddressIndex { index }, Ok(None)) => match unit.address(index) {
-                Ok(address) => Place::Static(address.wrapping_add(bias)),
-                Err(_) => Place::Computed,
+                Ok(address) => Storage::Static(address.wrapping_add(bias)),
+                Err(_) => Storage::Computed,
             },
             (Operation::UnsignedConstant { value }, Ok(Some(Operation::StackValue))) => {
-                Place::Constant(value.cast_signed())
+                Storage::Constant(value.cast_signed())
             }
-            (Operation::SignedConstant { value }, Ok(Some(Operation::StackValue))) => Place::Constant(value),
-            _ => Place::Computed,
+            (Operation::SignedConstant { value }, Ok(Some(Operation::StackValue))) => {
+                Storage::Constant(value)
+            }
+            _ => Storage::Computed,
         }
     }
 }
@@ -208,7 +210,7 @@ impl<'a> Live<'a> {
 /// A piece of a variable that is in memory.
 pub(crate) struct Kept {
     /// Where, by a register or by the frame.
-    pub(crate) place: Place,
+    pub(crate) place: Storage,
     /// How many bytes of the variable come before it.
     pub(crate) skipped: u64,
     /// Its bytes.
@@ -227,26 +229,26 @@ impl<'a> Live<'a> {
         let mut operations = expression.operations(unit.encoding());
         let (mut pieces, mut skipped) = (Vec::new(), 0_u64);
         // What is known of the next piece: nothing yet, a place, or that it is at none.
-        let mut next: Option<Option<Place>> = None;
+        let mut next: Option<Option<Storage>> = None;
         while let Ok(Some(operation)) = operations.next() {
             next = match (operation, next) {
                 (Operation::RegisterOffset { register, offset, .. }, None) => {
-                    Some(Some(Place::Memory { register: register.0, offset }))
+                    Some(Some(Storage::Memory { register: register.0, offset }))
                 }
                 (Operation::FrameOffset { offset }, None) => Some(match frame_base {
                     Some(Operation::Register { register }) => {
-                        Some(Place::Memory { register: register.0, offset })
+                        Some(Storage::Memory { register: register.0, offset })
                     }
-                    Some(Operation::CallFrameCFA) => Some(Place::Stack(offset)),
+                    Some(Operation::CallFrameCFA) => Some(Storage::Stack(offset)),
                     _ => None,
                 }),
                 (Operation::PlusConstant { value }, Some(place)) => {
                     let value = i64::try_from(value).ok();
                     Some(place.and_then(|place| match place {
-                        Place::Memory { register, offset } => {
-                            Some(Place::Memory { register, offset: offset.checked_add(value?)? })
+                        Storage::Memory { register, offset } => {
+                            Some(Storage::Memory { register, offset: offset.checked_add(value?)? })
                         }
-                        Place::Stack(offset) => Some(Place::Stack(offset.checked_add(value?)?)),
+                        Storage::Stack(offset) => Some(Storage::Stack(offset.checked_add(value?)?)),
                         _ => None,
                     }))
                 }

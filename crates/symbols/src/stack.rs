@@ -4,7 +4,7 @@
 //! the instruction, or the frame is not believed; and of the variables in scope there, or of all that the function has, only one may hold the access.
 
 use crate::frame::Pc;
-use crate::locals::{Live, Place};
+use crate::locals::{Live, Storage};
 use crate::scalar::{NoScalar, Scalar, class_at};
 use crate::symbols::Symbols;
 use crate::units::Die;
@@ -125,19 +125,19 @@ fn holding<'a>(
         let Some(entry) = die.entry() else { continue };
         let Some(ty) = die.type_of(&entry) else { continue };
         let Some(whole) = size_of(&ty) else { continue };
-        let start = |place: &Place| match place {
-            Place::Stack(offset) => frame.address.checked_add_signed(*offset),
-            Place::Memory { register, offset } => {
+        let start = |place: &Storage| match place {
+            Storage::Stack(offset) => frame.address.checked_add_signed(*offset),
+            Storage::Memory { register, offset } => {
                 registers.get(*register).and_then(|value| value.checked_add_signed(*offset))
             }
             _ => None,
         };
-        let within = |place: &Place, size: u64| {
+        let within = |place: &Storage, size: u64| {
             start(place).and_then(|start| address.checked_sub(start)).filter(|offset| *offset < size)
         };
         let place = live.place(die, &entry, 0);
         let offset = match place {
-            Place::Computed => live.pieces(&entry).iter().find_map(|piece| {
+            Storage::Computed => live.pieces(&entry).iter().find_map(|piece| {
                 let offset = within(&piece.place, piece.size)?.checked_add(piece.skipped)?;
                 (offset < whole).then_some(offset)
             }),

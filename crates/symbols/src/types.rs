@@ -144,7 +144,7 @@ pub struct Signature {
 
 /// A variable with a symbol.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Object {
+pub struct Global {
     /// Its name in the symbol table.
     pub symbol: String,
     /// Where it begins, as loaded.
@@ -411,7 +411,7 @@ impl Symbols {
     }
 
     /// The variable with a symbol that holds an address.
-    pub fn object(&self, address: u64, types: &mut Types) -> Option<Object> {
+    pub fn object(&self, address: u64, types: &mut Types) -> Option<Global> {
         let (module, _) = self.locate(address)?;
         self.with_linked(module, address, |image, arena, linked| {
             let symbol = image.symbols().object(linked)?;
@@ -421,7 +421,7 @@ impl Symbols {
             let ty = root.map_or(TypeId::VOID, |(ty, _)| types.add(module, &ty));
             let (start, size) =
                 (symbol.start.wrapping_add(address.wrapping_sub(linked)), symbol.end - symbol.start);
-            Some(Object { symbol: symbol.name.to_owned(), start, size, ty, module, file })
+            Some(Global { symbol: symbol.name.to_owned(), start, size, ty, module, file })
         })?
     }
 

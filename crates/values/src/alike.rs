@@ -101,7 +101,7 @@ mod tests {
     use crate::location::Home;
     use crate::places::Program;
     use crate::recording::Access;
-    use threadbare_symbols::{Class, Symbols};
+    use threadbare_symbols::{ScalarKind, Symbols};
 
     fn access(strand: u16, variable: usize, op: OpKind, before: u64, after: u64) -> Access {
         Access {
@@ -125,7 +125,7 @@ mod tests {
     /// The pairs of the block from one access to another, each as the digits of three variables at entry and exit.
     fn pairs(accesses: Vec<Access>, (first, last): (usize, usize), vain: &Vain) -> Vec<String> {
         let mut program = Program::new(Symbols::new([]));
-        let class = Class::Integer { signed: false };
+        let class = ScalarKind::Integer { signed: false };
         let variables: Vec<usize> =
             ["a", "b", "c"].map(|name| program.number(name.to_owned(), class.clone(), 4, Home::Fixed)).into();
         let spots: Vec<_> = accesses.iter().map(|access| Ok(variables[(access.pc - 100) as usize])).collect();

@@ -77,7 +77,7 @@ impl Array {
 mod tests {
     use super::*;
     use crate::location::Home;
-    use threadbare_symbols::Class;
+    use threadbare_symbols::ScalarKind;
 
     fn array(text: bool, count: u64) -> Array {
         Array::new("::a[1]", threadbare_symbols::Element { index: 1, count, text }).expect("an array")
@@ -86,16 +86,16 @@ mod tests {
     #[test]
     fn elements_make_a_sequence_or_a_text() {
         let of = |class, size| Location::new("::a[1]".to_owned(), class, size, Home::Fixed);
-        let int = of(Class::Integer { signed: true }, 4);
+        let int = of(ScalarKind::Integer { signed: true }, 4);
         let numbers = array(false, 2);
         assert_eq!(numbers.name, "::a");
         assert_eq!(numbers.value(&int, &[Some(1), Some(0xffff_ffff)]), Value::Ints([1, -1].into()));
         assert_eq!(numbers.value(&int, &[Some(1), None]), Value::Missing);
-        let byte = of(Class::Integer { signed: true }, 1);
+        let byte = of(ScalarKind::Integer { signed: true }, 1);
         let text = array(true, 4);
         assert_eq!(text.value(&byte, &[Some(0x68), Some(0x69), Some(0), None]), Value::text("hi"));
         assert_eq!(text.value(&byte, &[Some(0x68), None, Some(0), None]), Value::Missing);
-        let real = array(false, 2).value(&of(Class::Float, 8), &[Some(0), Some(1.5f64.to_bits())]);
+        let real = array(false, 2).value(&of(ScalarKind::Float, 8), &[Some(0), Some(1.5f64.to_bits())]);
         assert_eq!(real, Value::Floats([0.0, 1.5].into()));
     }
 

@@ -524,13 +524,13 @@ mod tests {
     use super::*;
     use crate::timeline::{after, making};
     use threadbare_abi::event::{Event, EventKind};
-    use threadbare_symbols::{Class, Element, Symbols};
+    use threadbare_symbols::{Element, ScalarKind, Symbols};
 
     /// What an array of three bytes was at the moments of a run in which only its first element is touched.
     #[test]
     fn what_is_beside_an_element_is_known_while_it_is_seen() {
         let mut program = Program::new(Symbols::new([]));
-        let byte = Class::Integer { signed: true };
+        let byte = ScalarKind::Integer { signed: true };
         let mut number = |index| program.number(format!("::t[{index}]"), byte.clone(), 1, Home::Fixed);
         let elements = [number(0), number(1), number(2)];
         let mut array = Array::new("::t[0]", Element { index: 0, count: 3, text: true }).expect("an array");

@@ -47,7 +47,7 @@ pub use locals::Locals;
 pub use location::{Home, LeftOut, Location, Read};
 pub use places::{Level, Program};
 pub use recording::{Access, Activation, MAX_ACCESSES, Recording};
-pub use regions::Place;
+pub use regions::SourceLine;
 pub use sampler::{Options, Sampler, Samples, Seen};
 pub use spans::{Reach, Span, Spans};
 pub use timeline::Timeline;

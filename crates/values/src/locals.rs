@@ -7,7 +7,7 @@
 use crate::location::{Home, Location};
 use crate::places::Program;
 use crate::recording::Recording;
-use crate::regions::{Found, Place};
+use crate::regions::{Found, SourceLine};
 use crate::returned::Returns;
 use rustc_hash::FxHashMap as HashMap;
 use threadbare_abi::local::{self, MOST_SLOTS, PLACES, SLOTS};
@@ -171,7 +171,7 @@ impl Locals {
     }
 
     /// The variables of a region's function.
-    pub(crate) fn of(&self, place: &Place) -> &[usize] {
+    pub(crate) fn of(&self, place: &SourceLine) -> &[usize] {
         self.of.get(&(place.function.clone(), place.file.clone())).map_or(&[], Vec::as_slice)
     }
 

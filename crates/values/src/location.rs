@@ -1,7 +1,7 @@
 //! The places in memory that have a name and a type.
 
 use threadbare_invariants::{Type, Value};
-use threadbare_symbols::{Class, Content, NoScalar};
+use threadbare_symbols::{Content, NoScalar, ScalarKind};
 
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,19 +37,19 @@ pub struct Location {
 }
 
 impl Location {
-    pub(crate) fn new(name: String, class: Class, size: u8, home: Home) -> Self {
+    pub(crate) fn new(name: String, class: ScalarKind, size: u8, home: Home) -> Self {
         let mut tags = None;
         let (class, signed) = match class {
-            Class::Variant { names, rest } => {
+            ScalarKind::Variant { names, rest } => {
                 tags = Some(names.iter().map(|(number, _)| *number).collect());
                 let names = names.into_iter().map(|(number, name)| (number.into(), name));
                 (Type::Enum { names: names.chain(rest.map(|name| (REST, name))).collect() }, false)
             }
-            Class::Integer { signed } => (Type::Int { bits: size * 8, signed }, signed),
-            Class::Bool => (Type::Bool, false),
-            Class::Enumeration { names, signed } => (Type::Enum { names }, signed),
-            Class::Float => (Type::Float, false),
-            Class::Pointer => (Type::Pointer, false),
+            ScalarKind::Integer { signed } => (Type::Int { bits: size * 8, signed }, signed),
+            ScalarKind::Bool => (Type::Bool, false),
+            ScalarKind::Enumeration { names, signed } => (Type::Enum { names }, signed),
+            ScalarKind::Float => (Type::Float, false),
+            ScalarKind::Pointer => (Type::Pointer, false),
         };
         Self { name, class, size, home, signed, tags, content: None }
     }
@@ -126,16 +126,16 @@ mod tests {
     #[test]
     fn bytes_become_numbers_by_their_type() {
         let of = |class, size| Location::new("x".to_owned(), class, size, Home::Fixed);
-        assert_eq!(of(Class::Integer { signed: true }, 2).value(0xffff), Value::Int(-1));
-        assert_eq!(of(Class::Integer { signed: false }, 2).value(0xffff), Value::Int(0xffff));
-        assert_eq!(of(Class::Integer { signed: true }, 8).value(u64::MAX), Value::Int(-1));
-        assert_eq!(of(Class::Float, 4).value(0x3fc0_0000), Value::Float(1.5));
-        assert_eq!(of(Class::Bool, 1).value(2), Value::Missing);
-        assert_eq!(of(Class::Pointer, 8).value(0x7f00), Value::Int(0x7f00));
+        assert_eq!(of(ScalarKind::Integer { signed: true }, 2).value(0xffff), Value::Int(-1));
+        assert_eq!(of(ScalarKind::Integer { signed: false }, 2).value(0xffff), Value::Int(0xffff));
+        assert_eq!(of(ScalarKind::Integer { signed: true }, 8).value(u64::MAX), Value::Int(-1));
+        assert_eq!(of(ScalarKind::Float, 4).value(0x3fc0_0000), Value::Float(1.5));
+        assert_eq!(of(ScalarKind::Bool, 1).value(2), Value::Missing);
+        assert_eq!(of(ScalarKind::Pointer, 8).value(0x7f00), Value::Int(0x7f00));
         let names = vec![(2, "None".to_owned())];
-        let niche = of(Class::Variant { names: names.clone(), rest: Some("Some".to_owned()) }, 1);
+        let niche = of(ScalarKind::Variant { names: names.clone(), rest: Some("Some".to_owned()) }, 1);
         assert_eq!([2, 1, 0].map(|raw| niche.value(raw)), [2, REST, REST].map(Value::Int));
-        let tag = of(Class::Variant { names, rest: None }, 1);
+        let tag = of(ScalarKind::Variant { names, rest: None }, 1);
         assert_eq!([2, 7].map(|raw| tag.value(raw)), [Value::Int(2), Value::Missing]);
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use threadbare_code::{Exit, Exits, Given};
-use threadbare_symbols::{Class, LocalScalar, NoScalar, Pc, ReturnScalar, Scalar, StackFrame, Symbols};
+use threadbare_symbols::{LocalScalar, NoScalar, Pc, ReturnScalar, Scalar, ScalarKind, StackFrame, Symbols};
 
 /// A function at an instruction, the one that is compiled or one that was put into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -360,7 +360,7 @@ impl Program {
         touching.map(|(access, _)| access.pc).collect()
     }
 
-    pub(crate) fn number(&mut self, name: String, class: Class, size: u8, home: Home) -> usize {
+    pub(crate) fn number(&mut self, name: String, class: ScalarKind, size: u8, home: Home) -> usize {
         let locations = &mut self.locations;
         *self.numbers.entry((name.clone(), size)).or_insert_with(|| {
             locations.push(Location::new(name, class, size, home));

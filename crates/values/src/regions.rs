@@ -29,7 +29,7 @@ pub(crate) struct Found {
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceLine {
     /// The file, as it is shown.
     pub file: String,
     /// The line.
@@ -38,7 +38,7 @@ pub struct Place {
     pub function: String,
 }
 
-impl Place {
+impl SourceLine {
     fn of(level: &Level) -> Self {
         Self { file: level.file.clone(), line: level.line, function: level.function.clone() }
     }
@@ -73,7 +73,7 @@ const MOST_KNOWN: usize = 1 << 20;
 /// All regions of a program that its runs came to.
 #[derive(Debug, Default)]
 pub(crate) struct Regions {
-    list: Vec<(Region, Place)>,
+    list: Vec<(Region, SourceLine)>,
     numbers: HashMap<Region, usize>,
     /// What the way of a strand consists of. Most runs have strands that go the same ways.
     known: HashMap<u128, Rc<[Found]>>,
@@ -97,7 +97,7 @@ impl Regions {
     }
 
     /// Where a region begins.
-    pub(crate) fn place(&self, region: &Region) -> Option<&Place> {
+    pub(crate) fn place(&self, region: &Region) -> Option<&SourceLine> {
         self.numbers.get(region).map(|&number| &self.list[number].1)
     }
 
@@ -106,7 +106,7 @@ impl Regions {
         self.list.len()
     }
 
-    fn number(&mut self, region: Region, place: Place) -> usize {
+    fn number(&mut self, region: Region, place: SourceLine) -> usize {
         let list = &mut self.list;
         *self.numbers.entry(region).or_insert_with_key(|region| {
             list.push((region.clone(), place));
@@ -306,7 +306,7 @@ impl Strand<'_> {
             return None;
         }
         let region = Region::Block { file: top.file.clone(), first: top.line, last: bottom.line };
-        let region = self.regions.number(region, Place::of(top));
+        let region = self.regions.number(region, SourceLine::of(top));
         if !single {
             self.regions.wide.insert(region);
         }
@@ -347,7 +347,7 @@ impl Strand<'_> {
     }
 
     fn function(&mut self, level: &Level, within: u32, first: usize, last: usize, whole: bool) {
-        let region = self.regions.number(Region::Function(level.function.clone()), Place::of(level));
+        let region = self.regions.number(Region::Function(level.function.clone()), SourceLine::of(level));
         self.regions.wide.insert(region);
         let up = self.calls(first, within);
         self.found.push(Found { region, first, last, whole, up });

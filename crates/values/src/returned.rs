@@ -7,7 +7,7 @@ use crate::locals::{Function, Holds, Locals};
 use crate::location::{Home, Location};
 use crate::places::Program;
 use crate::recording::Recording;
-use crate::regions::{Found, Place};
+use crate::regions::{Found, SourceLine};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use threadbare_abi::local::Operand;
 use threadbare_code::{Exit, Given};
@@ -86,7 +86,7 @@ impl Locals {
     }
 
     /// The return value of a function that is no block.
-    pub(crate) fn return_of(&self, place: &Place) -> Option<usize> {
+    pub(crate) fn return_of(&self, place: &SourceLine) -> Option<usize> {
         self.returns.of.get(&(place.function.clone(), place.file.clone())).copied()
     }
 

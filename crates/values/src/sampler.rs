@@ -10,14 +10,14 @@ use crate::location::{LeftOut, Location, Read};
 use crate::order::Order;
 use crate::places::Program;
 use crate::recording::Recording;
-use crate::regions::{Found, Place, Regions};
+use crate::regions::{Found, Regions, SourceLine};
 use crate::sequence::Told;
 use crate::timeline::{after, making};
 use crate::vain::Vain;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::collections::BTreeSet;
 use std::fmt;
-use threadbare_invariants::{Point, PointId, Points, Region, Sample, Side, Type, Value, Variable};
+use threadbare_invariants::{PointId, Points, ProgramPoint, Region, Sample, Side, Type, Value, Variable};
 use threadbare_symbols::NoScalar;
 
 /// So many activations of a region are sampled in a run; then the 128th, the 256th and so on.
@@ -116,7 +116,7 @@ pub struct Sampler {
 }
 
 /// Whether a region is wanted.
-type IsWanted = dyn Fn(&Region, &Place) -> bool;
+type IsWanted = dyn Fn(&Region, &SourceLine) -> bool;
 
 /// Says which regions are wanted.
 struct Wanted(Box<IsWanted>);
@@ -179,7 +179,7 @@ impl Sampler {
     }
 
     /// Samples only regions that are wanted.
-    pub fn only(&mut self, wanted: impl Fn(&Region, &Place) -> bool + 'static) {
+    pub fn only(&mut self, wanted: impl Fn(&Region, &SourceLine) -> bool + 'static) {
         self.wanted = Wanted(Box::new(wanted));
     }
 
@@ -239,7 +239,7 @@ impl Sampler {
     }
 
     /// Where a region begins in the source.
-    pub fn place(&self, region: &Region) -> Option<&Place> {
+    pub fn place(&self, region: &Region) -> Option<&SourceLine> {
         self.regions.place(region)
     }
 
@@ -353,7 +353,7 @@ impl Sampler {
             let returned = place.and_then(|place| self.locals.return_of(place));
             self.return_slots.push(returned);
             let mut add = |side, variables| {
-                let point = Point { region: region.clone(), side, variables };
+                let point = ProgramPoint { region: region.clone(), side, variables };
                 self.points.add(point).expect("a region's variables are settled once")
             };
             let enter = add(Side::Enter, variables.clone());

@@ -115,10 +115,10 @@ impl Sequence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadbare_symbols::Class;
+    use threadbare_symbols::ScalarKind;
 
     fn sequence(border: &str) -> Sequence {
-        let of = threadbare_symbols::Sequence { size: 4, class: Class::Integer { signed: true } };
+        let of = threadbare_symbols::Sequence { size: 4, class: ScalarKind::Integer { signed: true } };
         let mut sequence = Sequence::new("::v", &of, Home::Fixed);
         sequence.put("begin", 0);
         sequence.put(border, 1);

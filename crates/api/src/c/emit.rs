@@ -1,6 +1,6 @@
 //! Tests as C: for the harness, and as a person would write them.
 
-use crate::test::{Step, Test};
+use crate::test::{ApiCall, Test};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -124,7 +124,7 @@ fn one(text: &mut String, test: &Test) {
     text.push_str("    strcat(outcome, said);\n}\n");
 }
 
-fn says(step: &Step) -> String {
+fn says(step: &ApiCall) -> String {
     step.says.clone().unwrap_or_else(|| format!("{};", step.call))
 }
 
@@ -218,7 +218,7 @@ pub fn plain(includes: &[String], test: &Test, shows: &str, build: &str, outcome
     text
 }
 
-fn plain_step(text: &mut String, step: &Step, tells: bool) {
+fn plain_step(text: &mut String, step: &ApiCall, tells: bool) {
     let says = says(step);
     if tells {
         let _ = writeln!(text, "    {{ {says} }}");

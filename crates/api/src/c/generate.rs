@@ -6,7 +6,7 @@
 use super::{Api, CTy, Function};
 use crate::choose::{self, choose};
 use crate::draw::{form, two};
-use crate::{Draw, Drawn, LeftOut, Recipes, Step, Test, Told};
+use crate::{ApiCall, Draw, Drawn, LeftOut, Recipes, Test, Told};
 
 /// What is wanted.
 #[derive(Clone, Debug, Default)]
@@ -71,13 +71,13 @@ struct Tells;
 
 impl choose::Tells for Tells {
     fn text(&self, test: &Test) -> String {
-        let calls = |steps: &[Step]| steps.iter().map(Step::call_kind).collect::<Vec<_>>().join(";");
+        let calls = |steps: &[ApiCall]| steps.iter().map(ApiCall::call_kind).collect::<Vec<_>>().join(";");
         let mut strands: Vec<String> = test.strands.iter().map(|steps| calls(steps)).collect();
         strands.sort();
         format!("{:?}{}|{strands:?}|{}", test.make, calls(&test.setup), calls(&test.end))
     }
 
-    fn call(&self, step: &Step) -> String {
+    fn call(&self, step: &ApiCall) -> String {
         step.name.clone()
     }
 
@@ -243,7 +243,7 @@ fn one(api: &Api, recipes: &Recipes, limits: &Limits, group: &Group<'_>, draw: &
     let two = two(draw, &group.calls)?;
     test.handles = vec![Vec::new(); strands];
     let mut taken: Vec<(String, usize)> = Vec::new();
-    let mut step = |draw: &mut Draw, strand: Option<usize>, only: Option<&Function>| -> Option<Step> {
+    let mut step = |draw: &mut Draw, strand: Option<usize>, only: Option<&Function>| -> Option<ApiCall> {
         for _ in 0..8 {
             let function = only.map_or_else(|| draw.pick(&group.calls).copied(), Some)?;
             let single = limits.single.iter().find(|part| function.name.contains(part.as_str())).cloned();
@@ -391,7 +391,7 @@ fn call(
     object: &str,
     draw: &mut Draw,
     next: &mut u32,
-) -> Result<Step, String> {
+) -> Result<ApiCall, String> {
     let args = values(api, recipes, function, object, draw, next)?;
     let call = format!("{}({})", function.name, args.join(", "));
     let tries = ["try", "timed", "timeout"].iter().any(|part| function.name.to_lowercase().contains(part));
@@ -442,7 +442,7 @@ fn call(
             _ => says.push_str(" say_number(said, (long long)out);"),
         }
     }
-    Ok(Step {
+    Ok(ApiCall {
         name: function.name.clone(),
         call,
         says: Some(says),

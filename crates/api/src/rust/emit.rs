@@ -1,7 +1,7 @@
 //! Tests as source: for the harness, and as a person would write them.
 
 use super::Api;
-use crate::test::{Step, Test, Told};
+use crate::test::{ApiCall, Test, Told};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -87,7 +87,7 @@ fn mark(line: &str, is_written: &dyn Fn(&str) -> bool) -> String {
     text
 }
 
-fn writes(steps: &[Step], name: &str) -> bool {
+fn writes(steps: &[ApiCall], name: &str) -> bool {
     steps.iter().any(|step| step.writes && step.uses.first().is_some_and(|used| used == name))
 }
 
@@ -128,12 +128,12 @@ fn one(text: &mut String, test: &Test) {
 }
 
 /// A step before the strands.
-fn before(step: &Step) -> String {
+fn before(step: &ApiCall) -> String {
     if step.call.starts_with("for ") { step.call.clone() } else { format!("let _ = {};", step.call) }
 }
 
 /// A step with its turn.
-fn gated(step: &Step, strand: usize) -> String {
+fn gated(step: &ApiCall, strand: usize) -> String {
     let said = said(step);
     if let Some(kept) = &step.keeps {
         let name = &kept.name;
@@ -178,7 +178,7 @@ fn touch(touch: Option<&str>, name: &str, optional: bool) -> String {
 }
 
 /// What tells a result that is called `r`.
-fn said(step: &Step) -> String {
+fn said(step: &ApiCall) -> String {
     let text = match step.told {
         Told::Nothing => return "said.push(\"_\".to_owned());".to_owned(),
         Told::Value => "(&&Show(&r)).show()".to_owned(),
@@ -345,7 +345,7 @@ fn plain_one(text: &mut String, kept: &Plain<'_>, one_at_a_time: bool) {
     text.push_str("}\n");
 }
 
-fn plain_step(step: &Step, tells: bool) -> Vec<String> {
+fn plain_step(step: &ApiCall, tells: bool) -> Vec<String> {
     if tells {
         let said = said(step)
             .replace("(&&Show(&r)).show()", "format!(\"{r:?}\")")

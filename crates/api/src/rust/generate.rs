@@ -11,7 +11,7 @@ use super::{Api, Receiver};
 use crate::choose::{self, choose};
 use crate::draw::{form, two};
 use crate::test::{Kept, Need};
-use crate::{Draw, Drawn, LeftOut, Recipes, Step, Test, Told};
+use crate::{ApiCall, Draw, Drawn, LeftOut, Recipes, Test, Told};
 use std::collections::BTreeSet;
 
 /// What is wanted.
@@ -95,7 +95,8 @@ struct Tells;
 
 impl choose::Tells for Tells {
     fn text(&self, test: &Test) -> String {
-        let calls = |steps: &[Step]| steps.iter().map(|step| step.call.clone()).collect::<Vec<_>>().join(";");
+        let calls =
+            |steps: &[ApiCall]| steps.iter().map(|step| step.call.clone()).collect::<Vec<_>>().join(";");
         let mut strands: Vec<String> = (0..test.strands.len())
             .map(|at| format!("{:?}{:?}{}", test.handles[at], test.owned[at], calls(&test.strands[at])))
             .collect();
@@ -104,12 +105,12 @@ impl choose::Tells for Tells {
         text.chars().filter(|c| !c.is_ascii_digit()).collect()
     }
 
-    fn call(&self, step: &Step) -> String {
+    fn call(&self, step: &ApiCall) -> String {
         step.call_kind()
     }
 
     fn cost(&self, test: &Test) -> usize {
-        let tries = |step: &&Step| step.tries || step.told == Told::Nothing && is_snapshot(step.short());
+        let tries = |step: &&ApiCall| step.tries || step.told == Told::Nothing && is_snapshot(step.short());
         test.size() + 2 * test.strands.iter().flatten().filter(tries).count()
     }
 }
@@ -253,7 +254,7 @@ impl Generator<'_> {
         vars: &mut [Vec<Var>],
         draw: &mut Draw,
         test: &mut Test,
-    ) -> Option<(usize, Vec<Step>)> {
+    ) -> Option<(usize, Vec<ApiCall>)> {
         let giver = draw.pick(&self.givers(before)).cloned()?;
         let strand = draw.below(vars.len());
         let taker = draw.pick(&self.takers(&vars[strand])).cloned()?;
@@ -388,7 +389,7 @@ impl Generator<'_> {
         draw: &mut Draw,
         in_strand: bool,
         only: Option<&str>,
-    ) -> Option<Step> {
+    ) -> Option<ApiCall> {
         if in_strand
             && vars.len() < 4
             && let Some(again) = &self.again
@@ -431,7 +432,7 @@ impl Generator<'_> {
         let often = if self.is_guard(&var.ty) { 3 } else { 6 };
         if can_drop && (kinds.is_empty() || draw.chance(1, often)) {
             vars.retain(|other| other.name != var.name);
-            return Some(Step::drop(&var.name, false));
+            return Some(ApiCall::drop(&var.name, false));
         }
         if can_drop && ty.traits.contains("Future") && draw.chance(1, 2) {
             return Some(self.future(&var, vars, draw));
@@ -462,7 +463,7 @@ impl Generator<'_> {
                 if !in_strand || lent(&vars[held].name) {
                     continue;
                 }
-                return Some(Step::drop(&vars.remove(held).name, false));
+                return Some(ApiCall::drop(&vars.remove(held).name, false));
             }
             if let Some(step) = self.call(&var, &method, vars, draw, in_strand) {
                 return Some(step);
@@ -495,29 +496,29 @@ impl Generator<'_> {
         !may_fail(&method.function.name) && gives.object().is_some_and(|id| self.is_guard(id))
     }
 
-    fn clone_of(&self, var: &Var, vars: &mut Vec<Var>) -> Step {
+    fn clone_of(&self, var: &Var, vars: &mut Vec<Var>) -> ApiCall {
         let name = fresh(&format!("{}_clone", var.name), vars);
         let (arc, shared) = (var.arc, var.arc);
         vars.push(Var { name: name.clone(), arc, shared, borrows: None, ..var.clone() });
         let call = format!("{}.clone()", var.name);
         let keeps = Some(Kept { name, unwrap: None, touch: None });
         let title = format!("{}::clone", self.api.types[&var.ty].name);
-        Step { keeps, ..plain(title, call, var, Told::Nothing) }
+        ApiCall { keeps, ..plain(title, call, var, Told::Nothing) }
     }
 
     /// Something is done with a future of the crate's own.
-    fn future(&self, var: &Var, vars: &mut Vec<Var>, draw: &mut Draw) -> Step {
+    fn future(&self, var: &Var, vars: &mut Vec<Var>, draw: &mut Draw) -> ApiCall {
         let ty = &self.api.types[&var.ty];
         let told = ty.item.as_ref().map_or(Told::Nothing, told_of);
         let how = *draw.pick(&["block_on", "block_on_again", "poll_once"]).unwrap_or(&"block_on");
         if how == "poll_once" {
             let call = format!("poll_once(std::pin::Pin::new(&mut {}))", var.name);
             let step = plain(format!("{}::poll", ty.name), call, var, told_of_poll(told));
-            return Step { tries: true, writes: true, ..step };
+            return ApiCall { tries: true, writes: true, ..step };
         }
         vars.retain(|other| other.name != var.name);
         let step = plain(format!("{}::await", ty.name), format!("{how}({})", var.name), var, told);
-        Step { ends: Some(var.name.clone()), needs: need(var, ".take()"), ..step }
+        ApiCall { ends: Some(var.name.clone()), needs: need(var, ".take()"), ..step }
     }
 
     fn call(
@@ -527,7 +528,7 @@ impl Generator<'_> {
         vars: &mut Vec<Var>,
         draw: &mut Draw,
         in_strand: bool,
-    ) -> Option<Step> {
+    ) -> Option<ApiCall> {
         let args: Vec<String> =
             method.args.iter().map(|arg| self.values.of(arg, draw).ok()).collect::<Option<_>>()?;
         let (name, function) = (&var.name, method.function);
@@ -584,7 +585,7 @@ impl Generator<'_> {
             _ => ".as_ref()",
         };
         let needs = need(var, how);
-        let mut step = Step { needs, tries, ..plain(title, call, var, told) };
+        let mut step = ApiCall { needs, tries, ..plain(title, call, var, told) };
         step.writes = matches!(method.receiver, Receiver::Mut | Receiver::Pin)
             || (var.optional && method.receiver != Receiver::Ref);
         if consumes {
@@ -638,11 +639,11 @@ impl Generator<'_> {
 const AGAIN: &str = "⟨a constructor⟩";
 
 /// Another object of the same kind, made of the same values: an interner, a pool or a registry that is a static has the one it gave before.
-fn another((title, call, object): &(String, String, Object), vars: &mut Vec<Var>) -> Step {
+fn another((title, call, object): &(String, String, Object), vars: &mut Vec<Var>) -> ApiCall {
     let name = fresh(&format!("other_{}", object.name), vars);
     let var = Var { name: name.clone(), ..var_of(object, false) };
     let keeps = Some(Kept { name, unwrap: None, touch: None });
-    let step = Step { keeps, uses: Vec::new(), ..plain(title.clone(), call.clone(), &var, Told::Nothing) };
+    let step = ApiCall { keeps, uses: Vec::new(), ..plain(title.clone(), call.clone(), &var, Told::Nothing) };
     vars.push(var);
     step
 }
@@ -652,17 +653,17 @@ const TIDES: [(&str, &str); 6] =
     [("33", "31"), ("33", "32"), ("65", "32"), ("65", "48"), ("65", "63"), ("65", "64")];
 
 /// The same call so often.
-fn times(step: Step, times: &str) -> Step {
+fn times(step: ApiCall, times: &str) -> ApiCall {
     let call = format!("for _ in 0..{times} {{ let _ = {}; }}", step.call);
     let name = format!("{} ({times} times)", step.name);
-    Step { call, name, told: Told::Nothing, tries: false, keeps: None, ..step }
+    ApiCall { call, name, told: Told::Nothing, tries: false, keeps: None, ..step }
 }
 
 /// Sizes of blocks that queues are made of.
 const BLOCKS: [&str; 4] = ["31", "32", "63", "64"];
 
 /// The same call many times, if it gives something away: what is in blocks comes to the end of one.
-fn many(step: Step, draw: &mut Draw) -> Step {
+fn many(step: ApiCall, draw: &mut Draw) -> ApiCall {
     let gives = step.call.contains("Counted::new(") && step.ends.is_none() && !step.tries;
     match draw.pick(&BLOCKS).filter(|_| gives) {
         Some(number) => times(step, number),
@@ -676,8 +677,8 @@ fn var_of(object: &Object, shared: bool) -> Var {
     Var { name, ty, shared, arc: object.arc, optional: false, borrows: None }
 }
 
-fn plain(name: String, call: String, var: &Var, told: Told) -> Step {
-    Step {
+fn plain(name: String, call: String, var: &Var, told: Told) -> ApiCall {
+    ApiCall {
         name,
         call,
         says: None,

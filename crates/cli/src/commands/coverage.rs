@@ -5,7 +5,7 @@ use crate::options::{FOLDER, Format};
 use crate::said;
 use std::path::{Path, PathBuf};
 use threadbare_coverage::kept::FILE;
-use threadbare_coverage::{Campaign, Kept, Merged};
+use threadbare_coverage::{CampaignCoverage, Kept, Merged};
 use threadbare_explore::files;
 use threadbare_report::{Screen, coverage};
 
@@ -39,11 +39,11 @@ pub(crate) struct Args {
 
 /// Does it.
 pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
-    let mut campaigns: Vec<Campaign> = Vec::new();
+    let mut campaigns: Vec<CampaignCoverage> = Vec::new();
     for folder in &args.folders {
         campaigns.extend(read(folder)?);
     }
-    let wanted = |campaign: &&Campaign| {
+    let wanted = |campaign: &&CampaignCoverage| {
         args.only.as_ref().is_none_or(|part| {
             campaign.identity.program.contains(part) || campaign.identity.label.contains(part)
         })
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     Ok(Exit::Clean)
 }
 
-fn read(folder: &Path) -> Result<Vec<Campaign>, Trouble> {
+fn read(folder: &Path) -> Result<Vec<CampaignCoverage>, Trouble> {
     let path = if folder.is_dir() { folder.join(FILE) } else { folder.to_owned() };
     let text = files::read_text(&path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Trouble::usage(

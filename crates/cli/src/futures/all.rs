@@ -8,7 +8,7 @@ use crate::said;
 use std::collections::HashMap;
 use std::sync::Arc;
 use threadbare_explore::campaign::Config;
-use threadbare_explore::futures::{Source, Step, Wish};
+use threadbare_explore::futures::{Source, Wish, WishedStep};
 use threadbare_explore::store::Store;
 use threadbare_findings::{Finding, Suppressions, SymbolPlaces};
 use threadbare_report::choices::Came;
@@ -177,7 +177,7 @@ fn is_open(term: &Term) -> bool {
 /// The wish for a term.
 pub(super) fn wish(row: &Row, number: usize) -> Wish {
     let term = &row.terms[number];
-    let step = |sites: &[u64]| Step { sites: sites.to_vec(), ..Step::default() };
+    let step = |sites: &[u64]| WishedStep { sites: sites.to_vec(), ..WishedStep::default() };
     let source = match term.whose {
         Whose::Own => Source::Write(step(&term.sites), Some(true)),
         Whose::Other => Source::Write(step(&term.sites), Some(false)),

@@ -8,7 +8,7 @@ use super::text;
 use crate::exit::Trouble;
 use std::path::Path;
 use threadbare_abi::strand::StrandPath;
-use threadbare_explore::futures::{Source, Step, Wish};
+use threadbare_explore::futures::{Source, Wish, WishedStep};
 use threadbare_report::branches::Branch;
 
 /// A place as it was written.
@@ -82,8 +82,8 @@ impl Spot {
         Ok(spot)
     }
 
-    fn step(&self, sites: &[u64]) -> Step {
-        Step { sites: sites.to_vec(), strand: self.strand, number: self.number }
+    fn step(&self, sites: &[u64]) -> WishedStep {
+        WishedStep { sites: sites.to_vec(), strand: self.strand, number: self.number }
     }
 
     pub(crate) fn is_in(&self, file: &str, line: u32) -> bool {

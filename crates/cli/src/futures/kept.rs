@@ -8,7 +8,7 @@ use super::{all, name};
 use std::fmt::Write;
 use std::path::Path;
 use threadbare_abi::strand::StrandPath;
-use threadbare_explore::futures::{Source, Step, Wish};
+use threadbare_explore::futures::{Source, Wish, WishedStep};
 
 /// The first line of a file: of one pair, and of a set that may tell strands.
 const HEAD: &str = "threadbare future 1";
@@ -138,7 +138,7 @@ impl Pair {
     /// The wish for it.
     pub(super) fn wish(&self, table: &Table) -> Wish {
         let mut wish = all::wish(&table.reads[self.row], self.term);
-        let add = |step: &mut Step, told: (Option<u64>, Option<u64>)| (step.strand, step.number) = told;
+        let add = |step: &mut WishedStep, told: (Option<u64>, Option<u64>)| (step.strand, step.number) = told;
         add(&mut wish.read, self.read);
         if let Source::Write(step, _) = &mut wish.source {
             add(step, self.write);

@@ -20,7 +20,7 @@ use threadbare_explore::pairs::Order;
 use threadbare_explore::store::Store;
 use threadbare_explore::{Races, Search};
 use threadbare_findings::{Finding, Places, Suppressions, SymbolPlaces};
-use threadbare_pairs::{Apart, Book, Choice, Joint, Meeting, Rules, Way, calls, choose, running};
+use threadbare_pairs::{Apart, Book, Joint, Meeting, PathPair, Rules, Way, calls, choose, running};
 use threadbare_report::progress::ProgressLine;
 use threadbare_strategy::{Spec, StrategyId};
 
@@ -194,16 +194,16 @@ pub(super) fn look(
     };
     let names = Names::of(program);
     let source = Source { places: &places, names: &names, code: &code, base };
-    let mut candidates: Vec<(Choice, Candidate)> = Vec::new();
+    let mut candidates: Vec<(PathPair, Candidate)> = Vec::new();
     for (&functions, pair) in &book.pairs {
         for (number, (&paths, way)) in pair.ways.iter().enumerate() {
             let names = [namer.function(functions.0), namer.function(functions.1)];
             let candidate = source.candidate(names, (number + 1, pair.ways.len()), pair.strong, way);
-            candidates.push((Choice { functions, paths }, candidate));
+            candidates.push((PathPair { functions, paths }, candidate));
         }
     }
     funnel.unwanted = candidates.iter().filter(|(_, candidate)| !wanted.has(candidate)).count();
-    let is_wanted = |choice: Choice| {
+    let is_wanted = |choice: PathPair| {
         candidates.iter().any(|(other, candidate)| *other == choice && wanted.has(candidate))
     };
     let chosen = choose(&book, wanted.all_paths || all, &is_wanted);

@@ -6,7 +6,7 @@ use std::path::Path;
 use threadbare_explore::files;
 use threadbare_findings::Finding;
 use threadbare_invariants::Region;
-use threadbare_values::Place;
+use threadbare_values::SourceLine;
 
 /// Lines and functions.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +65,7 @@ impl Around {
     }
 
     /// Whether a region is one of the finding's functions, or has one of its lines.
-    pub(crate) fn has(&self, region: &Region, place: Option<&Place>) -> bool {
+    pub(crate) fn has(&self, region: &Region, place: Option<&SourceLine>) -> bool {
         match (region, place) {
             (Region::Block { file, first, last }, _) => {
                 self.lines.iter().any(|(of, line)| of == file && (first..=last).contains(&line))
@@ -88,7 +88,7 @@ mod tests {
         assert!(around.has(&block("bank.c", 9, 10), None) && around.has(&block("bank.c", 10, 10), None));
         assert!(!around.has(&block("bank.c", 11, 12), None) && !around.has(&block("other.c", 9, 10), None));
         let place =
-            |function: &str| Place { file: "bank.c".to_owned(), line: 1, function: function.to_owned() };
+            |function: &str| SourceLine { file: "bank.c".to_owned(), line: 1, function: function.to_owned() };
         let region = Region::Function("deposit".to_owned());
         assert!(around.has(&region, Some(&place("deposit"))) && !around.has(&region, Some(&place("main"))));
     }

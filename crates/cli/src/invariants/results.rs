@@ -8,8 +8,8 @@ use super::{Kind, Wanted};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use threadbare_findings::Finding;
-use threadbare_invariants::{Break, Fate, Inference, Point, Region, Side, Told};
-use threadbare_values::Place;
+use threadbare_invariants::{Break, Fate, Inference, ProgramPoint, Region, Side, Told};
+use threadbare_values::SourceLine;
 
 /// The version of the form.
 const FORMAT_VERSION: u32 = 1;
@@ -180,7 +180,7 @@ impl Results {
         &mut self,
         inference: &Inference,
         wanted: &Wanted,
-        place: &dyn Fn(&Region) -> Option<Place>,
+        place: &dyn Fn(&Region) -> Option<SourceLine>,
         is_single: &dyn Fn(&Region) -> bool,
     ) {
         let known: BTreeSet<(String, String)> =
@@ -267,7 +267,7 @@ fn values(at: &Break) -> BTreeMap<String, String> {
 }
 
 /// The place of a region's end, as far as it is known.
-fn last_line(region: &Region, place: Option<&Place>) -> String {
+fn last_line(region: &Region, place: Option<&SourceLine>) -> String {
     match (region, place) {
         (Region::Block { file, last, .. }, _) => format!("{file}:{last}"),
         (_, Some(place)) => format!("{}:{}", place.file, place.line),
@@ -275,7 +275,7 @@ fn last_line(region: &Region, place: Option<&Place>) -> String {
     }
 }
 
-fn wants(wanted: &Wanted, point: &Point, told: &Told, place: Option<&Place>) -> bool {
+fn wants(wanted: &Wanted, point: &ProgramPoint, told: &Told, place: Option<&SourceLine>) -> bool {
     let kind = match wanted.kind {
         Kind::All => true,
         Kind::Transition => told.transition,
@@ -285,7 +285,7 @@ fn wants(wanted: &Wanted, point: &Point, told: &Told, place: Option<&Place>) -> 
 }
 
 /// Whether it says of one variable of the strand's own that it is what it was: a parameter that nobody changes, in a file of samples.
-fn is_unchanged_local(point: &Point, told: &Told) -> bool {
+fn is_unchanged_local(point: &ProgramPoint, told: &Told) -> bool {
     let operands = told.statement.operands();
     let Some(first) = operands.first() else { return false };
     let own = |name: &str| point.variables.iter().any(|it| !it.shared && it.name == name);
@@ -299,7 +299,7 @@ fn any(parts: &[String], text: &str) -> bool {
 
 impl Wanted {
     /// Whether anything that holds in a region is wanted.
-    pub(crate) fn regions(&self, region: &Region, place: Option<&Place>) -> bool {
+    pub(crate) fn regions(&self, region: &Region, place: Option<&SourceLine>) -> bool {
         let function = match (region, place) {
             (Region::Function(name), _) => name.as_str(),
             (_, Some(place)) => place.function.as_str(),
@@ -312,7 +312,7 @@ impl Wanted {
 }
 
 impl Invariant {
-    fn new(point: &Point, told: &Told, place: Option<&Place>) -> Self {
+    fn new(point: &ProgramPoint, told: &Told, place: Option<&SourceLine>) -> Self {
         let side = match point.side {
             Side::Enter => "enter",
             Side::Exit => "exit",

@@ -1,7 +1,7 @@
 //! The tasks of a campaign while it goes on.
 
 use crate::curve::Curve;
-use crate::tasks::counts::{Model, Out, Point, TaskCounts, TaskSample};
+use crate::tasks::counts::{Model, Out, TaskCounts, TaskProgress, TaskSample};
 use crate::tasks::rules::{Reason, State};
 use crate::tasks::{Function, Seen};
 use std::collections::HashMap;
@@ -23,9 +23,9 @@ pub struct TaskBooks {
     grown: u64,
     version: u64,
     counts: TaskCounts,
-    curve: Curve<Point>,
+    curve: Curve<TaskProgress>,
     /// What it began with.
-    begun: Point,
+    begun: TaskProgress,
 }
 
 impl TaskBooks {
@@ -121,7 +121,7 @@ impl TaskBooks {
     }
 
     /// What was covered besides what it began with.
-    pub fn added(&self) -> Point {
+    pub fn added(&self) -> TaskProgress {
         self.counts.point().less(self.begun)
     }
 

@@ -108,7 +108,7 @@ pub struct TaskCounts {
 /// What was covered after so many runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Point {
+pub struct TaskProgress {
     /// Functions that were interrupted.
     pub interrupted: u64,
     /// Functions that ran through.
@@ -117,10 +117,10 @@ pub struct Point {
     pub pairs: u64,
 }
 
-impl Point {
+impl TaskProgress {
     /// What this has more.
-    pub(super) fn less(self, other: Point) -> Point {
-        Point {
+    pub(super) fn less(self, other: TaskProgress) -> TaskProgress {
+        TaskProgress {
             interrupted: self.interrupted.saturating_sub(other.interrupted),
             ran_through: self.ran_through.saturating_sub(other.ran_through),
             pairs: self.pairs.saturating_sub(other.pairs),
@@ -128,8 +128,8 @@ impl Point {
     }
 
     /// The smaller of each.
-    pub(super) fn least(self, other: Point) -> Point {
-        Point {
+    pub(super) fn least(self, other: TaskProgress) -> TaskProgress {
+        TaskProgress {
             interrupted: self.interrupted.min(other.interrupted),
             ran_through: self.ran_through.min(other.ran_through),
             pairs: self.pairs.min(other.pairs),
@@ -138,12 +138,12 @@ impl Point {
 }
 
 /// A point of the curve.
-pub type TaskSample = Sample<Point>;
+pub type TaskSample = Sample<TaskProgress>;
 
 impl TaskCounts {
     /// As a point of the curve.
-    pub fn point(&self) -> Point {
-        Point {
+    pub fn point(&self) -> TaskProgress {
+        TaskProgress {
             interrupted: self.interrupted.covered,
             ran_through: self.ran_through.covered,
             pairs: self.model2.covered,

@@ -1,7 +1,7 @@
 //! Tasks with the places of their functions: what is shown, and what is kept.
 
 use crate::kept::Spot;
-use crate::tasks::{Function, Point, Seen, State, TaskBooks, TaskCounts, TaskSample};
+use crate::tasks::{Function, Seen, State, TaskBooks, TaskCounts, TaskProgress, TaskSample};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub struct KeptTasks {
     /// How many tasks there are, are covered, and can be.
     pub counts: TaskCounts,
     /// What the campaign covered that those it went on from had not.
-    pub added: Point,
+    pub added: TaskProgress,
     /// The first run that was counted: later than 0 where an earlier campaign went on.
     #[serde(default)]
     pub first_run: u64,
@@ -92,7 +92,7 @@ pub struct TaskTable {
     /// Where each function of the books is.
     spots: Vec<Spot>,
     curve: Vec<TaskSample>,
-    added: Point,
+    added: TaskProgress,
     followed: u64,
 }
 
@@ -173,7 +173,7 @@ impl TaskTable {
     }
 
     /// What the last campaign added.
-    pub fn added(&self) -> Point {
+    pub fn added(&self) -> TaskProgress {
         self.added
     }
 

@@ -223,7 +223,7 @@ fn tables_are_kept_and_put_together_by_address() {
     assert!(covered(0, 0) && covered(0, 1) && covered(1, 0) && covered(2, 0) && !covered(1, 1));
     let counts = merged.counts();
     assert_eq!((counts.interrupted.covered, counts.model2.covered), (1, 4));
-    assert_eq!(merged.added(), Point { pairs: 2, ..Point::default() });
+    assert_eq!(merged.added(), TaskProgress { pairs: 2, ..TaskProgress::default() });
     // What is kept of it is it.
     let again = TaskTable::merged([&merged.keep()]);
     assert_eq!((again.counts(), again.keep().counts), (counts, counts));
@@ -239,7 +239,7 @@ fn a_new_campaign_goes_on_from_what_is_kept() {
     let mut books = TaskBooks::default();
     books.begin_with(&seen);
     books.take(0, &self::seen(&[function(0x7010, USUAL | INTERRUPTED, 1)], &[(0, 0)]));
-    assert_eq!(books.added(), Point { interrupted: 1, ran_through: 0, pairs: 1 });
+    assert_eq!(books.added(), TaskProgress { interrupted: 1, ran_through: 0, pairs: 1 });
     assert_eq!(books.counts().model1.covered, 2);
 }
 

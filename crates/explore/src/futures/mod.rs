@@ -38,7 +38,7 @@ pub use order::Obstacle;
 pub use reads::Origin;
 pub use simulate::{Stuck, Waits, Why};
 pub use watch::{Example, Moment, Sample, Seen};
-pub use wish::{Against, Source, Step, Wish};
+pub use wish::{Against, Source, Wish, WishedStep};
 
 /// What a campaign is to make come true.
 #[derive(Clone, Debug, Default)]

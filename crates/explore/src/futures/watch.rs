@@ -1,6 +1,6 @@
 //! What each run has of many wishes, and a run that is known already: what a set of terms that decides a failure is looked for by.
 
-use super::wish::{Reference, Source, Step, Wish};
+use super::wish::{Reference, Source, Wish, WishedStep};
 use crate::error::Error;
 use crate::planner::{self, trace::Trace};
 use crate::run::{Follow, Request};
@@ -49,8 +49,8 @@ pub struct Moment {
 
 impl Moment {
     /// The step that this is, as far as it is to be told: the strand, and the number too.
-    pub fn step(&self, sites: &[u64], strand: bool, number: bool) -> Step {
-        Step {
+    pub fn step(&self, sites: &[u64], strand: bool, number: bool) -> WishedStep {
+        WishedStep {
             sites: sites.to_vec(),
             strand: strand.then_some(self.strand),
             number: number.then_some(self.number),
@@ -134,7 +134,7 @@ impl Reference {
 
 impl Wish {
     /// The wish for what a read saw.
-    pub fn new(read: Step, write: Option<Step>) -> Wish {
+    pub fn new(read: WishedStep, write: Option<WishedStep>) -> Wish {
         Wish { read, source: write.map_or(Source::Initial, |write| Source::Write(write, None)) }
     }
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 /// Which steps are meant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Step {
+pub struct WishedStep {
     /// The sites: a line may have become several.
     pub sites: Vec<u64>,
     /// The strand, by its path; any if there is none.
@@ -29,19 +29,19 @@ pub enum Source {
     /// What was there from the beginning.
     Initial,
     /// A write; whether of the reading strand itself, if that matters.
-    Write(Step, Option<bool>),
+    Write(WishedStep, Option<bool>),
 }
 
 /// A read that is to see a value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wish {
     /// The read.
-    pub read: Step,
+    pub read: WishedStep,
     /// What it is to see.
     pub source: Source,
 }
 
-impl Step {
+impl WishedStep {
     fn matches(&self, trace: &Trace, access: &Access) -> bool {
         self.strand.is_none_or(|path| path == trace.events[access.event].path)
             && self.number.is_none_or(|number| number == access.number)
@@ -108,7 +108,7 @@ impl Reference {
     }
 
     /// The accesses that a step means.
-    fn all_of<'a>(&'a self, step: &'a Step) -> impl Iterator<Item = usize> + 'a {
+    fn all_of<'a>(&'a self, step: &'a WishedStep) -> impl Iterator<Item = usize> + 'a {
         let at = step.sites.iter().flat_map(|&site| self.reads.at(site).iter().copied());
         at.filter(|&at| step.matches(&self.trace, &self.reads.accesses[at]))
     }

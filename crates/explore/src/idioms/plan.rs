@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use threadbare_abi::op::OpKind;
 use threadbare_idioms::local::Local;
-use threadbare_idioms::{Instance, Iroot, Run};
+use threadbare_idioms::{Instance, Iroot, RunAccesses};
 use threadbare_strategy::ordered::HOLDS;
 
 /// What the strategy `ordered` is told.
@@ -80,7 +80,7 @@ pub(super) const AGAIN: [Manner; 4] = [
 #[derive(Debug)]
 pub(super) struct Profile {
     pub(super) reference: Reference,
-    pub(super) run: Run,
+    pub(super) run: RunAccesses,
     pub(super) local: Local,
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_idioms::run::Wants;
-use threadbare_idioms::{Access, Does, Held, Run};
+use threadbare_idioms::{Access, Does, Held, RunAccesses};
 use threadbare_trace::order::clock::join;
 
 /// Bytes of an access that are looked at.
@@ -25,10 +25,10 @@ fn end_of(op: &Op) -> u64 {
 }
 
 /// What the strands of a run did.
-pub(super) fn of(reference: &Reference) -> Run {
+pub(super) fn of(reference: &Reference) -> RunAccesses {
     use crate::futures::sections::Does as Section;
     let (trace, sections) = (&reference.trace, &reference.sections);
-    let mut run = Run::default();
+    let mut run = RunAccesses::default();
     let clocks = clocks(trace);
     let count =
         |step: usize, lock: u64| sections.held[step].iter().filter(|(other, ..)| *other == lock).count();
@@ -39,7 +39,7 @@ pub(super) fn of(reference: &Reference) -> Run {
     for (step, event) in trace.events.iter().enumerate() {
         let ordinal = ordinals.entry(event.index).or_default();
         *ordinal += 1;
-        if run.accesses.len() >= Run::LONGEST {
+        if run.accesses.len() >= RunAccesses::LONGEST {
             break;
         }
         let own = match sections.does[step] {

@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use threadbare_abi::event::{Event, EventKind};
 use threadbare_abi::layout::{PointMode, Record, WATCHES_CAPACITY, Watch, WatchKind, flags};
 use threadbare_abi::op::OpKind;
-use threadbare_pairs::Run;
+use threadbare_pairs::RunSteps;
 use threadbare_trace::run::RunFacts;
 
 /// A run with every access that the compiler tells of.
 #[derive(Clone, Debug, Default)]
 pub struct Close {
     /// Its steps.
-    pub run: Run,
+    pub run: RunSteps,
     /// What was in memory at the address of each step before and after it.
     pub values: Vec<(u64, u64)>,
     /// What each step is.

@@ -25,7 +25,7 @@ use crate::planner::trace::Trace;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use threadbare_abi::layout::flags;
-use threadbare_pairs::{Meeting, Run};
+use threadbare_pairs::{Meeting, RunSteps};
 use threadbare_strategy::{Spec, StrategyId};
 use trials::{Trial, Trials};
 
@@ -73,7 +73,7 @@ pub struct Progress {
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// Runs that were looked at.
-    pub runs: Vec<Arc<Run>>,
+    pub runs: Vec<Arc<RunSteps>>,
     /// Those that could have been, and were too many.
     pub more: u64,
     /// What came of each test.

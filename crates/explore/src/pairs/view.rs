@@ -6,15 +6,15 @@ use crate::planner::trace::Trace;
 use std::collections::HashMap;
 use std::sync::Arc;
 use threadbare_abi::op::OpKind;
-use threadbare_pairs::{Activation, Does, Event, Run, Touch};
+use threadbare_pairs::{Activation, Does, RunSteps, StrandStep, Touch};
 
 /// What the strands of a run did.
-pub(super) fn of(number: u64, trace: &Trace) -> Run {
+pub(super) fn of(number: u64, trace: &Trace) -> RunSteps {
     let (clocks, sections, words) = (clocks(trace), Sections::of(trace), lock_words(trace));
     let mut ordinals: HashMap<u16, u32> = HashMap::new();
     let mut numbers: HashMap<(u64, u64), u64> = HashMap::new();
-    let kept = trace.events.len().min(Run::LONGEST);
-    let mut run = Run { number, dropped: trace.events.len() - kept, ..Run::default() };
+    let kept = trace.events.len().min(RunSteps::LONGEST);
+    let mut run = RunSteps { number, dropped: trace.events.len() - kept, ..RunSteps::default() };
     for (at, event) in trace.events[..kept].iter().enumerate() {
         let ordinal = ordinals.entry(event.index).or_default();
         *ordinal += 1;
@@ -40,7 +40,7 @@ pub(super) fn of(number: u64, trace: &Trace) -> Run {
             let size = if does.is_data() { u64::from(op.size).max(1) } else { 1 };
             matters.then_some(Touch { does, start: op.addr, end: op.addr + size })
         });
-        run.events.push(Event {
+        run.events.push(StrandStep {
             strand: u32::from(event.index),
             path: event.path,
             ordinal: *ordinal,

@@ -2,7 +2,7 @@
 
 use super::types::{class, read_value};
 use super::{ORIGIN, unescape};
-use crate::point::{Point, PointId, Points, Region, Sample, Side, Variable};
+use crate::point::{PointId, Points, ProgramPoint, Region, Sample, Side, Variable};
 use crate::value::{Type, Value};
 use std::collections::HashMap;
 use std::io::{self, BufRead};
@@ -184,7 +184,8 @@ impl Reader {
             return self.wrong(format!("more than {MAX_POINTS} points"));
         }
         let own = columns.iter().filter(|column| !column.synthetic);
-        let point = Point { region, side, variables: own.map(|column| column.variable.clone()).collect() };
+        let point =
+            ProgramPoint { region, side, variables: own.map(|column| column.variable.clone()).collect() };
         match self.points.add(point) {
             Ok(id) => {
                 self.declared.insert(name, Declared { id, side, columns });

@@ -2,14 +2,14 @@
 
 use super::types::{declared, representation, write_value};
 use super::{ORIGIN, escape};
-use crate::point::{Point, PointId, Points, Sample, Side, Variable};
+use crate::point::{PointId, Points, ProgramPoint, Sample, Side, Variable};
 use crate::value::{Type, Value};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// A point's name. Daikon wants a number after an exit, and makes the one without itself.
-fn point_name(point: &Point) -> String {
+fn point_name(point: &ProgramPoint) -> String {
     let number = if point.side == Side::Exit { "0" } else { "" };
     escape(&format!("{point}{number}"))
 }
@@ -34,7 +34,7 @@ fn holder(variable: &Variable) -> String {
 }
 
 /// Variables in the order of the file. A sequence whose pointer is not there has a synthetic one before it.
-fn columns(point: &Point) -> Vec<(bool, &Variable)> {
+fn columns(point: &ProgramPoint) -> Vec<(bool, &Variable)> {
     let mut names: HashSet<String> = point.variables.iter().map(variable_name).collect();
     let mut columns = Vec::new();
     for variable in &point.variables {

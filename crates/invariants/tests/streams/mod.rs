@@ -1,6 +1,8 @@
 //! Streams for tests: a program with a few points, and runs that are written down.
 
-use threadbare_invariants::{Parts, Point, PointId, Points, Region, Sample, Side, Type, Value, Variable};
+use threadbare_invariants::{
+    Parts, PointId, Points, ProgramPoint, Region, Sample, Side, Type, Value, Variable,
+};
 
 /// A program's points and the runs so far.
 #[derive(Default)]
@@ -27,7 +29,7 @@ impl Program {
         more: &[Variable],
     ) -> (PointId, PointId) {
         let mut add = |side, variables: Vec<Variable>| {
-            self.points.add(Point { region: region.clone(), side, variables }).expect("declared once")
+            self.points.add(ProgramPoint { region: region.clone(), side, variables }).expect("declared once")
         };
         let enter = add(Side::Enter, variables.to_vec());
         (enter, add(Side::Exit, variables.iter().chain(more).cloned().collect()))

@@ -3,11 +3,11 @@
 use super::*;
 use crate::style::Style;
 use threadbare_coverage::kept::Identity;
-use threadbare_coverage::{Books, Campaign, Contribution, Kind};
+use threadbare_coverage::{Books, CampaignCoverage, Contribution, Kind};
 use threadbare_strategy::StrategyId;
 use threadbare_strategy::classes::told::record;
 
-fn campaign(seed: u64, runs: u64) -> Campaign {
+fn campaign(seed: u64, runs: u64) -> CampaignCoverage {
     let mut books = Books::default();
     for run in 0..runs {
         let mut records = vec![record(Kind::ReadsFrom, 10, 20), record(Kind::Preempted, 10, 0)];
@@ -24,7 +24,7 @@ fn campaign(seed: u64, runs: u64) -> Campaign {
         seed,
         ..Identity::default()
     };
-    Campaign::new(identity, &books, |pc| Spot {
+    CampaignCoverage::new(identity, &books, |pc| Spot {
         address: format!("bank+{pc:#x}"),
         file: Some("src/bank.c".into()),
         line: Some(pc as u32),

@@ -16,7 +16,7 @@ use log::{
 };
 use std::collections::BTreeMap;
 use std::path::Path;
-use threadbare_findings::finding::Step;
+use threadbare_findings::finding::LaneStep;
 use threadbare_findings::{Finding, Place, Severity};
 
 /// The folder that relative paths start from.
@@ -255,7 +255,7 @@ impl Writer<'_> {
         vec![CodeFlow { message: Message::new("the last steps of the run"), thread_flows }]
     }
 
-    fn step(&self, step: &Step, sources: Sources<'_>) -> Location {
+    fn step(&self, step: &LaneStep, sources: Sources<'_>) -> Location {
         let waits = if step.waits { "waits: " } else { "" };
         let object = step.object.as_deref().map(|object| format!(" {object}")).unwrap_or_default();
         let message = format!("strand {}: {waits}{}{object}", step.strand, step.operation);
@@ -275,7 +275,7 @@ fn logical(function: Option<&str>) -> Vec<LogicalLocation> {
 }
 
 /// The standard's words for what a step is.
-fn kinds(step: &Step) -> Vec<&'static str> {
+fn kinds(step: &LaneStep) -> Vec<&'static str> {
     match step.operation.as_str() {
         "lock" | "try-lock" | "timed-lock" | "read-lock" | "try-read-lock" | "write-lock"
         | "try-write-lock" | "spin-lock" | "try-spin-lock" => vec!["acquire", "lock"],

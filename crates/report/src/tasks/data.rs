@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
-use threadbare_coverage::tasks::{Goal, Point, Reason, State, TaskSample, TaskTable};
+use threadbare_coverage::tasks::{Goal, Reason, State, TaskProgress, TaskSample, TaskTable};
 use threadbare_coverage::{Spot, TaskCounts};
 
 /// All tasks. Field names are an interface: others read them.
@@ -11,7 +11,7 @@ pub struct TasksReport {
     /// How many tasks there are, are covered, and can be.
     pub counts: TaskCounts,
     /// What the last campaign added to what was covered before it.
-    pub added: Point,
+    pub added: TaskProgress,
     /// How much was to be covered, if that was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goal: Option<GoalReport>,

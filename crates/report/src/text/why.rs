@@ -6,7 +6,7 @@ use crate::lanes;
 use crate::screen::Screen;
 use crate::text::words::point;
 use std::fmt::Write;
-use threadbare_findings::finding::{Explanation, Step};
+use threadbare_findings::finding::{Explanation, LaneStep};
 use threadbare_findings::{BrokenInvariant, Finding};
 
 /// Columns between the two runs.
@@ -94,11 +94,12 @@ fn runs(out: &mut String, explanation: &Explanation, screen: Screen) {
 }
 
 /// Steps, one a row: strand, what, and the line.
-fn rows(steps: &[Step], screen: Screen) -> Vec<String> {
+fn rows(steps: &[LaneStep], screen: Screen) -> Vec<String> {
     let strand = steps.iter().map(|step| width(&step.strand)).max().unwrap_or(0);
     let texts: Vec<String> = steps.iter().map(|step| printable(&lanes::text(step, screen))).collect();
     let text = texts.iter().map(|text| width(text)).max().unwrap_or(0);
-    let place = |step: &Step| step.place.as_ref().and_then(|place| place.line).map(|line| line.to_string());
+    let place =
+        |step: &LaneStep| step.place.as_ref().and_then(|place| place.line).map(|line| line.to_string());
     steps
         .iter()
         .zip(&texts)

@@ -14,7 +14,7 @@ use std::fmt;
 
 use crate::image::{Arena, ImageData};
 use crate::locals::Live;
-use crate::scalar::{Class, NoScalar, Scalar, class_at};
+use crate::scalar::{NoScalar, Scalar, ScalarKind, class_at};
 use crate::units::{Die, Entry};
 use crate::variable::{Library, library_kind, part_at, size_of, stripped};
 
@@ -28,7 +28,7 @@ pub struct HeapField {
     /// The type of the part.
     pub type_name: String,
     /// What the bytes that are touched mean, where that is beyond doubt.
-    pub class: Result<Class, NoScalar>,
+    pub class: Result<ScalarKind, NoScalar>,
     /// The same, with which part of a library's type they are, where a reader knows it by a name (`.len`), and when they mean it.
     pub scalar: Option<Scalar>,
 }

@@ -1,8 +1,8 @@
 //! Parameters and locals of one value at an instruction, and where their values are.
 
-use super::{Class, NoScalar, class_at, class_of};
+use super::{NoScalar, ScalarKind, class_at, class_of};
 use crate::frame::Pc;
-use crate::locals::{Live, Place};
+use crate::locals::{Live, Storage};
 use crate::symbols::Symbols;
 use crate::units::{Die, Entry};
 use crate::value::{Machine, Registers};
@@ -24,7 +24,7 @@ pub struct LocalScalar {
     /// Its bytes, 1, 2, 4 or 8.
     pub size: u8,
     /// What they mean.
-    pub class: Class,
+    pub class: ScalarKind,
     /// Whether it is a parameter.
     pub parameter: bool,
     /// Where its value is; none if the debug info does not say, or it is computed.
@@ -53,7 +53,7 @@ pub struct ReturnScalar {
     /// Its bytes, 1, 2, 4 or 8.
     pub size: u8,
     /// What they mean.
-    pub class: Class,
+    pub class: ScalarKind,
 }
 
 impl Symbols {
@@ -119,7 +119,7 @@ fn returned(ty: &Die<'_>) -> Result<ReturnScalar, NoScalar> {
         size_of(&die).filter(|size| simple && matches!(size, 1 | 2 | 4 | 8)).ok_or(NoScalar::Doubtful)?;
     let class = class_of(&die, &entry)?;
     // A fraction of two bytes and the like.
-    if class == Class::Float && size < 4 {
+    if class == ScalarKind::Float && size < 4 {
         return Err(NoScalar::Doubtful);
     }
     Ok(ReturnScalar { size: size as u8, class })
@@ -146,10 +146,14 @@ fn scalar<'a>(
         Some(LocalPlace::Frame { register, offset: i32::try_from(offset).ok()? })
     };
     let place = match live.place(die, &entry, 0) {
-        Place::Register(number) => u8::try_from(number).ok().filter(|it| *it < 16).map(LocalPlace::Register),
-        Place::Memory { register, offset } => near(register, offset),
-        Place::Stack(offset) => frame.and_then(|(register, more)| near(register, offset.checked_add(more)?)),
-        Place::Constant(value) => Some(LocalPlace::Constant(value)),
+        Storage::Register(number) => {
+            u8::try_from(number).ok().filter(|it| *it < 16).map(LocalPlace::Register)
+        }
+        Storage::Memory { register, offset } => near(register, offset),
+        Storage::Stack(offset) => {
+            frame.and_then(|(register, more)| near(register, offset.checked_add(more)?))
+        }
+        Storage::Constant(value) => Some(LocalPlace::Constant(value)),
         _ => None,
     };
     Some(LocalScalar { name, level, size: size as u8, class: leaf.class, parameter, place })

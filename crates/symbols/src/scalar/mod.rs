@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 32;
 
 /// What the bytes of a variable, or of a part of one, mean.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Class {
+pub enum ScalarKind {
     /// An integer or a character.
     Integer {
         /// Whether it can be below zero.
@@ -49,7 +49,7 @@ pub enum Class {
 /// What bytes of a type mean.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Leaf {
-    pub(crate) class: Class,
+    pub(crate) class: ScalarKind,
     /// Which part of a library's type it is, where a reader knows it by a name: `.len`.
     pub(crate) part: &'static str,
     /// The array that it is an element of.
@@ -61,7 +61,7 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    fn plain(class: Class, part: &'static str) -> Self {
+    fn plain(class: ScalarKind, part: &'static str) -> Self {
         Self { class, part, element: None, sequence: None, content: None }
     }
 }
@@ -72,7 +72,7 @@ pub struct Sequence {
     /// Bytes of an element.
     pub size: u8,
     /// What they mean.
-    pub class: Class,
+    pub class: ScalarKind,
 }
 
 /// A field of one variant of an enum, or what an optional value holds: it means something only while another part says so.
@@ -107,7 +107,7 @@ pub struct Scalar {
     /// Its bytes, 1, 2, 4 or 8.
     pub size: u64,
     /// What they mean.
-    pub class: Class,
+    pub class: ScalarKind,
     /// The array of one dimension that it is an element of; the name ends with its index then.
     pub element: Option<Element>,
     /// What it is of a sequence on the heap; the name ends with the part then.
@@ -346,7 +346,7 @@ fn member<'a>(ty: &Die<'a>, offset: u64, access: u64) -> Result<(Option<String>,
     Err(if touched { NoScalar::Doubtful } else { NoScalar::Padding })
 }
 
-pub(crate) fn class_of<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Result<Class, NoScalar> {
+pub(crate) fn class_of<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Result<ScalarKind, NoScalar> {
     let signed = |encoding| matches!(encoding, gimli::DW_ATE_signed | gimli::DW_ATE_signed_char);
     let encoding = |entry: &Entry<'a>| match entry.attr_value(gimli::DW_AT_encoding) {
         Some(gimli::AttributeValue::Encoding(encoding)) => Some(encoding),
@@ -365,17 +365,17 @@ pub(crate) fn class_of<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Result<Class, No
             let underlying = die.reference(entry, gimli::DW_AT_type).and_then(|ty| stripped(&ty));
             let below = names.iter().any(|(number, _)| *number < 0);
             let signed = underlying.and_then(|(_, entry)| encoding(&entry)).map_or(below, signed);
-            Ok(Class::Enumeration { names, signed })
+            Ok(ScalarKind::Enumeration { names, signed })
         }
         gimli::DW_TAG_base_type => match encoding(entry).ok_or(NoScalar::Doubtful)? {
-            gimli::DW_ATE_boolean => Ok(Class::Bool),
-            gimli::DW_ATE_float => Ok(Class::Float),
+            gimli::DW_ATE_boolean => Ok(ScalarKind::Bool),
+            gimli::DW_ATE_float => Ok(ScalarKind::Float),
             gimli::DW_ATE_unsigned | gimli::DW_ATE_unsigned_char | gimli::DW_ATE_UTF => {
-                Ok(Class::Integer { signed: false })
+                Ok(ScalarKind::Integer { signed: false })
             }
-            encoding if signed(encoding) => Ok(Class::Integer { signed: true }),
+            encoding if signed(encoding) => Ok(ScalarKind::Integer { signed: true }),
             _ => Err(NoScalar::Doubtful),
         },
-        _ => Ok(Class::Pointer),
+        _ => Ok(ScalarKind::Pointer),
     }
 }

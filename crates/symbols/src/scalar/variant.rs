@@ -4,7 +4,7 @@
 //! field: some numbers stand for the variants without it, and all others for the one that has it. The fields of a variant mean something only
 //! while the enum is that variant; bytes that several variants have a field at are left out.
 
-use super::{Class, Content, Leaf, NoScalar, class_of, class_within};
+use super::{Content, Leaf, NoScalar, ScalarKind, class_of, class_within};
 use crate::units::{Die, Entry};
 use crate::value::constant_number;
 use crate::variable::{is_field, member_start, size_of, stripped};
@@ -112,7 +112,7 @@ fn touches_field(ty: &Die<'_>, offset: u64, access: u64) -> bool {
     })
 }
 
-fn tag<'a>(variants: &Die<'a>, part: &Entry<'a>, offset: u64, access: u64) -> Option<Class> {
+fn tag<'a>(variants: &Die<'a>, part: &Entry<'a>, offset: u64, access: u64) -> Option<ScalarKind> {
     let member = variants.reference(part, gimli::DW_AT_discr)?;
     let entry = member.entry()?;
     let size = size_of(&member.reference(&entry, gimli::DW_AT_type)?)?;
@@ -139,7 +139,7 @@ fn tag<'a>(variants: &Die<'a>, part: &Entry<'a>, offset: u64, access: u64) -> Op
             None => {
                 let payload = field.reference(child, gimli::DW_AT_type)?;
                 if is_pointer(&payload, offset.checked_sub(member_start(field, child)?.0)?, access) {
-                    return Some(Class::Pointer);
+                    return Some(ScalarKind::Pointer);
                 }
                 if rest.replace(name).is_some() {
                     return None;
@@ -147,7 +147,7 @@ fn tag<'a>(variants: &Die<'a>, part: &Entry<'a>, offset: u64, access: u64) -> Op
             }
         }
     }
-    Some(Class::Variant { names, rest })
+    Some(ScalarKind::Variant { names, rest })
 }
 
 /// Whether these bytes of a type are an address: null is the other variant.
@@ -156,7 +156,7 @@ fn is_pointer(ty: &Die<'_>, mut offset: u64, access: u64) -> bool {
     for _ in 0..MAX_DEPTH {
         let Some((die, entry)) = stripped(&ty) else { return false };
         if entry.tag() != gimli::DW_TAG_structure_type {
-            return offset == 0 && access == 8 && class_of(&die, &entry) == Ok(Class::Pointer);
+            return offset == 0 && access == 8 && class_of(&die, &entry) == Ok(ScalarKind::Pointer);
         }
         let holding = die.children().into_iter().find_map(|(member, child)| {
             let (start, _) = member_start(&member, &child).filter(|_| is_field(&child))?;

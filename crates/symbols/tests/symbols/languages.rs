@@ -3,7 +3,7 @@
 use crate::program::{Program, has, run};
 use std::path::Path;
 use std::process::Command;
-use threadbare_symbols::{Origin, Pc, Place};
+use threadbare_symbols::{Origin, Pc, Storage};
 
 /// A label, and the functions there, innermost first.
 type Marks = [(&'static str, &'static [&'static str])];
@@ -210,13 +210,16 @@ fn locals_have_names_types_and_places() {
         let parameters = [("a", true, Some("account_t *")), ("amount", true, Some("int"))];
         assert!(parameters.iter().all(|parameter| told.contains(parameter)), "{what}: {told:?}");
         let calls = locals.iter().find(|local| local.name == "calls").unwrap();
-        assert_eq!(calls.place, Place::Static(program.data["calls"]), "{what}");
+        assert_eq!(calls.place, Storage::Static(program.data["calls"]), "{what}");
         assert_eq!((calls.size, calls.parameter), (Some(8), false), "{what}");
         if flags[0] == "-O0" {
             // The inlined function's first, then those of the one around it; an optimiser may drop some.
             assert_eq!(told[..3], [parameters[0], parameters[0], parameters[1]], "{what}");
             for local in locals.iter().filter(|local| local.parameter) {
-                assert!(matches!(local.place, Place::Stack(_) | Place::Memory { .. }), "{what}: {local:?}");
+                assert!(
+                    matches!(local.place, Storage::Stack(_) | Storage::Memory { .. }),
+                    "{what}: {local:?}"
+                );
             }
         }
     }

@@ -7,7 +7,7 @@
 use super::clock::{self, Clock, join};
 use super::word::{Strand, Words};
 use super::{RunOrder, Stand};
-use crate::recording::{Entry, Object, Table, What};
+use crate::recording::{Entry, ObjectRow, Table, What};
 use std::collections::HashMap;
 use threadbare_abi::event::atomic as flags;
 use threadbare_abi::object::ObjectId;
@@ -60,7 +60,7 @@ impl<'a> Making<'a> {
     }
 
     /// Does what the entry says; whether its strand may know more now.
-    fn apply(&mut self, entry: &Entry, object: &Object) -> bool {
+    fn apply(&mut self, entry: &Entry, object: &ObjectRow) -> bool {
         let me = usize::from(entry.strand);
         let key = (object.class, object.addr);
         let unseen = (ObjectId::UNSEEN.class as u8, ObjectId::UNSEEN.addr);

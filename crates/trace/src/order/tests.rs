@@ -1,5 +1,5 @@
 use super::*;
-use crate::recording::{Entry, Object, StrandRow, Table, What};
+use crate::recording::{Entry, ObjectRow, StrandRow, Table, What};
 use threadbare_abi::object::ObjectClass;
 use threadbare_abi::op::{OpKind, Order};
 
@@ -9,7 +9,7 @@ const MUTEX: u32 = 3;
 const FIRST: u32 = 4;
 
 fn table() -> Table {
-    let object = |class: ObjectClass, addr, size| Object { class: class as u8, addr, size, name: 0 };
+    let object = |class: ObjectClass, addr, size| ObjectRow { class: class as u8, addr, size, name: 0 };
     Table {
         strands: vec![StrandRow::default(); 3],
         objects: vec![

@@ -1,7 +1,7 @@
 //! Which entries of a recorded run are wanted.
 
 use super::entry::{Entry, What};
-use super::table::{Object, Place, Table};
+use super::table::{ObjectRow, PlaceRow, Table};
 use std::ops::RangeInclusive;
 
 /// What is asked for; of several things of one sort any will do, and of several sorts each must.
@@ -76,7 +76,7 @@ fn rows<T>(
 }
 
 /// Whether a text is the object's name, that of something it is a part of, or an address in it.
-fn is_object(text: &str, object: &Object, table: &Table) -> bool {
+fn is_object(text: &str, object: &ObjectRow, table: &Table) -> bool {
     if let Some(addr) = text.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
         return addr.wrapping_sub(object.addr) < object.size.max(1);
     }
@@ -85,7 +85,7 @@ fn is_object(text: &str, object: &Object, table: &Table) -> bool {
 }
 
 /// Whether a place, or one that it was called from or inlined into, is in the function, the file, or the line of the file.
-fn is_at(text: &str, place: &Place, table: &Table) -> bool {
+fn is_at(text: &str, place: &PlaceRow, table: &Table) -> bool {
     let (file, line) = match text.rsplit_once(':').map(|(file, line)| (file, line.parse::<u32>())) {
         Some((file, Ok(line))) => (file, Some(line)),
         _ => (text, None),
@@ -140,10 +140,10 @@ mod tests {
                 .map(str::to_owned)
                 .into(),
             frames: vec![FrameRow { function: 1, file: 2, line: 7, library: false }],
-            places: vec![Place { frames: vec![0], ..Place::default() }, Place::default()],
+            places: vec![PlaceRow { frames: vec![0], ..PlaceRow::default() }, PlaceRow::default()],
             objects: vec![
-                Object { class: 1, addr: 0x40, size: 0, name: 3 },
-                Object { class: 19, addr: 0x80, size: 8, name: 4 },
+                ObjectRow { class: 1, addr: 0x40, size: 0, name: 3 },
+                ObjectRow { class: 19, addr: 0x80, size: 8, name: 4 },
             ],
             ..Table::default()
         }

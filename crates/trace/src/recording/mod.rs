@@ -27,7 +27,7 @@ mod write;
 pub use entry::{Entry, What};
 pub use filter::{Filter, Unknown, Wanted};
 pub use read::{Entries, Recording, Refused, inside};
-pub use table::{FrameRow, Module, Object, Place, RaceRow, StrandRow, Table};
+pub use table::{FrameRow, Module, ObjectRow, PlaceRow, RaceRow, StrandRow, Table};
 pub use take::Taker;
 pub use write::{Writer, around};
 

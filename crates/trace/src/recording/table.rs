@@ -38,9 +38,9 @@ pub struct Table {
     /// Functions at places.
     pub frames: Vec<FrameRow>,
     /// Places; entries count them from 1.
-    pub places: Vec<Place>,
+    pub places: Vec<PlaceRow>,
     /// Objects; entries count them from 1.
-    pub objects: Vec<Object>,
+    pub objects: Vec<ObjectRow>,
     /// The data races that the run's own check told.
     pub races: Vec<RaceRow>,
 }
@@ -80,7 +80,7 @@ pub struct FrameRow {
 
 /// A place in the program.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Place {
+pub struct PlaceRow {
     /// The module's row, from 1; 0 if the address is in none.
     pub module: u16,
     /// The offset in the module, or the address.
@@ -91,7 +91,7 @@ pub struct Place {
 
 /// What is done something with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash, Serialize, Deserialize)]
-pub struct Object {
+pub struct ObjectRow {
     /// An [`ObjectClass`] code; 0 where the operation does not tell.
     pub class: u8,
     /// Its address or number.
@@ -109,7 +109,7 @@ pub struct RaceRow {
     pub addr: u64,
     /// The strands.
     pub strands: [u16; 2],
-    /// Modules and offsets of the instructions, as in [`Place`].
+    /// Modules and offsets of the instructions, as in [`PlaceRow`].
     pub places: [(u16, u64); 2],
 }
 
@@ -132,12 +132,12 @@ impl Table {
     }
 
     /// The place that an entry names.
-    pub fn place(&self, row: u32) -> Option<&Place> {
+    pub fn place(&self, row: u32) -> Option<&PlaceRow> {
         self.places.get((row as usize).checked_sub(1)?)
     }
 
     /// The object that an entry names.
-    pub fn object(&self, row: u32) -> Option<&Object> {
+    pub fn object(&self, row: u32) -> Option<&ObjectRow> {
         self.objects.get((row as usize).checked_sub(1)?)
     }
 
@@ -147,7 +147,7 @@ impl Table {
     }
 
     /// The functions at a place, innermost first.
-    pub fn frames<'a>(&'a self, place: &'a Place) -> impl Iterator<Item = &'a FrameRow> {
+    pub fn frames<'a>(&'a self, place: &'a PlaceRow) -> impl Iterator<Item = &'a FrameRow> {
         place.frames.iter().filter_map(|&row| self.frames.get(row as usize))
     }
 
@@ -157,7 +157,7 @@ impl Table {
     }
 }
 
-impl Object {
+impl ObjectRow {
     /// Of what sort it is.
     pub fn class(&self) -> Option<ObjectClass> {
         ObjectClass::from_code(self.class)

@@ -5,7 +5,7 @@
 //! instructions that are asked for: what no other strand touches concerns nobody.
 
 use super::entry::{Entry, What};
-use super::table::Object;
+use super::table::ObjectRow;
 use crate::events::{Happening, TraceEvent};
 use std::collections::{HashMap, HashSet};
 use threadbare_abi::event::{Event, EventKind};
@@ -26,8 +26,8 @@ struct Stand {
 pub struct Taker {
     rows: HashMap<Vec<u64>, u32>,
     places: Vec<Vec<u64>>,
-    objects: HashMap<Object, u32>,
-    object_rows: Vec<Object>,
+    objects: HashMap<ObjectRow, u32>,
+    object_rows: Vec<ObjectRow>,
     callers: Vec<u64>,
     stands: HashMap<u16, Stand>,
     several: bool,
@@ -49,7 +49,7 @@ impl Taker {
     }
 
     /// The objects so far, without names.
-    pub fn objects(&self) -> &[Object] {
+    pub fn objects(&self) -> &[ObjectRow] {
         &self.object_rows
     }
 
@@ -68,7 +68,7 @@ impl Taker {
     }
 
     fn object(&mut self, class: u8, addr: u64, size: u64) -> u32 {
-        let object = Object { class, addr, size, name: 0 };
+        let object = ObjectRow { class, addr, size, name: 0 };
         let next = self.object_rows.len() as u32 + 1;
         let rows = &mut self.object_rows;
         *self.objects.entry(object).or_insert_with(|| {

@@ -47,8 +47,8 @@ fn table() -> Table {
         modules: vec![Module { path: "bank".into(), base: 0x1000 }],
         strings: vec!["transfer".into(), "bank.c".into(), "balance".into()],
         frames: vec![FrameRow { function: 1, file: 2, line: 7, library: false }],
-        places: vec![Place { module: 1, offset: 0x10, frames: vec![0] }; 4],
-        objects: vec![Object { class: 19, addr: 0x40, size: 4, name: 3 }; 4],
+        places: vec![PlaceRow { module: 1, offset: 0x10, frames: vec![0] }; 4],
+        objects: vec![ObjectRow { class: 19, addr: 0x40, size: 4, name: 3 }; 4],
         ..Table::default()
     }
 }
