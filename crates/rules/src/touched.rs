@@ -170,39 +170,45 @@ pub fn says_all(word: u64, bits: u8) -> bool {
 /// Whether the access is in the chain, perhaps at other bytes, which are added if nobody else has been there.
 #[inline(always)]
 fn again<const N: usize>(chains: &mut Chains<'_, N>, chain: Chain, order: &impl Order, new: &Entry) -> bool {
-    let (mut own, mut met, mut twin) = (None, false, false);
-    // Several have done the same: whoever came before all of them need not come before this strand.
-    let (mut several, mut conflicts) = (false, false);
-    let covered = chains.any_at(chain, |entry, spot| {
-        let mine = marks::strand(entry.mark ^ new.mark) == 0;
-        if covers(entry, new) {
-            several |= !mine;
-            return mine;
-        }
+    let is_own = |entry: &Entry, _| marks::strand(entry.mark ^ new.mark) == 0 && covers(entry, new);
+    chains.any_at(chain, is_own) || again_in_part(chains, chain, order, new)
+}
+
+/// The same where the stretch has not done just this: others may have, or the stretch to other bytes.
+#[inline(never)]
+fn again_in_part<const N: usize>(
+    chains: &mut Chains<'_, N>,
+    chain: Chain,
+    order: &impl Order,
+    new: &Entry,
+) -> bool {
+    let (mut own, mut met, mut twin, mut several) = (None, false, false, false);
+    // Who came before all of several strands need not come before this one.
+    let conflicts = chains.any_at(chain, |entry, spot| {
         let same = (entry.pc, entry.write) == (new.pc, new.write);
-        if mine {
+        if marks::strand(entry.mark ^ new.mark) == 0 {
             if same {
                 own = Some(spot);
             }
-        } else {
-            // With the new bytes the two may become one of several.
-            twin |= same;
-            if marks::bytes(entry.mark & new.mark) != 0 && entry.write | new.write != 0 {
-                met = true;
-                conflicts = conflicts || is_apart(entry, order);
-            }
+            return false;
         }
-        false
+        if covers(entry, new) {
+            several = true;
+            return false;
+        }
+        // With the new bytes the two may become one of several.
+        twin |= same;
+        let meets = marks::bytes(entry.mark & new.mark) != 0 && entry.write | new.write != 0;
+        met |= meets;
+        meets && is_apart(entry, order)
     });
-    if covered || several && !conflicts {
-        return true;
-    }
     match own {
+        _ if conflicts => false,
         Some(own) if !several && !met && !twin => {
             chains.widen(own, marks::bytes(new.mark));
             true
         }
-        _ => false,
+        _ => several,
     }
 }
 
