@@ -53,6 +53,11 @@ fn options_of_a_test_are_its_defaults() {
     }
     assert_eq!(of("with_options")["strategy"], "random");
     assert_eq!(of("with_a_planner")["claim"]["kind"], "complete", "{}", of("with_a_planner"));
+    // What a strand is handed when it is created, and what the test harness waits for, takes no point: it was 164 of them a run.
+    let planned = of("with_a_planner");
+    let number = |value: &Value| value.as_u64().unwrap_or(u64::MAX);
+    assert!(number(&planned["points"]) < 60 * number(&planned["runs"]), "{planned}");
+    assert_eq!(planned["claim"]["orders"], 5, "{planned}");
     assert_eq!(of("what_comes_before_is_done_once")["reached"].as_array().map(Vec::len), Some(2));
     assert_eq!(of("two_checks_are_one_run")["reached"][0], "both");
     // The command line counts more.

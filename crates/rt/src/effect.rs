@@ -17,7 +17,7 @@ mod observers {
 }
 
 use crate::engine::sched::{self, ATTENTION, attention};
-use crate::engine::{self, ObjectClass, ObjectId, learn, shadow};
+use crate::engine::{self, ObjectClass, ObjectId, learn, lineage, shadow};
 use crate::free;
 use core::sync::atomic::Ordering;
 use observers::*;
@@ -217,6 +217,7 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
         Effect::Join => {
             coverage::looks(object, pc);
             if let Some(id) = object.as_strand() {
+                lineage::joined(id);
                 race::joined(id);
                 locks::joined(id);
             }
@@ -380,6 +381,7 @@ fn released(object: ObjectId, mode: Mode, was: Was, pc: u64) {
 #[inline(always)]
 fn created(object: ObjectId, pc: u64) {
     let Some(id) = object.as_strand() else { return };
+    lineage::created(id);
     race::created(id);
     coverage::created(id);
     if watch::is_on() {

@@ -16,6 +16,7 @@ pub mod cells;
 pub mod clock;
 pub mod code;
 pub mod epochs;
+pub mod lineage;
 pub mod locks;
 pub mod lost;
 pub mod marks;

@@ -1,17 +1,18 @@
 //! Who has touched memory, and where: every 8 bytes remember each access that tells something new.
 //!
-//! What a cell has to answer is which earlier accesses conflict with a new one (bytes in common, another strand, one of the
-//! two writes), all of them, since each is an instruction to be learnt. So it keeps every different access: instruction,
-//! bytes, whether it wrote, and which strand, or that several did. An access at an instruction that is a point already has no
+//! What a cell has to answer is which earlier accesses conflict with a new one (bytes in common, one of the two writes, and nothing but
+//! chance orders them: neither the same strand nor a creation or a join, see [`crate::lineage`]), all of them, since each is an instruction to be learnt. So it keeps every different access: instruction,
+//! bytes, whether it wrote, and who, or that several did. An access at an instruction that is a point already has no
 //! instruction here: there is nothing to learn of it, only from it.
 //!
-//! That is exact: of each conflicting pair of a run both are learnt when the later one is made. What has been noted need not
-//! be compared again, since whoever conflicts with it and came later has found it. So an access that is made again costs a
-//! few instructions.
+//! Of each conflicting pair of a run both are learnt when the later one is made. What has been noted need not
+//! be compared again, since whoever conflicts with it and came later has found it, and nobody comes after only the first of two accesses of one stretch.
+//! So an access that is made again costs a few instructions.
 //!
-//! Entries are taken together where one can say the same: bytes of one strand's accesses at an instruction, strands that did the same to
-//! the same bytes. Of points only matters what conflicts with them: a write says what a read does, and that several have written says
-//! all. So memory that strands share, or only read, has one entry in the end, in the cell's own word.
+//! Entries are taken together where one can say the same: bytes of one stretch's accesses at an instruction, strands that did the same to
+//! the same bytes, an access and one before it at the same instruction. Of points only matters what conflicts with them: a write says what a read does, and that several have written says
+//! all. So memory that strands share, or only read, has one entry in the end, in the cell's own word. What several did is taken to conflict with everybody: that
+//! learns more than need be, never less.
 //!
 //! **The shadow keeps every different access**, not the last one: a read that two others came after is still known when
 //! somebody writes. Atomics are noted, too, for the plain accesses that meet them. What is made again is recognised by
@@ -27,15 +28,15 @@ const CHAINED: u64 = 1 << 1;
 const WRITES: u64 = 1 << 2;
 const PC_SHIFT: u32 = 32;
 const PC: u64 = !0 << PC_SHIFT;
-/// Of a cell with one access: the strand's index + 1, or that several did this; the bytes.
+/// Of a cell with one access: the stretch's name + 1, or that several did this; the bytes.
 const SEVERAL: u64 = 1 << 3;
 const OWNER_SHIFT: u32 = 4;
 const OWNER: u64 = 0x7FFF;
 const BYTES_SHIFT: u32 = 20;
 const BYTES: u64 = 0xFF << BYTES_SHIFT;
-/// Of a cell with a chain of them: its number, and the last access of one of the first strands, if its bytes have a shape.
+/// Of a cell with a chain of them: its number, and the last access of one of the first stretches, if its bytes have a shape.
 const FIRST_SHIFT: u32 = 3;
-const FIRST_STRANDS: u64 = 15;
+const FIRST_NAMES: u64 = 15;
 const SHAPE_SHIFT: u32 = 7;
 const CHAIN_SHIFT: u32 = 12;
 const CHAIN: u64 = (marks::NODES as u64 - 1) << CHAIN_SHIFT;
@@ -43,6 +44,14 @@ const _: () = assert!(marks::NODES <= 1 << (PC_SHIFT - CHAIN_SHIFT));
 
 /// In an entry of a chain: more than one strand did this.
 const SEVERAL_STRANDS: u16 = 0x7FFF;
+
+/// The running strand, and what comes before it whatever is chosen.
+pub trait Order {
+    /// The strand of a name, and which of its stretches.
+    fn stretch(&self, name: usize) -> (u16, u32);
+    /// Whether what was done under a name comes before: the strand's own, or what creations and joins order.
+    fn is_before(&self, name: usize) -> bool;
+}
 
 /// What came of noting an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,22 +77,28 @@ pub struct New {
 }
 
 impl New {
-    /// One whose size is a power of two.
+    /// One whose size is a power of two, under the name of the running strand's stretch, or [`crate::lineage::PENDING`].
     #[inline(always)]
-    pub fn of(strand: u16, addr: u64, size: u32, write: bool, pc: u64) -> New {
-        New::part(strand, addr, ((1 << size) - 1) << (addr & 7), size, write, pc)
+    pub fn of(name: u16, addr: u64, size: u32, write: bool, pc: u64) -> New {
+        New::part(name, addr, ((1 << size) - 1) << (addr & 7), size, write, pc)
     }
 
     /// One to any bytes of a cell.
     #[inline(always)]
-    pub fn bytes(strand: u16, addr: u64, bits: u8, write: bool, pc: u64) -> New {
-        New::part(strand, addr, bits.into(), 0, write, pc)
+    pub fn bytes(name: u16, addr: u64, bits: u8, write: bool, pc: u64) -> New {
+        New::part(name, addr, bits.into(), 0, write, pc)
     }
 
     #[inline(always)]
-    fn part(strand: u16, addr: u64, bits: u64, size: u32, write: bool, pc: u64) -> New {
+    fn part(name: u16, addr: u64, bits: u64, size: u32, write: bool, pc: u64) -> New {
         let what = pc << PC_SHIFT | (write as u64) << WRITES.trailing_zeros();
-        New { addr, bytes: bits << BYTES_SHIFT, size, what, me: strand as u64 + 1 }
+        New { addr, bytes: bits << BYTES_SHIFT, size, what, me: name as u64 + 1 }
+    }
+
+    /// The same under a name that was given meanwhile.
+    #[inline(always)]
+    pub fn named(self, name: u16) -> New {
+        New { me: name as u64 + 1, ..self }
     }
 
     /// The word of a cell that has been touched in no other way.
@@ -95,7 +110,7 @@ impl New {
     /// What a chained cell's word has of its last access; only that there is a chain if more cannot be told exactly.
     #[inline(always)]
     fn last(self) -> u64 {
-        if self.me > FIRST_STRANDS || self.size == 0 {
+        if self.me > FIRST_NAMES || self.size == 0 {
             return CHAINED;
         }
         let shape = self.addr & 7 | (self.size.trailing_zeros() as u64) << 3;
@@ -118,12 +133,13 @@ impl New {
         (*word ^ last) & !(CHAIN | FOREIGN) == 0 && last != CHAINED
     }
 
-    /// Notes it. `learn` is called with the instructions of earlier ones that it conflicts with.
+    /// Notes it, under a name. `learn` is called with the instructions of earlier ones that it conflicts with.
     #[inline(always)]
     pub fn note<const N: usize>(
         self,
         word: &mut u64,
         chains: &mut Chains<'_, N>,
+        order: &impl Order,
         learn: impl FnMut(u32),
     ) -> Noted {
         let old = *word & !FOREIGN;
@@ -136,11 +152,11 @@ impl New {
         let known = if old & CHAINED != 0 {
             let chain = chain_of(old);
             *word = chained(chain, last) | *word & FOREIGN;
-            again(chains, chain, &new)
+            again(chains, chain, order, &new)
         } else {
             covers(&entry(old), &new)
         };
-        if known || !further(word, chains, new, last, learn) { Noted::Apart } else { Noted::Conflicts }
+        if known || !further(word, chains, order, new, last, learn) { Noted::Apart } else { Noted::Conflicts }
     }
 }
 
@@ -153,31 +169,54 @@ pub fn says_all(word: u64, bits: u8) -> bool {
 
 /// Whether the access is in the chain, perhaps at other bytes, which are added if nobody else has been there.
 #[inline(always)]
-fn again<const N: usize>(chains: &mut Chains<'_, N>, chain: Chain, new: &Entry) -> bool {
-    let (mut own, mut met, mut twin) = (None, false, false);
-    let covered = chains.any_at(chain, |entry, spot| {
-        if covers(entry, new) {
-            return true;
-        }
+fn again<const N: usize>(chains: &mut Chains<'_, N>, chain: Chain, order: &impl Order, new: &Entry) -> bool {
+    let is_own = |entry: &Entry, _| marks::strand(entry.mark ^ new.mark) == 0 && covers(entry, new);
+    chains.any_at(chain, is_own) || again_in_part(chains, chain, order, new)
+}
+
+/// The same where the stretch has not done just this: others may have, or the stretch to other bytes.
+#[inline(never)]
+fn again_in_part<const N: usize>(
+    chains: &mut Chains<'_, N>,
+    chain: Chain,
+    order: &impl Order,
+    new: &Entry,
+) -> bool {
+    let (mut own, mut met, mut twin, mut several) = (None, false, false, false);
+    // Who came before all of several strands need not come before this one.
+    let conflicts = chains.any_at(chain, |entry, spot| {
         let same = (entry.pc, entry.write) == (new.pc, new.write);
         if marks::strand(entry.mark ^ new.mark) == 0 {
             if same {
                 own = Some(spot);
             }
-        } else {
-            // With the new bytes the two may become one of several.
-            twin |= same;
-            met |= marks::bytes(entry.mark & new.mark) != 0 && entry.write | new.write != 0;
+            return false;
         }
-        false
+        if covers(entry, new) {
+            several = true;
+            return false;
+        }
+        // With the new bytes the two may become one of several.
+        twin |= same;
+        let meets = marks::bytes(entry.mark & new.mark) != 0 && entry.write | new.write != 0;
+        met |= meets;
+        meets && is_apart(entry, order)
     });
     match own {
-        Some(own) if !covered && !met && !twin => {
+        _ if conflicts => false,
+        Some(own) if !several && !met && !twin => {
             chains.widen(own, marks::bytes(new.mark));
             true
         }
-        _ => covered,
+        _ => several,
     }
+}
+
+/// Whether nothing orders an earlier access before the running strand.
+#[inline(always)]
+fn is_apart(earlier: &Entry, order: &impl Order) -> bool {
+    let name = marks::strand(earlier.mark);
+    name == SEVERAL_STRANDS as usize || !order.is_before(name)
 }
 
 fn chain_of(word: u64) -> Chain {
@@ -193,6 +232,7 @@ fn chained(chain: Chain, last: u64) -> u64 {
 fn further<const N: usize>(
     cell: &mut u64,
     chains: &mut Chains<'_, N>,
+    order: &impl Order,
     mut new: Entry,
     last: u64,
     mut learn: impl FnMut(u32),
@@ -201,21 +241,21 @@ fn further<const N: usize>(
     let mut shared = false;
     if old & CHAINED != 0 {
         let chain = chain_of(old);
-        chains.each_mut(chain, |entry| shared |= meets(entry, &new, &mut learn));
+        chains.each_mut(chain, |entry| shared |= meets(entry, &new, order, &mut learn));
         known_if(shared, &mut new);
         let mut joined = false;
-        chains.each_mut(chain, |entry| joined = joined || joins(entry, &new));
+        chains.each_mut(chain, |entry| joined = joined || takes_in(entry, &new, order));
         if joined {
-            tidy(cell, chains, chain);
+            tidy(cell, chains, order, chain);
         } else {
             chains.push(chain, new);
         }
         return shared;
     }
     let mut first = entry(old);
-    shared = meets(&mut first, &new, &mut learn);
+    shared = meets(&mut first, &new, order, &mut learn);
     known_if(shared, &mut new);
-    if joins(&mut first, &new) {
+    if takes_in(&mut first, &new, order) {
         *cell = word(&first) | *cell & FOREIGN;
         return shared;
     }
@@ -231,14 +271,14 @@ fn further<const N: usize>(
 const FEW: usize = 6;
 
 /// Takes together what one entry can say. A chain of which one is left is none.
-fn tidy<const N: usize>(cell: &mut u64, chains: &mut Chains<'_, N>, chain: Chain) {
+fn tidy<const N: usize>(cell: &mut u64, chains: &mut Chains<'_, N>, order: &impl Order, chain: Chain) {
     let mut kept = [Entry::default(); FEW];
     let mut used = 0;
     for entry in chains.marks(chain) {
         let mut new = *entry;
         let mut at = 0;
         while at < used {
-            if joins(&mut kept[at], &new) {
+            if joins(&mut kept[at], &new, order) {
                 // What it has become may go together with another one.
                 new = kept[at];
                 used -= 1;
@@ -286,10 +326,10 @@ fn word(entry: &Entry) -> u64 {
 }
 
 /// Whether two accesses conflict; if so the earlier one is learnt.
-fn meets(earlier: &mut Entry, new: &Entry, learn: &mut impl FnMut(u32)) -> bool {
+fn meets(earlier: &mut Entry, new: &Entry, order: &impl Order, learn: &mut impl FnMut(u32)) -> bool {
     let meets = marks::bytes(earlier.mark & new.mark) != 0
         && earlier.write | new.write != 0
-        && marks::strand(earlier.mark) != marks::strand(new.mark);
+        && is_apart(earlier, order);
     if meets && earlier.pc != 0 {
         learn(earlier.pc);
         earlier.pc = 0;
@@ -297,8 +337,8 @@ fn meets(earlier: &mut Entry, new: &Entry, learn: &mut impl FnMut(u32)) -> bool 
     meets
 }
 
-/// Whether an entry says all that a new access does. Of one that several made, whoever conflicts with the new one conflicts
-/// with one of them, too. Of a point only matters what it conflicts with, and a write does so with all that a read does.
+/// Whether an entry says all that a new access does. Of one that several made, whoever conflicts with the new one is taken to conflict
+/// with them, too. Of a point only matters what it conflicts with, and a write does so with all that a read does.
 #[inline(always)]
 fn covers(entry: &Entry, new: &Entry) -> bool {
     let strand = marks::strand(entry.mark);
@@ -308,44 +348,73 @@ fn covers(entry: &Entry, new: &Entry) -> bool {
         && marks::bytes(new.mark) & !marks::bytes(entry.mark) == 0
 }
 
+/// Whether an access says all that one before it did: whoever conflicts with the earlier one does not come after this one either.
+fn replaces(new: &Entry, earlier: &Entry) -> bool {
+    let same = marks::mark(0, marks::strand(earlier.mark) as u16, marks::bytes(new.mark));
+    covers(&Entry { mark: same, ..*new }, earlier)
+}
+
 /// Takes a new access into an earlier one if one entry can say both; false if not.
-fn joins(earlier: &mut Entry, new: &Entry) -> bool {
-    if covers(earlier, new) {
-        return true;
-    }
-    if covers(new, earlier) {
+fn takes_in(earlier: &mut Entry, new: &Entry, order: &impl Order) -> bool {
+    if !is_apart(earlier, order) && replaces(new, earlier) {
         *earlier = *new;
         return true;
     }
-    if (earlier.pc, earlier.write) != (new.pc, new.write) {
+    joins(earlier, new, order)
+}
+
+/// The same of two entries, whoever runs.
+fn joins(one: &mut Entry, other: &Entry, order: &impl Order) -> bool {
+    if covers(one, other) {
+        return true;
+    }
+    if covers(other, one) {
+        *one = *other;
+        return true;
+    }
+    let names = [one, other].map(|entry| marks::strand(entry.mark));
+    let bytes = marks::bytes(other.mark);
+    let same = (one.pc, one.write) == (other.pc, other.write);
+    if names[0] == names[1] {
+        one.mark |= if same { bytes as u64 } else { 0 };
+        return same;
+    }
+    if !names.contains(&(SEVERAL_STRANDS as usize)) {
+        let [(strand, stretch), (by, then)] = names.map(|name| order.stretch(name));
+        if strand == by {
+            let later = stretch < then && replaces(other, one);
+            if later {
+                *one = *other;
+            }
+            return later || stretch > then && replaces(one, other);
+        }
+        // Of writers that do not conflict one comes before the other, and others may conflict with the second alone.
+        if one.write != 0 && one.pc != 0 {
+            return false;
+        }
+    }
+    if !same || marks::bytes(one.mark) != bytes {
         return false;
     }
-    let bytes = marks::bytes(new.mark);
-    if marks::strand(earlier.mark) == marks::strand(new.mark) {
-        earlier.mark |= bytes as u64;
-    } else if marks::bytes(earlier.mark) == bytes {
-        earlier.mark = marks::mark(0, SEVERAL_STRANDS, bytes);
-    } else {
-        return false;
-    }
+    one.mark = marks::mark(0, SEVERAL_STRANDS, bytes);
     true
 }
 
-/// All of a cell is written by the strand, for the last time: whether others have touched it. Their instructions are learnt.
+/// All of a cell is written by the running strand, for the last time: whether others have touched it. Their instructions are learnt.
 pub fn last_write<const N: usize>(
     cell: &mut u64,
     chains: &mut Chains<'_, N>,
-    strand: u16,
+    order: &impl Order,
     mut learn: impl FnMut(u32),
 ) -> bool {
-    let new = Entry { mark: marks::mark(0, strand, 0xFF), pc: 0, write: 1 };
+    let new = Entry { mark: marks::mark(0, 0, 0xFF), pc: 0, write: 1 };
     let old = *cell & !FOREIGN;
     let mut shared = false;
     if old & CHAINED != 0 {
-        chains.each_mut(chain_of(old), |entry| shared |= meets(entry, &new, &mut learn));
+        chains.each_mut(chain_of(old), |entry| shared |= meets(entry, &new, order, &mut learn));
     } else if old != 0 {
         let mut first = entry(old);
-        if meets(&mut first, &new, &mut learn) {
+        if meets(&mut first, &new, order, &mut learn) {
             shared = true;
             *cell = word(&first) | *cell & FOREIGN;
         }

@@ -9,9 +9,11 @@
 //! ([`Strategy::finish`]) or as reads-from pairs ([`reads`]).
 #![no_std]
 
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod apart;
 pub mod classes;
 pub mod conflict;
 mod constraints;

@@ -18,6 +18,7 @@ pub mod surw;
 pub mod uniform;
 pub mod urw;
 
+use crate::apart::Apart;
 use crate::spec::Parameter;
 use crate::{Born, Load, Pick, Room, RunInfo, Strategy, View};
 use threadbare_abi::strand::StrandId;
@@ -118,14 +119,14 @@ macro_rules! strategies {
             }
         }
 
-        /// Any one of the strategies, without allocation.
+        /// Any one of the strategies; those that take much room have it apart.
         #[derive(Debug)]
-        #[expect(clippy::large_enum_variant, reason = "a run has one of it, and the runtime does not allocate")]
+        #[expect(clippy::large_enum_variant, reason = "a run has one of it")]
         pub enum Any { $($(#[$meta])* $variant($kind),)* }
 
         impl Any {
             /// The strategy with this number, not begun.
-            pub const fn new(id: StrategyId) -> Self {
+            pub fn new(id: StrategyId) -> Self {
                 match id { $(StrategyId::$variant => Any::$variant(<$kind>::new()),)* }
             }
         }
@@ -183,10 +184,10 @@ strategies! {
     Recorded(recorded::Recorded, 65, "recorded", "follows the order of events that a free run recorded") =
         Row { ends_last: false, ..Row::CERTAIN };
     /// Steps that wait for others.
-    Ordered(ordered::Ordered, 66, "ordered", "strands stand before steps until others have made theirs") =
+    Ordered(Apart<ordered::Ordered>, 66, "ordered", "strands stand before steps until others have made theirs") =
         Row::CERTAIN.with("rest", u64::MAX);
     /// Two calls against each other.
-    Paired(paired::Paired, 67, "paired", "two calls run against each other while everyone else is held") =
+    Paired(Apart<paired::Paired>, 67, "paired", "two calls run against each other while everyone else is held") =
         Row::CERTAIN.with("rest", u64::MAX);
     /// Every enabled strand equally likely.
     Uniform(uniform::Uniform, 3, "uniform", "every enabled strand is equally likely at every point") =

@@ -1,13 +1,13 @@
 //! Which plain accesses are points.
 //!
 //! A plain access is a point where its instruction has been seen touching bytes that another strand touches, too, one of
-//! them writing. That is learnt: the shadow keeps who touched what while several strands were alive (`touched`), and of each
+//! them writing, and nothing but choices orders the two: what creations and joins order (`lineage`) is so in every run. That is learnt: the shadow keeps who touched what while several strands were alive (`touched`), and of each
 //! conflicting pair of a run both instructions are learnt in it. An instruction learnt in a run is a point from then on, in this
 //! run and (through the driver) in later ones.
 //!
 //! A run that has learnt nothing is therefore at the fixpoint: each conflicting pair of it is a pair of points. A planner that has
 //! made a run of each class, none of which learnt anything, has missed no pair: take an order of accesses that shows
-//! the first pair it does not know. What comes before the second of the two has no unknown pair, so some run has the same
+//! the first pair it does not know. (Pairs that creations and joins order are ordered so in all of these.) What comes before the second of the two has no unknown pair, so some run has the same
 //! accesses in an order that makes no difference; in it the strand comes to the second one, too, and the pair is learnt there.
 //! So planners begin anew after a run with news, and where a table was full they do not claim to be complete ([`is_bounded`]).
 

@@ -48,9 +48,23 @@ pub fn set_ready(other: &mut Strand) {
         other.waits_at = u32::MAX;
     }
     enable(other);
+    untimed(other);
+}
+
+/// The strand's wait has no deadline any more.
+fn untimed(other: &mut Strand) {
     if other.timed_at != u32::MAX {
-        remove(&mut e.timed, other.timed_at as usize, |moved, at| moved.timed_at = at);
+        remove(&mut engine().timed, other.timed_at as usize, |moved, at| moved.timed_at = at);
         other.timed_at = u32::MAX;
+    }
+}
+
+/// The strand is libtest's, which waits for the test: what it does when that takes long says nothing of the test.
+pub fn waits_for_test(other: &mut Strand) {
+    other.waits_for_test = true;
+    if other.state() == State::Blocked {
+        other.wait.deadline = u64::MAX;
+        untimed(other);
     }
 }
 
@@ -78,6 +92,9 @@ fn block(other: &mut Strand, crowded: bool) {
         other.waits_at = e.waiters.len() as u32;
         e.waiters.push(other.id);
         e.acquirers += other.wait.acquire as usize;
+    }
+    if other.waits_for_test {
+        other.wait.deadline = u64::MAX;
     }
     if other.wait.deadline != u64::MAX {
         other.timed_at = e.timed.len() as u32;

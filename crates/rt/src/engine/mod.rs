@@ -92,6 +92,7 @@ pub mod stops;
 pub mod access;
 pub mod copies;
 pub mod learn;
+pub mod lineage;
 pub mod loops;
 pub mod registers;
 pub mod rounds;

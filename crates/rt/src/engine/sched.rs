@@ -10,8 +10,8 @@ use super::segments::close_segment;
 use super::strand::{State, Strand};
 use super::wait::{ObjectClass, Wake};
 use super::{
-    addressable, coverage, frames, idle, loops, race, reads, record, rounds, spin, steps, stores, strand,
-    unseen, values, watch,
+    addressable, coverage, frames, idle, lineage, loops, race, reads, record, rounds, spin, steps, stores,
+    strand, unseen, values, watch,
 };
 use crate::arch;
 use crate::raw::Raw;
@@ -690,6 +690,7 @@ fn go(next: StrandId, by_timeout: bool, how: StopKind) {
     // SAFETY: single kernel thread.
     unsafe { CURRENT = &raw mut *new }
     race::again::lapses();
+    lineage::goes_on(&new);
     old.frames = frames::switch_to(&new);
     // SAFETY: `new.sp` was saved by a switch or laid out by `first_frame`; its stack and thread pointer live as long
     // as the run.

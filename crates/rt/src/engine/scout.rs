@@ -8,10 +8,11 @@
 //! test's. A run ends where the test has passed, for the same reason. A program that has both goes on to its check from the test, by a second scout: a test without a check begins at its own function.
 
 use super::sched::{Phase, engine};
-use super::{server, unseen};
+use super::{lists, server, unseen};
 use crate::sys::{nr, syscall3, syscall6};
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use threadbare_abi::strand::StrandId;
 
 /// The program has a check.
 static ANNOUNCED: AtomicBool = AtomicBool::new(false);
@@ -228,5 +229,9 @@ fn stays() -> bool {
 
 fn serves(options: &CStr) {
     OLDER.store(engine().strands.len() as u32, Ordering::Relaxed);
+    if unseen::has_tests() && super::me() != StrandId::MAIN {
+        lists::waits_for_test(&mut super::strand(StrandId::MAIN));
+    }
+    unseen::no_spare_stacks();
     server::serve_from_here(options);
 }

@@ -184,6 +184,7 @@ fn set_up() {
     guidance::init();
     super::coverage::init();
     race::init();
+    super::lineage::init();
     super::unseen::init();
     crate::heap::open();
     crate::tsan::strings::init();

@@ -20,6 +20,7 @@ use threadbare_abi::fault::SORTS;
 use threadbare_abi::op::{Op, OpKind};
 use threadbare_abi::strand::{StrandId, StrandPath};
 use threadbare_rules::clock::Clock;
+use threadbare_rules::lineage::Line;
 use threadbare_rules::locks::Held;
 use threadbare_rules::stores::View;
 use threadbare_strategy::classes::Track;
@@ -71,6 +72,8 @@ pub struct Strand {
     pub makes_first: bool,
     /// How often it was hasty.
     pub haste: u32,
+    /// It is libtest's, and not the test's: none of its waits has a deadline.
+    pub waits_for_test: bool,
     /// Place in the enabled list, `u32::MAX` if not in it.
     pub enabled_at: u32,
     /// Place in the list of waiters, `u32::MAX` if not in it.
@@ -91,6 +94,8 @@ pub struct Strand {
     pub local: u64,
     /// What others have written into its stack.
     pub foreign: Foreign,
+    /// What comes before its next step by creations and joins alone.
+    pub line: Line,
     /// What happens before its next step.
     pub clock: Clock,
     /// What its next acquire fence orders before it.
@@ -149,6 +154,7 @@ impl Strand {
             part: part::Inside::default(),
             makes_first: false,
             haste: 0,
+            waits_for_test: false,
             enabled_at: u32::MAX,
             timed_at: u32::MAX,
             waits_at: u32::MAX,
@@ -164,6 +170,7 @@ impl Strand {
             track: Track::new(id.0, path.0, 0),
             own: 0,
             wait: Wait::NONE,
+            line: Line::new(),
             clock: Clock::new(),
             fence_acquire: Clock::new(),
             fence_release: Clock::new(),

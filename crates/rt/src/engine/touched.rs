@@ -2,7 +2,7 @@
 
 use super::race::marks;
 use super::sched::engine;
-use super::{learn, shadow};
+use super::{learn, lineage, shadow};
 use threadbare_rules::again;
 use threadbare_rules::bits;
 use threadbare_rules::touched::{self as rules, Noted};
@@ -11,7 +11,7 @@ const _: () = assert!(rules::FOREIGN == super::race::SYNC);
 
 /// Whether something could not be noted: there was no room.
 pub fn has_lost() -> bool {
-    marks::with(|chains| chains.has_lost()) || shadow::is_full()
+    marks::with(|chains| chains.has_lost()) || shadow::is_full() || lineage::has_lost()
 }
 
 /// An access of the running strand, to bytes of one cell, at an instruction that is no point yet, or 0.
@@ -25,12 +25,12 @@ impl New {
     /// One whose size is a power of two.
     #[inline(always)]
     pub fn of(addr: u64, size: u32, write: bool, pc: u64) -> New {
-        New { addr, new: rules::New::of(engine().current.0, addr, size, write, pc) }
+        New { addr, new: rules::New::of(lineage::me(), addr, size, write, pc) }
     }
 
     #[inline(always)]
     fn bytes(addr: u64, bits: u8, write: bool, pc: u64) -> New {
-        New { addr, new: rules::New::bytes(engine().current.0, addr, bits, write, pc) }
+        New { addr, new: rules::New::bytes(lineage::me(), addr, bits, write, pc) }
     }
 
     /// Whether one look tells that the cell knows of it.
@@ -45,7 +45,8 @@ impl New {
     pub fn note(self) -> bool {
         // SAFETY: the cell is in the shadow; single kernel thread.
         let touch = unsafe { &mut (*shadow::cell(self.addr)).touch };
-        let noted = marks::with(|chains| self.new.note(touch, chains, learn::learn_low));
+        let new = self.new.named(lineage::named());
+        let noted = marks::with(|chains| new.note(touch, chains, &lineage::Running, learn::learn_low));
         if noted == Noted::First {
             learn::note_stack(self.addr, engine().current.0 as u64 + 1);
         }
@@ -96,9 +97,11 @@ fn many(addr: u64, size: u32, write: bool, pc: u64) -> bool {
 
 /// All of this memory is written, for the last time: true if others have touched it. Their instructions are learnt.
 pub fn last_write(addr: u64, size: u64) -> bool {
-    let (mut shared, me) = (false, engine().current.0);
+    let mut shared = false;
     shadow::each(addr, size, |cell| {
-        shared |= marks::with(|chains| rules::last_write(&mut cell.touch, chains, me, learn::learn_low));
+        shared |= marks::with(|chains| {
+            rules::last_write(&mut cell.touch, chains, &lineage::Running, learn::learn_low)
+        });
         again::forget(&mut cell.marks);
     });
     shared

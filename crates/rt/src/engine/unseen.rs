@@ -16,7 +16,7 @@ use super::{ObjectClass, ObjectId, frames, modules, sched, scout};
 use crate::arch::entry::{self, Hook};
 use crate::effect::{Effect, effect, in_free_run};
 use crate::sys::{nr, syscall3, syscall6};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, Ordering};
 use threadbare_abi::layout::flags;
 use threadbare_abi::op::{Op, OpKind};
 
@@ -42,6 +42,21 @@ const CALLS_TEST: [(&[u8], &[u8]); 2] = [
 /// What it gives back, as the second one tells: `Result<(), String>`.
 const OUTCOME: [&[u8]; 2] = [b"4core6result6ResultuNtNt", b"5alloc6string6StringE"];
 
+/// Whether std gives each strand an alternate stack, for its own message about a stack that has come to its end: the end of the name, before the hash.
+const NEED_ALTSTACK: &[u8] = b"14stack_overflow3imp13NEED_ALTSTACK";
+static SPARE_STACKS: AtomicPtr<AtomicU8> = AtomicPtr::new(core::ptr::null_mut());
+
+/// A stack that has come to its end is told by the engine, and std's handler is never asked: what std would do for it in every strand (mapped memory, a list of
+/// strands) is most of what a short strand costs. Called before a strand begins.
+pub fn no_spare_stacks() {
+    // SAFETY: null, or a byte of std's that is only looked at where a strand begins.
+    if let Some(needed) = unsafe { SPARE_STACKS.load(Ordering::Relaxed).as_ref() }
+        && needed.load(Ordering::Relaxed) != 0
+    {
+        needed.store(0, Ordering::Relaxed);
+    }
+}
+
 /// Functions that call tests were found.
 static HAS_TESTS: AtomicBool = AtomicBool::new(false);
 
@@ -54,8 +69,14 @@ pub fn has_tests() -> bool {
 pub fn init() {
     let Some(file) = File::open(c"/proc/self/exe") else { return };
     let Some(module) = modules::all().first() else { return };
-    let _ = file.symbols(|name, address| {
+    let _ = file.symbols(|name, kind, address| {
         let at = (module.base + address) as usize;
+        if kind == VARIABLE {
+            if is_named(name, NEED_ALTSTACK) {
+                SPARE_STACKS.store(at as *mut AtomicU8, Ordering::Relaxed);
+            }
+            return;
+        }
         // SAFETY: the entry of a function of std's or libtest's; no strand runs.
         unsafe {
             if let Some(whole) = calls_test(name) {
@@ -80,8 +101,17 @@ pub fn program_wants(name: &[u8]) -> bool {
     file.table(DYNSYM).is_some_and(|(_, names)| find(names, name).is_some())
 }
 
+fn is_hash(rest: &[u8]) -> bool {
+    rest.is_empty() || rest.starts_with(b"17h")
+}
+
+/// Whether a name of std's ends like this, but for a hash, or for the number of a part that the compiler has left of a variable.
+fn is_named(name: &[u8], end: &[u8]) -> bool {
+    let ends = |rest: &[u8]| is_hash(rest) || rest.starts_with(b".");
+    find(name, end).is_some_and(|at| ends(&name[at + end.len()..])) && find(name, b"3std3sys").is_some()
+}
+
 fn hook_of(name: &[u8]) -> Option<Hook> {
-    let is_hash = |rest: &[u8]| rest.is_empty() || rest.starts_with(b"17h");
     NAMES.iter().find_map(|&(module, function, hook)| {
         let rest = &name[find(name, module)? + module.len()..];
         let at = find(rest, function)? + function.len();
@@ -217,6 +247,7 @@ struct File {
 
 const SYMTAB: u32 = 2;
 const DYNSYM: u32 = 11;
+const VARIABLE: u8 = 1;
 const FUNCTION: u8 = 2;
 const SECTION: usize = 64;
 const SYMBOL: usize = 24;
@@ -259,17 +290,18 @@ impl File {
         Some((table, self.part(word(names, 0x18)?, word(names, 0x20)?)?))
     }
 
-    /// Calls `visit` with name and address of each function in the symbol table.
-    fn symbols(&self, mut visit: impl FnMut(&[u8], u64)) -> Option<()> {
+    /// Calls `visit` with name, kind and address of each function and variable in the symbol table.
+    fn symbols(&self, mut visit: impl FnMut(&[u8], u8, u64)) -> Option<()> {
         let (table, names) = self.table(SYMTAB)?;
         // Most programs have no such name at all.
         find(names, b"3std6thread")?;
         for symbol in self.part(word(table, 0x18)?, word(table, 0x20)?)?.chunks_exact(SYMBOL) {
             let address = word(symbol, 8)?;
-            if symbol[4] & 15 == FUNCTION && address != 0 {
+            let kind = symbol[4] & 15;
+            if matches!(kind, FUNCTION | VARIABLE) && address != 0 {
                 let name = names.get(small(symbol, 0)? as usize..).unwrap_or(&[]);
                 let end = name.iter().position(|&byte| byte == 0).unwrap_or(name.len());
-                visit(&name[..end], address);
+                visit(&name[..end], kind, address);
             }
         }
         Some(())

@@ -160,6 +160,7 @@ pub(crate) fn create(
     if faults::happens(Fault::Thread, pc) {
         return EAGAIN;
     }
+    engine::unseen::no_spare_stacks();
     let (wish, detached) = read_attributes(attr);
     let id = match engine::spawn(start, arg, wish) {
         Ok(id) => id,

@@ -11,6 +11,7 @@
 //! way, the step that it waits for; then how many loads; for each its step, and the store's strand and instruction, 0 for the oldest that it may see. The parameter: the number of the strategy that decides the rest, and above it that one's parameter.
 //! The notes: how many holds there were, and how many of them were given up.
 
+use crate::apart::Apart;
 use crate::delay::Delay;
 use crate::pct::Pct;
 use crate::pos::Pos;
@@ -229,6 +230,13 @@ pub struct Ordered {
     /// Strands that were created: steps before the second one are told to nobody, and have no numbers.
     born: u32,
     free: [StrandId; OFFERED],
+}
+
+impl Apart<Ordered> {
+    /// A strategy that has not begun.
+    pub fn new() -> Self {
+        Apart::put(Ordered::new)
+    }
 }
 
 impl Ordered {

@@ -10,6 +10,7 @@
 //! The parameter: the number of the strategy that decides the rest. The notes: whether both stood before their calls, which of the calls came to
 //! their ends, a bit for each, and how many steps others had to make meanwhile.
 
+use crate::apart::Apart;
 use crate::ordered::{Free, Rest, rest};
 use crate::{Born, IN_ORDER, Pick, Room, RunInfo, Strategy, View};
 use threadbare_abi::op::{Op, OpKind};
@@ -171,6 +172,13 @@ pub struct Paired {
     met: bool,
     helped: u64,
     free: [StrandId; OFFERED],
+}
+
+impl Apart<Paired> {
+    /// A strategy that has not begun.
+    pub fn new() -> Self {
+        Apart::put(Paired::new)
+    }
 }
 
 impl Paired {
