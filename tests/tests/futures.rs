@@ -141,6 +141,16 @@ fn figure_2() {
 }
 
 #[test]
+fn what_only_creation_and_join_order_is_in_the_table() {
+    for built in builds("ordered.c", &[]) {
+        let table = built.table(&[]);
+        let status = |write: &str| built.term(&table, "read", write).map(|term| term["status"].clone());
+        assert_eq!(status("write"), Some("seen".into()), "{table:#}");
+        assert_eq!(status("initial"), Some("struck".into()), "{table:#}");
+    }
+}
+
+#[test]
 fn figure_5() {
     let forms = [
         ("figure5.c", &[][..]),

@@ -236,6 +236,9 @@ pub mod flags {
     pub const FUNCTIONS: u32 = 1 << 22;
     /// Memory that is left at the end is told.
     pub const LEAKS: u32 = 1 << 23;
+    /// Accesses to what several strands touch are points though nothing but creations and joins order them: no choice moves them, but who looks at
+    /// what reads see, at values or at calls has to know of them.
+    pub const ORDERED: u32 = 1 << 24;
 }
 
 /// Something whose stack the driver wants to know when the same run is made again.

@@ -129,6 +129,13 @@ impl Config {
         Policy { races: self.races, leaks: self.target.leaks, filter: self.filter.as_deref() }
     }
 
+    /// What its runs tell.
+    fn flags(&self) -> u32 {
+        let looks_closely = self.futures.is_some() || self.pairs.is_some() || self.taker.is_some();
+        let coverage = if self.coverage { flags::COVERAGE } else { 0 };
+        coverage | if looks_closely { flags::ORDERED } else { 0 }
+    }
+
     /// The request of one run with this strategy.
     pub fn request(&self, run: u64, strategy: &Spec) -> Request {
         Request {
@@ -139,7 +146,7 @@ impl Config {
             params: self.target.mode.params(self, strategy),
             points: self.points,
             record: Record::Nothing,
-            flags: if self.coverage { flags::COVERAGE } else { 0 },
+            flags: self.flags(),
             max_points: self.max_points,
             timeout: self.timeout,
             estimates: (0, 0),

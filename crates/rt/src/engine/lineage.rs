@@ -1,10 +1,12 @@
 //! What creating and joining strands orders: the rules are those of `threadbare_rules::lineage`.
 //!
-//! Accesses that nothing but these order are no points (`touched`): no choice changes their order. It is kept whether races are looked for or not, and only in the run: strands that are older know nothing of each other.
+//! Accesses that nothing but these order are no points (`touched`): no choice changes their order. Runs that are looked at for what reads see, values or
+//! calls have them all the same ([`flags::ORDERED`]). It is kept whether races are looked for or not, and only in the run: strands that are older know nothing of each other.
 
 use super::sched::{Phase, engine, this};
 use super::strand;
 use crate::model::single::Single;
+use threadbare_abi::layout::flags;
 use threadbare_abi::strand::StrandId;
 use threadbare_rules::lineage::{Names, PENDING};
 use threadbare_rules::touched::Order;
@@ -86,6 +88,10 @@ impl Order for Running {
     #[inline]
     fn is_before(&self, name: usize) -> bool {
         let this = this();
-        NAMES.with(|names| names.is_before(this.id.0, &this.line, name))
+        let creations_count = super::plan_flags() & flags::ORDERED == 0;
+        NAMES.with(|names| match creations_count {
+            true => names.is_before(this.id.0, &this.line, name),
+            false => names.stretch(name).0 == this.id.0,
+        })
     }
 }
