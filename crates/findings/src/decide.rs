@@ -110,7 +110,9 @@ pub fn decided(
         })?,
         (None, false) => return None,
     };
-    let mut operations = Operations::new(&failing, &strands, places, known.blocks, known.locks);
+    // What is a helper shows where it goes on, too: a run that fails ends in the middle.
+    let mut operations =
+        Operations::new(failing.iter().chain(&passed), &strands, places, known.blocks, known.locks);
     operations.subject = facts.report.block.zip(known.name);
     if !operations.is_told(first) || !operations.is_told(second) {
         return None;
@@ -267,9 +269,10 @@ impl End {
             let before = done.strand == StrandId(strand) && done.event <= panics && !done.waits;
             before && looks_at(done) && operations.is_told(done)
         };
-        // Putting a panic into words is nothing that a run which passes comes to.
+        // Putting a panic into words, and what unwinding gives back, is nothing that a run which passes comes to.
         let at_all = |done: &&Done| {
-            done.strand == StrandId(strand) && !done.waits && looks(done.op) && operations.is_told(done)
+            let before = done.strand == StrandId(strand) && done.event <= panics && !done.waits;
+            before && looks(done.op) && operations.is_told(done)
         };
         let last = failing.iter().rev().find(at_all).cloned();
         let looks = failing.iter().rev().filter(own).take(LAST_LOOKS).cloned().collect();

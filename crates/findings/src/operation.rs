@@ -52,9 +52,9 @@ fn wraps(caller: &Place, called: &Place) -> bool {
 }
 
 impl<'a> Operations<'a> {
-    /// Of a run that did this.
-    pub(crate) fn new(
-        done: &[Done],
+    /// Of runs that did this.
+    pub(crate) fn new<'d>(
+        done: impl Iterator<Item = &'d Done>,
         strands: &'a Strands,
         places: &'a dyn Places,
         blocks: &'a [Block],
@@ -62,8 +62,8 @@ impl<'a> Operations<'a> {
     ) -> Operations<'a> {
         let mut all = Operations { strands, places, blocks, locks, subject: None, lines: BTreeMap::new() };
         let mut seen = BTreeSet::new();
-        for it in done.iter().filter(|it| it.op.has_memory_address() && !it.op.name().contains("unlock")) {
-            if !seen.insert((it.pc, it.callers.first().copied())) {
+        for it in done.filter(|it| it.op.has_memory_address() && !it.op.name().contains("unlock")) {
+            if !seen.insert((it.pc, &it.callers)) {
                 continue;
             }
             let frames = all.stack(it);

@@ -24,6 +24,9 @@ use threadbare_trace::strands::Strands;
 pub const ORIGINAL: &str = "original";
 /// Runs that shrinking a finding takes at the most while a campaign waits for it.
 pub const RUNS: u64 = 4000;
+/// What is told of a finding that cannot be made smaller at all.
+const NOT_FOLLOWED: &str =
+    "no run that follows its schedule loosely shows it: it was neither made smaller nor explained";
 /// Findings of a campaign that are shrunk, at the most: each is kept with its run until the campaign is over.
 pub const MOST: usize = 32;
 
@@ -62,7 +65,10 @@ pub fn refine(
     let request = follow::request(schedule);
     let subject =
         Subject { request: &request, known, segments: &schedule.segments, race: schedule.race, facts };
-    let Some(shrunk) = shrink::shrink(job, &subject, budget)? else { return Ok(None) };
+    let Some(shrunk) = shrink::shrink(job, &subject, budget)? else {
+        finding.notes.push(NOT_FOLLOWED.to_owned());
+        return Ok(None);
+    };
     let before = finding.shrunk.unwrap_or(Shrunk {
         switches: shrunk.from.switches,
         preemptions: shrunk.from.preemptions,

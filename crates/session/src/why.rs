@@ -23,6 +23,12 @@ const RUNS: u64 = 400;
 /// Runs that it may take whatever the time.
 const LEAST_RUNS: u64 = 150;
 
+/// What is told where the search was cut short.
+const RAN_OUT: &str = "the time for it ran out before a pair of operations was found whose order decides";
+
+/// What is told where no pair is worth it.
+const SAYS_NOTHING: &str = "the order of several operations decides, and of no two alone that say why";
+
 /// Events of a run of which every access can be looked at.
 const SMALL: u64 = 4_000;
 
@@ -59,10 +65,7 @@ pub fn add(
         if pairs.finished {
             no_order_passes(facts, finding, places);
         } else {
-            finding.notes.push(
-                "the time for it ran out before a pair of operations was found whose order decides"
-                    .to_owned(),
-            );
+            finding.notes.push(RAN_OUT.to_owned());
         }
         return Ok(());
     }
@@ -81,6 +84,9 @@ pub fn add(
         let subject = Subject { request: &request, ..subject };
         let further = shrink::decide(told.job, &subject, &locks, Reach::Further, budget)?;
         best = told.best(&further.list, known)?;
+        if best.is_none() {
+            finding.notes.push(if further.finished { SAYS_NOTHING } else { RAN_OUT }.to_owned());
+        }
     }
     let Some((mut best, pair)) = best else { return Ok(()) };
     if best.nameless {

@@ -157,7 +157,8 @@ fn find(
         search.alone = true;
         search.pass(|search, act| !search.is_lock(act), How::Both)?;
     }
-    if search.found.is_empty() {
+    // Counts of references decide who gives back: where nothing else says why, they are tried as well.
+    if search.found.is_empty() || reach == Reach::Further {
         search.counters = true;
         search.pass(|search, act| !search.is_lock(act), How::Both)?;
     }

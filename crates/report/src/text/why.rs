@@ -68,14 +68,14 @@ fn runs(out: &mut String, explanation: &Explanation, screen: Screen) {
     if failing.is_empty() || passing.is_empty() {
         return;
     }
-    let needed = failing.iter().chain(&passing).map(|row| width(row)).max().unwrap_or(LEAST);
+    let needed = failing.iter().chain(&passing).map(Row::width).max().unwrap_or(LEAST);
     let room = screen.width.saturating_sub(EDGE + GAP + 1) / 2;
     let edge = " ".repeat(EDGE);
     if room < LEAST && room < needed {
         for (head, list) in [("fails:", &failing), ("passes:", &passing)] {
             let _ = writeln!(out, "{edge}{}", screen.style.strong(head));
             for row in list {
-                let _ = writeln!(out, "{edge}  {}", fit(row, screen.width.saturating_sub(EDGE + 3), screen));
+                let _ = writeln!(out, "{edge}  {}", row.text(screen.width.saturating_sub(EDGE + 3), screen));
             }
         }
         return;
@@ -87,30 +87,49 @@ fn runs(out: &mut String, explanation: &Explanation, screen: Screen) {
         let _ = writeln!(out, "{}", text.trim_end());
     };
     line(out, "fails", "passes");
-    let blank = String::new();
     for at in 0..failing.len().max(passing.len()) {
-        line(out, failing.get(at).unwrap_or(&blank), passing.get(at).unwrap_or(&blank));
+        let told = |list: &[Row]| list.get(at).map(|row| row.text(column, screen)).unwrap_or_default();
+        line(out, &told(&failing), &told(&passing));
     }
 }
 
-/// Steps, one a row: strand, what, and the line.
-fn rows(steps: &[LaneStep], screen: Screen) -> Vec<String> {
-    let strand = steps.iter().map(|step| width(&step.strand)).max().unwrap_or(0);
-    let texts: Vec<String> = steps.iter().map(|step| printable(&lanes::text(step, screen))).collect();
-    let text = texts.iter().map(|text| width(text)).max().unwrap_or(0);
-    let place =
+/// A step: the strand, what, and the line.
+struct Row {
+    strand: String,
+    told: String,
+    line: String,
+    /// Columns of the longest of what strands did, and of the lines.
+    texts: usize,
+    lines: usize,
+}
+
+impl Row {
+    fn width(&self) -> usize {
+        width(&self.strand) + 2 + self.texts + 2 + self.lines
+    }
+
+    /// In so many columns: of a long name the end goes, never the line.
+    fn text(&self, room: usize, screen: Screen) -> String {
+        let texts = self.texts.min(room.saturating_sub(self.width() - self.texts));
+        let told = padded(&fit(&self.told, texts, screen), texts);
+        format!("{}  {told}  {}", self.strand, self.line).trim_end().to_owned()
+    }
+}
+
+fn rows(steps: &[LaneStep], screen: Screen) -> Vec<Row> {
+    let line =
         |step: &LaneStep| step.place.as_ref().and_then(|place| place.line).map(|line| line.to_string());
-    steps
-        .iter()
-        .zip(&texts)
-        .map(|(step, told)| {
-            let row = format!(
-                "{}  {}  {}",
-                padded(&step.strand, strand),
-                padded(told, text),
-                place(step).unwrap_or_default()
-            );
-            row.trim_end().to_owned()
-        })
-        .collect()
+    let most = |of: &dyn Fn(&LaneStep) -> usize| steps.iter().map(of).max().unwrap_or(0);
+    let strand = most(&|step| width(&step.strand));
+    let told = |step: &LaneStep| printable(&lanes::text(step, screen));
+    let texts = most(&|step| width(&told(step)));
+    let lines = most(&|step| line(step).map_or(0, |line| width(&line)));
+    let row = |step: &LaneStep| Row {
+        strand: padded(&step.strand, strand),
+        told: told(step),
+        line: line(step).unwrap_or_default(),
+        texts,
+        lines,
+    };
+    steps.iter().map(row).collect()
 }

@@ -12,6 +12,16 @@ pub struct FrameEntry {
     pub pc: u64,
     /// The stack pointer at its entry, and [`FLAGS`].
     pub sp: usize,
+    /// Where its hook was called: another place of the same frame if the function was put into its caller behind the compiler's pass.
+    site: u64,
+}
+
+impl FrameEntry {
+    /// Whether the two are one frame: of a function, and of one that was put into it behind the compiler's pass.
+    #[inline(always)]
+    fn is_one_with(&self, other: &FrameEntry) -> bool {
+        self.sp | FLAGS == other.sp | FLAGS && self.pc == other.pc
+    }
 }
 
 /// Set in the stack pointer of a new entry, which is even by itself, and taken away when the driver is told of it
@@ -72,7 +82,7 @@ pub fn base_of(index: usize) -> *mut FrameEntry {
             return core::ptr::null_mut();
         }
         let base = start_of(index);
-        base.write(FrameEntry { pc: 0, sp: SENTINEL });
+        base.write(FrameEntry { pc: 0, sp: SENTINEL, site: 0 });
         base.add(1)
     }
 }
@@ -103,11 +113,18 @@ pub unsafe extern "C" fn enter(pc: u64, sp: usize) {
         if TOP.is_null() {
             return crate::free::frames::enter(pc, sp & !FLAGS);
         }
+        // The hook's own return address.
+        let new = FrameEntry { pc, sp, site: ((sp & !FLAGS) as *const u64).read() };
         while (*TOP.sub(1)).sp <= sp {
-            TOP = TOP.sub(1);
+            let last = TOP.sub(1);
+            if (*last).is_one_with(&new) && (*last).site != new.site {
+                // It was not left behind: each of the two will leave.
+                break;
+            }
+            TOP = last;
         }
         if TOP < LIMIT {
-            TOP.write(FrameEntry { pc, sp });
+            TOP.write(new);
             TOP = TOP.add(1);
         }
     }
@@ -204,7 +221,7 @@ unsafe fn site(strand: &Strand, top: *mut FrameEntry, sp: usize) -> Option<u64> 
     }
 }
 
-/// The innermost callers of the running strand; 0 behind the last one.
+/// The innermost callers of the running strand; 0 behind the last one. One is there as often as functions were put into the one that it called.
 pub fn innermost<const N: usize>() -> [u64; N] {
     let mut found = [0; N];
     // SAFETY: as in `walk`.
@@ -231,7 +248,9 @@ pub fn walk(strand: &Strand, running: bool, mut visit: impl FnMut(u64)) {
         }
         while (*entry.sub(1)).sp != SENTINEL {
             entry = entry.sub(1);
-            visit((*entry).pc);
+            if !(*entry.sub(1)).is_one_with(&*entry) {
+                visit((*entry).pc);
+            }
         }
     }
 }

@@ -13,7 +13,7 @@
 use super::follow::segment;
 use super::live::live;
 use super::sched::{ATTENTION, EngineView, Phase, Stop, attention, engine};
-use super::strand::State;
+use super::strand::{State, Strand};
 use super::{guidance, shared, stops, strand};
 use crate::raw::Raw;
 use alloc::vec::Vec;
@@ -22,6 +22,7 @@ use threadbare_abi::decision::{Decision, bits};
 use threadbare_abi::event::{ChoiceKind, Segment, StopKind};
 use threadbare_abi::fault::Fault;
 use threadbare_abi::layout::{self, flags};
+use threadbare_abi::object::ObjectClass;
 use threadbare_abi::strand::StrandId;
 use threadbare_strategy::View;
 
@@ -34,9 +35,12 @@ struct Lenient {
     chosen: Vec<(u64, u8, u32)>,
     /// Event count of the last decision that was noted, and how the strand had stopped.
     noted: (u64, u8),
+    /// Events that strands, by path, spared in a loop.
+    spared: Vec<(u64, u64)>,
 }
 
-static mut LENIENT: Lenient = Lenient { on: false, at: 0, len: 0, chosen: Vec::new(), noted: (u64::MAX, 0) };
+static mut LENIENT: Lenient =
+    Lenient { on: false, at: 0, len: 0, chosen: Vec::new(), noted: (u64::MAX, 0), spared: Vec::new() };
 
 fn plan() -> Raw<Lenient> {
     // SAFETY: single kernel thread; not used by signal handlers.
@@ -53,7 +57,8 @@ pub fn begin() -> bool {
     let e = engine();
     let wanted = e.plan.flags & flags::LENIENT != 0 && shared::area(layout::FOLLOW).is_some();
     let len = (e.plan.follow as usize).min(layout::SEGMENTS_CAPACITY);
-    *plan() = Lenient { on: wanted, at: 0, len, chosen: Vec::new(), noted: (u64::MAX, 0) };
+    *plan() =
+        Lenient { on: wanted, at: 0, len, chosen: Vec::new(), noted: (u64::MAX, 0), spared: Vec::new() };
     if wanted {
         ATTENTION.fetch_or(attention::FOLLOW, Ordering::Relaxed);
         if len > 0 {
@@ -83,12 +88,41 @@ fn with_path(path: u64) -> Option<StrandId> {
     (0..engine().strands.len() as u16).map(StrandId).find(|&id| strand(id).path.0 == path)
 }
 
+/// Events that a loop must have had alone: the first run that comes to one tries whether it ends by itself.
+const TRIED: u64 = 1 << 12;
+
+/// The count of its own events at which the strand's stretch is over.
+fn target(found: &Segment) -> u64 {
+    let of = |&(path, _): &(u64, u64)| path == found.path;
+    let spared = plan().spared.iter().copied().find(of).map_or(0, |(_, spared)| spared);
+    found.events.saturating_sub(spared)
+}
+
+/// A strand waits in a loop that it went on in for long when the plan's run was made, since nobody knew the loop: what it does
+/// behind it comes so much sooner.
+fn spares(this: &Strand) {
+    let mut l = plan();
+    let waits = this.state() == State::Blocked && this.wait.key.class == ObjectClass::Memory;
+    if !waits || l.at >= l.len {
+        return;
+    }
+    let (found, path) = (segment(l.at), this.path.0);
+    let left = target(&found).saturating_sub(made(this.id));
+    if found.path != path || !is_stretch(&found) || left < TRIED {
+        return;
+    }
+    match l.spared.iter().position(|it| it.0 == path) {
+        Some(at) => l.spared[at].1 += left,
+        None => l.spared.push((path, left)),
+    }
+}
+
 /// A stretch begins: the strand must come to a point where it ends, whatever it does there.
 fn enter(at: usize) {
     plan().at = at;
     let found = segment(at);
     let stops = found.how == StopKind::Preempted as u8 && is_stretch(&found);
-    let left = found.events.saturating_sub(with_path(found.path).map_or(0, made));
+    let left = target(&found).saturating_sub(with_path(found.path).map_or(0, made));
     stops::set_schedule(if stops { live().events.saturating_add(left) } else { u64::MAX });
 }
 
@@ -100,6 +134,7 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
     }
     note(how);
     let this = strand(e.current);
+    spares(&this);
     let ready = this.state() == State::Ready && how == Stop::Preempted;
     if ready && this.pinned > 0 {
         return Some((e.current, false));
@@ -107,7 +142,7 @@ pub fn next(how: Stop) -> Option<(StrandId, bool)> {
     let mut l = plan();
     if l.at < l.len {
         let found = segment(l.at);
-        let far = made(e.current) >= found.events;
+        let far = made(e.current) >= target(&found);
         // One that was to wait and did not goes on; there is no reason to stop it.
         let goes_on = !far || found.how != StopKind::Preempted as u8 && !this.yields;
         if ready && found.path == this.path.0 && goes_on {
@@ -135,7 +170,7 @@ fn able(found: &Segment) -> Option<(StrandId, bool)> {
     }
     let id = with_path(found.path)?;
     let other = strand(id);
-    if found.how == StopKind::Preempted as u8 && made(id) >= found.events {
+    if found.how == StopKind::Preempted as u8 && made(id) >= target(found) {
         return None;
     }
     match other.state() {

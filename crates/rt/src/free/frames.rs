@@ -143,7 +143,10 @@ impl Stack {
     /// Calls `visit` with a place in each caller, innermost first.
     pub fn walk(&self, mut visit: impl FnMut(u64)) {
         for n in (0..self.depth()).rev() {
-            if let Some(entry) = self.entry(n) {
+            let Some(entry) = self.entry(n) else { continue };
+            let outer = n.checked_sub(1).and_then(|n| self.entry(n));
+            // One frame is told once, however many functions were put into it.
+            if outer.is_none_or(|outer| (outer.sp, outer.caller) != (entry.sp, entry.caller)) {
                 visit(entry.caller);
             }
         }
@@ -160,10 +163,15 @@ pub unsafe fn enter(caller: u64, sp: usize) {
         if me.stack.top.is_null() {
             return;
         }
+        let function = *(sp as *const u64);
         while (*me.stack.top.sub(1)).sp <= sp {
+            let last = &*me.stack.top.sub(1);
+            if last.sp == sp && last.caller == caller && last.function & PC != function {
+                // It was put into the other one behind the compiler's pass: each of the two will leave.
+                break;
+            }
             me.stack.top = me.stack.top.sub(1);
         }
-        let function = *(sp as *const u64);
         if cover::on() {
             cover::enters(&mut me, function);
         }
