@@ -253,6 +253,32 @@ fn what_values_decide_is_tested_all_the_same() {
     }
 }
 
+/// What was infeasible with all others is possible with an input that does something else: it is tested before those that do what all do.
+#[test]
+fn what_is_done_otherwise_is_tested_first() {
+    let program = Built::input("drops.c", &[]);
+    let tests = |seed: u32| {
+        let out = format!("out{seed}");
+        let words = ["inputs", "--keep-input", "--out", &out, "--seed", &seed.to_string()];
+        let (code, json) = program.json(&words, &["{n:int(0..9999)}"]);
+        assert_eq!((code, json["findings"][0]["kind"].as_str()), (Some(1), Some("use-after-free")), "{json}");
+        json["tests_executed"].as_u64().expect("a number")
+    };
+    let all: Vec<u64> = (0..3).map(tests).collect();
+    assert!(all.iter().all(|&tests| tests <= 12), "{all:?}");
+}
+
+/// Where all locks are taken in one function, what was shown of one section is forced of others as well, before a campaign ends.
+#[test]
+fn other_instances_are_forced_in_the_end() {
+    let program = Built::input("wraps.c", &[]);
+    for seed in ["0", "3", "4"] {
+        let words = ["inputs", "--keep-input", "--out", seed, "--seed", seed];
+        let (code, json) = program.json(&words, &["{n:int(7..7)}"]);
+        assert_eq!((code, json["findings"][0]["kind"].as_str()), (Some(1), Some("assertion")), "{json}");
+    }
+}
+
 /// A file that is a template, and one that is a sentence: what is made smaller is still one.
 #[test]
 fn files_are_made_of_templates_and_grammars() {
@@ -296,6 +322,10 @@ fn policies_are_compared_in_a_picture() {
     let words = ["inputs", "--stop", "distance", "--compare", "--keep-going", "--plot", "plot.svg"];
     let (code, json) = program.json(&words, &SIGNS);
     assert_eq!((code, json["policies"].as_array().map(Vec::len)), (Some(0), Some(3)));
+    // None begins with what another has found.
+    let alone = ["inputs", "--stop", "distance", "--keep-going", "--policy", "art2", "--out", "alone"];
+    let (_, alone) = program.json(&alone, &SIGNS);
+    assert_eq!(json["policies"][1]["tests"], alone["tests"], "{json}");
     let picture = fs::read_to_string(program.folder.path().join("plot.svg")).expect("a picture");
     assert!(["art1", "art2", "random"].iter().all(|policy| picture.contains(&format!(">{policy}<"))));
 }

@@ -2,6 +2,7 @@
 
 use crate::commands::run;
 use crate::exit::{Exit, Trouble, chain};
+use crate::inputs::files::Corpus;
 use crate::inputs::results::{Outcome, Repeated, Shown};
 use crate::inputs::{self, Plan, Stop, plot};
 use crate::options::CampaignOptions;
@@ -119,12 +120,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
     }
     let suppressions = hide::read(&args.campaign.suppressions)?;
     let store = Store::open(&args.campaign.out)?;
-    let plan = plan(args, template)?;
+    let mut plan = plan(args, template)?;
     // Whether it can be written is to be known before the campaign.
     draw(args.plot.as_deref(), &[])?;
     if let Some(count) = args.repeat {
         return repeat(&plan, &config, &store, &suppressions, count);
     }
+    // Each policy begins with the same ones.
+    plan.earlier = Corpus::open(&store)?.of(&plan.template);
     let policies = if args.compare { Policy::ALL.to_vec() } else { vec![plan.policy] };
     let mut outcomes: Vec<Outcome> = Vec::new();
     for policy in policies {
@@ -221,6 +224,7 @@ fn plan(args: &Args, template: Template) -> Result<Plan, Trouble> {
         retest: args.retest,
         limits: Limits { idioms: args.idioms, ..Limits::default() },
         first,
+        earlier: Vec::new(),
         seed: options.seed,
         keep_going: options.keep_going,
         shrink: !args.keep_input,

@@ -85,15 +85,13 @@ struct Entry {
 }
 
 /// The inputs that earlier campaigns of a folder had use for.
-pub(super) struct Corpus {
-    /// Those of this template.
-    pub(super) earlier: Vec<Input>,
+pub(crate) struct Corpus {
     entries: Vec<Entry>,
 }
 
 impl Corpus {
     /// Reads the corpus of a folder; one that cannot be read is begun anew.
-    pub(super) fn open(store: &Store, template: &Template) -> Result<Corpus, Trouble> {
+    pub(crate) fn open(store: &Store) -> Result<Corpus, Trouble> {
         let path = store.folder().join(FOLDER).join(FILE);
         let entries = match threadbare_explore::files::read_text(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -108,9 +106,13 @@ impl Corpus {
                 }
             },
         };
+        Ok(Corpus { entries })
+    }
+
+    /// The inputs of a template, the last first.
+    pub(crate) fn of(&self, template: &Template) -> Vec<Input> {
         let mine = |entry: &&Entry| entry.template == template.texts && template.takes(&entry.values);
-        let earlier = entries.iter().rev().filter(mine).map(|entry| entry.values.clone()).collect();
-        Ok(Corpus { earlier, entries })
+        self.entries.iter().rev().filter(mine).map(|entry| entry.values.clone()).collect()
     }
 
     /// Adds the inputs that had something new.

@@ -4,6 +4,7 @@
 //! campaign that forces them. Inputs are given to forks of one program that stands before its `main` ([`bases`]); where a constructor reads them
 //! before that, every input has a program of its own.
 
+mod again;
 mod bases;
 pub(crate) mod files;
 mod one;
@@ -13,8 +14,9 @@ mod settle;
 
 use crate::conduct::Iroots;
 use crate::exit::Trouble;
+use again::FRUITLESS;
 use files::Corpus;
-use one::{Profile, Runner};
+use one::{Force, Profile, Runner, Tested};
 use results::{Outcome, Shown, TestRow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -25,7 +27,8 @@ use threadbare_explore::interrupt;
 use threadbare_explore::store::Store;
 use threadbare_findings::Suppressions;
 use threadbare_idioms::{Iroot, Limits};
-use threadbare_inputs::{Input, Policy, Pool, Rng, Template};
+use threadbare_inputs::habits::about;
+use threadbare_inputs::{Counts, Habits, Input, Policy, Pool, Rng, Template};
 
 /// When a campaign over inputs ends by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -50,8 +53,9 @@ pub(crate) struct Plan {
     /// All iroots of an input are forced, not only those that no test has shown.
     pub(crate) retest: bool,
     pub(crate) limits: Limits,
-    /// Inputs that come before those that are drawn.
+    /// Inputs that come before those that are drawn, and those that earlier campaigns of the folder had use for.
     pub(crate) first: Vec<Input>,
+    pub(crate) earlier: Vec<Input>,
     pub(crate) seed: u64,
     pub(crate) keep_going: bool,
     /// Findings' inputs are made smaller.
@@ -62,9 +66,6 @@ pub(crate) struct Plan {
 const ALIKE: usize = 32;
 /// Candidates one after another that could show nothing that others could not, after which no more are drawn for a test.
 const ALIKE_CANDIDATES: u32 = 2;
-/// Sets of candidates without anything new, after which one of them is tested all the same; half as many each time. What another input has shown may lead to a failure
-/// with this one only, and the less there is to choose by, the less is lost by taking any.
-const FRUITLESS: u32 = 8;
 /// Draws for an input that was not there yet: the last of fifty must not be missed by chance.
 const DRAWS: u32 = 1024;
 
@@ -80,11 +81,14 @@ struct AtWork<'a> {
     first: std::vec::IntoIter<Input>,
     /// Sets of candidates without anything new since the last test, and how many there may be.
     fruitless: (u32, u32),
+    /// What whole tests have done, and inputs that did something else when they were looked at.
+    habits: Habits,
+    others: Vec<usize>,
     /// What the tests showed or found infeasible.
     settled: Arc<BTreeSet<Iroot>>,
     outcome: Outcome,
     started: Instant,
-    traces: BTreeSet<u64>,
+    doings: BTreeSet<Counts>,
 }
 
 /// Makes a campaign over inputs.
@@ -94,9 +98,9 @@ pub(crate) fn campaign(
     store: &Store,
     suppressions: &Arc<Suppressions>,
 ) -> Result<Outcome, Trouble> {
-    let corpus = Corpus::open(store, &plan.template)?;
+    let corpus = Corpus::open(store)?;
     let mut first = plan.first.clone();
-    first.extend(corpus.earlier.iter().cloned());
+    first.extend(plan.earlier.iter().cloned());
     let mut rng = Rng::new(plan.seed);
     first.extend(plan.template.seeds(&mut rng));
     let mut at_work = AtWork {
@@ -107,14 +111,16 @@ pub(crate) fn campaign(
         drawn: BTreeSet::new(),
         first: first.into_iter(),
         fruitless: (0, FRUITLESS),
+        habits: Habits::default(),
+        others: Vec::new(),
         settled: Arc::default(),
         outcome: Outcome::new(plan),
         started: Instant::now(),
-        traces: BTreeSet::new(),
+        doings: BTreeSet::new(),
         plan,
     };
     at_work.go()?;
-    let AtWork { mut runner, mut outcome, traces, drawn, inputs, started, .. } = at_work;
+    let AtWork { mut runner, mut outcome, doings, drawn, inputs, started, .. } = at_work;
     let tested = runner.runs;
     if plan.shrink && outcome.ended_by != "interrupt" {
         runner.refine(&mut outcome)?;
@@ -124,7 +130,7 @@ pub(crate) fn campaign(
     outcome.elapsed = started.elapsed();
     outcome.drawn = drawn.len() as u64;
     let whole = plan.template.count().is_some_and(|count| count == drawn.len() as u128);
-    outcome.ignores = traces.len() == 1
+    outcome.ignores = doings.len() == 1
         && inputs.len() > 1
         && (inputs.len() >= ALIKE || whole)
         && outcome.findings.is_empty();
@@ -144,7 +150,8 @@ impl AtWork<'_> {
                 self.outcome.ended_by = why.to_owned();
                 return Ok(());
             }
-            let failed = self.inputs.iter().position(|(_, profile)| profile.failed && !profile.tested);
+            let failed =
+                self.inputs.iter().position(|(_, profile)| profile.failed && profile.tested == Tested::No);
             let exhausted = self.pool.farthest() == 0 && failed.is_none();
             if exhausted && self.plan.stop == Stop::Distance {
                 self.outcome.ended_by = "distance".to_owned();
@@ -152,52 +159,36 @@ impl AtWork<'_> {
             }
             if exhausted && self.plan.policy != Policy::Random {
                 // Nothing new in any of them.
-                let again = self.again(more);
-                self.pool.clear();
-                let Some(at) = again else {
-                    if more {
-                        continue;
+                match self.again(more) {
+                    Some((at, force)) => self.test(at, force)?,
+                    None if more => {}
+                    None => {
+                        self.outcome.ended_by = "inputs".to_owned();
+                        return Ok(());
                     }
-                    self.outcome.ended_by = "inputs".to_owned();
-                    return Ok(());
-                };
-                self.test(at, true)?;
+                }
                 continue;
             }
             // What has failed while it was profiled is a test at once.
             let chosen = match failed {
-                Some(at) => {
-                    self.pool.remove(at as u64);
-                    at
-                }
-                None => match self.pool.pick() {
-                    Some(choice) => {
-                        self.outcome.fell_back |= choice.cover.is_some_and(|(_, exact)| !exact);
-                        choice.id as usize
-                    }
+                Some(at) => Some(at),
+                None => self.pool.pick().map(|choice| {
+                    self.outcome.fell_back |= choice.cover.is_some_and(|(_, exact)| !exact);
+                    choice.id as usize
+                }),
+            };
+            match chosen {
+                Some(at) => self.test(at, if self.plan.retest { Force::All } else { Force::Left })?,
+                // Chance has come to the end of all inputs.
+                None => match self.again(false) {
+                    Some((at, force)) => self.test(at, force)?,
                     None => {
                         self.outcome.ended_by = "inputs".to_owned();
                         return Ok(());
                     }
                 },
-            };
-            self.test(chosen, self.plan.retest)?;
+            }
         }
-    }
-
-    /// Any of the candidates whose strands share something, if there was nothing new for long; when no more can be drawn, each that was not tested.
-    fn again(&mut self, more: bool) -> Option<usize> {
-        if !more {
-            return self.inputs.iter().position(|(_, profile)| !profile.tested);
-        }
-        self.fruitless.0 += 1;
-        if self.fruitless.0 < self.fruitless.1 {
-            return None;
-        }
-        self.fruitless.1 = (self.fruitless.1 / 2).max(1);
-        let shares = |id: &usize| !self.inputs[*id].1.predicted.is_empty();
-        let some: Vec<usize> = self.pool.ids().map(|id| id as usize).filter(shares).collect();
-        some.get(self.rng.below(some.len() as u64) as usize).copied()
     }
 
     /// Why it is over, if it is.
@@ -230,7 +221,10 @@ impl AtWork<'_> {
             }
             let Some(input) = self.draw() else { return Ok(false) };
             let profile = self.runner.profile(&input)?;
-            self.traces.insert(profile.trace);
+            // Whether there are different ones is all that is asked.
+            if self.doings.len() < 2 {
+                self.doings.insert(profile.counts.clone());
+            }
             if let Some(number) = self.plan.template.own(&input) {
                 if profile.own.is_empty() && self.plan.template.holes.len() == 1 {
                     return Err(asks_nothing());
@@ -240,9 +234,13 @@ impl AtWork<'_> {
             let id = self.inputs.len() as u64;
             let new = profile.predicted.iter().any(|iroot| !self.outcome.all.found.predicted.contains(iroot));
             alike = if new { 0 } else { alike + 1 };
+            self.habits.seen(&profile.counts);
             self.pool.add(id, profile.predicted.iter().map(Iroot::number));
             self.outcome.take_profile(&profile);
             let failed = profile.failed;
+            if !profile.predicted.is_empty() {
+                self.others.push(self.inputs.len());
+            }
             self.inputs.push((input, profile));
             if failed {
                 return Ok(true);
@@ -274,17 +272,28 @@ impl AtWork<'_> {
         None
     }
 
-    /// Tests an input: all of its iroots, or those that no test has shown.
-    fn test(&mut self, at: usize, all: bool) -> Result<(), Trouble> {
+    /// Tests an input.
+    fn test(&mut self, at: usize, force: Force) -> Result<(), Trouble> {
         self.fruitless.0 = 0;
         let input = self.inputs[at].0.clone();
-        self.inputs[at].1.tested = true;
+        self.pool.remove(at as u64);
         let predicted = self.inputs[at].1.predicted.len();
+        let all = force != Force::Left;
         let settled = if all { Arc::default() } else { Arc::clone(&self.settled) };
         let left = self.plan.runs.saturating_sub(self.runner.runs).max(1);
         let open = self.inputs[at].1.predicted.iter().filter(|iroot| !settled.contains(*iroot)).count();
-        let tested = self.runner.test(&input, settled, open, left)?;
+        let tested = self.runner.test(&input, settled, open, force == Force::Others, left)?;
         let found = tested.iroots.as_ref().map(|iroots| iroots.found.clone()).unwrap_or_default();
+        let whole = all || found.predicted.is_disjoint(&self.settled);
+        self.inputs[at].1.tested = match force {
+            Force::Others => Tested::Deeply,
+            _ if whole => Tested::Wholly,
+            _ => Tested::Partly,
+        };
+        if whole {
+            let runs = found.all_counts.iter().map(|&(place, count)| (place, about(count)));
+            self.habits.tested(&self.inputs[at].1.counts, runs);
+        }
         let new = found.shown.keys().filter(|iroot| !self.settled.contains(*iroot)).count();
         let settles: Vec<Iroot> =
             found.shown.keys().chain(&found.infeasible).chain(&found.struck).copied().collect();

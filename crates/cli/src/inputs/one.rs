@@ -15,7 +15,7 @@ use threadbare_explore::store::{SCHEDULE, Store};
 use threadbare_explore::{Error, Failure, Races, Search};
 use threadbare_findings::{Finding, Suppressions};
 use threadbare_idioms::Iroot;
-use threadbare_inputs::Input;
+use threadbare_inputs::{Counts, Input};
 use threadbare_report::progress::ProgressLine;
 use threadbare_strategy::{Spec, StrategyId};
 
@@ -25,15 +25,41 @@ const LOOKS: u64 = 12;
 /// Iroots to force, of which a run each costs less than a process that undoes its runs.
 const FEW: usize = 16;
 
+/// Runs of a test that force other instances, at the least.
+const OTHERS: usize = 32;
+
+/// Whether an input was tested.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) enum Tested {
+    #[default]
+    No,
+    /// Without iroots that other inputs had settled.
+    Partly,
+    Wholly,
+    /// With other instances of its iroots.
+    Deeply,
+}
+
+/// How much of an input a test forces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Force {
+    /// What no test has shown or found infeasible.
+    Left,
+    /// All of its iroots.
+    All,
+    /// These, and other instances of each.
+    Others,
+}
+
 /// What an input could show.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Profile {
     pub(super) predicted: BTreeSet<Iroot>,
     /// A run failed.
     pub(super) failed: bool,
-    pub(super) tested: bool,
-    /// Stands for all that the runs did.
-    pub(super) trace: u64,
+    pub(super) tested: Tested,
+    /// What the run did, by place.
+    pub(super) counts: Counts,
     /// What the program itself chose.
     pub(super) own: Vec<u64>,
 }
@@ -123,21 +149,29 @@ impl<'a> Runner<'a> {
         self.learn(&summary.known);
         let found = summary.idioms.unwrap_or_default();
         let failed = summary.first_failure.is_some();
-        let trace = trace(&found);
-        let Found { predicted, own, .. } = found;
-        Ok(Profile { predicted, failed, tested: false, trace, own })
+        let Found { predicted, counts, own, .. } = found;
+        Ok(Profile { predicted, failed, tested: Tested::No, counts, own })
     }
 
-    /// Forces the iroots of an input that are not settled, of which there are about so many.
+    /// Forces the iroots of an input that are not settled, of which there are about so many, and perhaps other instances of each.
     pub(super) fn test(
         &mut self,
         input: &Input,
         settled: Arc<BTreeSet<Iroot>>,
         open: usize,
+        others: bool,
         runs: u64,
     ) -> Result<Conducted, Trouble> {
         let (limits, known) = (self.plan.limits, self.known.clone());
-        let order = Order { limits, known, settled, force: true, looks: 1, ..Order::default() };
+        let order = Order {
+            limits,
+            known,
+            settled,
+            force: true,
+            looks: 1,
+            others: if others { OTHERS } else { 0 },
+            ..Order::default()
+        };
         let config = self.of(input, order)?;
         let reset = config.target.reset && open >= FEW;
         let target = Arc::new(Target { reset, ..(*config.target).clone() });
@@ -222,11 +256,4 @@ impl<'a> Runner<'a> {
         self.runs += made.report.runs;
         Ok(made.report.findings.into_iter().find(|finding| finding.id == id))
     }
-}
-
-/// Stands for what a program did: where it touched shared memory, and how often.
-fn trace(found: &Found) -> u64 {
-    found.places.iter().fold(found.accesses, |hash, place| {
-        (hash ^ place).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17)
-    })
 }

@@ -48,6 +48,8 @@ pub struct Order {
     pub once: bool,
     /// What was shown by chance is forced as well, with all other strands kept away, and then other instances of each iroot.
     pub deep: bool,
+    /// Without that, other instances are forced by so many runs, or as many as there are iroots: a place may be in a function that all call, as what locks in a library.
+    pub others: usize,
 }
 
 /// What came of it.
@@ -68,10 +70,10 @@ pub struct Found {
     pub forced: (u64, u64),
     /// A run predicted more than the limit.
     pub cut: bool,
-    /// Different accesses of the first run that was looked at, by place and what they do: another input that has the same does the same.
-    pub places: BTreeSet<u64>,
-    /// How many accesses it had.
-    pub accesses: u64,
+    /// The accesses of the first run that was looked at, by place and what they do, with how many of each: another input that has the same does the same.
+    pub counts: BTreeMap<u64, u32>,
+    /// The same of every run, each count that some run had, as the next power of two.
+    pub all_counts: BTreeSet<(u64, u32)>,
     /// What the program itself chose in it, in its order.
     pub own: Vec<u64>,
 }
@@ -125,6 +127,8 @@ pub(crate) struct Chooser {
     /// Iroots with different instances of each, for when all were shown or tried in vain; how often all of them were gone through, and the last of this time.
     instances: BTreeMap<Iroot, Target>,
     round: u32,
+    /// Runs that forced other instances.
+    others: usize,
     last: Option<Iroot>,
     /// Runs that looked once more at the end, since the last of them that came to a new place or predicted something new.
     in_vain: u64,
@@ -144,13 +148,15 @@ pub(crate) struct Chooser {
 impl Chooser {
     pub(crate) fn new(inner: Advice, order: Arc<Order>) -> Chooser {
         Chooser {
+            // What was shown by chance is not forced where there are few runs.
+            round: u32::from(!order.deep),
             inner,
             order,
             found: Found::default(),
             targets: HashMap::new(),
             open: VecDeque::new(),
             instances: BTreeMap::new(),
-            round: 0,
+            others: 0,
             last: None,
             in_vain: 0,
             seen: HashSet::new(),
@@ -244,12 +250,15 @@ impl Chooser {
         let before = self.found.predicted.len();
         let shown: BTreeSet<Iroot> =
             shown(&view, limits).into_iter().filter(|iroot| iroot.idiom <= limits.idioms).collect();
-        if self.found.runs == 0 {
-            self.found.places =
-                view.accesses.iter().map(|access| access.place ^ (access.does as u64) << 60).collect();
+        let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
+        for access in &view.accesses {
+            *counts.entry(access.place ^ (access.does as u64) << 60).or_default() += 1;
         }
+        self.found
+            .all_counts
+            .extend(counts.iter().map(|(&place, &count)| (place, count.next_power_of_two())));
         if self.found.runs == 0 {
-            self.found.accesses = view.accesses.len() as u64;
+            self.found.counts = counts;
         }
         self.found.runs += 1;
         for &iroot in &shown {
@@ -284,7 +293,10 @@ impl Chooser {
             }
             let is_new = self.found.predicted.insert(iroot);
             let open = !self.found.shown.contains_key(&iroot) && !self.found.infeasible.contains(&iroot);
-            if self.order.deep && iroot.idiom < 6 && self.instances.len() < INSTANCES {
+            if (self.order.deep || self.order.others > 0)
+                && iroot.idiom < 6
+                && self.instances.len() < INSTANCES
+            {
                 self.instances.entry(iroot).or_default().add_others(&profile, &instances);
             }
             if !self.order.force || !open || self.order.settled.contains(&iroot) {
@@ -343,7 +355,8 @@ impl Chooser {
     /// What was shown or tried, once more: by chance it was shown with others in between, or with an object with which nothing fails; and what cannot be with one may
     /// be with another.
     fn another(&mut self) -> Option<Next> {
-        while self.round < ROUNDS {
+        let enough = !self.order.deep && self.others >= self.order.others.max(self.instances.len());
+        while self.round < ROUNDS && !enough {
             let behind = self.last.map_or(Bound::Unbounded, Bound::Excluded);
             let Some((&iroot, target)) = self.instances.range_mut((behind, Bound::Unbounded)).next() else {
                 (self.round, self.last) = (self.round + 1, None);
@@ -356,6 +369,7 @@ impl Chooser {
                 round => target.plan_again(&iroot, (round < DOUBTFUL).then_some(&self.ways)),
             };
             if let Some(guide) = guide {
+                self.others += 1;
                 return Some(Next::Force(iroot, guide));
             }
         }
