@@ -56,3 +56,36 @@ fn of_cpp() {
         check("names.cc", "clang++-19");
     }
 }
+
+/// A table of a program that fails has the failure, and says so with its exit code; a read that there is not is an error with and without runs for its terms.
+#[test]
+fn a_failure_is_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("program");
+    let source = tool::root().join("examples/bank.c");
+    let mut command = tool::command(["cc", "-g", "-O1", "-pthread"]);
+    let made = tool::finish(command.arg(&source).arg("-o").arg(&program), tool::PATIENCE);
+    assert_eq!(made.code, Some(0), "{}", made.describe());
+    let futures = |options: &[&str]| {
+        let mut command = tool::command(["futures", "--races", "off", "--shrink", "off"]);
+        command.args(options).arg("--out").arg(folder.path().join("out")).arg("--").arg(&program);
+        tool::finish(&mut command, tool::PATIENCE)
+    };
+    let made = futures(&["--format", "json"]);
+    assert_eq!(made.code, Some(1), "{}", made.describe());
+    let table: Value = serde_json::from_str(&made.stdout).expect("an object");
+    let finding = &table["findings"][0];
+    assert_eq!(finding["kind"], "assertion", "{table:#}");
+    let terms = table["reads"].as_array().expect("a list").iter().flat_map(|read| read["terms"].as_array());
+    let failing: Vec<&Value> =
+        terms.flatten().filter(|term| term["runs_failed"].as_u64() > Some(0)).collect();
+    assert!(!failing.is_empty(), "{table:#}");
+    for term in failing {
+        assert_eq!((&term["outcome"], &term["finding"]), (&finding["kind"], &finding["id"]), "{term:#}");
+    }
+    for options in [&["--read", "bank.c:1"][..], &["--all", "--read", "bank.c:1"]] {
+        let made = futures(options);
+        assert_eq!(made.code, Some(2), "{}", made.describe());
+        assert!(made.stderr.contains("bank.c:9 reads balance"), "{}", made.describe());
+    }
+}
