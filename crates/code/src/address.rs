@@ -98,6 +98,35 @@ impl Address {
         }
     }
 
+    /// Whether every way to it begins at a variable of the program.
+    pub fn is_of_variable(&self) -> bool {
+        match &self.root {
+            Root::Global => true,
+            Root::Loaded { from, .. } => from.is_of_variable(),
+            Root::OneOf(ways) => ways.iter().all(|way| way.root == Root::Again || way.is_of_variable()),
+            _ => false,
+        }
+    }
+
+    /// The same as a caller sees it who passed these; `None` if it counts from what is the function's own.
+    pub fn passed(&self, arguments: &[Address]) -> Option<Address> {
+        let on_top = |passed: Address| Address {
+            offset: passed.offset.wrapping_add(self.offset),
+            stride: gcd(passed.stride, self.stride),
+            ..passed
+        };
+        let root = match &self.root {
+            Root::Global | Root::Import(_) | Root::ThreadLocal => return Some(self.clone()),
+            Root::Argument(number) => return arguments.get(usize::from(*number)).cloned().map(on_top),
+            Root::Loaded { from, at } => Root::Loaded { from: Box::new(from.passed(arguments)?), at: *at },
+            Root::OneOf(ways) => {
+                Root::OneOf(ways.iter().map(|way| way.passed(arguments)).collect::<Option<_>>()?)
+            }
+            _ => return None,
+        };
+        Some(Address { root, ..self.clone() })
+    }
+
     /// Why it is not known, told of the first way that ends in the dark; `None` if it is known.
     pub fn reason(&self) -> Option<&Root> {
         match &self.root {
@@ -175,5 +204,30 @@ impl fmt::LowerHex for Signed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { '-' } else { '+' };
         write!(f, "{sign}{:#x}", self.0.unsigned_abs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(root: Root, offset: i64) -> Address {
+        Address { root, offset, stride: 0 }
+    }
+
+    #[test]
+    fn a_caller_sees_what_it_passed() {
+        let field = plain(Root::Argument(0), 8);
+        let behind = plain(Root::Loaded { from: Box::new(field.clone()), at: 1 }, 4);
+        let passed = [plain(Root::Global, 0x1000)];
+        assert_eq!(field.passed(&passed), Some(plain(Root::Global, 0x1008)));
+        let from = Box::new(plain(Root::Global, 0x1008));
+        assert_eq!(behind.passed(&passed), Some(plain(Root::Loaded { from, at: 1 }, 4)));
+        assert_eq!(plain(Root::Argument(1), 0).passed(&passed), None);
+        assert_eq!(
+            plain(Root::Stack, -8).passed(&passed),
+            None,
+            "the frame is gone where the caller goes on"
+        );
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::address::{Address, Root};
-use crate::function::{Access, Callee, Function};
+use crate::function::{Access, Call, Callee, Function};
 use crate::gap::Gap;
 use crate::image::Image;
 use crate::inherit;
@@ -74,6 +74,14 @@ impl Code {
         let from = accesses.partition_point(|access| access.place < place);
         let to = accesses.partition_point(|access| access.place <= place);
         (from < to).then(|| (at, &accesses[from..to]))
+    }
+
+    /// The call at a place, with the function it is in.
+    pub fn call_at(&self, place: u64) -> Option<(usize, &Call)> {
+        let at = self.function_at(place.checked_sub(1)?)?;
+        let calls = &self.functions[at].calls;
+        let call = calls.binary_search_by_key(&place, |call| call.place).ok()?;
+        Some((at, &calls[call]))
     }
 
     /// The function that holds an address.

@@ -31,19 +31,39 @@ impl Names {
 
     /// What an access of `function` to an address touches, by name; `None` where debug info does not say.
     pub fn address(&self, code: &Code, function: usize, address: &Address, size: Size) -> Option<String> {
+        self.address_at(code, function, None, address, size)
+    }
+
+    /// The same at a place of the function, which has locals there.
+    pub fn address_at(
+        &self,
+        code: &Code,
+        function: usize,
+        place: Option<u64>,
+        address: &Address,
+        size: Size,
+    ) -> Option<String> {
         let size = match size {
             Size::Bytes(bytes) => bytes.max(1),
             Size::Unknown => 1,
         };
+        let ways = address.ways();
         let ways: Vec<String> =
-            address.ways().iter().filter_map(|way| self.way(code, function, way, size)).collect();
+            ways.iter().filter_map(|way| self.way(code, function, place, way, size)).collect();
         let mut names: Vec<&String> = ways.iter().collect();
         names.dedup();
         // Of a list's head and its later elements the first says enough.
         names.into_iter().min_by_key(|name| name.len()).cloned()
     }
 
-    fn way(&self, code: &Code, function: usize, address: &Address, size: u64) -> Option<String> {
+    fn way(
+        &self,
+        code: &Code,
+        function: usize,
+        place: Option<u64>,
+        address: &Address,
+        size: u64,
+    ) -> Option<String> {
         let mut offsets = vec![address.offset];
         let mut stride = address.stride;
         let mut at = address;
@@ -69,6 +89,12 @@ impl Names {
                 offsets.reverse();
                 let pc = code.functions.get(function)?.start;
                 self.symbols.behind(Start::Parameter { pc, number: (*number).into() }, &offsets, size)?
+            }
+            Root::Stack => {
+                // The return address lies right below where DWARF's frames end.
+                let offset = offsets.pop()?.checked_sub(8)?;
+                offsets.reverse();
+                self.symbols.behind(Start::Local { pc: place?, offset }, &offsets, size)?
             }
             _ => return None,
         };

@@ -187,7 +187,8 @@ pub fn conduct(
         Paired { findings, found, modules, known }
     });
     let futures = summary.futures.map(|found| {
-        let keys = found.goals.iter().filter_map(|goal| goal.made.as_ref()).flat_map(|made| &made.shown);
+        let made = found.goals.iter().filter_map(|goal| goal.made.as_ref());
+        let keys = made.flat_map(|made| &made.shown).chain(found.failures.values());
         let named = |&key: &u64| Some((key, conductor.findings.get(key)?.id.clone()));
         let findings = keys.filter_map(named).collect();
         Saw { findings, found, modules: summary.modules, known: summary.known }

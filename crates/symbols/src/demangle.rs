@@ -20,6 +20,9 @@ impl Name {
         if let Some(name) = rust(symbol).or_else(|| cpp(symbol)) {
             return name;
         }
+        if let Some(name) = innermost_cpp(symbol) {
+            return Name::of_plain(&name);
+        }
         // glibc's name for its own calls of a public function.
         let symbol = symbol.strip_prefix("__GI_").unwrap_or(symbol);
         let plain = without_clone_suffix(symbol);
@@ -66,6 +69,28 @@ fn cpp(symbol: &str) -> Option<Name> {
     let bare = parsed.demangle_with_options(&DemangleOptions::new().no_return_type().no_params()).ok()?;
     let short = short_cpp(&strip_angles(&tidy_cpp(&bare)));
     Some(Name { full: tidy_cpp(&full).into(), short: short.into() })
+}
+
+/// The plain names at the start of a mangled one that the demangler does not know: what it is called without the types.
+fn innermost_cpp(symbol: &str) -> Option<String> {
+    let mut rest = symbol.strip_prefix("_Z")?;
+    let nested = rest.starts_with('N');
+    rest = rest.strip_prefix('N').map_or(rest, |nested| nested.trim_start_matches(['K', 'V', 'R', 'O']));
+    let mut parts = Vec::new();
+    if let Some(std) = rest.strip_prefix("St") {
+        parts.push("std");
+        rest = std;
+    }
+    loop {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let Ok(length) = rest[..digits].parse::<usize>() else { break };
+        let Some(name) = rest.get(digits..digits.checked_add(length)?) else { break };
+        parts.push(name);
+        rest = &rest[digits + length..];
+    }
+    // Behind types there may be more names.
+    let whole = !nested || rest.starts_with('E');
+    (whole && parts.last().is_some_and(|last| *last != "std")).then(|| parts.join("::"))
 }
 
 /// Takes out the parameters of the functions around a name, and says `{lambda}` for what compilers call in many ways.
@@ -318,6 +343,8 @@ mod tests {
         check("_ZN12_GLOBAL__N_15countE", "(anonymous namespace)::count", "(anonymous namespace)::count");
         check("_ZZ9incrementvE7counter", "increment()::counter", "increment::counter");
         check("_Z3maxIiET_S0_S0_", "max<int>(int, int)", "max");
+        let unknown = "_ZSt14__relocate_a_1IiiENSt9enable_ifIXsrSt24__is_bitwise_relocatableIT_vE5valueEPS2_E4typeES4_S4_S4_RSaIT0_E";
+        check(unknown, "std::__relocate_a_1", "std::__relocate_a_1");
         check(
             "_ZN4bank4nameENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
             "bank::name(std::string)",

@@ -57,7 +57,7 @@ impl Symbols {
     }
 
     /// What there is to say of the variable of a frame that holds an address.
-    fn in_frame<T>(
+    pub(crate) fn in_frame<T>(
         &self,
         frame: StackFrame,
         address: u64,
@@ -106,11 +106,11 @@ impl Symbols {
 }
 
 /// A variable that holds an address.
-struct Held<'a> {
-    name: String,
-    ty: Die<'a>,
+pub(crate) struct Held<'a> {
+    pub(crate) name: String,
+    pub(crate) ty: Die<'a>,
     /// How far the address is from its start.
-    offset: u64,
+    pub(crate) offset: u64,
 }
 
 /// The only one of these variables that holds an address of the frame.

@@ -2,10 +2,10 @@
 
 use crate::commands::run::{self, input};
 use crate::exit::{Exit, Trouble};
-use crate::futures::all::{self, All};
+use crate::futures::all::{self, All, Selection};
 use crate::futures::choice::{Spot, is_named};
 use crate::futures::of::{self, Asked};
-use crate::futures::table::{Row, Table};
+use crate::futures::table::Row;
 use crate::futures::{self, json, suite, text};
 use crate::options::{CampaignOptions, Mode};
 use crate::output::ReportFormat;
@@ -98,15 +98,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Trouble> {
         return Ok(Exit::of(report.failed() > 0, false));
     }
     let asked = spot.is_some() || args.variable.is_some();
-    let (table, findings) = if args.all {
-        let (store, hidden) = (Store::open(&args.campaign.out)?, hide::read(&args.campaign.suppressions)?);
-        let All { table, findings } = all::all(&config, looks, &store, &hidden, &wanted)?;
-        (table, findings)
-    } else {
-        let mut table = futures::look(&config, looks)?.table;
-        select(&mut table, asked, wanted)?;
-        (table, Vec::new())
-    };
+    let (store, hidden) = (Store::open(&args.campaign.out)?, hide::read(&args.campaign.suppressions)?);
+    let selection = Selection { wanted: &wanted, asked, tried: args.all };
+    let All { table, findings } = all::all(&config, looks, &store, &hidden, &selection)?;
     if let Some(folder) = &args.keep {
         suite::keep(&table, folder)?;
     }
@@ -144,26 +138,6 @@ fn check(args: &Args) -> Result<(), Trouble> {
     }
     if args.of.is_some() && args.campaign.mode == Mode::Free {
         return Err(Trouble::usage("free runs do not tell what their reads saw", "leave out `--mode free`"));
-    }
-    Ok(())
-}
-
-/// Leaves the reads that are wanted; that there are none is an error where some were asked for.
-fn select(table: &mut Table, asked: bool, wanted: impl Fn(&Row) -> bool) -> Result<(), Trouble> {
-    let all = std::mem::take(&mut table.reads);
-    let known: Vec<String> = all.iter().map(|row| format!("\n  {}", text::head(row))).collect();
-    table.reads = all.into_iter().filter(wanted).collect();
-    if asked && known.is_empty() && table.library_reads > 0 {
-        return Err(Trouble::usage(
-            "no place in the source is known of this program",
-            "compile it with `-g`, and do not strip it",
-        ));
-    }
-    if asked && table.reads.is_empty() {
-        return Err(Trouble::usage(
-            format!("there is no such read of shared data; there are{}", known.concat()),
-            "`threadbare futures -- PROG` shows all of them with what they may see",
-        ));
     }
     Ok(())
 }

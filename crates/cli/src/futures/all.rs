@@ -1,7 +1,7 @@
 //! A run for each term: what the program does at a glance.
 
 use super::table::{Failed, Row, Site, State, Table, Term, Tried, Whose};
-use super::{choosing, looking, name, neighbour, outcome, table};
+use super::{choosing, looking, name, neighbour, outcome, table, text};
 use crate::conduct;
 use crate::exit::Trouble;
 use crate::said;
@@ -44,13 +44,44 @@ impl Past {
     }
 }
 
-/// Makes a run for each term of the reads that are wanted.
+/// The reads that somebody wants.
+pub(crate) struct Selection<'a> {
+    pub(crate) wanted: &'a dyn Fn(&Row) -> bool,
+    /// They were asked for, by place or by name.
+    pub(crate) asked: bool,
+    /// A run is made for each of their terms.
+    pub(crate) tried: bool,
+}
+
+impl Selection<'_> {
+    /// Leaves the reads that are wanted.
+    fn take(&self, table: &mut Table) -> Result<(), Trouble> {
+        let all = std::mem::take(&mut table.reads);
+        let known: Vec<String> = all.iter().map(|row| format!("\n  {}", text::head(row))).collect();
+        table.reads = all.into_iter().filter(|row| (self.wanted)(row)).collect();
+        if self.asked && known.is_empty() && table.library_reads > 0 {
+            return Err(Trouble::usage(
+                "no place in the source is known of this program",
+                "compile it with `-g`, and do not strip it",
+            ));
+        }
+        if self.asked && table.reads.is_empty() {
+            return Err(Trouble::usage(
+                format!("there is no such read of shared data; there are{}", known.concat()),
+                "`threadbare futures -- PROG` shows all of them with what they may see",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Looks at runs, and makes one for each term of the reads that are wanted if they are to be tried.
 pub(crate) fn all(
     config: &Config,
     looks: u64,
     store: &Store,
     suppressions: &Arc<Suppressions>,
-    wanted: &dyn Fn(&Row) -> bool,
+    selection: &Selection<'_>,
 ) -> Result<All, Trouble> {
     let conduct = |config: &Config| {
         conduct::campaign(config, store, ProgressLine::on_stderr(), None, suppressions, None)
@@ -66,12 +97,15 @@ pub(crate) fn all(
     let mut news = true;
     for round in 0.. {
         let mut table = table(config, &found, &modules)?;
-        table.reads.retain(|row| wanted(row));
+        selection.take(&mut table)?;
         (table.runs, table.made) = (looked_at, found.runs - looked_at);
         table.failures =
             found.failures.iter().map(|(run, key)| (*run, failed(&ids, &findings, *key))).collect();
         let failing = recall(&mut table, &past);
-        let open = if news && round < ROUNDS { open(&table, &past) } else { Vec::new() };
+        let open = if selection.tried && news && round < ROUNDS { open(&table, &past) } else { Vec::new() };
+        if !selection.tried {
+            return Ok(All { table, findings });
+        }
         if open.is_empty() {
             neighbour::fill(&mut table, &found.whole, &failing);
             return Ok(All { table, findings });

@@ -133,8 +133,9 @@ impl Choice {
         if rows.iter().any(|row| row.reached) {
             rows.retain(|row| row.reached);
         }
-        let list =
-            |rows: &[&Row]| rows.iter().map(|row| format!("\n  {}", text::head(row))).collect::<String>();
+        // Whoever names columns is told columns.
+        let head = if self.read.column.is_some() { text::head_with_columns } else { text::head };
+        let list = |rows: &[&Row]| rows.iter().map(|row| format!("\n  {}", head(row))).collect::<String>();
         let row = match rows[..] {
             [row] => row,
             [] => {

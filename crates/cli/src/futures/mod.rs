@@ -10,6 +10,7 @@ mod neighbour;
 pub(crate) mod of;
 mod order;
 pub(crate) mod outcome;
+mod program;
 mod road;
 pub(crate) mod suite;
 pub(crate) mod table;

@@ -3,9 +3,10 @@
 use super::choice::Chosen;
 use super::name;
 use std::collections::BTreeSet;
-use threadbare_explore::futures::{Against, Found, Origin, Progress, Source, Stuck, Why, Wish};
+use threadbare_abi::op::OpKind;
+use threadbare_explore::futures::{Against, Found, Origin, Progress, Source, Stand, Stuck, Why, Wish};
 use threadbare_findings::Places;
-use threadbare_findings::places::shown;
+use threadbare_findings::places::{chain, shown};
 use threadbare_report::choices::{Came, ChoiceReport, count};
 
 /// What came of a choice.
@@ -87,7 +88,7 @@ fn in_order(against: Against) -> &'static str {
 
 /// What a read sees in all orders, if it is never what is wished for.
 fn sees(wishes: &[Wish], found: &Found, places: &dyn Places) -> Option<String> {
-    let pc = |site: u64| found.sites.get(&site).map_or(site, |[pc, ..]| *pc);
+    let stand = |site: u64| found.sites.get(&site).copied().unwrap_or([site, 0, 0, 0]);
     let is = |wish: &Wish, origin: Origin| match (&wish.source, origin) {
         (Source::Initial, Origin::Initial) => true,
         (Source::Write(step, own), Origin::Own(site)) => *own != Some(false) && step.sites.contains(&site),
@@ -102,8 +103,8 @@ fn sees(wishes: &[Wish], found: &Found, places: &dyn Places) -> Option<String> {
             return None;
         }
         let names = origins.into_iter().map(|origin| match origin {
-            Origin::Own(site) => format!("its own write at {}", place(pc(site), places)),
-            Origin::Other(site) => place(pc(site), places),
+            Origin::Own(site) => format!("its own write at {}", place(stand(site), places)),
+            Origin::Other(site) => place(stand(site), places),
             Origin::Initial => "the initial value".to_owned(),
             Origin::Unseen => "a write of code that is not instrumented".to_owned(),
         });
@@ -112,39 +113,50 @@ fn sees(wishes: &[Wish], found: &Found, places: &dyn Places) -> Option<String> {
     })
 }
 
-/// A line by its file's name.
-fn place(pc: u64, places: &dyn Places) -> String {
-    let frames = places.at(pc);
-    let at = shown(&frames).filter(|place| place.file.is_some());
-    at.map_or("an unknown place".to_owned(), |place| {
-        let file = place.file.as_deref().unwrap_or_default();
-        let file = file.rsplit('/').next().unwrap_or_default();
-        format!("{file}:{}", place.line.unwrap_or(0))
-    })
+/// A line by its file's name: the program's own, where that is in a library.
+fn place(stand: Stand, places: &dyn Places) -> String {
+    let [pc, callers @ ..] = stand;
+    let callers: Vec<u64> = callers.into_iter().filter(|&caller| caller != 0).collect();
+    let frames = chain(places, pc, &callers);
+    let Some(place) = shown(&frames) else { return "an unknown place".to_owned() };
+    match (&place.file, &place.function) {
+        (Some(file), _) => {
+            format!("{}:{}", file.rsplit('/').next().unwrap_or_default(), place.line.unwrap_or(0))
+        }
+        (None, Some(function)) => format!("`{function}`"),
+        (None, None) => "an unknown place".to_owned(),
+    }
 }
 
 /// Who would wait for whom.
 pub(super) fn words(stuck: &Stuck, places: &dyn Places) -> String {
-    let place = |pc: u64| place(pc, places);
+    let place = |stand: Stand| place(stand, places);
     let one = |waits: &threadbare_explore::futures::Waits| {
         let who = name::strand(waits.strand);
         let whom = name::strand(waits.whom);
         match waits.why {
-            Why::Held(pc) => format!(
+            Why::Held(stand) => format!(
                 "strand {who} would have to wait at {} for {} of strand {whom}",
-                place(waits.pc),
-                place(pc)
+                place(waits.at),
+                place(stand)
             ),
-            Why::Lock(pc) => {
+            Why::Lock(stand) => {
                 format!(
                     "strand {who} needs at {} the lock that strand {whom} holds since {}",
-                    place(waits.pc),
-                    place(pc)
+                    place(waits.at),
+                    place(stand)
                 )
             }
-            Why::Join => format!("strand {who} waits at {} for the end of strand {whom}", place(waits.pc)),
-            Why::After(pc) => {
-                format!("strand {who} comes to {} only after {} of strand {whom}", place(waits.pc), place(pc))
+            Why::Join => format!("strand {who} waits at {} for the end of strand {whom}", place(waits.at)),
+            Why::After(stand) if waits.kind == OpKind::Start => {
+                format!("strand {who} begins only after {} of strand {whom}", place(stand))
+            }
+            Why::After(stand) => {
+                format!(
+                    "strand {who} comes to {} only after {} of strand {whom}",
+                    place(waits.at),
+                    place(stand)
+                )
             }
         }
     };

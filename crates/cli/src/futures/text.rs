@@ -6,6 +6,8 @@ use threadbare_report::choices::{Came, count};
 use threadbare_report::columns::wrap;
 use threadbare_report::{Screen, branches};
 
+/// Places of writes that are longer have a line of their own.
+const WIDE: usize = 40;
 /// What a line of words has at least.
 const NARROW: usize = 36;
 
@@ -17,7 +19,7 @@ pub(crate) fn table(table: &Table, screen: Screen, asked: bool) -> String {
         let is_told = |term: &&Term| asked || !term.is_guess();
         let terms: Vec<&Term> = row.terms.iter().filter(is_told).collect();
         let places: Vec<String> = terms.iter().map(|term| place(term)).collect();
-        let width = places.iter().map(String::len).max().unwrap_or(0);
+        let width = places.iter().map(String::len).filter(|&width| width <= WIDE).max().unwrap_or(0);
         for (term, place) in terms.iter().zip(&places) {
             let mut told = term.tried.as_ref().map_or_else(|| state(term, table.runs + table.made), outcome);
             if term.tried.is_none() && !term.branches.is_empty() {
@@ -27,6 +29,10 @@ pub(crate) fn table(table: &Table, screen: Screen, asked: bool) -> String {
                 told = format!("{told}; {}", passing(near));
             }
             let mut edge = format!("  <- {place:width$}  {:14}  ", whose(term.whose));
+            if place.len() > WIDE {
+                let _ = writeln!(text, "{}", edge.trim_end());
+                edge = " ".repeat("  <- ".len() + width + 18);
+            }
             let room = screen.width.saturating_sub(edge.len()).max(NARROW);
             for line in wrap(&told, room) {
                 let _ = writeln!(text, "{edge}{line}");
@@ -130,7 +136,12 @@ fn kind(term: &Term) -> &'static str {
 pub(crate) fn head(row: &Row) -> String {
     let variable = row.variable.as_deref().unwrap_or("memory without a name");
     let reached = if row.reached { "" } else { ", in no run so far" };
-    format!("{} reads {variable}, in {}{reached}", row.read.short(), row.read.function)
+    // What has no name is known by its line.
+    let text = match &row.variable {
+        None if !row.read.text.is_empty() => format!(": `{}`", row.read.text),
+        _ => String::new(),
+    };
+    format!("{} reads {variable}, in {}{reached}{text}", row.read.short(), row.read.function)
 }
 
 /// The same with the columns, where they are known.

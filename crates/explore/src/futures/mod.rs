@@ -36,7 +36,7 @@ use wish::Reference;
 pub use goal::{Made, Progress};
 pub use order::Obstacle;
 pub use reads::Origin;
-pub use simulate::{Stuck, Waits, Why};
+pub use simulate::{Stand, Stuck, Waits, Why};
 pub use watch::{Example, Moment, Sample, Seen};
 pub use wish::{Against, Source, Wish, WishedStep};
 

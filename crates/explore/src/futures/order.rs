@@ -122,7 +122,7 @@ impl Reference {
                         return None;
                     }
                     let at = |hold: &&Hold| {
-                        events[hold.held].path == waits.strand && events[hold.held].op.pc == waits.pc
+                        events[hold.held].path == waits.strand && events[hold.held].op.pc == waits.at[0]
                     };
                     let until_read = |hold: &&Hold| hold.until == reads.accesses[read].event;
                     // The write that it stands before, with the lock around it.

@@ -21,11 +21,11 @@ pub(crate) struct Hold {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Why {
     /// It is held until another step is made, by its instruction.
-    Held(u64),
+    Held(Stand),
     /// It needs a lock that another strand took at this instruction.
-    Lock(u64),
+    Lock(Stand),
     /// Another strand's step makes it possible, by its instruction: a creation, a wake.
-    After(u64),
+    After(Stand),
     /// It joins another strand.
     Join,
 }
@@ -35,8 +35,8 @@ pub enum Why {
 pub struct Waits {
     /// The strand's path.
     pub strand: u64,
-    /// The instruction that it stands before.
-    pub pc: u64,
+    /// Where it stands: the instruction that it is about to make.
+    pub at: Stand,
     /// What it is about to do there.
     pub kind: OpKind,
     /// Why.
@@ -44,6 +44,9 @@ pub struct Waits {
     /// For whom.
     pub whom: u64,
 }
+
+/// An instruction and what called it, innermost first; 0 where nothing is known.
+pub type Stand = [u64; 4];
 
 /// Who waits for whom, from the first to one that was there before.
 pub type Stuck = Vec<Waits>;
@@ -104,21 +107,27 @@ impl State<'_> {
         events.get(*made).copied()
     }
 
+    fn stand(&self, event: usize) -> Stand {
+        let event = &self.trace.events[event];
+        let [a, b, c] = self.trace.callers.get(&event.context).copied().unwrap_or_default();
+        [event.op.pc, a, b, c]
+    }
+
     /// Why the strand cannot make its next step: the reason, and the event that has to come first.
     fn obstacle(&self, event: usize) -> Option<(Why, usize)> {
-        let pc = |event: usize| self.trace.events[event].op.pc;
+        let stand = |event: usize| self.stand(event);
         let path = self.trace.events[event].path;
         let unmade = |&&before: &&usize| !self.made[before];
         let sleeps = self.trace.events[event].by_deadline && self.gate.hurries();
         if let Some(&before) = self.trace.made_possible_by(event).iter().find(|it| !sleeps && unmade(it)) {
             let joins = self.trace.events[event].op.kind == OpKind::Join;
-            return Some((if joins { Why::Join } else { Why::After(pc(before)) }, before));
+            return Some((if joins { Why::Join } else { Why::After(stand(before)) }, before));
         }
         if let Some(&until) = self.holds.get(&event).into_iter().flatten().find(unmade) {
-            return Some((Why::Held(pc(until)), until));
+            return Some((Why::Held(stand(until)), until));
         }
         if let Some(&end) = self.reference.gates.after.get(&event).into_iter().flatten().find(unmade) {
-            return Some((Why::After(pc(end)), end));
+            return Some((Why::After(stand(end)), end));
         }
         if let Some((semaphore, -1)) = counts(&self.trace.events[event])
             && self.counts.get(&semaphore).is_some_and(|&count| count <= 0)
@@ -126,15 +135,15 @@ impl State<'_> {
             let posts =
                 |at: &usize| !self.made[*at] && counts(&self.trace.events[*at]) == Some((semaphore, 1));
             let post = (0..self.made.len()).find(posts).unwrap_or(event);
-            return Some((Why::After(pc(post)), post));
+            return Some((Why::After(stand(post)), post));
         }
         if !self.gate.lets(event) {
-            return Some((Why::After(pc(event)), event));
+            return Some((Why::After(stand(event)), event));
         }
         let Does::Takes(lock, shared) = self.reference.sections.does[event] else { return None };
         let holders = self.locks.get(&lock)?;
         let (_, taken, _) = holders.iter().find(|(by, _, theirs)| *by != path && !(shared && *theirs))?;
-        Some((Why::Lock(pc(*taken)), *taken))
+        Some((Why::Lock(stand(*taken)), *taken))
     }
 
     fn make(&mut self, strand: usize, event: usize) {
@@ -176,7 +185,7 @@ impl State<'_> {
             };
             let whom = self.trace.events[first].path;
             let op = self.trace.events[event].op;
-            stuck.push(Waits { strand: path, pc: op.pc, kind: op.kind, why, whom });
+            stuck.push(Waits { strand: path, at: self.stand(event), kind: op.kind, why, whom });
             path = whom;
         }
     }

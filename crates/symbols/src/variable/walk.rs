@@ -115,6 +115,49 @@ pub(crate) fn part_at<'a>(ty: &Die<'a>, mut offset: u64, access: u64) -> Part<'a
     shown
 }
 
+/// Whether a type is a pointer or a reference.
+pub(crate) fn is_pointer(entry: &Entry<'_>) -> bool {
+    matches!(
+        entry.tag(),
+        gimli::DW_TAG_pointer_type | gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type
+    )
+}
+
+/// What a closure has captured: the variable's name, its type, and where it lies; `None` if the type is no closure.
+pub(crate) fn captured<'a>(ty: &Die<'a>, offset: u64) -> Option<(String, Die<'a>, u64)> {
+    let (die, entry) = stripped(ty)?;
+    let name = die.string(&entry, gimli::DW_AT_name).map(|name| name.to_string_lossy().into_owned());
+    let is_closure = match &name {
+        // Compilers of C++ give closures no name, but a call.
+        None => die.children().iter().any(|(function, child)| {
+            let name = function.string(child, gimli::DW_AT_name);
+            let is_call = |name: &str| name == "operator()" || name.contains("<lambda");
+            child.tag() == gimli::DW_TAG_subprogram
+                && name.is_some_and(|name| is_call(&name.to_string_lossy()))
+        }),
+        Some(name) => name.starts_with("{closure_env"),
+    };
+    let member = if is_closure { member_at(&die, &entry, offset, 1)? } else { return None };
+    let name = member.name?;
+    let name = ["__", "_ref__"].iter().find_map(|mark| name.strip_prefix(mark)).unwrap_or(&name).to_owned();
+    Some((name, member.ty, member.start))
+}
+
+/// The type of the pointer at an offset of a value.
+pub(crate) fn pointer_in<'a>(ty: &Die<'a>, mut offset: u64) -> Option<Die<'a>> {
+    let mut ty = ty.clone();
+    for _ in 0..MAX_DEPTH {
+        let (die, entry) = stripped(&ty)?;
+        if is_pointer(&entry) {
+            return (offset == 0).then_some(ty);
+        }
+        let member = member_at(&die, &entry, offset, 8)?;
+        offset -= member.start;
+        ty = member.ty;
+    }
+    None
+}
+
 /// The bytes a type takes.
 pub(crate) fn size_of(ty: &Die<'_>) -> Option<u64> {
     size_within(ty, MAX_DEPTH)
@@ -126,9 +169,7 @@ fn size_within(ty: &Die<'_>, depth: usize) -> Option<u64> {
         return Some(size);
     }
     match entry.tag() {
-        gimli::DW_TAG_pointer_type | gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type => {
-            Some(u64::from(die.unit.unit.header.address_size()))
-        }
+        _ if is_pointer(&entry) => Some(u64::from(die.unit.unit.header.address_size())),
         gimli::DW_TAG_array_type if depth > 0 => {
             let element = size_within(&die.reference(&entry, gimli::DW_AT_type)?, depth - 1)?;
             die.array_lengths().into_iter().try_fold(element, |size, length| size.checked_mul(length?))
