@@ -7,7 +7,7 @@ mod locate;
 mod walk;
 
 pub(crate) use locate::Space;
-pub(crate) use walk::{Library, is_field, library_kind, member_start, part_at, size_of, stripped};
+pub(crate) use walk::{Library, is_field, is_slice, library_kind, member_start, part_at, size_of, stripped};
 
 use std::fmt;
 use std::path::PathBuf;
