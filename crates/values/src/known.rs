@@ -92,6 +92,10 @@ pub(crate) struct Known {
     next: Vec<usize>,
     /// The sequences, each with where its values begin in a [`Raw`].
     sequences: Vec<(usize, Sequence)>,
+    /// Where the two borders of sequences that have an end are in a [`Raw`].
+    bordered: Vec<usize>,
+    /// Heap blocks that were allocated, with their ends.
+    blocks: BTreeMap<u64, u64>,
     /// Timelines of what may be elements of sequences, by address and size.
     elements: HashMap<(u64, u8), usize>,
     /// Timelines of all variables, by address.
@@ -146,6 +150,8 @@ impl Known {
             touched,
             next: next(run),
             sequences: Vec::new(),
+            bordered: Vec::new(),
+            blocks: BTreeMap::new(),
             elements: HashMap::default(),
             by_address: HashMap::default(),
             beside: HashSet::default(),
@@ -213,10 +219,18 @@ impl Known {
         self.follow_tags(run);
         let mut at = 0;
         for slot in slots {
-            if let Slot::Sequence(sequence, Told::All) = slot {
-                self.sequences.push((at, sequence.clone()));
+            if let Slot::Sequence(sequence, told) = slot {
+                if *told == Told::All {
+                    self.sequences.push((at, sequence.clone()));
+                }
+                if sequence.has_end() {
+                    self.bordered.push(at);
+                }
             }
             at += slot.width();
+        }
+        if !self.bordered.is_empty() {
+            self.blocks.extend(run.allocations.iter().map(|it| (it.start, it.start.saturating_add(it.size))));
         }
         if self.sequences.is_empty() {
             return;
@@ -493,6 +507,14 @@ impl View<'_> {
         let mut raw: Raw = self.sources.iter().map(|source| source.as_ref().and_then(value)).collect();
         for at in &known.leading {
             raw[*at] = raw[*at].and_then(|pointer| known.objects.at(pointer));
+        }
+        // Where somebody has put one border and not yet the other, they are of two blocks.
+        for at in &known.bordered {
+            let [Some(begin), Some(end)] = raw[*at..at + 2] else { continue };
+            let block = known.blocks.range(..=begin).next_back().filter(|(_, last)| begin < **last);
+            if block.is_some_and(|(first, last)| !(first..=last).contains(&&end)) {
+                raw[at + 1] = None;
+            }
         }
         for (at, sequence) in &known.sequences {
             let [Some(begin), Some(border)] = raw[*at..at + 2] else { continue };

@@ -69,6 +69,11 @@ impl Sequence {
         self.begin.filter(|_| !self.optional).into_iter().chain(self.end)
     }
 
+    /// Whether it is known by where it ends.
+    pub(crate) fn has_end(&self) -> bool {
+        self.end.is_some()
+    }
+
     /// Whether how many there are is a variable by itself.
     pub(crate) fn has_len(&self) -> bool {
         self.len.is_some()
