@@ -541,6 +541,61 @@ fn an_order_that_only_failing_runs_break_is_tried() {
     }
 }
 
+/// Runs that keep the order may all be of one class, of which two are looked at.
+#[test]
+fn an_order_that_few_passing_runs_come_to_is_tried() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = "flag_first.c";
+    for build in builds(file, folder.path()) {
+        let (_, told) = told(&build.program, &folder.path().join("out"), &[]);
+        let all = told["regions"].as_array().map_or(&[][..], Vec::as_slice);
+        let Some(last) = all.last() else { panic!("{}: nothing was tried: {told:#}", build.name) };
+        assert_eq!((&last["outcome"], &last["runs_failed"]), (&"removes".into(), &0.into()), "{last:#}");
+        let places = |it: &Value| (it["first_line"].as_u64(), it["last_line"].as_u64());
+        let labels = (Some(line(file, "first")), Some(line(file, "second")));
+        assert!(last["kind"] != "order" || places(last) == labels, "{}: {last:#}", build.name);
+    }
+}
+
+/// A call that copies memory is two accesses of one instruction, and the function goes on behind them.
+#[test]
+fn a_vector_that_grows_while_it_is_counted() {
+    let file = "push.cc";
+    let folder = tempfile::tempdir().expect("a folder");
+    for build in builds(file, folder.path()) {
+        let (_, told) = told(&build.program, &folder.path().join("out"), &[]);
+        removed(&told, &build.name);
+        let text = "size(::all.items) == orig(size(::all.items)) + 1";
+        assert!(texts(&told, "..registry::add():::EXIT").contains(&text), "{}: {told:#}", build.name);
+        // While one border is put and the other is not, there is no length.
+        let sizes = told["invariants"].as_array().into_iter().flatten().filter_map(|it| it["text"].as_str());
+        let wrong = sizes
+            .filter(|text| text.contains(".size one of {0, 1, "))
+            .find(|text| !text.contains("{0, 1, 2}"));
+        assert_eq!(wrong, None, "{}", build.name);
+        let top = &told["invariants"][0];
+        let line_of = |label| line(file, label);
+        let at = top["place"].as_str().and_then(|at| at.rsplit(':').next()?.parse().ok()).unwrap_or(0);
+        assert!((line_of("first")..=line_of("last")).contains(&at), "{}: {top:#}", build.name);
+    }
+}
+
+/// Two helpers, each made atomic by itself, take nothing away: only their caller's lines do, and these are tried though no variable has a name.
+#[test]
+fn parts_that_follow_each_other_are_two_steps() {
+    let file = "nodes.cc";
+    let folder = tempfile::tempdir().expect("a folder");
+    for build in builds(file, folder.path()) {
+        let (_, told) = told(&build.program, &folder.path().join("out"), &[]);
+        removed(&told, &build.name);
+        let all = tried(&told, "atomic");
+        let Some(last) = all.last() else { panic!("{}: nothing was tried: {told:#}", build.name) };
+        let lines = (last["first_line"].as_u64(), last["last_line"].as_u64());
+        let labels = (Some(line(file, "first")), Some(line(file, "last")));
+        assert_eq!(lines, labels, "{}: {last:#}", build.name);
+    }
+}
+
 #[test]
 fn no_order_mends_an_update_that_is_lost() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -87,6 +87,9 @@ codes! {
         /// What there is beside the strand's next access, from `addr` to `value`, if `pc` is not 0; then, for each 8 bytes of it that are new since they were
         /// last told, `value` is what those at `addr` have. Only of [`crate::layout::Record::Values`].
         Beside = 25, "beside";
+        /// A heap block is allocated: it begins at `addr` and has `value` bytes; `pc` is where the innermost function that is told goes on, the first 24 bits of
+        /// `size_order` how many functions are on the stack. Only of [`crate::layout::Record::Values`].
+        Allocated = 26, "allocated";
     }
 }
 

@@ -258,9 +258,9 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Nobody else goes on while a strand is in the code between these return addresses.
-    pub fn part((first, last): (u64, u64)) -> Self {
-        Watch { kind: WatchKind::Part as u32, addr: first, pc: last, ..Watch::default() }
+    /// Nobody else goes on while a strand is in the code between these return addresses, or in another stretch of the part with this number.
+    pub fn part(number: u64, (first, last): (u64, u64)) -> Self {
+        Watch { kind: WatchKind::Part as u32, event: number, addr: first, pc: last, ..Watch::default() }
     }
 
     /// Who comes to a return address of `second` waits until somebody has made what is at one of `first`.

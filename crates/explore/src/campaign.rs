@@ -116,8 +116,8 @@ pub struct Closer {
 /// Parts of the program's code, by return addresses.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parts {
-    /// What is made atomic: the first and the last of each stretch.
-    pub atomic: Vec<(u64, u64)>,
+    /// What is made atomic: of each part, which is by itself, the first and the last of each stretch.
+    pub atomic: Vec<Vec<(u64, u64)>>,
     /// A place that is made to come before another, and that one.
     pub before: (Vec<u64>, Vec<u64>),
     /// Instructions that are known to be shared before the first run.
@@ -156,7 +156,11 @@ impl Config {
             watches: {
                 let Parts { atomic, before, .. } = &*self.parts;
                 let before = Watch::before(&before.0, &before.1);
-                atomic.iter().map(|&part| Watch::part(part)).chain(before).collect()
+                let stretches = atomic
+                    .iter()
+                    .zip(0..)
+                    .flat_map(|(part, number)| part.iter().map(move |&stretch| Watch::part(number, stretch)));
+                stretches.chain(before).collect()
             },
             faults: self.faults,
         }

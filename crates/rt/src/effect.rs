@@ -224,8 +224,10 @@ pub fn effect(what: Effect, object: ObjectId, pc: u64) {
         }
         Effect::Alloc(size) => {
             forget(object.addr, size);
-            if ATTENTION.load(Ordering::Relaxed) & (attention::WATCH | attention::LEAKS) != 0 {
-                allocated_slow(object.addr, pc);
+            if ATTENTION.load(Ordering::Relaxed) & (attention::WATCH | attention::VALUES | attention::LEAKS)
+                != 0
+            {
+                allocated_slow(object.addr, size, pc);
             }
         }
         Effect::Free { size, seen } => {
@@ -306,12 +308,15 @@ fn told_free(me: &mut free::thread::Thread, what: Effect, object: ObjectId, pc: 
 
 /// What is seldom to be done when a block is allocated.
 #[cold]
-fn allocated_slow(addr: u64, pc: u64) {
+fn allocated_slow(addr: u64, size: u64, pc: u64) {
     if watch::is_on() {
         watch::allocated(addr, pc);
     }
     if leaks::is_on() {
         leaks::allocated(addr, pc);
+    }
+    if values::is_on() {
+        values::allocated(addr, size, pc);
     }
 }
 

@@ -112,7 +112,8 @@ impl TraceEvent {
             | EventKind::Block
             | EventKind::Local
             | EventKind::Returned
-            | EventKind::Beside => return None,
+            | EventKind::Beside
+            | EventKind::Allocated => return None,
             // What is done, for a trace that is kept; `recording` reads it.
             EventKind::Accessed
             | EventKind::Atomic

@@ -133,7 +133,7 @@ mod tests {
             variables.iter().map(|&variable| Slot::One(One { variable, nth: 0 })).collect();
         let mut run = Recording::new();
         run.accesses = accesses;
-        let known = Known::new(&program, &run, &slots, &spots);
+        let known = Known::new(&mut program, &run, &slots, &spots);
         let order = Order::of(&run, |number| known.tells(number)).expect("a short run");
         let found = Found { region: 0, first, last, whole: true, up: 0 };
         let view = known.view(&run, &found);

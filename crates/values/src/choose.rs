@@ -3,11 +3,13 @@
 use crate::array::{Array, FEW};
 use crate::known::{One, Slot};
 use crate::location::{Home, LeftOut, Read};
-use crate::places::Program;
+use crate::objects::{self, Objects};
+use crate::places::{Program, Spot};
 use crate::recording::Recording;
-use crate::sequence::{Sequence, Told};
+use crate::sequence::{LONGEST, Sequence, Told};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use threadbare_invariants::Type;
 use threadbare_symbols::NoScalar;
 
 /// How many variables a point has at most. Those that strands touch most come first.
@@ -26,6 +28,10 @@ struct Use {
     /// A run had more than one object with it.
     several: bool,
     accesses: u64,
+    /// How many of them were to elements of a sequence that is told.
+    elements: u64,
+    /// The objects that it led to.
+    objects: BTreeSet<u64>,
 }
 
 /// What runs have shown of the variables.
@@ -45,11 +51,12 @@ impl Choice {
         let mut unnamed: HashMap<u64, (u16, bool, bool, NoScalar)> = HashMap::default();
         let mut inside: HashMap<u64, bool> = HashMap::default();
         let spots = program.spots(run);
+        self.follow_pointers(program, run, &spots);
         let begins: Vec<usize> = program.sequences().filter_map(Sequence::begin).collect();
         let mut starts: HashMap<u64, usize> = HashMap::default();
         let mut blocks: HashMap<u64, u64> = HashMap::default();
         let mut touched: HashMap<(usize, u64), (u16, bool, bool)> = HashMap::default();
-        for (access, spot) in run.accesses.iter().zip(spots) {
+        for (access, spot) in run.accesses.iter().zip(spots.iter().copied()) {
             blocks.extend(access.block.map(|(start, _)| (access.addr, start)));
             if let Ok(begin) = spot
                 && begins.contains(&begin)
@@ -72,6 +79,18 @@ impl Choice {
                     spot.1 |= spot.0 != access.strand;
                     spot.2 |= access.writes();
                 }
+            }
+        }
+        for (access, spot) in run.accesses.iter().zip(&spots) {
+            let Some((start, bytes)) = access.block else { continue };
+            let is_short = |begin: &usize| {
+                let mut sequences = program.sequences().filter(|sequence| sequence.begin() == Some(*begin));
+                sequences.any(|it| bytes <= u64::from(it.element.size) * LONGEST as u64)
+            };
+            if let Ok(number) = spot
+                && starts.get(&start).is_some_and(is_short)
+            {
+                self.uses.entry(*number).or_default().elements += 1;
             }
         }
         let named = touched.iter().map(|((_, addr), (_, shared, written))| (addr, *shared && *written));
@@ -108,11 +127,33 @@ impl Choice {
         self.left_out.doubtful = self.left_out.doubtful.max(left_out.doubtful);
     }
 
+    /// Looks which objects the pointers of a run lead to.
+    fn follow_pointers(&mut self, program: &mut Program, run: &Recording, spots: &[Spot]) {
+        let mut pointers: Vec<(usize, u64)> = Vec::new();
+        for (access, spot) in run.accesses.iter().zip(spots) {
+            let Ok(number) = *spot else { continue };
+            if program.location(number).class == Type::Pointer {
+                let values = [Some(access.before), access.after].into_iter().flatten();
+                pointers.extend(values.filter(|value| *value != 0).map(|value| (number, value)));
+            }
+        }
+        if pointers.is_empty() {
+            return;
+        }
+        let objects = Objects::of(program, run, pointers.iter().map(|(_, value)| *value));
+        for (number, value) in pointers {
+            self.uses.entry(number).or_default().objects.extend(objects.at(value));
+        }
+    }
+
     /// The variables that are sampled, of those whose names are wanted.
     pub(crate) fn slots(&mut self, program: &Program, wanted: &dyn Fn(&str) -> bool) -> Vec<Slot> {
         let mut slots = Vec::new();
+        // An element is told with its sequence, where that is all it is touched as.
         let shared = self.uses.iter().filter(|(number, used)| {
-            used.shared && wanted(program.location(**number).name.trim_start_matches(':'))
+            used.shared
+                && used.elements < used.accesses
+                && wanted(program.location(**number).name.trim_start_matches(':'))
         });
         let mut shared: Vec<(u64, usize)> = shared.map(|(number, used)| (used.accesses, *number)).collect();
         for array in self.arrays(program, &shared) {
@@ -139,6 +180,9 @@ impl Choice {
         for (_, variable) in shared.into_iter().take(room) {
             let two = program.location(variable).home != Home::Fixed && self.uses[&variable].several;
             slots.extend((0..=usize::from(two)).map(|nth| Slot::One(One { variable, nth })));
+            if objects::are_told(self.uses[&variable].objects.len()) {
+                slots.push(Slot::Object(One { variable, nth: 0 }));
+            }
         }
         slots
     }

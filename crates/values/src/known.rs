@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::location::Home;
+use crate::objects::Objects;
 use crate::places::{Program, Spot};
 use crate::recording::{Access, Recording};
 use crate::regions::Found;
@@ -22,6 +23,8 @@ pub(crate) enum Slot {
     All(Array),
     /// A sequence on the heap.
     Sequence(Sequence, Told),
+    /// Which object a pointer leads to.
+    Object(One),
 }
 
 /// A variable of one value.
@@ -35,7 +38,7 @@ impl Slot {
     /// The variables that it is made of, the first object of each; none for an element that was never touched.
     fn all(&self) -> Vec<Option<One>> {
         match self {
-            Self::One(one) => vec![Some(*one)],
+            Self::One(one) | Self::Object(one) => vec![Some(*one)],
             Self::All(array) => {
                 array.elements.iter().map(|it| it.map(|variable| One { variable, nth: 0 })).collect()
             }
@@ -50,7 +53,7 @@ impl Slot {
     /// How many values it has in a [`Raw`].
     pub(crate) fn width(&self) -> usize {
         match self {
-            Self::One(_) => 1,
+            Self::One(_) | Self::Object(_) => 1,
             Self::All(array) => array.elements.len(),
             Self::Sequence(_, Told::Size) => 2,
             Self::Sequence(_, Told::All) => 2 + LONGEST,
@@ -89,6 +92,10 @@ pub(crate) struct Known {
     next: Vec<usize>,
     /// The sequences, each with where its values begin in a [`Raw`].
     sequences: Vec<(usize, Sequence)>,
+    /// Where the two borders of sequences that have an end are in a [`Raw`].
+    bordered: Vec<usize>,
+    /// Heap blocks that were allocated, with their ends.
+    blocks: BTreeMap<u64, u64>,
     /// Timelines of what may be elements of sequences, by address and size.
     elements: HashMap<(u64, u8), usize>,
     /// Timelines of all variables, by address.
@@ -97,10 +104,13 @@ pub(crate) struct Known {
     beside: HashSet<usize>,
     /// By the timeline of an element of an array in a block or a frame, the other elements of it that were seen: variable, timeline, address.
     siblings: HashMap<usize, Vec<(usize, usize, u64)>>,
+    /// Of which values of a [`Raw`] the object is told that they lead to.
+    leading: Vec<usize>,
+    objects: Objects,
 }
 
 impl Known {
-    pub(crate) fn new(program: &Program, run: &Recording, slots: &[Slot], spots: &[Spot]) -> Self {
+    pub(crate) fn new(program: &mut Program, run: &Recording, slots: &[Slot], spots: &[Spot]) -> Self {
         let mut places: HashMap<usize, usize> = HashMap::default();
         let mut held: Vec<Held> = Vec::new();
         let mut ones = Vec::new();
@@ -140,15 +150,39 @@ impl Known {
             touched,
             next: next(run),
             sequences: Vec::new(),
+            bordered: Vec::new(),
+            blocks: BTreeMap::new(),
             elements: HashMap::default(),
             by_address: HashMap::default(),
             beside: HashSet::default(),
             siblings: HashMap::default(),
+            leading: Vec::new(),
+            objects: Objects::default(),
         };
         known.fill(run, spots, &Members::of(slots, &places));
         known.fill_elements(run, slots);
+        known.follow_pointers(program, run, slots);
         known.base = known.ones.iter().map(|one| known.outside((*one)?)).collect();
         known
+    }
+
+    /// Looks what the pointers lead to of which that is told.
+    fn follow_pointers(&mut self, program: &mut Program, run: &Recording, slots: &[Slot]) {
+        let mut at = 0;
+        for slot in slots {
+            if matches!(slot, Slot::Object(_)) {
+                self.leading.push(at);
+            }
+            at += slot.width();
+        }
+        let pointers: HashSet<usize> = self.leading.iter().filter_map(|at| Some(self.ones[*at]?.0)).collect();
+        if pointers.is_empty() {
+            return;
+        }
+        let touching = run.accesses.iter().zip(&self.touched);
+        let touching = touching.filter(|(_, touched)| touched.is_some_and(|(at, _)| pointers.contains(&at)));
+        let all = touching.flat_map(|(access, _)| [Some(access.before), access.after]).flatten();
+        self.objects = Objects::of(program, run, all);
     }
 
     /// What was seen of the other elements of an array when one of them was touched.
@@ -185,10 +219,18 @@ impl Known {
         self.follow_tags(run);
         let mut at = 0;
         for slot in slots {
-            if let Slot::Sequence(sequence, Told::All) = slot {
-                self.sequences.push((at, sequence.clone()));
+            if let Slot::Sequence(sequence, told) = slot {
+                if *told == Told::All {
+                    self.sequences.push((at, sequence.clone()));
+                }
+                if sequence.has_end() {
+                    self.bordered.push(at);
+                }
             }
             at += slot.width();
+        }
+        if !self.bordered.is_empty() {
+            self.blocks.extend(run.allocations.iter().map(|it| (it.start, it.start.saturating_add(it.size))));
         }
         if self.sequences.is_empty() {
             return;
@@ -463,6 +505,17 @@ impl View<'_> {
             (content.numbers.contains(&tag) != content.rest).then_some(value)
         };
         let mut raw: Raw = self.sources.iter().map(|source| source.as_ref().and_then(value)).collect();
+        for at in &known.leading {
+            raw[*at] = raw[*at].and_then(|pointer| known.objects.at(pointer));
+        }
+        // Where somebody has put one border and not yet the other, they are of two blocks.
+        for at in &known.bordered {
+            let [Some(begin), Some(end)] = raw[*at..at + 2] else { continue };
+            let block = known.blocks.range(..=begin).next_back().filter(|(_, last)| begin < **last);
+            if block.is_some_and(|(first, last)| !(first..=last).contains(&&end)) {
+                raw[at + 1] = None;
+            }
+        }
         for (at, sequence) in &known.sequences {
             let [Some(begin), Some(border)] = raw[*at..at + 2] else { continue };
             let count = sequence.count(begin, border).filter(|count| *count <= LONGEST as u64);
@@ -515,7 +568,14 @@ impl View<'_> {
             let replaced = source.and_then(|source| source.replaced);
             entry.map(|entry| replaced.unwrap_or(entry))
         };
-        self.sources.iter().zip(entry).map(own).collect()
+        let mut raw: Raw = self.sources.iter().zip(entry).map(own).collect();
+        for at in &self.known.leading {
+            let replaced = self.sources[*at].and_then(|source| source.replaced);
+            if let Some(replaced) = replaced {
+                raw[*at] = self.known.objects.at(replaced);
+            }
+        }
+        raw
     }
 }
 
@@ -562,7 +622,7 @@ mod tests {
             .iter()
             .map(|access| if access.addr == 0x100 { Ok(elements[0]) } else { Err(NoScalar::NoVariable) })
             .collect();
-        let known = Known::new(&program, &run, &[Slot::All(array)], &spots);
+        let known = Known::new(&mut program, &run, &[Slot::All(array)], &spots);
         let found = Found { region: 0, first: 0, last: 5, whole: true, up: 0 };
         let view = known.view(&run, &found);
         let at = |moment| view.at(moment);

@@ -22,7 +22,7 @@
 //! anyone else goes on. An access to more than eight bytes comes in pieces; one to a stack with the frame that it is in, found by the return
 //! address that the function gave to its hook, which `symbols/stack.rs` holds against the unwind table. `vain.rs` has the looks of waiting
 //! loops that planners leave out. Samples that came before are counted, not made (`counted.rs`). `locals.rs` has parameters and locals, which come by a way of
-//! their own, `returned.rs` return values.
+//! their own, `returned.rs` return values; `objects.rs` says which object a pointer leads to.
 
 mod alike;
 mod array;
@@ -31,6 +31,7 @@ mod counted;
 mod known;
 mod locals;
 mod location;
+mod objects;
 mod order;
 mod places;
 mod recording;

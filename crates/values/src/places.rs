@@ -2,6 +2,7 @@
 
 use crate::array::Array;
 use crate::location::{Home, Location};
+use crate::objects::Names;
 use crate::recording::{Access, Recording};
 use crate::sequence::Sequence;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -53,6 +54,8 @@ pub struct Program {
     sequences: BTreeMap<String, Sequence>,
     /// By the number of a module, where its functions end; none where its code cannot be read.
     exits: HashMap<usize, Option<Exits>>,
+    /// What pointers lead to.
+    objects: Names,
 }
 
 impl fmt::Debug for Program {
@@ -76,6 +79,7 @@ impl Program {
             arrays: BTreeMap::new(),
             sequences: BTreeMap::new(),
             exits: HashMap::default(),
+            objects: Names::default(),
         }
     }
 
@@ -94,6 +98,39 @@ impl Program {
             frames.iter().rev().map(level).collect()
         };
         Rc::clone(self.chains.entry(pc).or_insert_with(make))
+    }
+
+    /// The number of what is allocated with these instructions on the stack, innermost first: it is called by the program's own place.
+    pub(crate) fn allocated_at(&mut self, stack: impl Iterator<Item = u64>) -> Option<u64> {
+        for pc in stack {
+            if let Some(level) = self.chain(pc).iter().rev().find(|level| level.own) {
+                let file = level.file.rsplit('/').next().unwrap_or_default();
+                let name = format!("{file}:{}", level.line);
+                return Some(self.objects.number(name));
+            }
+        }
+        None
+    }
+
+    /// The number of the global, the static or the function that lies at an address.
+    pub(crate) fn object_name(&mut self, address: u64) -> Option<u64> {
+        let symbols = &self.symbols;
+        let of_variable = || {
+            let variable = symbols.variable(address)?;
+            // An element is an object of its own; a field is a part of one.
+            let index = variable.path.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+            Some(index.map_or(variable.name.clone(), |(index, _)| format!("{}[{index}]", variable.name)))
+        };
+        let of_function = || {
+            symbols.function_symbol(address)?;
+            symbols.frames(Pc::At(address)).last().map(|frame| frame.short_name().to_owned())
+        };
+        self.objects.fixed(address, || of_variable().or_else(of_function))
+    }
+
+    /// What an object is called, by its number.
+    pub(crate) fn object(&self, number: u64) -> Option<&str> {
+        self.objects.get(number)
     }
 
     /// The parameters and locals of one value at a place in the code.
@@ -282,9 +319,15 @@ impl Program {
         let number = self.number(scalar.name.clone(), scalar.class, scalar.size as u8, home);
         self.locations[number].content = scalar.content;
         if let Some(of) = &scalar.sequence {
-            let (name, part) = scalar.name.rsplit_once('.').unwrap_or((&scalar.name, ""));
-            let sequence = self.sequences.entry(name.to_owned());
-            sequence.or_insert_with(|| Sequence::new(name, of, home)).put(part, number);
+            let (name, part) = match &of.within {
+                Some(variant) => (format!("{}.{variant}", scalar.name), "tag"),
+                None => {
+                    let (name, part) = scalar.name.rsplit_once('.').unwrap_or((&scalar.name, ""));
+                    (name.to_owned(), part)
+                }
+            };
+            let sequence = self.sequences.entry(name);
+            sequence.or_insert_with_key(|name| Sequence::new(name, of, home)).put(part, number);
         }
         if let Some((array, index)) = array {
             let name = array.name.clone();

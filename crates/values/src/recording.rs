@@ -90,6 +90,16 @@ pub(crate) struct Deed {
     pub(crate) pc: u64,
 }
 
+/// A heap block that was allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allocation {
+    pub(crate) start: u64,
+    pub(crate) size: u64,
+    /// Where the innermost function that was told goes on.
+    pub(crate) pc: u64,
+    pub(crate) activation: u32,
+}
+
 /// What a run's accesses did, in the order in which they were made.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
@@ -109,6 +119,8 @@ pub struct Recording {
     returned: Vec<(u32, u64)>,
     /// Words beside accesses, by their addresses.
     beside: Vec<(u64, u64)>,
+    /// Heap blocks, in the order of their allocation.
+    pub(crate) allocations: Vec<Allocation>,
     words: Words,
 }
 
@@ -143,8 +155,13 @@ impl Recording {
 
     /// The instruction of an access with the calls that lead to it, innermost first.
     pub(crate) fn stack(&self, access: &Access) -> Vec<u64> {
-        let mut stack = vec![access.pc];
-        let mut next = Some(access.activation);
+        self.stack_at(access.pc, access.activation)
+    }
+
+    /// An instruction of an activation with the calls that lead to it, innermost first.
+    pub(crate) fn stack_at(&self, pc: u64, activation: u32) -> Vec<u64> {
+        let mut stack = vec![pc];
+        let mut next = Some(activation);
         while let Some(activation) = next.map(|number| self.activations[number as usize]) {
             if activation.call != 0 {
                 stack.push(activation.call);
@@ -201,6 +218,7 @@ impl Recording {
                 self.words.listed.clear();
             }
             Some(EventKind::Returned) => self.returned(event),
+            Some(EventKind::Allocated) => self.allocated(event),
             Some(EventKind::Made) => self.made(event),
             Some(EventKind::Left) => {
                 let mut more = self.dropped == 0;
@@ -258,6 +276,20 @@ impl Recording {
             let (at, strand) = (self.accesses.len(), event.strand);
             self.deeds.push(Deed { at, strand, op, object: event.addr, pc: event.pc });
         }
+    }
+
+    /// Of each access how many strands its own has created and joined by then.
+    pub(crate) fn parts(&self) -> Vec<u32> {
+        let mut parts: HashMap<u16, u32> = HashMap::default();
+        let mut deeds = self.deeds.iter().peekable();
+        let of = |(number, access): (usize, &Access)| {
+            while let Some(deed) = deeds.next_if(|deed| deed.at <= number) {
+                let apart = matches!(deed.op, OpKind::Create | OpKind::Join);
+                *parts.entry(deed.strand).or_insert(0) += u32::from(apart);
+            }
+            parts.get(&access.strand).copied().unwrap_or(0)
+        };
+        self.accesses.iter().enumerate().map(of).collect()
     }
 
     /// Whether the strand of an access had joined all others by then.
@@ -367,6 +399,17 @@ impl Recording {
         self.returned.push((u32::try_from(event.addr).unwrap_or(u32::MAX), event.value));
     }
 
+    fn allocated(&mut self, event: &Event) {
+        let (strand, depth) = (event.strand, (event.size_order & 0xFF_FFFF) as usize);
+        self.root(strand);
+        self.cut_to(strand, depth + 1);
+        let Some(&activation) = self.strands.get(&strand).and_then(|state| state.stack.last()) else {
+            return;
+        };
+        let Event { addr: start, value: size, pc, .. } = *event;
+        self.allocations.push(Allocation { start, size, pc, activation });
+    }
+
     /// What was told of an activation's return value.
     pub(crate) fn returned_of(&self, activation: u32) -> &[(u32, u64)] {
         let (first, count) = self.activations[activation as usize].returned;
@@ -458,6 +501,24 @@ mod tests {
     }
 
     #[test]
+    fn a_block_is_allocated_in_the_function_that_asks_for_it() {
+        let mut run = Recording::new();
+        let allocated = |depth| event(EventKind::Allocated, 0x44, 32, depth);
+        for next in [
+            event(EventKind::Entered, 0x10, 1, 0),
+            event(EventKind::Entered, 0x20, 2, 0),
+            allocated(2),
+            // It has returned.
+            allocated(1),
+        ] {
+            run.event(&next);
+        }
+        let stacks: Vec<Vec<u64>> =
+            run.allocations.iter().map(|it| run.stack_at(it.pc, it.activation)).collect();
+        assert_eq!(stacks, [vec![0x44, 0x20, 0x10], vec![0x44, 0x10]]);
+    }
+
+    #[test]
     fn locks_and_joins_are_known_at_each_access() {
         let mut run = Recording::new();
         let at = |strand, of: Event| Event { strand, ..of };
@@ -475,6 +536,7 @@ mod tests {
             run.event(&next);
         }
         assert_eq!(run.locked_since(), [Some(0x40), None, None]);
+        assert_eq!(run.parts(), [1, 0, 2]);
         let alone: Vec<bool> = (0..3).map(|number| run.is_alone(number)).collect();
         assert_eq!(alone, [false, false, true], "who waits for the other has it still beside it");
     }

@@ -49,6 +49,15 @@ impl SourceLine {
 struct Step {
     pc: u64,
     called: Option<u32>,
+    /// Whether it is an access that writes: the call of a copy is one that reads, then one that writes.
+    writes: bool,
+}
+
+impl Step {
+    /// Where it is in the code.
+    fn at(&self) -> (u64, bool) {
+        (self.pc, self.writes)
+    }
 }
 
 /// So many times a run is looked at what begins at one instruction; then the 512th time, the 1,024th and so on.
@@ -128,8 +137,9 @@ impl Regions {
             by_strand.entry(access.strand).or_default().push(number);
         }
         let mut all = Vec::new();
+        let parts = run.parts();
         for numbers in by_strand.values() {
-            let found = self.of_strand(run, program, numbers, block.clone());
+            let found = self.of_strand(run, program, (numbers, &parts), block.clone());
             all.extend(found.iter().map(|found| Found {
                 first: numbers[found.first],
                 last: run.last_piece(numbers[found.last]),
@@ -144,14 +154,14 @@ impl Regions {
         &mut self,
         run: &Recording,
         program: &mut Program,
-        numbers: &[usize],
+        (numbers, parts): (&[usize], &[u32]),
         block: RangeInclusive<usize>,
     ) -> Rc<[Found]> {
-        let way = way(run, numbers);
+        let way = way(run, numbers, parts);
         if let Some(found) = self.known.get(&way) {
             return Rc::clone(found);
         }
-        let mut strand = Strand { run, program, numbers, regions: self, found: Vec::new() };
+        let mut strand = Strand { run, program, numbers, parts, regions: self, found: Vec::new() };
         strand.blocks(block);
         strand.functions();
         let found: Rc<[Found]> = strand.found.into();
@@ -166,7 +176,7 @@ impl Regions {
 }
 
 /// Stands for the way of a strand: its instructions, and the functions they were in.
-fn way(run: &Recording, numbers: &[usize]) -> u128 {
+fn way(run: &Recording, numbers: &[usize], parts: &[u32]) -> u128 {
     let mut hash = (0x9e37_79b9_7f4a_7c15_u64, 0xc2b2_ae3d_27d4_eb4f_u64);
     let mut word = |word: u64| {
         hash.0 = (hash.0 ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
@@ -190,8 +200,8 @@ fn way(run: &Recording, numbers: &[usize]) -> u128 {
             );
             word(it.call);
         }
-        word(access.pc);
-        word(seen[&access.activation]);
+        word(access.pc << 1 | u64::from(access.writes()));
+        word(seen[&access.activation] << 32 | u64::from(parts[number]));
     }
     u128::from(hash.0) << 64 | u128::from(hash.1)
 }
@@ -200,6 +210,8 @@ struct Strand<'a> {
     run: &'a Recording,
     program: &'a mut Program,
     numbers: &'a [usize],
+    /// Of each access of the run, how many strands its own has created and joined by then.
+    parts: &'a [u32],
     regions: &'a mut Regions,
     found: Vec<Found>,
 }
@@ -226,13 +238,14 @@ impl Strand<'_> {
     fn step(&self, at: usize, within: u32) -> Option<Step> {
         let mut inner = self.activation(at);
         if inner == within {
-            return Some(Step { pc: self.run.accesses[self.numbers[at]].pc, called: None });
+            let access = &self.run.accesses[self.numbers[at]];
+            return Some(Step { pc: access.pc, called: None, writes: access.writes() });
         }
         let depth = self.run.activations[within as usize].depth;
         loop {
             let activation = self.run.activations[inner as usize];
             if activation.parent? == within {
-                return Some(Step { pc: activation.call, called: Some(inner) });
+                return Some(Step { pc: activation.call, called: Some(inner), writes: false });
             }
             if activation.depth <= depth {
                 return None;
@@ -253,6 +266,10 @@ impl Strand<'_> {
             }
             let mut within = Some(self.activation(first));
             for last in first + 1..self.numbers.len().min(first + size.end()) {
+                // What others do while the strand creates or joins one is no interruption.
+                if self.parts[self.numbers[last]] != self.parts[self.numbers[first]] {
+                    break;
+                }
                 within = within.and_then(|within| self.common(within, self.activation(last)));
                 let Some(within) = within else { break };
                 if let Some(found) = self.block(first, last, within) {
@@ -285,7 +302,8 @@ impl Strand<'_> {
         let level = (0..shared_levels(&from, &to)).rev().find(|&level| from[level].own)?;
         let (top, bottom) = (&from[level], &to[level]);
         let single = first == last;
-        let backwards = top.line > bottom.line || top.line == bottom.line && begin.pc >= end.pc && !single;
+        let backwards =
+            top.line > bottom.line || top.line == bottom.line && begin.at() >= end.at() && !single;
         if backwards || top.file != bottom.file {
             return None;
         }
@@ -296,7 +314,7 @@ impl Strand<'_> {
             let mut all = steps.clone();
             all.insert(if ahead { 0 } else { steps.len() }, step);
             let other = self.program.chain(step.pc);
-            let order = if ahead { step.pc < begin.pc } else { step.pc > end.pc };
+            let order = if ahead { step.at() < begin.at() } else { step.at() > end.at() };
             order
                 && !goes_round(&all)
                 && shared_levels(chain, &other) > level
@@ -375,7 +393,7 @@ impl Strand<'_> {
                     let step = all[end].1;
                     // The same place again, or one before it, is another activation: the call is in a loop.
                     let stays = step == last && step.called.is_some();
-                    if !stays && step.pc <= last.pc {
+                    if !stays && step.at() <= last.at() {
                         break;
                     }
                     last = step;
@@ -399,7 +417,7 @@ fn goes_round(steps: &[Step]) -> bool {
         if step.called.is_some() && seen.last() == Some(&step) {
             continue;
         }
-        if seen.iter().any(|other| other.pc == step.pc) {
+        if seen.iter().any(|other| other.at() == step.at()) {
             return true;
         }
         seen.push(step);

@@ -230,7 +230,10 @@ impl Sampler {
 
     /// How many variables are sampled.
     pub fn variables(&self) -> usize {
-        self.slots.iter().filter(|slot| !matches!(slot, Slot::One(one) if one.nth > 0)).count()
+        self.slots
+            .iter()
+            .filter(|slot| !matches!(slot, Slot::One(one) if one.nth > 0) && !matches!(slot, Slot::Object(_)))
+            .count()
     }
 
     /// Activations that were not sampled because their place had told enough.
@@ -589,6 +592,12 @@ fn variable(program: &Program, slot: &Slot) -> Variable {
             let second = if one.nth > 0 { "@2" } else { "" };
             Variable::shared(format!("{}{second}", location.name), location.class.clone())
         }
+        Slot::Object(one) => {
+            // Two pointers that lead to blocks of one place need not lead to the same block.
+            let group = 1 + one.variable as u32;
+            let name = format!("object({})", program.location(one.variable).name);
+            Variable { group, ..Variable::shared(name, Type::Text) }
+        }
         Slot::All(array) => {
             let class = first_of(program, array).map_or(Type::Opaque, |it| array.class(it));
             Variable::shared(array.name.clone(), class)
@@ -609,6 +618,7 @@ fn values(program: &Program, slots: &[Slot], raw: &Raw) -> Vec<Value> {
         rest = more;
         match (slot, mine) {
             (Slot::One(one), [Some(raw)]) => program.location(one.variable).value(*raw),
+            (Slot::Object(_), [Some(raw)]) => program.object(*raw).map_or(Value::Missing, Value::text),
             (Slot::All(array), raw) => {
                 first_of(program, array).map_or(Value::Missing, |element| array.value(element, raw))
             }

@@ -19,6 +19,8 @@ pub(crate) struct Sequence {
     begin: Option<usize>,
     end: Option<usize>,
     len: Option<usize>,
+    /// Where it begins is a variable for readers, too: null says that it is not there.
+    optional: bool,
 }
 
 /// What is told of a sequence.
@@ -33,13 +35,14 @@ pub(crate) enum Told {
 impl Sequence {
     pub(crate) fn new(name: &str, of: &threadbare_symbols::Sequence, home: Home) -> Self {
         let element = Location::new(name.to_owned(), of.class.clone(), of.size, home);
-        Self { name: name.to_owned(), element, begin: None, end: None, len: None }
+        Self { name: name.to_owned(), element, begin: None, end: None, len: None, optional: false }
     }
 
     /// One of the variables that say where it is.
     pub(crate) fn put(&mut self, part: &str, variable: usize) {
         match part {
             "begin" => self.begin = Some(variable),
+            "tag" => (self.begin, self.optional) = (Some(variable), true),
             "end" => self.end = Some(variable),
             "len" => self.len = Some(variable),
             _ => {}
@@ -63,7 +66,12 @@ impl Sequence {
 
     /// Variables that are no business of a reader's.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = usize> {
-        self.begin.into_iter().chain(self.end)
+        self.begin.filter(|_| !self.optional).into_iter().chain(self.end)
+    }
+
+    /// Whether it is known by where it ends.
+    pub(crate) fn has_end(&self) -> bool {
+        self.end.is_some()
     }
 
     /// Whether how many there are is a variable by itself.
@@ -118,7 +126,11 @@ mod tests {
     use threadbare_symbols::ScalarKind;
 
     fn sequence(border: &str) -> Sequence {
-        let of = threadbare_symbols::Sequence { size: 4, class: ScalarKind::Integer { signed: true } };
+        let of = threadbare_symbols::Sequence {
+            size: 4,
+            class: ScalarKind::Integer { signed: true },
+            within: None,
+        };
         let mut sequence = Sequence::new("::v", &of, Home::Fixed);
         sequence.put("begin", 0);
         sequence.put(border, 1);

@@ -8,7 +8,6 @@ use crate::places::Program;
 use crate::recording::{Access, Recording};
 use rustc_hash::FxHashMap as HashMap;
 use std::collections::{BTreeMap, BTreeSet};
-use threadbare_abi::op::OpKind;
 
 /// Passing runs, and failing ones, that are looked at, and accesses of each.
 const RUNS: usize = 24;
@@ -30,6 +29,8 @@ pub struct Span {
 pub enum Reach {
     /// The innermost ones with more than one access.
     Inner,
+    /// The ones around these that have more accesses.
+    Outer,
     /// The innermost ones with all accesses of the strand.
     Whole,
 }
@@ -42,8 +43,9 @@ type Node = (u32, usize, usize);
 struct Touch {
     strand: u16,
     /// How many strands its strand has created and joined.
-    part: usize,
-    variable: usize,
+    part: u32,
+    /// None if it has no name.
+    variable: Option<usize>,
     /// Outermost first: the function and the line.
     around: Vec<(Node, u32)>,
 }
@@ -77,18 +79,16 @@ impl Spans {
         *taken += 1;
         let spots = program.spots(run);
         let mut touches = Vec::new();
-        let mut parts: HashMap<u16, usize> = HashMap::default();
-        let mut deeds = run.deeds.iter().peekable();
+        let parts = run.parts();
         for (number, (access, spot)) in run.accesses.iter().zip(spots).enumerate().take(MOST) {
-            while let Some(deed) = deeds.next_if(|deed| deed.at <= number) {
-                let apart = matches!(deed.op, OpKind::Create | OpKind::Join);
-                *parts.entry(deed.strand).or_insert(0) += usize::from(apart);
+            if access.goes_on {
+                continue;
             }
-            let (Ok(variable), false) = (spot, access.goes_on) else { continue };
-            self.names.entry(variable).or_insert_with(|| program.location(variable).name.clone());
-            let part = parts.get(&access.strand).copied().unwrap_or(0);
+            if let Ok(variable) = spot {
+                self.names.entry(variable).or_insert_with(|| program.location(variable).name.clone());
+            }
             let around = self.around(program, run, access);
-            touches.push(Touch { strand: access.strand, part, variable, around });
+            touches.push(Touch { strand: access.strand, part: parts[number], variable: spot.ok(), around });
         }
         self.runs.push(touches);
     }
@@ -118,17 +118,28 @@ impl Spans {
 
     /// The lines of functions that touch variables with these names, and of what is in them.
     pub fn of(&self, names: &BTreeSet<String>, reach: Reach) -> Vec<Span> {
-        let mut spans: BTreeMap<(usize, usize), (u32, u32)> = BTreeMap::new();
-        let is_named = |variable: usize| {
-            let name = self.names.get(&variable).map_or("", String::as_str);
+        let is_named = |touch: &Touch| {
+            let Some(name) = touch.variable.and_then(|variable| self.names.get(&variable)) else {
+                return false;
+            };
             names.iter().any(|of| {
                 name.strip_prefix(of.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
             })
         };
+        self.those(is_named, reach)
+    }
+
+    /// The lines of all functions that touch what strands share, whether it has a name or not.
+    pub fn all(&self, reach: Reach) -> Vec<Span> {
+        self.those(|_| true, reach)
+    }
+
+    fn those(&self, counts: impl Fn(&Touch) -> bool, reach: Reach) -> Vec<Span> {
+        let mut spans: BTreeMap<(usize, u32), (u32, u32)> = BTreeMap::new();
         for run in &self.runs {
-            let mut strands: BTreeMap<(u16, usize), Vec<&Touch>> = BTreeMap::new();
-            for touch in run.iter().filter(|touch| is_named(touch.variable)) {
+            let mut strands: BTreeMap<(u16, u32), Vec<&Touch>> = BTreeMap::new();
+            for touch in run.iter().filter(|touch| counts(touch)) {
                 strands.entry((touch.strand, touch.part)).or_default().push(touch);
             }
             for ((_, part), touches) in strands {
@@ -165,10 +176,18 @@ fn wanted(touches: &[&Touch], reach: Reach) -> Vec<Inside> {
             let all = inside.iter().filter(|(_, it)| it.accesses == touches.len() && it.accesses > 1);
             all.max_by_key(|(_, it)| it.depth).map(|(node, _)| *node).into_iter().collect()
         }
-        Reach::Inner => {
+        Reach::Inner | Reach::Outer => {
             let around = touches.iter().filter_map(|touch| {
-                let inner = touch.around.iter().rev().find(|(node, _)| inside[node].accesses > 1);
-                inner.map(|(node, _)| *node)
+                let wider = |than: usize| {
+                    let found = touch.around.iter().rev().find(|(node, _)| inside[node].accesses > than);
+                    found.map(|(node, _)| *node)
+                };
+                let inner = wider(1)?;
+                if reach == Reach::Inner {
+                    Some(inner)
+                } else {
+                    wider(inside[&inner].accesses).or(Some(inner))
+                }
             });
             around.collect()
         }

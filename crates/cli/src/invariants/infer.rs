@@ -128,6 +128,8 @@ impl Inferred {
 /// Whether a variable is what an operand is of, or a part of it.
 fn is_of(variable: &str, operand: &str) -> bool {
     let operand = operand.strip_suffix("@2").unwrap_or(operand);
+    let lead = operand.strip_prefix("object(").and_then(|rest| rest.strip_suffix(')'));
+    let operand = lead.unwrap_or(operand);
     // How many a vector holds is told by its borders.
     let operand = operand.strip_suffix(".size").unwrap_or(operand);
     variable.strip_prefix(operand).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))

@@ -143,6 +143,7 @@ pub(crate) fn of_program(
     schedules::add(&runs, &store, &mut results)?;
     if wanted.check.is_none() && !wanted.no_regions {
         results.regions = regions::tried(&runs, &inferred, &results, options, &store)?;
+        results.prefer_proven();
     }
     results.elapsed_s = began.elapsed().as_secs_f64();
     if let Some(file) = &wanted.keep {

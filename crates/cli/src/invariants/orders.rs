@@ -10,8 +10,8 @@ use threadbare_values::{Program, Recording};
 
 /// Passing runs, and failing ones, that are looked at.
 const RUNS: usize = 256;
-/// Passing runs that keep an order, at least.
-const KEPT: usize = 3;
+/// Passing runs that keep an order, at least: those of one class are one.
+const KEPT: usize = 1;
 /// Of ten failing runs so many break it, at least.
 const OFTEN: usize = 5;
 /// Instructions that touch the same bytes, and pairs of them, that are looked at.
@@ -178,7 +178,7 @@ mod tests {
         let lines: Vec<_> = likely.iter().map(|order| (order.first.line, order.second.line)).collect();
         assert_eq!(lines, [(10, 20)]);
         assert!(orders(&[kept, kept, kept, other], &[other]).likely().is_empty(), "a passing run breaks it");
-        assert!(orders(&[kept; 2], &[other]).likely().is_empty(), "few runs");
+        assert!(orders(&[], &[other]).likely().is_empty(), "no run keeps it");
         assert!(orders(&[kept; 3], &[kept, kept, other]).likely().is_empty(), "failing runs keep it");
         assert!(orders(&[kept; 3], &[&[WRITE]]).likely().is_empty(), "a failing run does not come to it");
     }

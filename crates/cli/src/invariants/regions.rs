@@ -3,7 +3,7 @@
 //!
 //! A region is a block of lines that a broken transition is about, the smallest ones first. While a strand is in it, nobody
 //! else goes on. Of an order, who comes to the second place waits until somebody has made the first. Where neither helps, the lines of all functions
-//! that touch the variables of the likeliest statements are made atomic together; if that helps, those that it does not need are left out. Whether that takes the failures
+//! that touch the variables of the likeliest statements are made atomic together, then those of all that touch what strands share, named or not; if that helps, those that it does not need are left out. Whether that takes the failures
 //! away is found by runs, not by reasoning; and it is told when it does not, or when strands wait for each other then.
 
 use super::campaigns::Runs;
@@ -73,6 +73,19 @@ pub(crate) struct Tried {
     pub(crate) runs_without: u64,
     /// Every order that makes a difference was run.
     pub(crate) complete: bool,
+}
+
+impl Tried {
+    /// Whether these lines are among those that were tried.
+    pub(super) fn has(&self, file: &str, (first, last): (u32, u32)) -> bool {
+        if let Some((one, other)) = &self.before {
+            return first == last && [one, other].iter().any(|place| **place == format!("{file}:{first}"));
+        }
+        let within = |of: &str, lines: (u32, u32)| of == file && lines.0 <= first && last <= lines.1;
+        let mut together = self.together.iter();
+        within(&self.file, (self.first_line, self.last_line))
+            || together.any(|lines| within(&lines.file, (lines.first_line, lines.last_line)))
+    }
 }
 
 /// Lines of a function.
@@ -183,9 +196,10 @@ impl Trials<'_> {
     }
 
     fn atomic(&mut self, region: &Region) -> Result<Option<Tried>, Trouble> {
-        let parts: Vec<_> =
-            region.lines.iter().flat_map(|lines| self.source.stretches(&self.code, lines)).collect();
-        if parts.is_empty() || parts.len() > STRETCHES {
+        let parts: Vec<Vec<_>> =
+            region.lines.iter().map(|lines| self.source.stretches(&self.code, lines)).collect();
+        let stretches = parts.iter().map(Vec::len).sum();
+        if !(1..=STRETCHES).contains(&stretches) {
             return Ok(None);
         }
         let parts = Arc::new(Parts { atomic: parts, ..Parts::default() });
@@ -324,12 +338,19 @@ fn together(inferred: &Inferred, results: &Results) -> Vec<Region> {
         if names.len() == before {
             continue;
         }
-        for reach in [Reach::Inner, Reach::Whole] {
+        for reach in [Reach::Inner, Reach::Outer, Reach::Whole] {
             let spans = inferred.spans.of(&names, reach).into_iter();
             let lines: Vec<Lines> = spans.map(Lines::from).take(FUNCTIONS).collect();
             if !lines.is_empty() && regions.iter().all(|region| region.lines != lines) {
                 regions.push(Region { lines, variables: names.clone() });
             }
+        }
+    }
+    for reach in [Reach::Inner, Reach::Outer, Reach::Whole] {
+        let lines: Vec<Lines> =
+            inferred.spans.all(reach).into_iter().map(Lines::from).take(FUNCTIONS).collect();
+        if !lines.is_empty() && regions.iter().all(|region| region.lines != lines) {
+            regions.push(Region { lines, variables: names.clone() });
         }
     }
     regions

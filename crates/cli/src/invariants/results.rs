@@ -195,6 +195,20 @@ impl Results {
         }
     }
 
+    /// Puts statements first that stand in lines of which runs have shown that they take the failures away.
+    pub(crate) fn prefer_proven(&mut self) {
+        let Some(proof) = self.regions.iter().find(|tried| tried.outcome == "removes") else { return };
+        let proven = |it: &Invariant| {
+            let (file, line) = it.place.rsplit_once(':').unwrap_or_default();
+            let line = line.parse().unwrap_or(0);
+            proof.has(file, it.lines.unwrap_or((line, line)))
+        };
+        self.invariants.sort_by_key(|it| (!it.broken, it.broken && !proven(it)));
+        for (number, it) in self.invariants.iter_mut().filter(|it| it.broken).enumerate() {
+            it.rank = Some(number + 1);
+        }
+    }
+
     fn add_checked(&mut self, inferred: &Inferred) {
         let Some(check) = &inferred.check else { return };
         for (line, fate) in check.fates() {

@@ -22,8 +22,21 @@ pub(super) fn is_plain_name(name: &str) -> bool {
     !name.is_empty() && plain_name(name) == name.len()
 }
 
+/// What a pointer leads to is named like this.
+const OBJECT: &str = "object(";
+
 /// How many bytes of a text are a plain name.
 fn plain_name(text: &str) -> usize {
+    if let Some(inner) = text.strip_prefix(OBJECT) {
+        let length = path(inner);
+        let closes = length > 0 && inner[length..].starts_with(')');
+        return if closes { OBJECT.len() + length + 1 } else { path(text) };
+    }
+    path(text)
+}
+
+/// How many bytes of a text are a variable, or a way from it to a part.
+fn path(text: &str) -> usize {
     let bytes = text.as_bytes();
     let letter = |at: usize| {
         bytes.get(at).is_some_and(|next| next.is_ascii_alphabetic() || matches!(next, b'_' | b'$'))

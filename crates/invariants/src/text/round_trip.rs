@@ -12,6 +12,7 @@ pub(crate) fn name() -> BoxedStrategy<String> {
         1 => Just("orig".to_owned()),
         1 => Just("sorted".to_owned()),
         1 => Just("size".to_owned()),
+        1 => "object\\((::)?[a-z]{1,3}\\)?",
         2 => "\\PC{1,8}",
         1 => Just("*p `q`\\\n#".to_owned()),
     ]

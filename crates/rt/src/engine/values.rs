@@ -8,7 +8,8 @@
 //! such runs take, and on the strand's own stack.
 
 use super::holders::holder;
-use super::sched::{ATTENTION, attention, this};
+use super::sched::{ATTENTION, Phase, attention, engine, this};
+use super::strand::Strand;
 use super::{frames, record, shared, spin};
 use crate::arch::registers::{KEPT, KEPT_NUMBERS};
 use core::sync::atomic::Ordering;
@@ -139,6 +140,40 @@ pub fn is_on() -> bool {
     ATTENTION.load(Ordering::Relaxed) & attention::VALUES != 0
 }
 
+/// Blocks whose allocation is told in a run: of a program that has more, which one a pointer leads to says little.
+const ALLOCATIONS: u32 = 4096;
+static mut ALLOCATED: u32 = 0;
+
+/// The running strand has got a heap block. Whoever called the allocator may be precompiled: told is where the program's own code called that.
+#[cold]
+#[inline(never)]
+pub fn allocated(addr: u64, size: u64, pc: u64) {
+    // SAFETY: single kernel thread.
+    let told = unsafe { &mut *(&raw mut ALLOCATED) };
+    if engine().phase != Phase::Running || *told == ALLOCATIONS {
+        return;
+    }
+    *told += 1;
+    let this = this();
+    let depth = tell_functions(&this).min(0xFF_FFFF) as u32;
+    let site = frames::call_site().unwrap_or(pc);
+    record::push(
+        EventKind::Allocated,
+        this.id,
+        Op { size: depth, ..Op::new(OpKind::Start, addr, site) },
+        size,
+    );
+}
+
+/// Tells the functions that the running strand is in, as far as they are new. How many it is in.
+fn tell_functions(this: &Strand) -> u64 {
+    let depth = frames::untold(this, true, |pc, depth| {
+        record::push(EventKind::Entered, this.id, Op::new(OpKind::Start, 0, pc), depth);
+    });
+    frames::watch();
+    depth
+}
+
 /// The running strand goes on and makes the operation it stood before.
 #[cold]
 #[inline(never)]
@@ -149,10 +184,7 @@ pub fn made() {
     if !is_access || !(1..=MOST).contains(&op.size) || op.addr < LOWEST {
         return;
     }
-    let depth = frames::untold(&this, true, |pc, depth| {
-        record::push(EventKind::Entered, this.id, Op::new(OpKind::Start, 0, pc), depth);
-    });
-    frames::watch();
+    let depth = tell_functions(&this);
     let (mut frame, mut within) = (None, None);
     if crate::heap::contains(op.addr as usize)
         && let Some(block) = crate::heap::find(op.addr as usize).filter(|block| !block.freed)

@@ -11,7 +11,9 @@ pub use local::{LocalPlace, LocalScalar, ReturnScalar};
 use crate::symbols::Symbols;
 use crate::units::{Die, Entry};
 use crate::value::{constant_number, is_char};
-use crate::variable::{Library, is_field, library_kind, member_start, root_type, size_of, stripped};
+use crate::variable::{
+    Library, is_field, is_slice, library_kind, member_start, root_type, size_of, stripped,
+};
 
 /// How deep types may nest.
 const MAX_DEPTH: usize = 32;
@@ -73,6 +75,8 @@ pub struct Sequence {
     pub size: u8,
     /// What they mean.
     pub class: ScalarKind,
+    /// The variant that the sequence is in, where what says so is where it begins: null is the other variant.
+    pub within: Option<String>,
 }
 
 /// A field of one variant of an enum, or what an optional value holds: it means something only while another part says so.
@@ -198,7 +202,8 @@ fn class_within(ty: &Die<'_>, mut offset: u64, access: u64, depth: usize) -> Res
                     return Ok(Leaf { part, ..leaf });
                 }
                 sequence = elements(&die, &entry).or(sequence);
-                let library = !matches!(library_kind(&die, &entry), Library::No);
+                let slice = is_slice(&die, &entry);
+                let library = slice || !matches!(library_kind(&die, &entry), Library::No);
                 // What the library wraps is an element as it is; a field of the program's own type is none.
                 element = element.filter(|_| library);
                 let (name, start, member) = member(&die, offset, access)?;
@@ -240,19 +245,30 @@ const BEGIN: &str = ".begin";
 const END: &str = ".end";
 const LEN: &str = ".len";
 
-/// The elements of a vector that is such a type, if they are of one value.
+/// The elements of a vector or of a slice that is such a type, if they are of one value.
 fn elements<'a>(die: &Die<'a>, entry: &Entry<'a>) -> Option<Sequence> {
     let name = die.name(entry)?.to_string_lossy().into_owned();
-    if !matches!(name.split('<').next(), Some("Vec" | "vector"))
-        || matches!(library_kind(die, entry), Library::No)
+    let of = if is_slice(die, entry) {
+        slice_element(die)?
+    } else if matches!(name.split('<').next(), Some("Vec" | "vector"))
+        && !matches!(library_kind(die, entry), Library::No)
     {
+        die.type_parameter()?
+    } else {
         return None;
-    }
-    let of = die.type_parameter()?;
+    };
     let size = size_of(&of).filter(|size| matches!(size, 1 | 2 | 4 | 8))?;
     let (die, entry) = stripped(&of)?;
     let class = class_of(&die, &entry).ok()?;
-    Some(Sequence { size: size as u8, class })
+    Some(Sequence { size: size as u8, class, within: None })
+}
+
+fn slice_element<'a>(die: &Die<'a>) -> Option<Die<'a>> {
+    let (member, child) = die.children().into_iter().find(|(member, child)| {
+        member.name(child).is_some_and(|name| &*name.to_string_lossy() == "data_ptr")
+    })?;
+    let (pointer, entry) = stripped(&member.reference(&child, gimli::DW_AT_type)?)?;
+    pointer.reference(&entry, gimli::DW_AT_type)
 }
 
 /// In what holds an optional value of C++'s: how far it is from a member to whether the value is there.
@@ -269,6 +285,7 @@ fn engaged_from(die: &Die<'_>, start: u64) -> Option<u64> {
 fn carries<'a>(die: &Die<'a>, entry: &Entry<'a>, member: Option<&str>) -> Option<&'static str> {
     let name = die.name(entry).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let carried: &[(&str, &str)] = match name.split('<').next().unwrap_or_default() {
+        _ if is_slice(die, entry) => &[("data_ptr", BEGIN), ("length", LEN)],
         "Mutex" | "RwLock" | "ReentrantLock" | "ArcInner" => &[("data", "")],
         "OnceLock" | "RefCell" | "RcInner" | "RcBox" => &[("value", "")],
         "Vec" => &[("len", LEN), ("buf", "")],

@@ -4,7 +4,7 @@
 //! field: some numbers stand for the variants without it, and all others for the one that has it. The fields of a variant mean something only
 //! while the enum is that variant; bytes that several variants have a field at are left out.
 
-use super::{Content, Leaf, NoScalar, ScalarKind, class_of, class_within};
+use super::{Content, Leaf, NoScalar, ScalarKind, Sequence, class_of, class_within};
 use crate::units::{Die, Entry};
 use crate::value::constant_number;
 use crate::variable::{is_field, member_start, size_of, stripped};
@@ -21,8 +21,8 @@ pub(super) fn class_at(
 ) -> Option<Result<Leaf, NoScalar>> {
     let children = die.children();
     let (variants, part) = children.iter().find(|(_, child)| child.tag() == gimli::DW_TAG_variant_part)?;
-    if let Some(class) = tag(variants, part, offset, access) {
-        return Some(Ok(Leaf::plain(class, "")));
+    if let Some(tag) = tag(variants, part, offset, access, depth) {
+        return Some(Ok(tag));
     }
     let untouched = || untouched(variants, part, offset, access).unwrap_or(false);
     let why = |()| if untouched() { NoScalar::Padding } else { NoScalar::Doubtful };
@@ -71,7 +71,8 @@ fn content<'a>(variants: &Die<'a>, part: &Entry<'a>, offset: u64, access: u64, d
         }
     }
     let (leaf, variant, number) = found?;
-    if leaf.content.is_some() || leaf.sequence.is_some() {
+    // What is optional within it has a condition of its own.
+    if leaf.content.is_some() {
         return None;
     }
     let behind = i64::try_from(offset).ok()? - i64::try_from(tag).ok()?;
@@ -112,7 +113,7 @@ fn touches_field(ty: &Die<'_>, offset: u64, access: u64) -> bool {
     })
 }
 
-fn tag<'a>(variants: &Die<'a>, part: &Entry<'a>, offset: u64, access: u64) -> Option<ScalarKind> {
+fn tag<'a>(variants: &Die<'a>, part: &Entry<'a>, offset: u64, access: u64, depth: usize) -> Option<Leaf> {
     let member = variants.reference(part, gimli::DW_AT_discr)?;
     let entry = member.entry()?;
     let size = size_of(&member.reference(&entry, gimli::DW_AT_type)?)?;
@@ -138,8 +139,13 @@ fn tag<'a>(variants: &Die<'a>, part: &Entry<'a>, offset: u64, access: u64) -> Op
             Some(number) => names.push(((number as u64) << unused >> unused, name)),
             None => {
                 let payload = field.reference(child, gimli::DW_AT_type)?;
-                if is_pointer(&payload, offset.checked_sub(member_start(field, child)?.0)?, access) {
-                    return Some(ScalarKind::Pointer);
+                let within = offset.checked_sub(member_start(field, child)?.0)?;
+                if is_pointer(&payload, within, access) {
+                    let inside = class_within(&payload, within, access, depth).ok();
+                    let sequence =
+                        inside.filter(|leaf| leaf.content.is_none()).and_then(|leaf| leaf.sequence);
+                    let sequence = sequence.map(|of| Sequence { within: Some(name), ..of });
+                    return Some(Leaf { sequence, ..Leaf::plain(ScalarKind::Pointer, "") });
                 }
                 if rest.replace(name).is_some() {
                     return None;
@@ -147,7 +153,7 @@ fn tag<'a>(variants: &Die<'a>, part: &Entry<'a>, offset: u64, access: u64) -> Op
             }
         }
     }
-    Some(ScalarKind::Variant { names, rest })
+    Some(Leaf::plain(ScalarKind::Variant { names, rest }, ""))
 }
 
 /// Whether these bytes of a type are an address: null is the other variant.

@@ -8,7 +8,7 @@ mod walk;
 
 pub(crate) use locate::Space;
 pub(crate) use walk::{
-    Library, captured, is_field, is_pointer, library_kind, member_start, part_at, pointer_in, size_of,
+    Library, captured, is_field, is_pointer, is_slice, library_kind, member_start, part_at, pointer_in, size_of,
     stripped,
 };
 

@@ -37,7 +37,8 @@ pub(crate) fn part_at<'a>(ty: &Die<'a>, mut offset: u64, access: u64) -> Part<'a
         let Some((die, entry)) = stripped(&way.ty) else { break };
         match entry.tag() {
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
-                let library = library_kind(&die, &entry);
+                let slice = is_slice(&die, &entry);
+                let library = if slice { Library::Generic } else { library_kind(&die, &entry) };
                 if matches!(library, Library::No) {
                     silent = false;
                     way.owner.get_or_insert((way.ty.clone(), way.path.len()));
@@ -334,6 +335,15 @@ pub(crate) enum Library {
     Closed,
     /// Holds something of the user's.
     Generic,
+}
+
+/// Whether a type is a slice of Rust's, an address with a length, which no namespace has.
+pub(crate) fn is_slice<'a>(die: &Die<'a>, entry: &Entry<'a>) -> bool {
+    let begins = |name: &str| {
+        let name = name.strip_prefix("alloc::boxed::").unwrap_or(name);
+        ["Box<[", "&[", "&mut ["].iter().any(|begin| name.starts_with(begin))
+    };
+    die.is_rust() && die.name(entry).is_some_and(|name| begins(&name.to_string_lossy()))
 }
 
 /// Whether a type is the standard library's.
