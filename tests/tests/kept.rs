@@ -20,7 +20,8 @@ impl Built {
     fn of(source: &Path, optimised: &str) -> Built {
         let folder = tempfile::tempdir().expect("a folder");
         let executable = folder.path().join("program");
-        let mut command = tool::command(["cc", "-g", optimised, "-pthread"]);
+        let compiler = if source.extension().is_some_and(|it| it == "cc") { "c++" } else { "cc" };
+        let mut command = tool::command([compiler, "-g", optimised, "-pthread"]);
         command.arg(source).arg("-o").arg(&executable);
         let built = tool::finish(&mut command, tool::PATIENCE);
         assert_eq!(built.code, Some(0), "{}", built.describe());
@@ -138,6 +139,38 @@ fn what_is_right_shows_nothing() {
         assert!(!kept.is_empty(), "{program}: {json:#}");
         for test in kept {
             assert_eq!(test["verdict"], "pass", "{program}: {test:#}\n{}", built.source(name(test)));
+        }
+    }
+}
+
+#[test]
+fn functions_around_the_two_need_not_be_atomic() {
+    let source = tool::root().join("tests/generate/around.cc");
+    for optimised in ["-O0", "-O1"] {
+        let built = Built::of(&source, optimised);
+        let (code, json) = built.generate(&[], &[]);
+        assert_eq!(code, Some(0), "{optimised}: {json:#}");
+        let kept = tests(&json, "kept");
+        assert!(!kept.is_empty(), "{optimised}: {json:#}");
+        for test in &kept {
+            let text = built.source(name(test));
+            // What is expected is what no order breaks.
+            assert!(
+                ["pass", "not-atomic"].contains(&test["verdict"].as_str().expect("a verdict")),
+                "{test:#}"
+            );
+            assert_eq!(test["verdict"] == "not-atomic", text.contains("The two are not atomic"), "{text}");
+            let plain = built.bare(name(test));
+            assert_eq!(plain.code, Some(0), "{}\n{text}", plain.describe());
+        }
+        if optimised == "-O0" {
+            // Two objects beside each other are not several of one.
+            let text = built.source(name(of(&json, "Account::transfer", "Account::transfer")));
+            assert!(text.contains("*account_1 = ") && text.contains("*account_2 = "), "{text}");
+        } else {
+            assert!(kept.iter().any(|test| test["verdict"] == "not-atomic"), "{json:#}");
+            let (code, json) = built.generate(&["--atomic", "fail"], &[]);
+            assert_eq!(code, Some(1), "{json:#}");
         }
     }
 }

@@ -18,10 +18,66 @@ pub(crate) fn is_standard(die: &Die<'_>) -> bool {
     die.scope_names().first().is_some_and(|name| STANDARD.contains(&name.as_str()))
 }
 
-/// Whether values of a class are given to functions by their address.
-pub(crate) fn is_by_reference(entry: &Entry<'_>) -> bool {
-    let convention = entry.attr_value(gimli::DW_AT_calling_convention);
-    convention == Some(gimli::AttributeValue::CallingConvention(gimli::DW_CC_pass_by_reference))
+/// Whether a class has a destructor of its own, or a constructor that copies or moves.
+fn is_copied_by_code<'a>(die: &Die<'a>, entry: &Entry<'a>) -> bool {
+    let class = die.name(entry).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let class = class.split('<').next().unwrap_or_default();
+    die.children().iter().any(|(function, child)| {
+        let is_given = child.tag() == gimli::DW_TAG_subprogram
+            && !child.has_attr(gimli::DW_AT_defaulted)
+            && !child.has_attr(gimli::DW_AT_deleted)
+            && !child.has_attr(gimli::DW_AT_artificial);
+        let Some(name) = function.name(child).filter(|_| is_given) else { return false };
+        let name = name.to_string_lossy();
+        let takes_itself = || {
+            let parameters = function.children();
+            let mut given = parameters.iter().filter(|(_, it)| {
+                it.tag() == gimli::DW_TAG_formal_parameter && !it.has_attr(gimli::DW_AT_artificial)
+            });
+            let (Some((first, it)), None) = (given.next(), given.next()) else { return false };
+            let Some(reference) = first.reference(it, gimli::DW_AT_type) else { return false };
+            let Some(kind) = reference.entry() else { return false };
+            let is_reference =
+                matches!(kind.tag(), gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type);
+            let mut to = reference.reference(&kind, gimli::DW_AT_type);
+            while let Some((inner, it)) = to.clone().and_then(|to| Some((to.clone(), to.entry()?)))
+                && it.tag() == gimli::DW_TAG_const_type
+            {
+                to = inner.reference(&it, gimli::DW_AT_type);
+            }
+            is_reference && to.is_some_and(|to| to.offset == die.offset)
+        };
+        name.starts_with('~') || name.split('<').next() == Some(class) && takes_itself()
+    })
+}
+
+impl Types {
+    /// Whether values of a class are given to functions by their address: if copying or ending one is code of somebody's. Not every compiler says so.
+    pub(crate) fn is_by_reference<'a>(&mut self, module: usize, die: &Die<'a>, entry: &Entry<'a>) -> bool {
+        let convention = entry.attr_value(gimli::DW_AT_calling_convention);
+        if let Some(gimli::AttributeValue::CallingConvention(said)) = convention {
+            return said == gimli::DW_CC_pass_by_reference;
+        }
+        let is_class = matches!(
+            entry.tag(),
+            gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type
+        );
+        if !is_class || die.is_c() || die.is_rust() || entry.has_attr(gimli::DW_AT_declaration) {
+            return false;
+        }
+        // What has virtual functions is copied by code, too.
+        entry.has_attr(gimli::DW_AT_containing_type)
+            || is_copied_by_code(die, entry)
+            || die.children().iter().any(|(part, child)| {
+                let is_part = matches!(child.tag(), gimli::DW_TAG_member | gimli::DW_TAG_inheritance)
+                    && !child.has_attr(gimli::DW_AT_external);
+                let ty = part.reference(child, gimli::DW_AT_type).filter(|_| is_part);
+                ty.is_some_and(|ty| {
+                    let ty = self.add(module, &ty);
+                    self.is_given_by_address(ty)
+                })
+            })
+    }
 }
 
 impl Types {
@@ -155,7 +211,7 @@ impl Types {
             let this = self.get(ty);
             match this.shape {
                 _ if this.by_reference => return true,
-                Shape::Named(next) => ty = next,
+                Shape::Named(next) | Shape::Array(next, _) => ty = next,
                 _ => return false,
             }
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gimli::AttributeValue;
 
-use crate::foreign::{is_by_reference, is_standard};
+use crate::foreign::is_standard;
 use crate::frame::{Origin, origin_of_file};
 use crate::locals::Live;
 use crate::symbols::Symbols;
@@ -231,7 +231,7 @@ impl Types {
             size: size_of(&die).unwrap_or(0),
             system,
             foreign,
-            by_reference: is_by_reference(&entry),
+            by_reference: false,
         });
         // Before its parts: they may lead back to it.
         self.known.insert(key, id);
@@ -300,6 +300,8 @@ impl Types {
             _ => Shape::Void,
         };
         self.all[id.0 as usize].shape = shape;
+        let by_reference = self.is_by_reference(module, &die, &entry);
+        self.all[id.0 as usize].by_reference = by_reference;
         id
     }
 

@@ -91,6 +91,9 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// Why a test is of no use.
 const OUTSIDE: &str = "the calls wait outside the strands";
 
+/// How runs end that do not.
+const ENDLESS: [&str; 2] = ["livelock", "timeout"];
+
 /// Nobody listens.
 struct Deaf;
 
@@ -142,7 +145,11 @@ impl Judge<'_> {
         name: &str,
     ) -> Result<Vec<Finding>, Trouble> {
         let judged = self.orders(target, test)?;
-        let config = self.parallel(target, test);
+        let config = match judged.useless {
+            // What fails with one call at a time has no run in parallel.
+            Some(_) => self.in_order(target, test),
+            None => self.parallel(target, test),
+        };
         let line = ProgressLine::on_stderr();
         let made = conduct::campaign(&config, self.store, line, Some(name), self.suppressions, None)?;
         self.runs += made.report.runs;
@@ -177,13 +184,10 @@ impl Judge<'_> {
         Config { keep_going: true, timeout: config.timeout.min(LONGEST), ..config }
     }
 
-    /// The calls one at a time, in every order.
-    fn orders(&mut self, target: &Target, test: &Test) -> Result<Judged, Trouble> {
-        let file = self.file(test);
-        // What an earlier test of this number left says nothing.
-        let _ = std::fs::remove_file(&file);
+    /// One run with one call at a time.
+    fn in_order(&self, target: &Target, test: &Test) -> Config {
         let config = (self.config)(self.given(target, test, "orders"));
-        let config = Config {
+        Config {
             search: Search::Strategy(Spec::of(StrategyId::Random)),
             runs: Some(1),
             time: None,
@@ -196,7 +200,15 @@ impl Judge<'_> {
             coverage: false,
             idioms: None,
             ..config
-        };
+        }
+    }
+
+    /// The calls one at a time, in every order.
+    fn orders(&mut self, target: &Target, test: &Test) -> Result<Judged, Trouble> {
+        let file = self.file(test);
+        // What an earlier test of this number left says nothing.
+        let _ = std::fs::remove_file(&file);
+        let config = self.in_order(target, test);
         let mut judged = Judged::default();
         let summary = campaign::run(&config, &mut Deaf)?;
         self.runs += summary.progress.runs;
@@ -240,12 +252,19 @@ impl Judge<'_> {
     ) -> Result<Judged, Trouble> {
         let (line, label) = (ProgressLine::on_stderr(), format!("test {} in order", test.number));
         let made = conduct::campaign(config, self.scratch, line, Some(&label), self.suppressions, None)?;
-        for finding in &made.report.findings {
+        // That they do not come to an end by themselves is no failure: others may have to do something first.
+        let (endless, failing): (Vec<&Finding>, Vec<&Finding>) =
+            made.report.findings.iter().partition(|finding| ENDLESS.contains(&finding.kind.as_str()));
+        for finding in &failing {
             let message = format!("{} (with one call at a time)", finding.message);
             let shown = (Class::Other, finding.kind.clone(), message);
             judged.shown.insert(key(Class::Other, finding, &test.maker), shown);
         }
-        judged.useless = Some("the calls fail one at a time".to_owned());
+        let why = match failing.is_empty() && !endless.is_empty() {
+            true => "the calls loop for ever one at a time",
+            false => "the calls fail one at a time",
+        };
+        judged.useless = Some(why.to_owned());
         Ok(judged)
     }
 }

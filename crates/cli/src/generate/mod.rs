@@ -197,6 +197,9 @@ fn add(findings: &mut Vec<Finding>, more: Vec<Finding>) {
     }
 }
 
+/// The verdict of two calls that leave what neither order of them leaves.
+const NOT_ATOMIC: &str = "not-atomic";
+
 /// What a test's states are that come of two runs.
 const COMBINED: &str = "combined";
 
@@ -258,7 +261,7 @@ fn verdict(progress: &Progress, findings: &[String]) -> &'static str {
     match progress {
         _ if !findings.is_empty() => "fail",
         _ if progress.met == 0 => "not-reached",
-        _ if progress.torn.is_some() => "not-atomic",
+        _ if progress.torn.is_some() => NOT_ATOMIC,
         _ => "pass",
     }
 }
@@ -339,7 +342,8 @@ pub(crate) fn of_program(
                 why: source.as_ref().and_then(|source| source.as_ref().err().cloned()),
             };
             if let Some(Ok(written)) = source {
-                let outcome = written.run(&bench, &options.out)?;
+                let mut outcome = written.run(&bench, &options.out)?;
+                outcome.settle(&written, &options.out, wanted.atomic)?;
                 runs += outcome.runs;
                 kept_tests.push(kept::row(&name, &written.file, &outcome, Some(&live)));
                 add(&mut findings, outcome.findings);
@@ -370,7 +374,7 @@ pub(crate) fn of_program(
     }
     funnel.unlike = uncombined.len();
     tests.extend(kept_tests);
-    let torn = wanted.atomic == Atomic::Fail && tests.iter().any(|test| test.verdict == "not-atomic");
+    let torn = wanted.atomic == Atomic::Fail && tests.iter().any(|test| test.verdict == NOT_ATOMIC);
     let failed = torn || findings.iter().any(|finding| finding.severity != Severity::Note);
     warnings.dedup();
     let (elapsed, seed) = (began.elapsed().as_secs_f64(), bench.config.seed);
@@ -417,12 +421,12 @@ pub(crate) fn check(
             Some((_, (progress, ids))) => match verdict(progress, ids) {
                 "fail" => ("fail", format!("fails: {}", ids.join(", "))),
                 "not-reached" => ("not-reached", "not reached: the two never met".to_owned()),
-                "not-atomic" => ("not-atomic", "not atomic: leaves what neither order leaves".to_owned()),
+                NOT_ATOMIC => (NOT_ATOMIC, "not atomic: leaves what neither order leaves".to_owned()),
                 pass if kept.failed => (pass, "passes now".to_owned()),
                 pass => (pass, "passes".to_owned()),
             },
         };
-        failed += usize::from(verdict == "fail" || verdict == "not-atomic" && wanted.atomic == Atomic::Fail);
+        failed += usize::from(verdict == "fail" || verdict == NOT_ATOMIC && wanted.atomic == Atomic::Fail);
         lines.push_str(&format!("{name}: {told}\n"));
         let (progress, ids) = came.map(|(_, came)| came).unwrap_or_default();
         tests.push(Test {

@@ -1,12 +1,12 @@
 //! Whether two calls that ran against each other left what they leave one after the other.
 //!
 //! What the two wrote is compared, in runs in which strands came to them in the same way and nobody else went on meanwhile. Memory is compared by its words; addresses are
-//! all alike, since which one an allocation gives depends on the order. What calls return is not seen.
+//! all alike, since which one an allocation gives depends on the order. Memory that one strand alone touches in the run, as what lies on its stack, is nobody else's business: it is left out. What calls return is not seen.
 
 use super::trials::State;
 use crate::futures::sections::lock_words;
 use crate::planner::trace::Trace;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use threadbare_pairs::Meeting;
 
 /// What two calls left in memory: address and size, and value.
@@ -51,6 +51,27 @@ impl Outcomes {
 /// Where addresses of programs lie.
 const ADDRESSES: std::ops::Range<u64> = 1 << 32..1 << 47;
 
+/// Bytes of what is asked about at once.
+const WORD: u64 = 8;
+
+/// The words that several strands touch.
+fn shared_words(trace: &Trace) -> HashSet<u64> {
+    let (mut owners, mut shared) = (HashMap::new(), HashSet::new());
+    for event in &trace.events {
+        let op = event.op;
+        if !op.kind.is_plain_access() && !op.kind.is_atomic_access() {
+            continue;
+        }
+        let end = op.addr.saturating_add(u64::from(op.size).clamp(1, 1 << 16));
+        for word in op.addr / WORD..end.div_ceil(WORD) {
+            if *owners.entry(word).or_insert(event.path) != event.path {
+                shared.insert(word);
+            }
+        }
+    }
+    shared
+}
+
 /// What the two calls of a run left; `None` if they did not come to their ends by themselves. Whether one came after the other.
 pub(super) fn left(trace: &Trace, meeting: &Meeting) -> Option<(Left, bool)> {
     let locks = lock_words(trace);
@@ -59,6 +80,7 @@ pub(super) fn left(trace: &Trace, meeting: &Meeting) -> Option<(Left, bool)> {
     let mut done = [false; 2];
     let mut left = Left::new();
     let mut order: Vec<usize> = Vec::new();
+    let shared = shared_words(trace);
     for event in &trace.events {
         let number = numbers.entry((event.path, event.op.pc)).or_default();
         *number += 1;
@@ -73,7 +95,8 @@ pub(super) fn left(trace: &Trace, meeting: &Meeting) -> Option<(Left, bool)> {
         }
         let op = event.op;
         let accesses = op.kind.is_plain_access() || op.kind.is_atomic_access();
-        if accesses && op.kind.writes_memory() && op.size <= 8 && !locks.contains(&op.addr) {
+        let is_shared = shared.contains(&(op.addr / WORD));
+        if accesses && op.kind.writes_memory() && op.size <= 8 && is_shared && !locks.contains(&op.addr) {
             let value =
                 if op.size == 8 && ADDRESSES.contains(&event.after) { ADDRESSES.start } else { event.after };
             left.insert((op.addr, op.size), value);

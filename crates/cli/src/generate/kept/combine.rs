@@ -9,7 +9,7 @@ use super::record::{
     Part, Recording, Side, called_so, failed, gathered, is_program, strands, touched, undone, variables,
     watches,
 };
-use super::source;
+use super::source::{self, Source};
 use super::state::{Image, Memory, Refusal, State};
 use super::values::Values;
 use super::ways::{self, Ways};
@@ -48,7 +48,7 @@ impl<'s> Recorded<'s> {
 
 impl Recording<'_> {
     /// The source of a test of states recorded apart, and the ways that its calls took.
-    pub(super) fn combined(&self, name: &str) -> Result<(String, Ways), Refusal> {
+    pub(super) fn combined(&self, name: &str) -> Result<(Source, Ways), Refusal> {
         let (symbols, mut types) = (self.symbols(), Types::default());
         let (mut one, mut two) = (self.server()?, self.server()?);
         let first = self.alone(&mut one, &symbols, &mut types, 0)?;
@@ -64,13 +64,13 @@ impl Recording<'_> {
         let state = gathered(&memory, types, &parts)?;
         let shared = shared(&state)?;
         let about = self.about(name, [&first.side, &second.side], Some(shared));
-        let text = source::write(&state, &called_so(parts), &about, &Vec::new())?;
+        let source = source::write(&state, &called_so(parts), &about, &Vec::new())?;
         let taken = self.runs[0].ok_or("its run is not there any more")?;
         let of = |it: &Recorded<'_>| {
             Some(ways::places(&it.close, it.side.events.iter().copied(), &self.program()))
         };
         let orders = vec![(0, [of(&first), None]), (1, [None, of(&second)])];
-        Ok((text, self.ways_of(taken, orders)))
+        Ok((source, self.ways_of(taken, orders)))
     }
 
     /// Refuses what lies at one address, and is not one object.

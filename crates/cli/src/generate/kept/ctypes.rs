@@ -146,16 +146,22 @@ impl<'a> Declarations<'a> {
         format!("{word} {}{name}", if ty.system { "program_" } else { "" })
     }
 
-    /// Types of other languages may differ in what C has no words for: here each has a name of its own.
-    fn short_tag(&self, ty: &Type, name: &str) -> String {
-        let places: Vec<String> = match &ty.shape {
+    /// Where the parts of a type lie, and theirs: two closures of one function have one name, and so has what is made with them.
+    fn places(&self, shape: &Shape) -> String {
+        let inner = |ty: TypeId| self.places(&self.types.get(self.types.behind(ty)).shape);
+        match shape {
             Shape::Structure(parts) | Shape::Union(parts) => {
-                parts.iter().map(|part| format!("{:?}{}", part.name, part.offset)).collect()
+                let place = |part: &Part| format!("{:?}{}({})", part.name, part.offset, inner(part.ty));
+                parts.iter().map(place).collect()
             }
             Shape::Variants { all, .. } => all.iter().map(|(part, _)| format!("{:?}", part.name)).collect(),
-            _ => Vec::new(),
-        };
-        let key = format!("{name} {} {}", ty.size, places.concat());
+            _ => String::new(),
+        }
+    }
+
+    /// Types of other languages may differ in what C has no words for: here each has a name of its own.
+    fn short_tag(&self, ty: &Type, name: &str) -> String {
+        let key = format!("{name} {} {}", ty.size, self.places(&ty.shape));
         let mut tags = self.tags.borrow_mut();
         if let Some(known) = tags.get(&key) {
             return known.clone();

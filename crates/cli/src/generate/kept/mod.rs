@@ -16,17 +16,19 @@ mod combine;
 mod ctypes;
 mod layout;
 mod record;
+mod settle;
 mod source;
 mod state;
 mod values;
 mod ways;
 
-use super::Bench;
 use super::look::{Alone, Candidate};
 use super::table::Test;
+use super::{Bench, NOT_ATOMIC};
 use crate::conduct::{self, cannot};
 use crate::exit::Trouble;
 use record::Recording;
+use source::Source;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -97,6 +99,8 @@ pub(super) struct Material {
 pub(super) struct Written {
     pub(super) file: PathBuf,
     library: Result<PathBuf, String>,
+    /// Its source without what is expected.
+    bare: Option<String>,
 }
 
 /// Writes a test, if the state that it needs can be recorded and it does with it what the program did; else why there is none.
@@ -132,6 +136,7 @@ pub(super) fn combine(
             meeting,
             runs: [one.as_ref(), two.as_ref()],
             expects: false,
+            fails: false,
         };
         match recording.combined(name) {
             Ok(made) => match tried(bench, material, made, (folder, name))? {
@@ -148,10 +153,10 @@ pub(super) fn combine(
 fn tried(
     bench: &Bench,
     material: &Material,
-    (text, ways): (String, Ways),
+    (source, ways): (Source, Ways),
     (folder, name): (&Path, &str),
 ) -> Result<Result<Written, String>, Trouble> {
-    let file = write(folder, name, &text)?;
+    let file = write(folder, name, &source.text)?;
     let library = build(&file, folder);
     if let Ok(library) = &library
         && let Some(why) = ways.differ(&with(bench, library))
@@ -165,7 +170,7 @@ fn tried(
     let beside = file.with_extension(WAYS);
     fs::write(&beside, ways.lines(&|pc| line(&places, pc)).to_text())
         .map_err(|error| cannot(&format!("write `{}`", beside.display()), &error))?;
-    Ok(Ok(Written { file, library }))
+    Ok(Ok(Written { file, library, bare: source.bare }))
 }
 
 /// A line of source, with its file.
@@ -189,6 +194,7 @@ pub(super) fn other_way(bench: &Bench, material: &Material, file: &Path, out: &P
         program: module.base..module.base + module.size,
         functions: Default::default(),
         orders: Vec::new(),
+        fails: false,
     };
     let places = SymbolPlaces::new(&material.modules, &bench.config.target.program);
     match ways.others(&with(bench, &library), &recorded, &|pc| line(&places, pc)) {
@@ -222,7 +228,7 @@ fn source(
     progress: &Progress,
     name: &str,
     fails: bool,
-) -> Result<(String, Ways), String> {
+) -> Result<(Source, Ways), String> {
     let meeting = progress.meeting.and_then(|at| candidate.meetings.get(at));
     let meeting = meeting.ok_or("no run had both calls, one after the other, with nobody else in between")?;
     let [one, two] = progress.plain.map(|run| material.runs.get(run));
@@ -235,6 +241,7 @@ fn source(
         runs: [one.as_ref(), two.as_ref()],
         // Calls that are not atomic, and no more than that, are told and do not fail.
         expects: progress.torn.is_none() || fails,
+        fails,
     };
     recording.test(name)
 }
@@ -305,7 +312,7 @@ pub(super) struct Outcome {
 
 /// Builds a test and runs it in the program's image, in many orders.
 pub(super) fn run(bench: &Bench, file: &Path, out: &Path) -> Result<Outcome, Trouble> {
-    let written = Written { file: file.to_owned(), library: build(file, out) };
+    let written = Written { file: file.to_owned(), library: build(file, out), bare: None };
     written.run(bench, out)
 }
 
@@ -351,9 +358,11 @@ impl Written {
     }
 }
 
-/// Whether a finding says only that a call waits for what neither of the two does: the rest of the program may do it.
+/// Whether a finding says only that a call waits for what neither of the two does: the rest of the program may do it. It may also give back what a call that is over has taken.
 fn waits_for_others(finding: &Finding) -> bool {
-    let open = |strand: &StrandDetail| strand.state == "blocked" && strand.held_by.is_none();
+    let goes_on = |name: &String| finding.strands.iter().any(|strand| strand.strand == *name);
+    let open =
+        |strand: &StrandDetail| strand.state == "blocked" && !strand.held_by.as_ref().is_some_and(goes_on);
     match finding.kind.as_str() {
         "deadlock" => finding.strands.iter().any(open),
         "livelock" | "timeout" => true,
@@ -390,7 +399,7 @@ pub(super) fn row(name: &str, file: &Path, outcome: &Outcome, live: Option<&Test
     Test {
         file: Some(file.display().to_string()),
         form: "kept",
-        atomic: None,
+        atomic: (outcome.verdict == NOT_ATOMIC).then_some(false),
         verdict: outcome.verdict,
         findings: ids,
         runs: outcome.runs,

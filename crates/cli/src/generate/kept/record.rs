@@ -5,7 +5,7 @@
 
 use super::super::look::Candidate;
 use super::arguments;
-use super::source::{self, About, Agreed, Call, Lock};
+use super::source::{self, About, Agreed, Call, Lock, Source};
 use super::state::{Image, Images, Memory, Refusal, State};
 use super::ways::{self, Ways};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +47,8 @@ pub(super) struct Recording<'a> {
     pub(super) runs: [Option<&'a Taken>; 2],
     /// Whether what both orders leave is to be expected.
     pub(super) expects: bool,
+    /// Whether some order of the two calls fails.
+    pub(super) fails: bool,
 }
 
 /// One call in a run that was looked at closely.
@@ -72,7 +74,7 @@ impl Recording<'_> {
     }
 
     /// The source of the test, and the ways that its calls took.
-    pub(super) fn test(&self, name: &str) -> Result<(String, Ways), Refusal> {
+    pub(super) fn test(&self, name: &str) -> Result<(Source, Ways), Refusal> {
         let symbols = self.symbols();
         let mut types = Types::default();
         let mut close: Vec<(Close, [Side; 2], usize)> = Vec::new();
@@ -131,12 +133,12 @@ impl Recording<'_> {
         let state = gathered(&memory, types, &parts)?;
         let calls = called_so(parts);
         let agreed = match &close[..] {
-            [one, two] if self.expects => agreed(one, two),
+            [one, two] if self.expects && is_serial(one) && is_serial(two) => agreed(one, two),
             _ => Vec::new(),
         };
         let about = self.about(name, [&sides[0], &sides[1]], None);
-        let text = source::write(&state, &calls, &about, &agreed)?;
-        Ok((text, self.ways(&close, taken)))
+        let source = source::write(&state, &calls, &about, &agreed)?;
+        Ok((source, self.ways(&close, taken)))
     }
 
     fn ways(&self, close: &[(Close, [Side; 2], usize)], taken: &Taken) -> Ways {
@@ -155,6 +157,7 @@ impl Recording<'_> {
             orders,
             functions: [0, 1].map(|at: usize| self.candidate.functions[at].name.clone()),
             program: self.program(),
+            fails: self.fails,
         }
     }
 
@@ -421,6 +424,11 @@ fn held_locks(close: &Close, side: &Side) -> Vec<Lock> {
     let shared = close.shared[side.first].iter();
     let shared = shared.map(|&at| Lock { at, still: close.shared[last].contains(&at), shared: true });
     alone.chain(shared).collect()
+}
+
+/// Whether one call of a run came after the other from beginning to end: functions around those that were held against each other may have had turns.
+fn is_serial((_, sides, begins): &(Close, [Side; 2], usize)) -> bool {
+    sides[*begins].events.last() < Some(&sides[1 - *begins].first)
 }
 
 /// What both orders leave in memory.

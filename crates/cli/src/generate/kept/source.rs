@@ -39,8 +39,21 @@ pub(super) struct About {
     pub(super) shared: Option<Vec<String>>,
 }
 
+/// The function of a test that says what is expected.
+pub(super) const EXPECTED: &str = "expected";
+/// What a test says in place of it.
+const NOT_ATOMIC: &str =
+    "/* The two are not atomic: what they leave depends on their turns, so nothing is expected of it. */";
+
 /// How a test says that its states were recorded apart.
 pub(super) const COMBINED: &str = "From combined states:";
+
+/// A test as it is written.
+pub(super) struct Source {
+    pub(super) text: String,
+    /// The same without what is expected, if something is.
+    pub(super) bare: Option<String>,
+}
 
 /// What both orders leave: address, size and value.
 pub(super) type Agreed = Vec<(u64, u32, u64)>;
@@ -106,7 +119,7 @@ pub(super) fn write(
     calls: &[Call; 2],
     about: &About,
     agreed: &Agreed,
-) -> Result<String, Refusal> {
+) -> Result<Source, Refusal> {
     let values = Values { state, notes: RefCell::default() };
     let mut types = Declarations::new(&state.types);
     for thing in &state.things {
@@ -138,17 +151,19 @@ pub(super) fn write(
     }
     let _ = writeln!(text, "static void set_up(void) {{\n{find}{set}}}\n");
     let _ = writeln!(text, "{first}\n{second}");
-    if let Some(expected) = &expected {
-        let _ = writeln!(text, "/* What is left when one call comes after the other, whichever begins. */");
-        let _ = writeln!(text, "static void expected(void) {{\n{expected}}}\n");
-    }
-    let last = if expected.is_some() { "expected" } else { "0" };
-    let _ = writeln!(
-        text,
-        "const struct kept_test kept_test = {{ set_up, first, second, {last}, {:?} }};",
-        calls[0].signature.symbol
-    );
-    Ok(text)
+    let ended = |mut text: String, last: &str| {
+        let has = &calls[0].signature.symbol;
+        let _ = writeln!(
+            text,
+            "const struct kept_test kept_test = {{ set_up, first, second, {last}, {has:?} }};"
+        );
+        text
+    };
+    let Some(expected) = expected else { return Ok(Source { text: ended(text, "0"), bare: None }) };
+    let bare = ended(format!("{text}{NOT_ATOMIC}\n"), "0");
+    let _ = writeln!(text, "/* What is left when one call comes after the other, whichever begins. */");
+    let _ = writeln!(text, "static void {EXPECTED}(void) {{\n{expected}}}\n");
+    Ok(Source { text: ended(text, EXPECTED), bare: Some(bare) })
 }
 
 fn head(about: &About, notes: &[String]) -> String {

@@ -290,9 +290,13 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         // As many as the calls touch.
         let one = if size > 0 { size } else { 8 };
         let mut whole = one;
-        while whole < MOST_BYTES && self.memory.is_touched(address + whole, address + whole + one) {
+        while whole < MOST_BYTES
+            && self.memory.is_touched(address + whole, address + whole + one)
+            && !self.lies_across(address, address + whole, one)
+        {
             whole += one;
         }
+        self.cut(address, one);
         // Of an object without a type a call need not touch every byte.
         let next = |end: u64| self.memory.touched.range(end..end + GAP).next().copied();
         while size == 0
@@ -318,6 +322,29 @@ impl<'m, 'h, 's> State<'m, 'h, 's> {
         if !inside {
             let ty = if size > 0 { pointee } else { TypeId::VOID };
             self.add("", address, whole, ty, Place::Other);
+        }
+    }
+
+    /// Whether something begins in the element that would come next of several, and does not end in it: they are no array then.
+    fn lies_across(&self, start: u64, next: u64, one: u64) -> bool {
+        let inside =
+            self.things.iter().filter(|it| it.start > start && (next..next + one).contains(&it.start));
+        inside.into_iter().any(|it| it.start > next && it.start + it.size > next + one)
+    }
+
+    /// What was taken for several of a type, as the memory behind the first is touched too, is fewer if something else lies across the end of one.
+    fn cut(&mut self, address: u64, size: u64) {
+        for at in 0..self.things.len() {
+            let thing = &self.things[at];
+            let own = self.types.get(self.types.behind(thing.ty)).size;
+            let guessed = thing.place == Place::Other && thing.count > 1 && own > 0;
+            let inside = address > thing.start && address < thing.start + thing.size;
+            if !guessed || !inside || (address - thing.start) % own + size <= own {
+                continue;
+            }
+            let count = (address - thing.start) / own;
+            let thing = &mut self.things[at];
+            (thing.count, thing.size) = (count.max(1), count.max(1) * own);
         }
     }
 

@@ -135,14 +135,12 @@ void *kept_block(size_t size) {
 
 static int failed;
 
-/* libc's, as `assert` calls it. */
-extern void __assert_fail(const char *, const char *, unsigned, const char *) __attribute__((noreturn));
+int kept_is_watched(void) {
+    return threadbare_rt_in_place_of_main != NULL;
+}
 
-void kept_expect(int holds, const char *what, const char *source, unsigned line) {
-    if (holds) return;
+void kept_unexpected(const char *what, const char *source, unsigned line) {
     failed = FAILED;
-    /* Threadbare tells of a failed assertion where it is. */
-    if (threadbare_rt_in_place_of_main) __assert_fail(what, source, line, "expected");
     fprintf(stderr, "%s:%u: not as expected: %s\n", source, line, what);
 }
 

@@ -21,8 +21,12 @@ void *kept_image(uint64_t offset);
 void *kept_block(size_t size);
 /* Stands for memory that was not recorded: who touches it ends the test as `state missing`, with this name. */
 void *kept_missing(const char *name);
-/* Told, and the test fails, if `holds` is 0. */
-void kept_expect(int holds, const char *what, const char *source, unsigned line);
+/* Tells of what is not as expected, and the test fails. */
+void kept_unexpected(const char *what, const char *source, unsigned line);
+/* Whether Threadbare runs the test: it tells of a failed assertion where it is. */
+int kept_is_watched(void);
+/* libc's, as `assert` calls it. */
+extern void __assert_fail(const char *, const char *, unsigned, const char *) __attribute__((noreturn));
 
 /* The test: what sets its state up, the two calls, what is expected afterwards (or null), and a function by which
    the program is known: a debugger or a shell that is started with the test loaded runs as usual. */
@@ -37,6 +41,9 @@ extern const struct kept_test kept_test;
 
 /* Sets memory as it was recorded: kept_set(uint64_t, memory, 8, 5). */
 #define kept_set(type, start, offset, value) (*(type *)((char *)(start) + (offset)) = (type)(value))
-#define kept_expect_that(condition) kept_expect(!!(condition), #condition, __FILE__, __LINE__)
+#define kept_expect_that(condition)                                                   \
+    ((condition)         ? (void)0                                                    \
+     : kept_is_watched() ? __assert_fail(#condition, __FILE__, __LINE__, __func__)    \
+                         : kept_unexpected(#condition, __FILE__, __LINE__))
 
 #endif

@@ -31,6 +31,8 @@ pub(super) struct Ways {
     pub(super) program: Range<u64>,
     pub(super) functions: [String; 2],
     pub(super) orders: Vec<Order>,
+    /// Some order of the two calls fails in the program, too.
+    pub(super) fails: bool,
 }
 
 /// Which call began, and the places at which each touched memory; nothing where that is not known.
@@ -123,7 +125,21 @@ impl Ways {
 
     /// Why a test is not what was recorded; nothing if it is. The target has the test in it.
     pub(super) fn differ(&self, target: &Target) -> Option<String> {
-        self.orders.iter().find_map(|(begins, recorded)| self.order(target, *begins, recorded).err())
+        let unlike =
+            self.orders.iter().find_map(|(begins, recorded)| self.order(target, *begins, recorded).err());
+        let known = |begins: usize| self.fails || self.orders.iter().any(|(order, _)| *order == begins);
+        unlike.or_else(|| {
+            (0..NAMES.len()).filter(|&it| !known(it)).find_map(|it| self.unknown(target, it).err())
+        })
+    }
+
+    /// An order that no run had: that it waits says nothing, as others may have to do something first; but it does not fail.
+    fn unknown(&self, target: &Target, begins: usize) -> Result<(), String> {
+        let (facts, _) = self.run(target, begins)?;
+        match facts.verdict.kind {
+            VerdictKind::Deadlock | VerdictKind::Livelock | VerdictKind::Timeout => Ok(()),
+            _ => self.ended(&facts),
+        }
     }
 
     fn order(
@@ -147,6 +163,21 @@ impl Ways {
 
     /// Makes one call after the other, and gives the places at which each touched memory.
     fn made(&self, target: &Target, begins: usize) -> Result<[BTreeSet<u64>; 2], String> {
+        let (facts, close) = self.run(target, begins)?;
+        self.ended(&facts)?;
+        let close = close.ok_or("its test is too long to be looked at")?;
+        let mut made = [BTreeSet::new(), BTreeSet::new()];
+        for (turn, strand) in STRANDS.into_iter().enumerate() {
+            let call = if turn == 0 { begins } else { 1 - begins };
+            let events = close.run.events.iter().enumerate();
+            let own = events.filter(|(_, event)| event.strand == strand).map(|(at, _)| at);
+            made[call] = places(&close, own, &self.program);
+        }
+        Ok(made)
+    }
+
+    /// Makes one call after the other.
+    fn run(&self, target: &Target, begins: usize) -> Result<(RunFacts, Option<Close>), String> {
         let mut target = Target { reset: false, ..target.clone() };
         target.env.push((ORDER.into(), NAMES[begins].into()));
         let failed = |error: &dyn std::error::Error| format!("its test could not be tried: {error}");
@@ -160,17 +191,7 @@ impl Ways {
             watches: Vec::new(),
             ..self.request.clone()
         };
-        let (facts, close) = look(&mut server, &request, Follow::Nothing).map_err(|error| failed(&error))?;
-        self.ended(&facts)?;
-        let close = close.ok_or("its test is too long to be looked at")?;
-        let mut made = [BTreeSet::new(), BTreeSet::new()];
-        for (turn, strand) in STRANDS.into_iter().enumerate() {
-            let call = if turn == 0 { begins } else { 1 - begins };
-            let events = close.run.events.iter().enumerate();
-            let own = events.filter(|(_, event)| event.strand == strand).map(|(at, _)| at);
-            made[call] = places(&close, own, &self.program);
-        }
-        Ok(made)
+        look(&mut server, &request, Follow::Nothing).map_err(|error| failed(&error))
     }
 
     fn ended(&self, facts: &RunFacts) -> Result<(), String> {
