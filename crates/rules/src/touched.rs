@@ -170,46 +170,44 @@ pub fn says_all(word: u64, bits: u8) -> bool {
 /// Whether the access is in the chain, perhaps at other bytes, which are added if nobody else has been there.
 #[inline(always)]
 fn again<const N: usize>(chains: &mut Chains<'_, N>, chain: Chain, order: &impl Order, new: &Entry) -> bool {
-    let is_own = |entry: &Entry, _| marks::strand(entry.mark ^ new.mark) == 0 && covers(entry, new);
-    chains.any_at(chain, is_own) || again_in_part(chains, chain, order, new)
-}
-
-/// The same where the stretch has not done just this: others may have, or the stretch to other bytes.
-#[inline(never)]
-fn again_in_part<const N: usize>(
-    chains: &mut Chains<'_, N>,
-    chain: Chain,
-    order: &impl Order,
-    new: &Entry,
-) -> bool {
     let (mut own, mut met, mut twin, mut several) = (None, false, false, false);
-    // Who came before all of several strands need not come before this one.
-    let conflicts = chains.any_at(chain, |entry, spot| {
+    let covered = chains.any_at(chain, |entry, spot| {
+        let mine = marks::strand(entry.mark ^ new.mark) == 0;
+        if covers(entry, new) {
+            several |= !mine;
+            return mine;
+        }
         let same = (entry.pc, entry.write) == (new.pc, new.write);
-        if marks::strand(entry.mark ^ new.mark) == 0 {
+        if mine {
             if same {
                 own = Some(spot);
             }
-            return false;
+        } else {
+            // With the new bytes the two may become one of several.
+            twin |= same;
+            met |= marks::bytes(entry.mark & new.mark) != 0 && entry.write | new.write != 0;
         }
-        if covers(entry, new) {
-            several = true;
-            return false;
-        }
-        // With the new bytes the two may become one of several.
-        twin |= same;
-        let meets = marks::bytes(entry.mark & new.mark) != 0 && entry.write | new.write != 0;
-        met |= meets;
-        meets && is_apart(entry, order)
+        false
     });
     match own {
-        _ if conflicts => false,
-        Some(own) if !several && !met && !twin => {
+        _ if covered => true,
+        // Who came before all of several strands need not come before this one.
+        _ if several => !met || !conflicts(chains, chain, order, new),
+        Some(own) if !met && !twin => {
             chains.widen(own, marks::bytes(new.mark));
             true
         }
-        _ => several,
+        _ => false,
     }
+}
+
+/// Whether the access conflicts with one of the chain, other than those that say the same.
+#[inline(never)]
+fn conflicts<const N: usize>(chains: &Chains<'_, N>, chain: Chain, order: &impl Order, new: &Entry) -> bool {
+    chains.any_at(chain, |entry, _| {
+        let meets = marks::bytes(entry.mark & new.mark) != 0 && entry.write | new.write != 0;
+        meets && !covers(entry, new) && is_apart(entry, order)
+    })
 }
 
 /// Whether nothing orders an earlier access before the running strand.

@@ -24,6 +24,7 @@
 //! | Plain accesses and loops | `access` | the way of an access, for each kind and size |
 //! |  | `learn` | which accesses are points |
 //! |  | `touched` | who touched what |
+//! |  | `lineage` | what creations and joins order |
 //! |  | `shadow` | what is known of the program's memory |
 //! |  | `copies` | copies of whole structures |
 //! |  | `registers` | the registers of an access |

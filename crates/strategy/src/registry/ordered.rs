@@ -234,7 +234,7 @@ pub struct Ordered {
 
 impl Apart<Ordered> {
     /// A strategy that has not begun.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Apart::put(Ordered::new)
     }
 }

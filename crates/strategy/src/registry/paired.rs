@@ -176,7 +176,7 @@ pub struct Paired {
 
 impl Apart<Paired> {
     /// A strategy that has not begun.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Apart::put(Paired::new)
     }
 }
