@@ -14,7 +14,7 @@ struct Shared {
 fn work(shared: &Shared, id: u32) {
     let counted = shared.counter.load(Ordering::SeqCst); //~ reads shared.counter
     shared.counter.store(counted + 1, Ordering::SeqCst);
-    shared.names.lock().unwrap().push(format!("worker {id}")); //~ reads names
+    shared.names.lock().unwrap().push(format!("worker {id}")); //~ reads shared.names
 }
 
 struct Cache {

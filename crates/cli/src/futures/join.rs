@@ -1,6 +1,6 @@
 //! The table from what the code says and what runs saw.
 
-use super::program::{Program, Variable, common_field};
+use super::program::{Copy, Program, Variable, common_name};
 use super::road::Scout;
 use super::table::{Row, Site, State, Table, Term, Whose, add};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -53,13 +53,15 @@ impl Table {
             program.variable(*site, pair.map(|(_, pair)| (pair.addr, pair.size)))
         };
         let variables: Vec<Option<Variable>> = sites.iter().map(variable).collect();
-        let mut copies: BTreeMap<(Site, Option<u32>), BTreeSet<Option<&str>>> = BTreeMap::new();
-        for (site, variable) in sites.iter().zip(&variables).filter(|(site, _)| seen.contains_key(site)) {
+        let mut copies: BTreeMap<(Site, Option<u32>), Vec<Copy<'_>>> = BTreeMap::new();
+        for (&site, variable) in sites.iter().zip(&variables).filter(|(site, _)| seen.contains_key(site)) {
             let name = variable.as_ref().map(|variable| variable.name.as_str());
-            copies.entry(program.site(*site)).or_default().insert(name);
+            let function = program.linked(site).and_then(|place| code.function_at(place));
+            let copy = Copy { name, function, own: program.is_own(site) };
+            copies.entry(program.site(site)).or_default().push(copy);
         }
         let common: BTreeMap<(Site, Option<u32>), String> =
-            copies.into_iter().filter_map(|(place, names)| Some((place, common_field(&names)?))).collect();
+            copies.into_iter().filter_map(|(place, copies)| Some((place, common_name(&copies)?))).collect();
         for (site, variable) in sites.into_iter().zip(variables) {
             let saw = seen.get(&site).map(Vec::as_slice).unwrap_or_default();
             let (read, column) = program.site(site);
@@ -69,7 +71,7 @@ impl Table {
             }
             let certain = variable.as_ref().is_some_and(|variable| variable.certain);
             let variable = match common.get(&(read.clone(), column)) {
-                Some(field) if column.is_some() => Some(field.clone()),
+                Some(name) if column.is_some() => Some(name.clone()),
                 _ => variable.map(|variable| variable.name),
             };
             // Of memory without a name, code that no run made says nothing of what was read on its line.

@@ -309,11 +309,31 @@ fn field(name: &str) -> Option<&str> {
     (!name.starts_with('*')).then(|| name.rsplit(['.', '>', '*', ':']).next().unwrap_or(name))
 }
 
-/// What copies of one read have in common, of which the code names some, or each in the words of the function that it was put into: the field.
-pub(super) fn common_field(names: &BTreeSet<Option<&str>>) -> Option<String> {
-    let mut named = names.iter().flatten().map(|name| field(name).filter(|field| field.len() < name.len()));
-    let first = named.next()??;
-    (names.len() > 1 && named.all(|field| field == Some(first))).then(|| first.to_owned())
+/// A read that has its place in the source in common with others: what the code calls it, the function that it was put into, and whether it is in the
+/// program's own code.
+pub(super) struct Copy<'a> {
+    pub(super) name: Option<&'a str>,
+    pub(super) function: Option<usize>,
+    pub(super) own: bool,
+}
+
+/// What reads of one place are of, where they are one read: what a function of the library is given, or the field that all copies of it have in common, of which the
+/// code names some, or each in the words of the function that it was put into. Reads of one function are different ones.
+pub(super) fn common_name(copies: &[Copy<'_>]) -> Option<String> {
+    let names: BTreeSet<&str> = copies.iter().filter_map(|copy| copy.name).collect();
+    let first = names.first()?;
+    if names.len() == 1 && copies.iter().all(|copy| copy.name.is_some() || !copy.own) {
+        return Some((*first).to_owned());
+    }
+    let mut functions: BTreeMap<Option<usize>, Option<&str>> = BTreeMap::new();
+    for copy in copies {
+        if *functions.entry(copy.function).or_insert(copy.name) != copy.name {
+            return None;
+        }
+    }
+    let mut fields = names.iter().map(|name| field(name).filter(|field| field.len() < name.len()));
+    let first = fields.next()??;
+    fields.all(|field| field == Some(first)).then(|| first.to_owned())
 }
 
 fn is_of_atomic(function: &str) -> bool {
@@ -357,12 +377,20 @@ mod tests {
 
     #[test]
     fn copies_of_a_read_have_its_field() {
-        let common = |names: &[Option<&str>]| common_field(&names.iter().copied().collect());
-        assert_eq!(common(&[None, Some("account->balance")]).as_deref(), Some("balance"));
-        assert_eq!(common(&[Some("a->x"), Some("b.x")]).as_deref(), Some("x"));
-        assert_eq!(common(&[Some("a->x")]), None, "it has its name");
-        assert_eq!(common(&[None, Some("total")]), None, "the other one may be of anything");
-        assert_eq!(common(&[Some("a->x"), Some("a->y")]), None);
+        let common = |copies: &[(Option<&'static str>, usize, bool)]| {
+            let copy = |&(name, function, own)| Copy { name, function: Some(function), own };
+            common_name(&copies.iter().map(copy).collect::<Vec<_>>())
+        };
+        assert_eq!(common(&[(None, 1, true), (Some("p->x"), 2, true)]).as_deref(), Some("x"));
+        assert_eq!(common(&[(Some("a->x"), 1, true), (Some("b.x"), 2, true)]).as_deref(), Some("x"));
+        assert_eq!(common(&[(None, 1, false), (Some("s.x"), 1, false)]).as_deref(), Some("s.x"));
+        assert_eq!(
+            common(&[(None, 1, true), (Some("total"), 2, true)]),
+            None,
+            "the other may be of anything"
+        );
+        assert_eq!(common(&[(Some("a->x"), 1, true), (Some("a->y"), 2, true)]), None);
+        assert_eq!(common(&[(Some("a[0]"), 1, true), (Some("a[1]"), 1, true)]), None, "two reads on a line");
     }
 
     #[test]
