@@ -152,6 +152,7 @@ fn figure_5_the_mended_withdrawal_breaks_nothing() {
         assert_eq!((code, told["runs_failing"].as_u64()), (Some(0), Some(0)), "{name}: {told:#}");
         let all = told["invariants"].as_array().expect("a list");
         assert!(all.iter().all(|it| it["broken"] == false), "{name}: {told:#}");
+        assert_eq!(told["regions"], serde_json::json!([]), "{name}: there is nothing to take away");
         let kept = texts(&told, "withdraw():::EXIT");
         assert!(kept.contains(&"::balance == orig(::balance) - 100"), "{name}: {kept:?}");
     }

@@ -111,6 +111,10 @@ pub(super) fn tried(
     options: &CampaignOptions,
     store: &Store,
 ) -> Result<Vec<Tried>, Trouble> {
+    // Where no run fails nothing is to be taken away.
+    if results.runs_failing == 0 {
+        return Ok(Vec::new());
+    }
     let regions = candidates(results);
     let mut orders = inferred.orders.likely();
     orders.truncate(ORDERS);
