@@ -228,6 +228,30 @@ fn a_finding_becomes_a_test_of_its_two_calls() {
 }
 
 #[test]
+fn a_report_of_the_sanitizer_becomes_a_test() {
+    let built = Built::new("figures.c");
+    let (_, json) = built.json(&["run", "--runs", "100"], &[]);
+    let finding = list(&json, "findings").iter().find(|it| it["kind"] == "race").expect("a race");
+    let stack = |at: usize| {
+        let frames = finding["accesses"][at]["stack"].as_array().expect("a stack").iter().enumerate();
+        let frame = |(number, it): (usize, &Value)| {
+            let place = format!("{}:{}", it["file"].as_str().unwrap_or_default(), it["line"]);
+            format!("    #{number} {} {place} (program+0x1)\n", it["function"].as_str().unwrap_or_default())
+        };
+        frames.map(frame).collect::<String>()
+    };
+    let report = format!(
+        "WARNING: ThreadSanitizer: data race (pid=1)\n  Write of size 4 at 0x5 by thread T1:\n{}\n  Previous write of size 4 at 0x5 by main thread:\n{}\n",
+        stack(0),
+        stack(1)
+    );
+    let file = built.folder.path().join("report.txt");
+    fs::write(&file, report).expect("a file");
+    let (code, json) = built.json(&["generate", "--of", &file.to_string_lossy()], &[]);
+    assert_eq!((code, list(&json, "tests").len()), (Some(1), 1), "{json:#}");
+}
+
+#[test]
 fn calls_that_are_not_atomic_are_told() {
     let source = "
 #include <pthread.h>

@@ -86,6 +86,15 @@ impl choose::Tells for Tells {
     }
 }
 
+/// Whether a number is how much something holds, by its name.
+fn is_size(name: &str) -> bool {
+    let name = name.to_lowercase();
+    ["cap", "size", "len", "count", "slots", "nmemb", "max", "limit", "objects", "items"]
+        .iter()
+        .any(|part| name.contains(part))
+        || name.split('_').any(|part| part == "n")
+}
+
 /// Whether a name has one of the words, as a part of its own or at its end.
 fn has(name: &str, words: &[&str]) -> bool {
     let parts: Vec<String> = name.split('_').map(str::to_lowercase).collect();
@@ -207,16 +216,26 @@ fn one(api: &Api, recipes: &Recipes, limits: &Limits, group: &Group<'_>, draw: &
     let args = |function: &Function, draw: &mut Draw, next: &mut u32| {
         values(api, recipes, function, &group.name, draw, next).ok().map(|args| args.join(", "))
     };
+    let making = |function: &Function, draw: &mut Draw, next: &mut u32| {
+        let args = values(api, recipes, function, &group.name, draw, next).ok()?;
+        let numbered = |((name, ty), arg): (&(String, CTy), String)| {
+            let is_number = matches!(ty.bare(), CTy::Int(_)) && arg.parse::<u32>().is_ok();
+            // How much there is at first decides who has to wait.
+            let begins = is_number && !is_size(name);
+            if begins { draw.pick(&["0", "0", "1", "2"]).unwrap_or(&"1").to_string() } else { arg }
+        };
+        Some(function.params.iter().zip(args).map(numbered).collect::<Vec<_>>().join(", "))
+    };
     let written = &group.written;
     match &group.make {
         Make::Gives(function) => {
             test.maker.clone_from(&function.name);
-            let args = args(function, draw, &mut next)?;
+            let args = making(function, draw, &mut next)?;
             test.make.push(format!("{written} *{object} = {}({args});", function.name));
         }
         Make::Writes(function, twice) => {
             test.maker.clone_from(&function.name);
-            let args = args(function, draw, &mut next)?;
+            let args = making(function, draw, &mut next)?;
             if *twice {
                 test.make.push(format!("{written} *{object} = NULL;"));
                 let args = args.replacen("OBJECT", &format!("&{object}"), 1);
@@ -330,9 +349,8 @@ fn value(
     if let Some(made) = draw.pick(recipes.of(short, "make")) {
         return Ok(made.clone());
     }
-    let sizes = ["cap", "size", "len", "count", "slots", "n", "nmemb", "max", "limit"];
     Ok(match ty.bare() {
-        CTy::Int(_) if sizes.iter().any(|part| name.to_lowercase().contains(part)) => "2".to_owned(),
+        CTy::Int(_) if is_size(name) => "2".to_owned(),
         CTy::Int(_) | CTy::Char => {
             *next += 1;
             next.to_string()

@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// Only calls with at most so many events between them [default: any that nothing keeps from running at the same time].
     #[arg(long, value_name = "EVENTS", allow_negative_numbers = true, value_parser = crate::values::number, conflicts_with = "api")]
     margin: Option<u64>,
-    /// Only a test of the two calls of this finding, a race: its id, or its file.
+    /// Only a test of the two calls of this finding, a race: its id, its file, or a file with a report of ThreadSanitizer.
     #[arg(long, value_name = "FINDING", conflicts_with_all = ["function", "object", "check", "api"])]
     of: Option<PathBuf>,
     /// Which forms of tests are written: runs of the program that hold the two calls, or these and a source file of each.

@@ -3,6 +3,7 @@
 mod functions;
 mod kept;
 mod look;
+mod pasted;
 mod suite;
 mod table;
 mod text;
@@ -73,9 +74,10 @@ pub(crate) struct Wanted {
 
 /// The finding that a test is to be written of, by its id or its file.
 pub(crate) fn finding(name: &Path, folder: &Path) -> Result<Finding, Trouble> {
-    const HELP: &str =
-        "`threadbare list` shows the findings of a folder; a race has the two accesses that make a pair";
+    const HELP: &str = "`threadbare list` shows the findings of a folder; a race has the two accesses that make a pair; a file with a report of ThreadSanitizer does, too";
+    let is_report = |file: &Path| file.extension().is_none_or(|it| it != "schedule");
     let file = match name.is_file() {
+        true if is_report(name) => name.to_owned(),
         true => name.with_extension("json"),
         false => folder.join(format!("{}.json", name.display())),
     };
@@ -83,6 +85,9 @@ pub(crate) fn finding(name: &Path, folder: &Path) -> Result<Finding, Trouble> {
         |why: String| Trouble::usage(format!("there is no finding `{}`: {why}", name.display()), HELP);
     let text = threadbare_explore::files::read(&file)
         .map_err(|error| refused(format!("`{}`: {error}", file.display())))?;
+    if let Some(race) = pasted::race(&String::from_utf8_lossy(&text)) {
+        return Ok(Finding { id: format!("the race of `{}`", name.display()), ..race });
+    }
     let finding: Finding = serde_json::from_slice(&text).map_err(|error| refused(error.to_string()))?;
     match finding.accesses.len() {
         2 => Ok(finding),
