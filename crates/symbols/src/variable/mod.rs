@@ -8,8 +8,8 @@ mod walk;
 
 pub(crate) use locate::Space;
 pub(crate) use walk::{
-    Library, captured, is_field, is_pointer, is_slice, library_kind, member_start, part_at, pointer_in, size_of,
-    stripped,
+    Library, captured, is_field, is_pointer, is_slice, library_kind, member_start, part_at, pointer_in,
+    size_of, stripped,
 };
 
 use std::fmt;
