@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 use threadbare_abi::fact::Fact;
+use threadbare_abi::fault::Fault;
 use threadbare_abi::layout::{PointMode, WATCHES_CAPACITY, Watch, WatchKind};
 use threadbare_abi::verdict::VerdictKind;
 use threadbare_explore::run::{Job, Request};
@@ -84,7 +85,7 @@ pub fn add(
         let subject = Subject { request: &request, ..subject };
         let further = shrink::decide(told.job, &subject, &locks, Reach::Further, budget)?;
         best = told.best(&further.list, known)?;
-        if best.is_none() {
+        if best.is_none() && !notes_say_why(told.facts) {
             finding.notes.push(if further.finished { SAYS_NOTHING } else { RAN_OUT }.to_owned());
         }
     }
@@ -99,6 +100,13 @@ pub fn add(
     finding.explanation = Some(explanation);
     mark(finding, facts, &focus, places);
     Ok(())
+}
+
+/// Whether a choice that is no order of strands is told already: an older store that was seen, a fault, a deadline that came early.
+fn notes_say_why(facts: &RunFacts) -> bool {
+    let report = &facts.report;
+    let has_fault = || facts.segments.iter().any(|segment| Fault::of(segment).is_some());
+    !report.stale.is_empty() || !report.early.is_empty() || has_fault()
 }
 
 /// The same request with every access a point.
