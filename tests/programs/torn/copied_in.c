@@ -17,6 +17,8 @@ static void *worker(void *own) {
 }
 
 __attribute__((noinline)) static long look(void) {
+    // Two looks are two looks.
+    __asm__ volatile("" ::: "memory");
     return shared.first;
 }
 

@@ -76,6 +76,11 @@ pub(crate) struct Tried {
 }
 
 impl Tried {
+    /// Whether a single line was made atomic.
+    pub(super) fn is_one_line(&self) -> bool {
+        self.before.is_none() && self.together.is_empty() && self.first_line == self.last_line
+    }
+
     /// Whether these lines are among those that were tried.
     pub(super) fn has(&self, file: &str, (first, last): (u32, u32)) -> bool {
         if let Some((one, other)) = &self.before {

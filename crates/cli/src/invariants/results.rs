@@ -195,9 +195,11 @@ impl Results {
         }
     }
 
-    /// Puts statements first that stand in lines of which runs have shown that they take the failures away.
+    /// Puts statements first that stand in lines of which runs have shown that they take the failures away. A line by itself proves less: it may
+    /// only call what is wrong.
     pub(crate) fn prefer_proven(&mut self) {
-        let Some(proof) = self.regions.iter().find(|tried| tried.outcome == "removes") else { return };
+        let proven = |tried: &&Tried| tried.outcome == "removes" && !tried.is_one_line();
+        let Some(proof) = self.regions.iter().find(proven) else { return };
         let proven = |it: &Invariant| {
             let (file, line) = it.place.rsplit_once(':').unwrap_or_default();
             let line = line.parse().unwrap_or(0);
